@@ -1,0 +1,25 @@
+import EnrollKit
+
+let issuer = CommandLine.arguments[1]
+let store = CommandLine.arguments[2]
+
+let client = try EnrollClient(
+  configuration: Configuration(
+    issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback",
+    scopes: ["openid", "profile", "email", "offline_access"],
+    allowsLoopbackHTTP: true),  // only for a provider on this machine
+  store: .directory(store))
+
+let transaction = try await client.begin()
+print("Open this in your browser: \(transaction.url)")
+
+let state = try await client.settled(transaction)  // the redirect came back to a port of ours
+if case .awaitingConfirmation(let profile) = state {
+  print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")
+  try await client.confirm()
+}
+
+let token = try await client.accessToken()  // before every request; costs nothing while it is fresh
+print("A valid token of \(token.utf8.count) bytes.")
+
+if let url = try await client.logout() { print("To end the browser's session, open: \(url)") }

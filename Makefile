@@ -1,0 +1,40 @@
+# What can be done here: `make help`.
+
+SHELL := bash
+.DEFAULT_GOAL := help
+.PHONY: help setup demo lib check test bench clean
+
+# Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
+swift-build := swift build --traits Sandbox
+sources := Package.swift $(shell find Sources include -type f)
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+
+setup: ## install what building needs
+	@.ci/setup
+
+demo: setup .build/demo.stamp ## sign in against a local provider, renew, sign out (AUTO=1: plays the user)
+	@python3 Examples/demo.py $(if $(AUTO),--auto)
+
+.build/demo.stamp: $(sources)
+	@$(swift-build) --product enrolld
+	@$(swift-build) --product enroll-sandbox
+	@touch $@
+
+lib: setup ## build the C library in both flavours, and the daemon, into build/
+	.ci/build-library small
+	.ci/build-library standard
+
+check: setup ## everything a reviewer would check without running the tests
+	@.ci/check
+
+test: ## run all tests (QUICK=1: without the real providers and the browser)
+	@.ci/setup
+	@QUICK=$(QUICK) .ci/test
+
+bench: lib ## measure, beside what others do
+	.ci/bench
+
+clean: ## remove everything that was built
+	rm -rf .build build

@@ -1,0 +1,144 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// ENROLL_EMBEDDED=1 compiles everything behind the C library and the daemon as Embedded Swift:
+// the small flavour, which needs no Swift runtime. See CONTRIBUTING.md, "Two flavours".
+let embedded = Context.environment["ENROLL_EMBEDDED"] == "1"
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+/// Modules that stay inside the Embedded subset in both flavours.
+let portable: [SwiftSetting] =
+  embedded
+  ? strict + [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo"])]
+  : strict + [.treatWarning("EmbeddedRestrictions", as: .error)]
+
+func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: [String] = []) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.isEmpty ? nil : [.apt(apt)])
+}
+
+var products: [Product] = [
+  .library(name: "enroll", type: .static, targets: ["EnrollC"]),
+  .executable(name: "enrolld", targets: ["enrolld"]),
+]
+
+var targets: [Target] = [
+  systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: ["libssl-dev"]),
+  systemLibrary("CJansson", pkgConfig: "jansson", apt: ["libjansson-dev"]),
+  systemLibrary("CCurl", apt: ["libcurl4-openssl-dev"]),
+  systemLibrary("CPosix"),
+  .systemLibrary(name: "CEnroll", path: "include"),
+  .target(name: "EnrollCrypto", dependencies: ["COpenSSL"], swiftSettings: portable),
+  .target(name: "EnrollJSON", dependencies: ["CJansson"], swiftSettings: portable),
+  .target(
+    name: "EnrollCore", dependencies: ["EnrollCrypto", "EnrollJSON"], swiftSettings: portable),
+  .target(
+    name: "EnrollHost",
+    dependencies: ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix"],
+    swiftSettings: portable),
+  .target(
+    name: "EnrollCommands",
+    dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+    swiftSettings: portable),
+  .target(
+    name: "EnrollC",
+    dependencies: [
+      "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CEnroll",
+    ], exclude: ["exports.map"], swiftSettings: portable),
+  .executableTarget(
+    name: "enrolld",
+    dependencies: ["EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix"],
+    swiftSettings: portable),
+]
+
+var dependencies: [Package.Dependency] = []
+
+if !embedded {
+  let sandboxOnly = TargetDependencyCondition.when(traits: ["Sandbox"])
+  dependencies += [
+    .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
+    .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+  ]
+  products += [
+    .library(name: "EnrollKit", targets: ["EnrollKit"]),
+    .library(name: "EnrollTesting", targets: ["EnrollTesting"]),
+    .executable(name: "enroll-sandbox", targets: ["enroll-sandbox"]),
+  ]
+  targets += [
+    .target(
+      name: "EnrollKit", dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+      swiftSettings: strict),
+    .target(
+      name: "EnrollSandbox",
+      dependencies: [
+        "EnrollCrypto", "EnrollJSON",
+        .product(name: "FlyingFox", package: "FlyingFox", condition: sandboxOnly),
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "enroll-sandbox",
+      dependencies: [
+        .target(name: "EnrollSandbox", condition: sandboxOnly),
+        .target(name: "EnrollCrypto", condition: sandboxOnly),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: sandboxOnly),
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "EnrollTesting",
+      dependencies: ["EnrollKit", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+      swiftSettings: strict),
+    .target(
+      name: "TestVectors", dependencies: ["EnrollJSON"], path: "Tests/TestVectors",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "sign-in-example", dependencies: ["EnrollKit"], path: "Examples/SignIn", swiftSettings: strict),
+    .executableTarget(
+      name: "swift-driver", dependencies: ["EnrollKit"], path: "Tests/SwiftDriver", swiftSettings: strict),
+    .testTarget(
+      name: "EnrollCryptoTests", dependencies: ["EnrollCrypto", "EnrollJSON", "TestVectors"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EnrollJSONTests", dependencies: ["EnrollJSON", "TestVectors"], swiftSettings: strict),
+    .testTarget(
+      name: "EnrollCoreTests",
+      dependencies: [
+        "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON", "TestVectors",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EnrollHostTests",
+      dependencies: ["EnrollHost", "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON"],
+      exclude: ["Support/tls_server.py"], swiftSettings: strict),
+    // A process that tests of the store kill, fork and run as another user.
+    .executableTarget(
+      name: "store-probe", dependencies: ["EnrollHost", "EnrollCore", "EnrollTesting", "CPosix"],
+      path: "Tests/StoreProbe", swiftSettings: strict),
+    .testTarget(
+      name: "EnrollCommandsTests",
+      dependencies: [
+        "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EnrollKitTests", dependencies: ["EnrollKit", "EnrollTesting"], swiftSettings: strict),
+    .testTarget(
+      name: "SandboxTests",
+      dependencies: ["EnrollSandbox", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),
+    .testTarget(name: "StructureTests", swiftSettings: strict),
+  ]
+}
+
+let package = Package(
+  name: "EnrollKit",
+  products: products,
+  traits: [
+    .trait(
+      name: "Sandbox",
+      description: "The local provider for demos and tests, on FlyingFox; never in the library.")
+  ],
+  dependencies: dependencies,
+  targets: targets,
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,141 @@
+// libcurl's declarations, for EnrollHost only. The library itself is opened on first use, never linked: the functions
+// found by dlsym live in one struct, and each call goes through a `static inline` function here, with the type that the
+// variadic curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt expect.
+#ifndef ENROLL_CCURL_SHIM_H
+#define ENROLL_CCURL_SHIM_H
+#define CURL_DISABLE_TYPECHECK
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define ENROLL_CURL_FUNCTIONS(each) \
+  each(global_init) each(easy_init) each(easy_cleanup) each(easy_reset) each(easy_setopt) each(easy_getinfo) \
+  each(easy_strerror) each(multi_init) each(multi_cleanup) each(multi_setopt) each(multi_add_handle) \
+  each(multi_remove_handle) each(multi_perform) each(multi_poll) each(multi_info_read) each(slist_append) \
+  each(slist_free_all)
+
+struct enroll_curl {
+#define ENROLL_CURL_FIELD(name) __typeof__(&curl_##name) name;
+  ENROLL_CURL_FUNCTIONS(ENROLL_CURL_FIELD)
+#undef ENROLL_CURL_FIELD
+};
+
+// Looks every function up. The name of the first that is missing, or NULL.
+static inline const char *enroll_curl_bind(void *library, struct enroll_curl *curl) {
+#define ENROLL_CURL_BIND(name) \
+  curl->name = (__typeof__(curl->name))dlsym(library, "curl_" #name); \
+  if (!curl->name) return "curl_" #name;
+  ENROLL_CURL_FUNCTIONS(ENROLL_CURL_BIND)
+#undef ENROLL_CURL_BIND
+  return NULL;
+}
+
+static inline CURLcode enroll_curl_global_init(const struct enroll_curl *curl) {
+  return curl->global_init(CURL_GLOBAL_DEFAULT);
+}
+static inline const char *enroll_curl_strerror(const struct enroll_curl *curl, CURLcode code) {
+  return curl->easy_strerror(code);
+}
+
+static inline CURL *enroll_curl_easy_init(const struct enroll_curl *curl) { return curl->easy_init(); }
+static inline void enroll_curl_easy_cleanup(const struct enroll_curl *curl, CURL *easy) { curl->easy_cleanup(easy); }
+static inline void enroll_curl_easy_reset(const struct enroll_curl *curl, CURL *easy) { curl->easy_reset(easy); }
+
+static inline CURLcode enroll_curl_set_long(const struct enroll_curl *curl, CURL *easy, CURLoption option, long value) {
+  return curl->easy_setopt(easy, option, value);
+}
+static inline CURLcode enroll_curl_set_offset(const struct enroll_curl *curl, CURL *easy, CURLoption option, int64_t value) {
+  return curl->easy_setopt(easy, option, (curl_off_t)value);
+}
+// NULL clears the option. The text is copied.
+static inline CURLcode enroll_curl_set_text(const struct enroll_curl *curl, CURL *easy, CURLoption option, const char *value) {
+  return curl->easy_setopt(easy, option, value);
+}
+// The memory is borrowed until the option is set again or the handle is reset.
+static inline CURLcode enroll_curl_set_memory(const struct enroll_curl *curl, CURL *easy, CURLoption option, const void *value) {
+  return curl->easy_setopt(easy, option, value);
+}
+static inline CURLcode enroll_curl_set_list(const struct enroll_curl *curl, CURL *easy, CURLoption option, struct curl_slist *value) {
+  return curl->easy_setopt(easy, option, value);
+}
+static inline CURLcode enroll_curl_set_receiver(
+    const struct enroll_curl *curl, CURL *easy, CURLoption option, curl_write_callback value) {
+  return curl->easy_setopt(easy, option, value);
+}
+static inline CURLcode enroll_curl_set_socket_opener(
+    const struct enroll_curl *curl, CURL *easy, curl_opensocket_callback value) {
+  return curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+// For versions before 7.85, which know the protocols as bits only.
+static inline CURLcode enroll_curl_set_protocol_bits(const struct enroll_curl *curl, CURL *easy) {
+  long option = 181;  // CURLOPT_PROTOCOLS, whose name is deprecated
+  return curl->easy_setopt(easy, (CURLoption)option, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+}
+static inline CURLcode enroll_curl_get_long(const struct enroll_curl *curl, CURL *easy, CURLINFO info, long *value) {
+  return curl->easy_getinfo(easy, info, value);
+}
+
+static inline CURLM *enroll_curl_multi_init(const struct enroll_curl *curl) { return curl->multi_init(); }
+static inline void enroll_curl_multi_cleanup(const struct enroll_curl *curl, CURLM *multi) { curl->multi_cleanup(multi); }
+static inline CURLMcode enroll_curl_multi_set_long(
+    const struct enroll_curl *curl, CURLM *multi, CURLMoption option, long value) {
+  return curl->multi_setopt(multi, option, value);
+}
+static inline CURLMcode enroll_curl_multi_add(const struct enroll_curl *curl, CURLM *multi, CURL *easy) {
+  return curl->multi_add_handle(multi, easy);
+}
+static inline CURLMcode enroll_curl_multi_remove(const struct enroll_curl *curl, CURLM *multi, CURL *easy) {
+  return curl->multi_remove_handle(multi, easy);
+}
+static inline CURLMcode enroll_curl_multi_perform(const struct enroll_curl *curl, CURLM *multi, int *running) {
+  return curl->multi_perform(multi, running);
+}
+// Waits for the transfer, for `wake` to become readable (-1: none), or for the time to pass.
+static inline CURLMcode enroll_curl_multi_wait(
+    const struct enroll_curl *curl, CURLM *multi, int wake, int timeout_milliseconds) {
+  struct curl_waitfd extra = {.fd = wake, .events = CURL_WAIT_POLLIN};
+  return curl->multi_poll(multi, wake < 0 ? NULL : &extra, wake < 0 ? 0 : 1, timeout_milliseconds, NULL);
+}
+// 1 and the outcome once the one transfer of this handle has ended.
+static inline int enroll_curl_multi_outcome(const struct enroll_curl *curl, CURLM *multi, CURLcode *outcome) {
+  int left = 0;
+  for (CURLMsg *message; (message = curl->multi_info_read(multi, &left));)
+    if (message->msg == CURLMSG_DONE) {
+      *outcome = message->data.result;
+      return 1;
+    }
+  return 0;
+}
+
+// Appends a copy of `line`. 0 and the list as it was where memory is short.
+static inline int enroll_curl_list_append(const struct enroll_curl *curl, struct curl_slist **list, const char *line) {
+  struct curl_slist *longer = curl->slist_append(*list, line);
+  if (!longer) return 0;
+  *list = longer;
+  return 1;
+}
+// Wipes the lines (they hold credentials), then frees them.
+static inline void enroll_curl_list_free(const struct enroll_curl *curl, struct curl_slist *list) {
+  for (struct curl_slist *item = list; item; item = item->next) explicit_bzero(item->data, strlen(item->data));
+  curl->slist_free_all(list);
+}
+
+// The socket for libcurl, close-on-exec: a child of the host must not hold our connections.
+static inline curl_socket_t enroll_curl_open_socket(const struct curl_sockaddr *address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+static inline int enroll_curl_is_loopback(const struct curl_sockaddr *address) {
+  if (address->family == AF_INET) {
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address->addr;
+    return (ntohl(v4->sin_addr.s_addr) >> 24) == 127;
+  }
+  if (address->family == AF_INET6) {
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address->addr;
+    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+  }
+  return 0;
+}
+#endif

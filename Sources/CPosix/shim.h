@@ -1,0 +1,109 @@
+// The C library of the system, for EnrollHost and the programs. Macros and variadics become functions here.
+// No _GNU_SOURCE here or in any other shim: it changes fd_set, and Swift refuses modules that disagree about a type.
+// What only GNU declares is declared here by hand.
+#ifndef ENROLL_CPOSIX_SHIM_H
+#define ENROLL_CPOSIX_SHIM_H
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <grp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+int renameat2(int from, const char *old, int to, const char *name, unsigned int flags);
+
+static inline int enroll_posix_errno(void) { return errno; }
+static inline int enroll_posix_open(const char *path, int flags, mode_t mode) {
+  return open(path, flags, mode);
+}
+static inline int enroll_posix_openat(int directory, const char *path, int flags, mode_t mode) {
+  return openat(directory, path, flags, mode);
+}
+// `d_name` is an array in the middle of its struct, which Swift would copy.
+static inline const char *enroll_posix_entry_name(const struct dirent *entry) {
+  return entry->d_name;
+}
+
+
+// No core dump, and no debugger of the same user. 0, or -1 with errno.
+static inline int enroll_posix_hide_memory(void) {
+  struct rlimit none = {0, 0};
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? setrlimit(RLIMIT_CORE, &none) : -1;
+}
+// SIG_IGN and SIG_DFL are casts, which Swift does not import.
+static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_IGN); }
+static inline int enroll_posix_is_signal_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+// The next long option, as getopt_long gives it; its argument or NULL. -1 at the end; `*operand` is then the index of the
+// first operand.
+static inline int enroll_posix_long_option(int count, char *const *words, const struct option *options,
+                                           const char **argument, int *operand) {
+  int found = getopt_long(count, words, "", options, NULL);
+  *argument = optarg;
+  *operand = optind;
+  return found;
+}
+
+// Socket addresses are cast between their families, which Swift can only do with rebound memory.
+// `family` is AF_INET (127.0.0.1) or AF_INET6 (::1); port 0 lets the system choose. Listens, close-on-exec and non-blocking.
+// -1 with errno when that cannot be.
+static inline int enroll_posix_listen_loopback(int family, uint16_t port, int backlog) {
+  int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -1;
+  int one = 1, done = -1;
+  // SO_REUSEADDR: a fixed port must be usable again while connections of the last sign-in linger.
+  if (family == AF_INET6) {
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    if (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) == 0 &&
+        (port == 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0))
+      done = bind(fd, (struct sockaddr *)&address, sizeof address);
+  } else {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    if (port == 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0)
+      done = bind(fd, (struct sockaddr *)&address, sizeof address);
+  }
+  if (done == 0) done = listen(fd, backlog);
+  if (done == 0) return fd;
+  int saved = errno;
+  close(fd);
+  errno = saved;
+  return -1;
+}
+// The port a socket is bound to, or -1.
+static inline int enroll_posix_local_port(int fd) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  if (getsockname(fd, (struct sockaddr *)&address, &length) != 0) return -1;
+  if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
+  if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+  return -1;
+}
+static inline int enroll_posix_accept(int fd) {
+  return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+#endif

@@ -1,0 +1,66 @@
+// Bytes handed out to C: wiped when they are given back. A buffer is a handle too, so that one struct copied and freed
+// twice frees once (R41).
+
+import CEnroll
+import EnrollCore
+import EnrollCrypto
+
+/// The bytes of one enroll_buf, and a NUL after them.
+final class Buffer {
+  let bytes: UnsafeMutablePointer<CChar>
+  let size: Int
+
+  init(_ content: UnsafeRawBufferPointer) {
+    size = content.count
+    bytes = .allocate(capacity: content.count + 1)
+    let room = UnsafeMutableRawBufferPointer(start: bytes, count: content.count + 1)
+    room.copyMemory(from: content)
+    room[content.count] = 0
+  }
+
+  deinit {
+    Wipe.bytes(UnsafeMutableRawBufferPointer(start: bytes, count: size))
+    bytes.deallocate()
+  }
+
+  static let table = HandleTable<Buffer>(kind: 3)
+}
+
+extension enroll_buf {
+  /// - Throws: `.busy` when a million buffers were not given back.
+  init(_ content: UnsafeRawBufferPointer) throws(EnrollError) {
+    let buffer = Buffer(content)
+    guard let handle = Buffer.table.insert(buffer) else {
+      throw EnrollError(.busy, "too many buffers are out: give them back with enroll_buf_free")
+    }
+    self.init()
+    data = UnsafePointer(buffer.bytes)
+    size = buffer.size
+    owner = handle
+  }
+
+  init(_ bytes: [UInt8]) throws(EnrollError) {
+    let made = bytes.withUnsafeBytes { content in Result { () throws(EnrollError) in try enroll_buf(content) }
+    }
+    self = try made.get()
+  }
+
+  init(_ text: String) throws(EnrollError) { try self.init(Array(text.utf8)) }
+
+  init(_ secret: Secret) throws(EnrollError) {
+    self = try secret.withBytes { content throws(EnrollError) in try enroll_buf(content) }
+  }
+}
+
+@_cdecl("enroll_buf_free") @implementation
+public func enroll_buf_free(_ buffer: BufferOut?) {
+  guard let buffer else { return }
+  _ = Buffer.table.remove(buffer.pointee.owner)
+  buffer.pointee = enroll_buf()
+}
+
+@_cdecl("enroll_wipe") @implementation
+public func enroll_wipe(_ memory: UnsafeMutableRawPointer?, _ size: Int) {
+  guard let memory, size > 0 else { return }
+  Wipe.bytes(UnsafeMutableRawBufferPointer(start: memory, count: size))
+}

@@ -1,0 +1,152 @@
+// Every command by its name: the door for bindings, and the C functions that are nothing but a command.
+
+public import CEnroll
+import EnrollCommands
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+/// What a call by name is made of, read from C.
+private struct NamedCall: Sendable {
+  var command: String
+  var parameters: JSON
+
+  init(
+    _ command: TextIn?, _ commandSize: Int, _ parameters: TextIn?, _ parametersSize: Int
+  ) throws(EnrollError) {
+    self.command = try TextInput(command, commandSize, "command").requiredText(limit: TextLimit.name)
+    let text = TextInput(parameters, parametersSize, "parameters")
+    guard let bytes = try text.bytes(limit: TextLimit.json) else {
+      self.parameters = .object([])
+      return
+    }
+    self.parameters = try JSONInput.parse(bytes, "parameters")
+  }
+
+  func run(
+    _ client: Client?, until deadline: Instant, _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> [UInt8] {
+    try CommandTable.call(
+      command, parameters, client: client, deadline: deadline, cancellation: cancellation
+    ).serialized()
+  }
+}
+
+/// Runs a command that needs no client, for a C function whose output is its result.
+func commanding(
+  _ output: BufferOut?, _ name: String, _ error: ErrorOut?, _ command: String,
+  _ parameters: () throws(EnrollError) -> [(String, JSON?)] = { [] }
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let output = try require(output, name)
+    let result = try CommandTable.call(
+      command, .object(try parameters()), client: nil, deadline: .distantFuture, cancellation: nil)
+    output.pointee = try enroll_buf(result.serialized())
+  }
+}
+
+@_cdecl("enroll_call") @implementation
+public func enroll_call(
+  _ client: Handle?, _ command: TextIn?, _ command_size: Int, _ parameters: TextIn?, _ parameters_size: Int,
+  _ timeout_ms: Int64, _ result: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let output = try require(result, "result")
+    let handle = client == nil ? nil : try ClientHandle.find(client)
+    let call = try NamedCall(command, command_size, parameters, parameters_size)
+    let deadline = try handle?.deadline(timeout_ms) ?? .distantFuture
+    output.pointee = try enroll_buf(try call.run(handle?.client, until: deadline, handle?.closing))
+  }
+}
+
+@_cdecl("enroll_call_start") @implementation
+public func enroll_call_start(
+  _ client: Handle?, _ command: TextIn?, _ command_size: Int, _ parameters: TextIn?, _ parameters_size: Int,
+  _ timeout_ms: Int64, _ callback: enroll_result_callback?, _ user_data: UserData?, _ pending: HandleOut?,
+  _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let host = try HostCallback(callback, user_data)
+    let call = try NamedCall(command, command_size, parameters, parameters_size)
+    let deadline = try handle.deadline(timeout_ms)
+    try handle.start(pending) { handle, cancellation throws(EnrollError) in
+      try call.run(handle.client, until: deadline, cancellation)
+    } deliver: { result in
+      switch result {
+      case .success(let json):
+        let text = json.withUnsafeBytes { Buffer($0) }
+        host.function(host.userData, ENROLL_OK, text.bytes, text.size, nil)
+      case .failure(let failure):
+        var error = enroll_error(failure)
+        host.function(host.userData, failure.code.rawValue, nil, 0, &error)
+      }
+    }
+  }
+}
+
+@_cdecl("enroll_manifest") @implementation
+public func enroll_manifest(_ manifest: BufferOut?, _ error: ErrorOut?) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let output = try require(manifest, "manifest")
+    output.pointee = try enroll_buf(Manifest.json.serialized())
+  }
+}
+
+@_cdecl("enroll_system_describe") @implementation
+public func enroll_system_describe(_ description: BufferOut?, _ error: ErrorOut?) -> enroll_status {
+  commanding(description, "description", error, "system.describe")
+}
+
+@_cdecl("enroll_redirect_parse") @implementation
+public func enroll_redirect_parse(
+  _ url: TextIn?, _ url_size: Int, _ redirect: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  commanding(redirect, "redirect", error, "redirect.parse") { () throws(EnrollError) in
+    [("url", .string(try TextInput(url, url_size, "url").requiredText(limit: TextLimit.url)))]
+  }
+}
+
+@_cdecl("enroll_link_parse") @implementation
+public func enroll_link_parse(
+  _ url: TextIn?, _ url_size: Int, _ link: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  commanding(link, "link", error, "link.parse") { () throws(EnrollError) in
+    [("url", .string(try TextInput(url, url_size, "url").requiredText(limit: TextLimit.url)))]
+  }
+}
+
+@_cdecl("enroll_accounts_list") @implementation
+public func enroll_accounts_list(
+  _ directory: TextIn?, _ directory_size: Int, _ accounts: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  commanding(accounts, "accounts", error, "accounts.list") { () throws(EnrollError) in
+    [("store", .string(try storePath(directory, directory_size)))]
+  }
+}
+
+@_cdecl("enroll_accounts_remove") @implementation
+public func enroll_accounts_remove(
+  _ directory: TextIn?, _ directory_size: Int, _ account: TextIn?, _ account_size: Int, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let account = try TextInput(account, account_size, "account").requiredText(limit: TextLimit.name)
+    let parameters = [("store", try storePath(directory, directory_size)), ("account", account)]
+    _ = try CommandTable.call(
+      "accounts.remove", .object(parameters.map { ($0.0, .string($0.1)) }), client: nil,
+      deadline: .distantFuture, cancellation: nil)
+  }
+}
+
+@_cdecl("enroll_store_diagnose") @implementation
+public func enroll_store_diagnose(
+  _ directory: TextIn?, _ directory_size: Int, _ diagnosis: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  commanding(diagnosis, "diagnosis", error, "store.diagnose") { () throws(EnrollError) in
+    [("store", .string(try storePath(directory, directory_size)))]
+  }
+}
+
+private func storePath(_ directory: TextIn?, _ size: Int) throws(EnrollError) -> String {
+  try TextInput(directory, size, "directory").requiredText(limit: TextLimit.path)
+}

@@ -1,0 +1,134 @@
+// Every constant of the header by its name, for languages that cannot read macros. A test compares this table with the
+// header.
+
+public import CEnroll
+import EnrollCommands
+import EnrollCore
+
+private struct Constant: Sendable {
+  var name: String
+  var value: Int64
+  var text: PermanentText
+
+  init(_ name: String, _ value: Int64) {
+    self.name = name
+    self.value = value
+    text = PermanentText(name)
+  }
+
+  /// In the order of the header.
+  static let all: [Constant] = statuses + blames + limits + registration + tokens + sizes
+
+  private static var statuses: [Constant] {
+    var constants = [Constant("ENROLL_OK", Int64(ENROLL_OK))]
+    for code in EnrollError.Code.allCases {
+      constants.append(Constant(code.constantName, Int64(code.rawValue)))
+    }
+    return constants
+  }
+
+  private static var blames: [Constant] {
+    [
+      Constant("ENROLL_BLAME_NONE", Int64(ENROLL_BLAME_NONE)),
+      Constant("ENROLL_BLAME_CALLER", Int64(ENROLL_BLAME_CALLER)),
+      Constant("ENROLL_BLAME_HOST", Int64(ENROLL_BLAME_HOST)),
+      Constant("ENROLL_BLAME_USER", Int64(ENROLL_BLAME_USER)),
+      Constant("ENROLL_BLAME_SERVER", Int64(ENROLL_BLAME_SERVER)),
+      Constant("ENROLL_BLAME_NETWORK", Int64(ENROLL_BLAME_NETWORK)),
+      Constant("ENROLL_BLAME_INTERNAL", Int64(ENROLL_BLAME_INTERNAL)),
+    ]
+  }
+
+  private static var limits: [Constant] {
+    [
+      Constant("ENROLL_NUL_TERMINATED", Int64(TextInput.nulTerminated)),
+      Constant("ENROLL_NO_TIMEOUT", Int64(ENROLL_NO_TIMEOUT)),
+      Constant("ENROLL_MESSAGE_CAPACITY", Int64(ENROLL_MESSAGE_CAPACITY)),
+      Constant("ENROLL_FIELD_CAPACITY", Int64(ENROLL_FIELD_CAPACITY)),
+      Constant("ENROLL_OAUTH_ERROR_CAPACITY", Int64(ENROLL_OAUTH_ERROR_CAPACITY)),
+      Constant("ENROLL_TRANSACTION_CAPACITY", Int64(ENROLL_TRANSACTION_CAPACITY)),
+      Constant("ENROLL_TOKEN_TYPE_CAPACITY", Int64(ENROLL_TOKEN_TYPE_CAPACITY)),
+      Constant("ENROLL_PKCE_CAPACITY", Int64(ENROLL_PKCE_CAPACITY)),
+      Constant("ENROLL_ABI_VERSION", Int64(ENROLL_ABI_VERSION)),
+      Constant("ENROLL_STORE_DIRECTORY", Int64(ENROLL_STORE_DIRECTORY)),
+      Constant("ENROLL_STORE_MEMORY", Int64(ENROLL_STORE_MEMORY)),
+    ]
+  }
+
+  private static var registration: [Constant] {
+    [
+      Constant("ENROLL_STATE_STARTING", Int64(ENROLL_STATE_STARTING)),
+      Constant("ENROLL_STATE_UNREGISTERED", Int64(ENROLL_STATE_UNREGISTERED)),
+      Constant("ENROLL_STATE_AUTHENTICATING", Int64(ENROLL_STATE_AUTHENTICATING)),
+      Constant("ENROLL_STATE_AWAITING_CONFIRMATION", Int64(ENROLL_STATE_AWAITING_CONFIRMATION)),
+      Constant("ENROLL_STATE_ACTIVE", Int64(ENROLL_STATE_ACTIVE)),
+      Constant("ENROLL_STATE_RENEWAL_FAILED", Int64(ENROLL_STATE_RENEWAL_FAILED)),
+      Constant("ENROLL_STATE_REGISTRATION_FAILED", Int64(ENROLL_STATE_REGISTRATION_FAILED)),
+      Constant("ENROLL_STEP_NONE", Int64(ENROLL_STEP_NONE)),
+      Constant("ENROLL_STEP_BROWSER", Int64(ENROLL_STEP_BROWSER)),
+      Constant("ENROLL_STEP_EMAIL_PENDING", Int64(ENROLL_STEP_EMAIL_PENDING)),
+      Constant("ENROLL_STEP_CODE_PENDING", Int64(ENROLL_STEP_CODE_PENDING)),
+      Constant("ENROLL_STEP_OTHER_APP", Int64(ENROLL_STEP_OTHER_APP)),
+      Constant("ENROLL_STEP_EXCHANGING", Int64(ENROLL_STEP_EXCHANGING)),
+      Constant("ENROLL_STEP_PIN", Int64(ENROLL_STEP_PIN)),
+      Constant("ENROLL_REMEDY_NONE", Int64(ENROLL_REMEDY_NONE)),
+      Constant("ENROLL_REMEDY_RETRY", Int64(ENROLL_REMEDY_RETRY)),
+      Constant("ENROLL_REMEDY_WAIT", Int64(ENROLL_REMEDY_WAIT)),
+      Constant("ENROLL_REMEDY_REGISTER_AGAIN", Int64(ENROLL_REMEDY_REGISTER_AGAIN)),
+      Constant("ENROLL_KIND_SIGN_IN", Int64(ENROLL_KIND_SIGN_IN)),
+      Constant("ENROLL_KIND_REGISTER", Int64(ENROLL_KIND_REGISTER)),
+      Constant("ENROLL_KIND_PASSWORDLESS", Int64(ENROLL_KIND_PASSWORDLESS)),
+      Constant("ENROLL_KIND_ANOTHER_APP", Int64(ENROLL_KIND_ANOTHER_APP)),
+      Constant("ENROLL_KIND_BACKEND", Int64(ENROLL_KIND_BACKEND)),
+      Constant("ENROLL_KIND_DEVICE", Int64(ENROLL_KIND_DEVICE)),
+      Constant("ENROLL_ACTION_OPEN_URL", Int64(ENROLL_ACTION_OPEN_URL)),
+      Constant("ENROLL_URL_REGISTRATION", Int64(ENROLL_URL_REGISTRATION)),
+      Constant("ENROLL_URL_LOGOUT", Int64(ENROLL_URL_LOGOUT)),
+      Constant("ENROLL_URL_UNSOLICITED", Int64(ENROLL_URL_UNSOLICITED)),
+    ]
+  }
+
+  private static var tokens: [Constant] {
+    [
+      Constant("ENROLL_ACCESS_VALID", Int64(ENROLL_ACCESS_VALID)),
+      Constant("ENROLL_ACCESS_STALE", Int64(ENROLL_ACCESS_STALE)),
+      Constant("ENROLL_BAND_FRESH", Int64(ENROLL_BAND_FRESH)),
+      Constant("ENROLL_BAND_DUE", Int64(ENROLL_BAND_DUE)),
+      Constant("ENROLL_BAND_EXPIRED", Int64(ENROLL_BAND_EXPIRED)),
+    ]
+  }
+
+  private static var sizes: [Constant] {
+    [
+      size(of: enroll_error.self), size(of: enroll_client_options.self), size(of: enroll_state.self),
+      size(of: enroll_begin_options.self), size(of: enroll_transaction.self), size(of: enroll_access.self),
+      size(of: enroll_pkce.self), size(of: enroll_transport.self),
+      Constant("sizeof(enroll_buf)", Int64(MemoryLayout<enroll_buf>.size)),
+      Constant("sizeof(enroll_http_header)", Int64(MemoryLayout<enroll_http_header>.size)),
+      Constant("sizeof(enroll_http_request)", Int64(MemoryLayout<enroll_http_request>.size)),
+    ]
+  }
+
+  private static func size<Struct: SizedStruct>(of type: Struct.Type) -> Constant {
+    Constant("sizeof(\(type.name))", Int64(MemoryLayout<Struct>.size))
+  }
+}
+
+@_cdecl("enroll_constant") @implementation
+public func enroll_constant(_ name: TextIn?, _ name_size: Int, _ value: Int64Out?) -> enroll_status {
+  reporting(to: nil) { () throws(EnrollError) in
+    let value = try require(value, "value")
+    let name = try TextInput(name, name_size, "name").requiredText(limit: TextLimit.name)
+    for constant in Constant.all where ASCII.equals(constant.name, name) {
+      value.pointee = constant.value
+      return
+    }
+    throw EnrollError(.notFound, "no such constant", field: "name")
+  }
+}
+
+@_cdecl("enroll_constant_name") @implementation
+public func enroll_constant_name(_ index: Int) -> UnsafePointer<CChar>! {
+  let all = Constant.all
+  return index >= 0 && index < all.count ? all[index].text.pointer : nil
+}

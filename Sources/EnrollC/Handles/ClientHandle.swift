@@ -1,0 +1,75 @@
+// What an enroll_client stands for: a client, the threads that work and call back for it, and the wish to end them.
+
+import CEnroll
+import EnrollCore
+import EnrollHost
+
+/// One client as C holds it.
+final class ClientHandle: Sendable {
+  let client: Client
+  private let origin = ForkGuard()
+  /// Raised when the handle is freed: whoever waits in the client stops waiting.
+  let closing = CancellationFlag()
+  /// Runs what was started and blocks; each job holds one thread.
+  let workers = WorkerPool(threads: 64, queue: 4096)
+  /// Runs the host's callbacks, one at a time and in their order. They outnumber neither the calls that may be pending
+  /// nor the queue.
+  let callbacks = WorkerPool(threads: 1, queue: 65_536, idleSeconds: 1)
+  let subscriptions = Subscriptions()
+  private let hasHostTransport: Bool
+
+  static let table = HandleTable<ClientHandle>(kind: 1)
+
+  init(_ client: Client, hasHostTransport: Bool) {
+    self.client = client
+    self.hasHostTransport = hasHostTransport
+  }
+
+  /// - Throws: `.handle`, `.forked`, `.reentrant`.
+  static func find(_ pointer: Handle?) throws(EnrollError) -> ClientHandle {
+    guard let handle = table.object(UInt(bitPattern: pointer)) else { throw unknownHandle }
+    try handle.requireUsable()
+    return handle
+  }
+
+  /// What ``requireUsable()`` asks, without saying why not. Two loads where the host brings no transport.
+  var mayBeUsed: Bool { !origin.isForkedChild && !(hasHostTransport && HostTransport.mark.isSet) }
+
+  func requireUsable() throws(EnrollError) {
+    try origin.check()
+    if hasHostTransport, HostTransport.mark.isSet {
+      throw EnrollError(.reentrant, "a transport's callback called a function that needs a client")
+    }
+  }
+
+  static var unknownHandle: EnrollError {
+    EnrollError(.handle, "the client is NULL, was freed, or never was one", field: "client")
+  }
+
+  /// The end of a call that may go on for `milliseconds`.
+  /// - Throws: `.invalidArgument` for a negative number that is not ENROLL_NO_TIMEOUT.
+  func deadline(_ milliseconds: Int64) throws(EnrollError) -> Instant {
+    guard milliseconds >= 0 else {
+      if milliseconds == ENROLL_NO_TIMEOUT { return .distantFuture }
+      throw EnrollError(
+        .invalidArgument, "timeout_ms is 0 or more, or ENROLL_NO_TIMEOUT; \(milliseconds) came",
+        field: "timeout_ms")
+    }
+    let (nanoseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+    return client.deadline(afterSeconds: 0).advanced(byNanoseconds: overflow ? .max : nanoseconds)
+  }
+
+  /// Ends everything that waits in the client, and waits only for a renewal that was sent to be stored.
+  func close() {
+    closing.cancel()
+    client.close()
+    // A callback that runs on a thread of the client's for want of one of its own cannot wait for that thread.
+    if !Self.callbackInPlace.isSet { client.drain() }
+  }
+
+  /// Set while a callback runs on the thread that completed its call.
+  static let callbackInPlace = ThreadMark()
+
+  /// In a child nothing of a client made before the fork may be touched, not even to free it.
+  var isForkedChild: Bool { origin.isForkedChild }
+}

@@ -1,0 +1,131 @@
+// Calls that were started and call back: exactly once, on the client's callback thread, whatever happens meanwhile.
+
+public import CEnroll
+import EnrollCore
+import EnrollHost
+
+/// One started call.
+final class PendingCall: Sendable {
+  let cancellation = CancellationFlag()
+  private let origin = ForkGuard()
+
+  static let table = HandleTable<PendingCall>(kind: 2)
+
+  func requireUsable() throws(EnrollError) { try origin.check() }
+}
+
+/// A C callback and its `user_data`, which only ever travel together.
+struct HostCallback<Function>: @unchecked Sendable {
+  // Unchecked: the host promised that its pointer may be used on another thread.
+  let function: Function
+  let userData: UnsafeMutableRawPointer?
+
+  /// - Throws: `.invalidArgument` without a function.
+  init(_ function: Function?, _ userData: UnsafeMutableRawPointer?) throws(EnrollError) {
+    guard let function else {
+      throw EnrollError(.invalidArgument, "callback is required, NULL came", field: "callback")
+    }
+    self.function = function
+    self.userData = userData
+  }
+}
+
+extension ClientHandle {
+  /// Starts a call that blocks a thread of the client's own.
+  /// - Parameters:
+  ///   - pending: gets a handle of the call, if the host wants one.
+  ///   - deliver: calls the host back.
+  /// - Throws: `.busy` when too much is pending; nothing will call back then.
+  func start<Value: Sendable>(
+    _ pending: UnsafeMutablePointer<OpaquePointer?>?,
+    _ work: @escaping @Sendable (ClientHandle, CancellationFlag) throws(EnrollError) -> Value,
+    deliver: @escaping @Sendable (Result<Value, EnrollError>) -> Void
+  ) throws(EnrollError) {
+    try begin(pending) { call throws(EnrollError) in
+      let isAccepted = workers.submit { [self] in
+        var result: Result<Value, EnrollError>
+        do throws(EnrollError) {
+          result = .success(try work(self, call.cancellation))
+        } catch {
+          result = .failure(error)
+        }
+        finish(call, result, deliver)
+      }
+      guard isAccepted else { throw EnrollError(.busy, "too many calls are pending") }
+    }
+  }
+
+  /// Starts a call that holds no thread: `work` returns at once and completes later, or before it returns.
+  func startDetached<Value: Sendable>(
+    _ pending: UnsafeMutablePointer<OpaquePointer?>?,
+    _ work: (CancellationFlag, @escaping @Sendable (Result<Value, EnrollError>) -> Void) -> Void,
+    deliver: @escaping @Sendable (Result<Value, EnrollError>) -> Void
+  ) throws(EnrollError) {
+    try begin(pending) { call throws(EnrollError) in
+      work(call.cancellation) { [self] result in finish(call, result, deliver) }
+    }
+  }
+
+  /// Makes the call and its handle; undone when `start` throws.
+  private func begin(
+    _ pending: UnsafeMutablePointer<OpaquePointer?>?, _ start: (StartedCall) throws(EnrollError) -> Void
+  ) throws(EnrollError) {
+    let call = PendingCall()
+    let before = pending?.pointee
+    var handle: UInt?
+    if let pending {
+      guard let made = PendingCall.table.insert(call) else {
+        throw EnrollError(.busy, "too many handles are out")
+      }
+      handle = made
+      // Before anything starts: the callback may come first, and may want to free it.
+      pending.pointee = OpaquePointer(bitPattern: made)
+    }
+    let ticket = closing.onCancel { call.cancellation.cancel() }
+    do throws(EnrollError) {
+      try start(StartedCall(cancellation: call.cancellation, ticket: ticket))
+    } catch {
+      closing.removeHook(ticket)
+      if let handle { _ = PendingCall.table.remove(handle) }
+      if let before { pending?.pointee = before }
+      throw error
+    }
+  }
+
+  private func finish<Value: Sendable>(
+    _ call: StartedCall, _ result: Result<Value, EnrollError>,
+    _ deliver: @escaping @Sendable (Result<Value, EnrollError>) -> Void
+  ) {
+    closing.removeHook(call.ticket)
+    // Without a thread of its own left, the callback runs here: once is the promise that counts.
+    if !callbacks.submit({ deliver(result) }) { Self.callbackInPlace.during { deliver(result) } }
+  }
+}
+
+/// What a call under way has to know of itself.
+private struct StartedCall: Sendable {
+  let cancellation: CancellationFlag
+  /// Its hook on the client's closing.
+  let ticket: Int
+}
+
+@_cdecl("enroll_pending_cancel") @implementation
+public func enroll_pending_cancel(_ pending: Handle?) -> enroll_status {
+  reporting(to: nil) { () throws(EnrollError) in
+    guard let call = PendingCall.table.object(UInt(bitPattern: pending)) else { throw unknownPending }
+    try call.requireUsable()
+    call.cancellation.cancel()
+  }
+}
+
+@_cdecl("enroll_pending_free") @implementation
+public func enroll_pending_free(_ pending: Handle?) -> enroll_status {
+  guard let pending else { return ENROLL_OK }
+  return reporting(to: nil) { () throws(EnrollError) in
+    guard PendingCall.table.remove(UInt(bitPattern: pending)) != nil else { throw unknownPending }
+  }
+}
+
+private var unknownPending: EnrollError {
+  EnrollError(.handle, "the pending call is NULL, was freed, or never was one", field: "pending")
+}

@@ -1,0 +1,220 @@
+// HTTP as the host does it: a struct of function pointers becomes a Transport. Its callbacks run inside a call, so what
+// they may call back is little: the thread is marked meanwhile (R41). What the host answers is believed no more than
+// what a server answers.
+
+public import CEnroll
+import EnrollCore
+import EnrollHost
+
+/// The host's transport.
+final class HostTransport: Transport, @unchecked Sendable {
+  // Unchecked: the host promised that `user_data` may be used by several threads at once.
+  private let send:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<enroll_http_request>?, OpaquePointer?) ->
+      enroll_status
+  private let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+  private let userData: UnsafeMutableRawPointer?
+
+  /// Set on a thread that is inside a host's `send`.
+  static let mark = ThreadMark()
+
+  /// - Throws: `.invalidArgument` without a `send`.
+  init(_ pointer: UnsafePointer<enroll_transport>) throws(EnrollError) {
+    let transport = try enroll_transport(reading: pointer)
+    guard let send = transport.send else {
+      throw EnrollError(.invalidArgument, "a transport has a send function, NULL came", field: "transport")
+    }
+    self.send = send
+    release = transport.release
+    userData = transport.user_data
+  }
+
+  deinit { release?(userData) }
+
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    let answer = HostResponse(limit: request.responseLimit, cancellation: cancellation)
+    guard let handle = HostResponse.table.insert(answer) else {
+      throw EnrollError(.busy, "too many requests are under way")
+    }
+    defer { _ = HostResponse.table.remove(handle) }
+    if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+    let status = RequestMemory(request).with { request in
+      Self.mark.during { send(userData, request, OpaquePointer(bitPattern: handle)) }
+    }
+    guard status == ENROLL_OK else { throw Self.error(status) }
+    return try answer.response()
+  }
+
+  private static func error(_ status: enroll_status) -> EnrollError {
+    switch EnrollError.Code(rawValue: status) {
+    case .network: EnrollError(.network, "the host's transport could not reach the server")
+    case .tls: EnrollError(.tls, "the host's transport does not accept the server's certificate")
+    case .timeout: EnrollError(.timeout, "the host's transport gave up waiting")
+    case .responseInvalid: EnrollError(.responseInvalid, "the host's transport refused the response")
+    case .cancelled: EnrollError(.cancelled, "the host's transport was cancelled")
+    default: EnrollError(.internal, "the host's transport returned \(status), which is none of its statuses")
+    }
+  }
+}
+
+/// A request as C reads it, for the time of one call.
+private struct RequestMemory {
+  private let request: HTTPRequest
+
+  init(_ request: HTTPRequest) { self.request = request }
+
+  func with<Result>(_ body: (UnsafePointer<enroll_http_request>) -> Result) -> Result {
+    let method = Self.text(request.method.rawValue)
+    let url = Self.text(request.url)
+    let content = request.body.withUnsafeBytes { Buffer($0) }
+    var texts: [Buffer] = []
+    var headers: [enroll_http_header] = []
+    for header in request.headers {
+      let name = Self.text(header.name)
+      let value = Self.text(header.value)
+      texts += [name, value]
+      headers.append(
+        enroll_http_header(name: UnsafePointer(name.bytes), value: UnsafePointer(value.bytes)))
+    }
+    return withExtendedLifetime((method, url, content, texts)) {
+      headers.withUnsafeBufferPointer { headers in
+        var value = enroll_http_request()
+        value.struct_size = MemoryLayout<enroll_http_request>.size
+        value.method = UnsafePointer(method.bytes)
+        value.url = UnsafePointer(url.bytes)
+        value.headers = headers.baseAddress
+        value.header_count = headers.count
+        value.body = UnsafePointer(content.bytes)
+        value.body_size = content.size
+        value.response_limit = request.responseLimit
+        value.needs_fresh_connection = request.freshConnection ? 1 : 0
+        value.timeout_ms = Int32(truncatingIfNeeded: HTTPRequest.totalTimeoutSeconds * 1000)
+        return withUnsafePointer(to: &value, body)
+      }
+    }
+  }
+
+  /// Headers hold tokens: the memory is wiped like any buffer's.
+  private static func text(_ text: String) -> Buffer { Array(text.utf8).withUnsafeBytes { Buffer($0) } }
+}
+
+/// The answer while the host puts it together.
+final class HostResponse: @unchecked Sendable {
+  // Unchecked: everything is only touched with `exclusion` held; a host may use threads of its own.
+  static let table = HandleTable<HostResponse>(kind: 4)
+  /// More headers than any server needs.
+  static let headerLimit = 256
+  static let headerByteLimit = 16 << 10
+
+  private let exclusion = Mutex()
+  private let limit: Int
+  private let cancellation: (any Cancellation)?
+  private var status: Int32?
+  private var headers: [HTTPHeader] = []
+  private var body: [UInt8] = []
+  private var isTooLong = false
+
+  init(limit: Int, cancellation: (any Cancellation)?) {
+    self.limit = limit
+    self.cancellation = cancellation
+  }
+
+  static func find(_ pointer: Handle?) throws(EnrollError) -> HostResponse {
+    guard let response = table.object(UInt(bitPattern: pointer)) else {
+      throw EnrollError(.handle, "the response is valid only while send runs", field: "response")
+    }
+    return response
+  }
+
+  var isCancelled: Bool { cancellation?.isCancelled ?? false }
+
+  func setStatus(_ status: Int32) { exclusion.locked { self.status = status } }
+
+  /// - Returns: false when there are too many.
+  func add(_ header: HTTPHeader) -> Bool {
+    var isAdded = false
+    exclusion.locked {
+      guard headers.count < Self.headerLimit else { return }
+      headers.append(header)
+      isAdded = true
+    }
+    return isAdded
+  }
+
+  /// - Returns: false over the request's limit: nothing is added any more.
+  func add(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var isAdded = false
+    exclusion.locked {
+      isTooLong = isTooLong || bytes.count > limit - body.count
+      guard !isTooLong else { return }
+      body.append(contentsOf: bytes)
+      isAdded = true
+    }
+    return isAdded
+  }
+
+  /// - Throws: `.responseInvalid` when it was too long, `.internal` without a status.
+  func response() throws(EnrollError) -> HTTPResponse {
+    var result: Result<HTTPResponse, EnrollError> = .failure(
+      EnrollError(.internal, "the host's transport succeeded without setting a status"))
+    exclusion.locked {
+      if isTooLong {
+        result = .failure(EnrollError(.responseInvalid, "the response is over \(limit) bytes (R20)"))
+      } else if let status {
+        result = .success(HTTPResponse(status: Int(status), headers: headers, body: body))
+      }
+    }
+    return try result.get()
+  }
+}
+
+@_cdecl("enroll_transport_init") @implementation
+public func enroll_transport_init(_ transport: UnsafeMutablePointer<enroll_transport>?, _ struct_size: Int) {
+  enroll_transport.initialize(transport, size: struct_size)
+}
+
+@_cdecl("enroll_http_response_set_status") @implementation
+public func enroll_http_response_set_status(_ response: Handle?, _ status: Int32) -> enroll_status {
+  reporting(to: nil) { () throws(EnrollError) in
+    let response = try HostResponse.find(response)
+    guard (100...599).contains(status) else {
+      throw EnrollError(.invalidArgument, "a status code is 100 to 599, \(status) came", field: "status")
+    }
+    response.setStatus(status)
+  }
+}
+
+@_cdecl("enroll_http_response_add_header") @implementation
+public func enroll_http_response_add_header(
+  _ response: Handle?, _ name: TextIn?, _ name_size: Int, _ value: TextIn?, _ value_size: Int
+) -> enroll_status {
+  reporting(to: nil) { () throws(EnrollError) in
+    let response = try HostResponse.find(response)
+    let header = HTTPHeader(
+      try TextInput(name, name_size, "name").requiredText(limit: HostResponse.headerByteLimit),
+      try TextInput(value, value_size, "value").text(limit: HostResponse.headerByteLimit) ?? "")
+    guard response.add(header) else {
+      throw EnrollError(.invalidArgument, "at most \(HostResponse.headerLimit) headers", field: "name")
+    }
+  }
+}
+
+@_cdecl("enroll_http_response_add_body") @implementation
+public func enroll_http_response_add_body(_ response: Handle?, _ data: TextIn?, _ size: Int) -> enroll_status
+{
+  reporting(to: nil) { () throws(EnrollError) in
+    let response = try HostResponse.find(response)
+    guard size >= 0, data != nil || size == 0 else {
+      throw EnrollError(.invalidArgument, "data is NULL, or its size is absurd", field: "data")
+    }
+    let start = UnsafeRawPointer(data)?.assumingMemoryBound(to: UInt8.self)
+    guard response.add(UnsafeBufferPointer(start: start, count: size)) else {
+      throw EnrollError(.responseInvalid, "the response is longer than the request's response_limit")
+    }
+  }
+}
+
+@_cdecl("enroll_http_response_is_cancelled") @implementation
+public func enroll_http_response_is_cancelled(_ response: Handle?) -> Int32 {
+  HostResponse.table.object(UInt(bitPattern: response)).map { $0.isCancelled ? 1 : 0 } ?? 1
+}

@@ -1,0 +1,78 @@
+// Who the user is, and logging out.
+
+public import CEnroll
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+
+/// The frame of the functions whose output is claims.
+private func claiming(
+  _ client: Handle?, _ claims: BufferOut?, _ error: ErrorOut?,
+  _ body: (ClientHandle) throws(EnrollError) -> JSONObject
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let claims = try require(claims, "claims")
+    claims.pointee = try enroll_buf(JSON.object(try body(handle)).serialized())
+  }
+}
+
+@_cdecl("enroll_identity_profile") @implementation
+public func enroll_identity_profile(_ client: Handle?, _ claims: BufferOut?, _ error: ErrorOut?)
+  -> enroll_status
+{
+  claiming(client, claims, error) { handle throws(EnrollError) in try handle.client.profile() }
+}
+
+@_cdecl("enroll_identity_userinfo") @implementation
+public func enroll_identity_userinfo(
+  _ client: Handle?, _ timeout_ms: Int64, _ claims: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  claiming(client, claims, error) { handle throws(EnrollError) in
+    try handle.client.userinfo(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_account_read") @implementation
+public func enroll_account_read(
+  _ client: Handle?, _ profile: BufferOut?, _ id_token: BufferOut?, _ registration_type: BufferOut?,
+  _ expires_at: Int64Out?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let account = try ClientHandle.find(client).client.readAccount()
+    let known = account.profile.map { JSON.object($0).serialized() } ?? []
+    let outputs = (
+      profile: profile == nil ? enroll_buf() : try enroll_buf(known),
+      idToken: id_token == nil ? enroll_buf() : try enroll_buf(account.idToken ?? Secret([])),
+      type: registration_type == nil ? enroll_buf() : try enroll_buf(account.registrationType ?? "")
+    )
+    profile?.pointee = outputs.profile
+    id_token?.pointee = outputs.idToken
+    registration_type?.pointee = outputs.type
+    expires_at?.pointee = account.expiresAt?.seconds ?? 0
+  }
+}
+
+@_cdecl("enroll_logout_begin") @implementation
+public func enroll_logout_begin(
+  _ client: Handle?, _ local_only: Int32, _ timeout_ms: Int64, _ url: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let url = try require(url, "url")
+    let toOpen = try handle.client.beginLogout(
+      localOnly: local_only != 0, until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+    url.pointee = try enroll_buf(toOpen ?? "")
+  }
+}
+
+@_cdecl("enroll_logout_resume") @implementation
+public func enroll_logout_resume(_ client: Handle?, _ url: TextIn?, _ url_size: Int, _ error: ErrorOut?)
+  -> enroll_status
+{
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    try handle.client.finishLogout(try TextInput(url, url_size, "url").requiredText(limit: TextLimit.url))
+  }
+}

@@ -1,0 +1,227 @@
+// Registration: begin, the ways a redirect comes back, the state and what moves it.
+
+public import CEnroll
+import EnrollCore
+import EnrollHost
+
+/// The frame of every function whose output is a state.
+private func stating(
+  _ client: Handle?, _ state: StateOut?, _ error: ErrorOut?,
+  _ body: (ClientHandle) throws(EnrollError) -> RegistrationState
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    try enroll_state.check(state)
+    enroll_state(try body(handle)).write(to: state)
+  }
+}
+
+/// The frame of every function that calls back with a state.
+private func startingState(
+  _ client: Handle?, _ callback: enroll_state_callback?, _ userData: UserData?, _ pending: HandleOut?,
+  _ error: ErrorOut?,
+  _ prepare: (ClientHandle) throws(EnrollError) ->
+    @Sendable (Client, CancellationFlag) throws(EnrollError) -> RegistrationState
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let host = try HostCallback(callback, userData)
+    let work = try prepare(handle)
+    try handle.start(pending) { handle, cancellation throws(EnrollError) in
+      try work(handle.client, cancellation)
+    } deliver: { result in
+      switch result {
+      case .success(let value):
+        var state = enroll_state(value)
+        state.struct_size = MemoryLayout<enroll_state>.size
+        host.function(host.userData, ENROLL_OK, &state, nil)
+      case .failure(let failure):
+        var error = enroll_error(failure)
+        host.function(host.userData, failure.code.rawValue, nil, &error)
+      }
+    }
+  }
+}
+
+private func url(_ pointer: UnsafePointer<CChar>?, _ size: Int) throws(EnrollError) -> String {
+  try TextInput(pointer, size, "url").requiredText(limit: TextLimit.url)
+}
+
+private func transactionID(_ pointer: UnsafePointer<CChar>?, _ size: Int) throws(EnrollError) -> String {
+  try TextInput(pointer, size, "transaction").requiredText(limit: TextLimit.name)
+}
+
+@_cdecl("enroll_registration_state") @implementation
+public func enroll_registration_state(
+  _ client: Handle?, _ wait: Int32, _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.registrationState(
+      wait: wait != 0, until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_registration_state_start") @implementation
+public func enroll_registration_state_start(
+  _ client: Handle?, _ wait: Int32, _ timeout_ms: Int64, _ callback: enroll_state_callback?,
+  _ user_data: UserData?, _ pending: HandleOut?, _ error: ErrorOut?
+) -> enroll_status {
+  startingState(client, callback, user_data, pending, error) { handle throws(EnrollError) in
+    let deadline = try handle.deadline(timeout_ms)
+    return { client, cancellation throws(EnrollError) in
+      try client.registrationState(wait: wait != 0, until: deadline, cancellation: cancellation)
+    }
+  }
+}
+
+@_cdecl("enroll_registration_begin") @implementation
+public func enroll_registration_begin(
+  _ client: Handle?, _ options: UnsafePointer<enroll_begin_options>?, _ timeout_ms: Int64,
+  _ transaction: TransactionOut?, _ url: BufferOut?, _ redirect_uri: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    try enroll_transaction.check(transaction)
+    let url = try require(url, "url")
+    let begun = try handle.client.begin(
+      try SignInOptions(options), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+    let outputs = (try enroll_buf(begun.url), redirect_uri == nil ? nil : try enroll_buf(begun.redirectURI))
+    enroll_transaction(begun).write(to: transaction)
+    url.pointee = outputs.0
+    if let sent = outputs.1 { redirect_uri?.pointee = sent }
+  }
+}
+
+@_cdecl("enroll_registration_begin_start") @implementation
+public func enroll_registration_begin_start(
+  _ client: Handle?, _ options: UnsafePointer<enroll_begin_options>?, _ timeout_ms: Int64,
+  _ callback: enroll_begin_callback?, _ user_data: UserData?, _ pending: HandleOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let host = try HostCallback(callback, user_data)
+    let options = try SignInOptions(options)
+    let deadline = try handle.deadline(timeout_ms)
+    try handle.start(pending) { handle, cancellation throws(EnrollError) in
+      try handle.client.begin(options, until: deadline, cancellation: cancellation)
+    } deliver: { result in
+      switch result {
+      case .success(let begun):
+        var transaction = enroll_transaction(begun)
+        transaction.struct_size = MemoryLayout<enroll_transaction>.size
+        begun.url.withCString { url in
+          begun.redirectURI.withCString { redirectURI in
+            host.function(host.userData, ENROLL_OK, &transaction, url, redirectURI, nil)
+          }
+        }
+      case .failure(let failure):
+        var error = enroll_error(failure)
+        host.function(host.userData, failure.code.rawValue, nil, nil, nil, &error)
+      }
+    }
+  }
+}
+
+@_cdecl("enroll_registration_resume") @implementation
+public func enroll_registration_resume(
+  _ client: Handle?, _ url: TextIn?, _ url_size: Int, _ timeout_ms: Int64, _ state: StateOut?,
+  _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.resume(
+      try EnrollC.url(url, url_size), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_registration_resume_start") @implementation
+public func enroll_registration_resume_start(
+  _ client: Handle?, _ url: TextIn?, _ url_size: Int, _ timeout_ms: Int64, _ callback: enroll_state_callback?,
+  _ user_data: UserData?, _ pending: HandleOut?, _ error: ErrorOut?
+) -> enroll_status {
+  startingState(client, callback, user_data, pending, error) { handle throws(EnrollError) in
+    let url = try EnrollC.url(url, url_size)
+    let deadline = try handle.deadline(timeout_ms)
+    return { client, cancellation throws(EnrollError) in
+      try client.resume(url, until: deadline, cancellation: cancellation)
+    }
+  }
+}
+
+@_cdecl("enroll_registration_await") @implementation
+public func enroll_registration_await(
+  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ timeout_ms: Int64, _ state: StateOut?,
+  _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.awaitTransaction(
+      try transactionID(transaction, transaction_size), until: try handle.deadline(timeout_ms),
+      cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_registration_await_start") @implementation
+public func enroll_registration_await_start(
+  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ timeout_ms: Int64,
+  _ callback: enroll_state_callback?, _ user_data: UserData?, _ pending: HandleOut?, _ error: ErrorOut?
+) -> enroll_status {
+  startingState(client, callback, user_data, pending, error) { handle throws(EnrollError) in
+    let transactionID = try transactionID(transaction, transaction_size)
+    let deadline = try handle.deadline(timeout_ms)
+    return { client, cancellation throws(EnrollError) in
+      try client.awaitTransaction(transactionID, until: deadline, cancellation: cancellation)
+    }
+  }
+}
+
+@_cdecl("enroll_registration_confirm") @implementation
+public func enroll_registration_confirm(_ client: Handle?, _ state: StateOut?, _ error: ErrorOut?)
+  -> enroll_status
+{
+  stating(client, state, error) { handle throws(EnrollError) in try handle.client.confirm() }
+}
+
+@_cdecl("enroll_registration_retry") @implementation
+public func enroll_registration_retry(
+  _ client: Handle?, _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.retry(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_registration_cancel") @implementation
+public func enroll_registration_cancel(
+  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.cancel(
+      try TextInput(transaction, transaction_size, "transaction").text(limit: TextLimit.name))
+  }
+}
+
+@_cdecl("enroll_registration_clear") @implementation
+public func enroll_registration_clear(_ client: Handle?, _ state: StateOut?, _ error: ErrorOut?)
+  -> enroll_status
+{
+  stating(client, state, error) { handle throws(EnrollError) in try handle.client.clear() }
+}
+
+@_cdecl("enroll_url_handle") @implementation
+public func enroll_url_handle(
+  _ client: Handle?, _ url: TextIn?, _ url_size: Int, _ timeout_ms: Int64, _ kind: Int32Out?,
+  _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    try enroll_state.check(state)
+    let handled = try handle.client.handle(
+      try EnrollC.url(url, url_size), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+    switch handled {
+    case .registration(let value):
+      enroll_state(value).write(to: state)
+      kind?.pointee = ENROLL_URL_REGISTRATION
+    case .logoutFinished: kind?.pointee = ENROLL_URL_LOGOUT
+    case .unsolicited: kind?.pointee = ENROLL_URL_UNSOLICITED
+    }
+  }
+}

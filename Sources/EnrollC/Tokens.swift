@@ -1,0 +1,241 @@
+// Access tokens: the call that hosts make before every request, in four forms.
+
+public import CEnroll
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+
+extension AccessOutcome {
+  /// The token where there is one to hand out.
+  /// - Throws: why there is none.
+  func usable() throws(EnrollError) -> (token: AccessToken, outcome: Int32, reason: enroll_status) {
+    switch self {
+    case .valid(let token): return (token, ENROLL_ACCESS_VALID, ENROLL_OK)
+    case .stale(let token, let reason): return (token, ENROLL_ACCESS_STALE, reason.code.rawValue)
+    case .expired(_, let retryAfterSeconds, let reason):
+      throw EnrollError(
+        .expired, "the token expired; renewing it failed: \(reason.message)", httpStatus: reason.httpStatus,
+        oauthError: reason.oauthError, retryAfterSeconds: retryAfterSeconds ?? reason.retryAfterSeconds)
+    case .rejected(let reason):
+      throw EnrollError(
+        .rejected, "the provider refused to renew: \(reason.message)", httpStatus: reason.httpStatus,
+        oauthError: reason.oauthError, retryAfterSeconds: reason.retryAfterSeconds)
+    case .reauthenticate(let reason): throw EnrollError(.reauthenticate, reason)
+    case .storeLocked: throw EnrollError(.storeLocked, "the store's key is not to be had now")
+    case .busy: throw EnrollError(.busy, "a renewal is under way, and the time to wait for it has passed")
+    }
+  }
+
+  /// Why a renewal failed, where the outcome is that.
+  fileprivate var renewalFailure: enroll_status {
+    switch self {
+    case .expired(_, _, let reason), .rejected(let reason): reason.code.rawValue
+    case .valid, .stale, .reauthenticate, .storeLocked, .busy: ENROLL_OK
+    }
+  }
+}
+
+extension enroll_access {
+  init(_ usable: (token: AccessToken, outcome: Int32, reason: enroll_status)) {
+    self.init()
+    outcome = usable.outcome
+    reason = usable.reason
+    expires_at = usable.token.expiresAt.seconds
+    CharacterArray.write(usable.token.tokenType, to: &token_type)
+  }
+}
+
+private func checkedLifetime(_ seconds: Int64) throws(EnrollError) -> Int64 {
+  guard seconds >= 0 else {
+    throw EnrollError(
+      .invalidArgument, "minimum_lifetime is 0 or more seconds, \(seconds) came", field: "minimum_lifetime")
+  }
+  return seconds
+}
+
+/// The frame of the functions that hand out a token in a buffer.
+private func handingOut(
+  _ client: Handle?, _ access: AccessOut?, _ token: BufferOut?, _ error: ErrorOut?,
+  _ body: (ClientHandle) throws(EnrollError) -> AccessOutcome
+) -> enroll_status {
+  explaining(to: error) { (reason: inout enroll_status) throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    try enroll_access.check(access)
+    let token = try require(token, "token")
+    let outcome = try body(handle)
+    reason = outcome.renewalFailure
+    let usable = try outcome.usable()
+    token.pointee = try enroll_buf(usable.token.value)
+    enroll_access(usable).write(to: access)
+  }
+}
+
+/// The frame of the functions that call back with a token.
+private func startingAccess(
+  _ client: Handle?, _ callback: enroll_access_callback?, _ userData: UserData?, _ pending: HandleOut?,
+  _ error: ErrorOut?,
+  _ prepare: (ClientHandle) throws(EnrollError) -> (
+    Client, CancellationFlag, @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
+  ) -> Void
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let host = try HostCallback(callback, userData)
+    let work = try prepare(handle)
+    try handle.startDetached(pending) { cancellation, complete in
+      work(handle.client, cancellation, complete)
+    } deliver: { result in
+      host.deliver(result)
+    }
+  }
+}
+
+extension HostCallback where Function == enroll_access_callback {
+  fileprivate func deliver(_ result: Result<AccessOutcome, EnrollError>) {
+    var reason = ENROLL_OK
+    do throws(EnrollError) {
+      let outcome = try result.get()
+      reason = outcome.renewalFailure
+      let usable = try outcome.usable()
+      var access = enroll_access(usable)
+      access.struct_size = MemoryLayout<enroll_access>.size
+      let token = usable.token.value.withBytes { Buffer($0) }
+      function(userData, ENROLL_OK, &access, token.bytes, token.size, nil)
+    } catch {
+      var told = enroll_error(error, reason: reason)
+      function(userData, error.code.rawValue, nil, nil, 0, &told)
+    }
+  }
+}
+
+@_cdecl("enroll_access_init") @implementation
+public func enroll_access_init(_ access: AccessOut?, _ struct_size: Int) {
+  enroll_access.initialize(access, size: struct_size)
+}
+
+@_cdecl("enroll_token_access") @implementation
+public func enroll_token_access(
+  _ client: Handle?, _ minimum_lifetime: Int64, _ timeout_ms: Int64, _ access: AccessOut?,
+  _ token: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  handingOut(client, access, token, error) { handle throws(EnrollError) in
+    try handle.client.access(
+      minimumLifetimeSeconds: try checkedLifetime(minimum_lifetime), until: try handle.deadline(timeout_ms),
+      cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_token_access_start") @implementation
+public func enroll_token_access_start(
+  _ client: Handle?, _ minimum_lifetime: Int64, _ timeout_ms: Int64, _ callback: enroll_access_callback?,
+  _ user_data: UserData?, _ pending: HandleOut?, _ error: ErrorOut?
+) -> enroll_status {
+  startingAccess(client, callback, user_data, pending, error) { handle throws(EnrollError) in
+    let lifetime = try checkedLifetime(minimum_lifetime)
+    let deadline = try handle.deadline(timeout_ms)
+    return { client, cancellation, complete in
+      client.access(
+        minimumLifetimeSeconds: lifetime, until: deadline, cancellation: cancellation, completion: complete)
+    }
+  }
+}
+
+@_cdecl("enroll_token_refresh") @implementation
+public func enroll_token_refresh(
+  _ client: Handle?, _ timeout_ms: Int64, _ access: AccessOut?, _ token: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  handingOut(client, access, token, error) { handle throws(EnrollError) in
+    try handle.client.refresh(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_token_refresh_start") @implementation
+public func enroll_token_refresh_start(
+  _ client: Handle?, _ timeout_ms: Int64, _ callback: enroll_access_callback?, _ user_data: UserData?,
+  _ pending: HandleOut?, _ error: ErrorOut?
+) -> enroll_status {
+  startingAccess(client, callback, user_data, pending, error) { handle throws(EnrollError) in
+    let deadline = try handle.deadline(timeout_ms)
+    return { client, cancellation, complete in
+      client.refresh(until: deadline, cancellation: cancellation, completion: complete)
+    }
+  }
+}
+
+@_cdecl("enroll_token_revoke") @implementation
+public func enroll_token_revoke(_ client: Handle?, _ timeout_ms: Int64, _ error: ErrorOut?) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    try handle.client.revoke(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_token_copy") @implementation
+public func enroll_token_copy(
+  _ client: Handle?, _ minimum_lifetime: Int64, _ timeout_ms: Int64, _ buffer: UnsafeMutablePointer<CChar>?,
+  _ capacity: Int, _ size: UnsafeMutablePointer<Int>?, _ expires_at: Int64Out?, _ error: ErrorOut?
+) -> enroll_status {
+  // The way that nearly every call goes: no allocation, no error to make.
+  if let buffer, capacity > 0, minimum_lifetime >= 0, timeout_ms >= -1, TokenCopy.accepts(error) {
+    let copied = ClientHandle.table.with(UInt(bitPattern: client)) { handle in
+      handle.copyFresh(minimum_lifetime, buffer, capacity)
+    }
+    if let copied = copied ?? nil, copied.count < capacity {
+      buffer[copied.count] = 0
+      size?.pointee = copied.count
+      expires_at?.pointee = copied.expiresAt.seconds
+      return ENROLL_OK
+    }
+  }
+  return TokenCopy.slowly(client, minimum_lifetime, timeout_ms, buffer, capacity, size, expires_at, error)
+}
+
+extension ClientHandle {
+  /// Copies a fresh token if memory has one and this thread may ask; one byte of `capacity` is left for the NUL.
+  fileprivate func copyFresh(
+    _ minimumLifetime: Int64, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
+  ) -> (count: Int, expiresAt: UnixTime)? {
+    guard mayBeUsed else { return nil }
+    return client.copyFreshAccessToken(
+      minimumLifetimeSeconds: minimumLifetime,
+      into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity - 1))
+  }
+}
+
+private enum TokenCopy {
+  static func accepts(_ error: ErrorOut?) -> Bool {
+    guard let error else { return true }
+    return error.pointee.struct_size >= enroll_error.firstSize
+  }
+
+  /// The same with everything that can go wrong.
+  static func slowly(
+    _ client: Handle?, _ minimumLifetime: Int64, _ timeout: Int64, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ capacity: Int, _ size: UnsafeMutablePointer<Int>?, _ expiresAt: Int64Out?, _ error: ErrorOut?
+  ) -> enroll_status {
+    explaining(to: error) { (reason: inout enroll_status) throws(EnrollError) in
+      let handle = try ClientHandle.find(client)
+      guard capacity >= 0, buffer != nil || capacity == 0 else {
+        throw EnrollError(.invalidArgument, "buffer is NULL, or its capacity is absurd", field: "buffer")
+      }
+      let outcome = try handle.client.access(
+        minimumLifetimeSeconds: try checkedLifetime(minimumLifetime), until: try handle.deadline(timeout),
+        cancellation: handle.closing)
+      reason = outcome.renewalFailure
+      let usable = try outcome.usable()
+      let count = usable.token.value.count
+      guard let buffer, count < capacity else {
+        size?.pointee = count
+        throw EnrollError(
+          .bufferTooSmall, "the token and its NUL take \(count + 1) bytes, the buffer has \(capacity)",
+          field: "buffer")
+      }
+      usable.token.value.withBytes {
+        UnsafeMutableRawBufferPointer(start: buffer, count: capacity).copyMemory(from: $0)
+      }
+      buffer[count] = 0
+      size?.pointee = count
+      expiresAt?.pointee = usable.token.expiresAt.seconds
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// Structs that begin with `struct_size` and only ever grow at their end: an older caller's are shorter than ours, a
+// newer caller's longer. Refused: sizes below the first version, and newer members that are set.
+
+import CEnroll
+import EnrollCore
+
+/// A struct of the header that begins with its own size.
+protocol SizedStruct {
+  init()
+  var struct_size: Int { get set }
+  /// Its name in the header, for error texts.
+  static var name: String { get }
+  /// Its size in the first version of the header that had it. Never changes; until a member is added, the size.
+  static var firstSize: Int { get }
+}
+
+extension SizedStruct {
+  static var firstSize: Int { MemoryLayout<Self>.size }
+
+  /// What a caller filled.
+  /// - Throws: `.invalidArgument` for no struct or one that is too short, `.unsupported` when it is longer than ours and
+  ///   says something there.
+  init(reading pointer: UnsafePointer<Self>?) throws(EnrollError) {
+    self.init()
+    try withUnsafeMutableBytes(of: &self) { ours throws(EnrollError) in
+      try SizedMemory.read(pointer, into: ours, firstSize: Self.firstSize, Self.name)
+    }
+  }
+
+  /// Checks an output before anything is done; nil is fine.
+  /// - Throws: `.invalidArgument` when the struct is too short.
+  static func check(_ pointer: UnsafeMutablePointer<Self>?) throws(EnrollError) {
+    if let pointer { _ = try SizedMemory.size(at: pointer, firstSize: firstSize, name) }
+  }
+
+  /// Writes as much as the caller's struct has room for, and leaves its `struct_size`. The pointer was checked before.
+  func write(to pointer: UnsafeMutablePointer<Self>?) {
+    guard let pointer else { return }
+    withUnsafeBytes(of: self) { SizedMemory.write($0, to: pointer) }
+  }
+
+  /// The INIT macro, for languages without macros.
+  static func initialize(_ pointer: UnsafeMutablePointer<Self>?, size: Int) {
+    if let pointer { SizedMemory.initialize(pointer, size: size) }
+  }
+}
+
+/// The same for any of them: memory that begins with its size.
+private enum SizedMemory {
+  /// No version of any struct will be larger; a number beyond is memory that nobody initialized.
+  static let sizeLimit = 65_536
+
+  static func size(
+    at pointer: UnsafeRawPointer, firstSize: Int, _ name: String
+  ) throws(EnrollError) -> Int {
+    let size = pointer.load(as: Int.self)
+    guard size >= firstSize, size <= sizeLimit else {
+      throw EnrollError(
+        .invalidArgument, "struct_size of \(name) is at least \(firstSize), \(size) came: use its INIT macro",
+        field: "struct_size")
+    }
+    return size
+  }
+
+  static func read(
+    _ pointer: UnsafeRawPointer?, into ours: UnsafeMutableRawBufferPointer, firstSize: Int, _ name: String
+  ) throws(EnrollError) {
+    guard let pointer else { throw EnrollError(.invalidArgument, "\(name) is required, NULL came") }
+    let given = try size(at: pointer, firstSize: firstSize, name)
+    ours.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(given, ours.count)))
+    guard given > ours.count else { return }
+    for byte in UnsafeRawBufferPointer(start: pointer + ours.count, count: given - ours.count) where byte != 0
+    {
+      throw EnrollError(.unsupported, "\(name) has a member set that this version does not know")
+    }
+  }
+
+  static func write(_ ours: UnsafeRawBufferPointer, to pointer: UnsafeMutableRawPointer) {
+    let given = pointer.load(as: Int.self)
+    UnsafeMutableRawBufferPointer(start: pointer, count: given).copyMemory(
+      from: UnsafeRawBufferPointer(rebasing: ours.prefix(given)))
+    pointer.storeBytes(of: given, as: Int.self)
+  }
+
+  static func initialize(_ pointer: UnsafeMutableRawPointer, size: Int) {
+    guard size >= MemoryLayout<Int>.size, size <= sizeLimit else { return }
+    pointer.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+    pointer.storeBytes(of: size, as: Int.self)
+  }
+}
+
+extension enroll_error: SizedStruct { static var name: String { "enroll_error" } }
+extension enroll_client_options: SizedStruct { static var name: String { "enroll_client_options" } }
+extension enroll_state: SizedStruct { static var name: String { "enroll_state" } }
+extension enroll_begin_options: SizedStruct { static var name: String { "enroll_begin_options" } }
+extension enroll_transaction: SizedStruct { static var name: String { "enroll_transaction" } }
+extension enroll_access: SizedStruct { static var name: String { "enroll_access" } }
+extension enroll_pkce: SizedStruct { static var name: String { "enroll_pkce" } }
+extension enroll_transport: SizedStruct { static var name: String { "enroll_transport" } }

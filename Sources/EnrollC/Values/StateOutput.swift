@@ -1,0 +1,85 @@
+// A registration state as C sees it.
+
+import CEnroll
+import EnrollCore
+
+extension enroll_state {
+  init(_ value: RegistrationState) {
+    self.init()
+    letter = value.kind.letter?.utf8.first.map { Int32($0) } ?? 0
+    is_settled = value.isSettled ? 1 : 0
+    switch value {
+    case .starting: kind = ENROLL_STATE_STARTING
+    case .unregistered: kind = ENROLL_STATE_UNREGISTERED
+    case .authenticating(let transactionID, let step):
+      kind = ENROLL_STATE_AUTHENTICATING
+      self.step = step.number
+      CharacterArray.write(transactionID, to: &transaction)
+    case .awaitingConfirmation: kind = ENROLL_STATE_AWAITING_CONFIRMATION
+    case .active: kind = ENROLL_STATE_ACTIVE
+    case .renewalFailed(let failure):
+      kind = ENROLL_STATE_RENEWAL_FAILED
+      remedy = failure.remedy.number
+      is_token_usable = failure.isTokenUsable ? 1 : 0
+      setReason(failure.error)
+    case .registrationFailed(let error):
+      kind = ENROLL_STATE_REGISTRATION_FAILED
+      setReason(error)
+    }
+  }
+
+  private mutating func setReason(_ error: EnrollError) {
+    reason = error.code.rawValue
+    reason_http_status = error.httpStatus.flatMap { Int32(exactly: $0) } ?? 0
+    CharacterArray.write(error.oauthError ?? "", to: &reason_oauth_error)
+    CharacterArray.write(error.message, to: &reason_message)
+  }
+}
+
+extension RegistrationState.Step {
+  /// ENROLL_STEP_*.
+  var number: Int32 {
+    switch self {
+    case .browser: ENROLL_STEP_BROWSER
+    case .emailPending: ENROLL_STEP_EMAIL_PENDING
+    case .codePending: ENROLL_STEP_CODE_PENDING
+    case .otherApp: ENROLL_STEP_OTHER_APP
+    case .exchanging: ENROLL_STEP_EXCHANGING
+    case .pin: ENROLL_STEP_PIN
+    }
+  }
+}
+
+extension RegistrationState.RenewalFailure.Remedy {
+  /// ENROLL_REMEDY_*.
+  var number: Int32 {
+    switch self {
+    case .retry: ENROLL_REMEDY_RETRY
+    case .wait: ENROLL_REMEDY_WAIT
+    case .registerAgain: ENROLL_REMEDY_REGISTER_AGAIN
+    }
+  }
+}
+
+private let stateNames = NameTable(
+  from: ENROLL_STATE_STARTING,
+  [
+    "starting", "unregistered", "authenticating", "awaitingConfirmation", "active", "failed", "failed",
+  ])
+private let stepNames = NameTable(
+  from: ENROLL_STEP_NONE, ["none", "browser", "emailPending", "codePending", "otherApp", "exchanging", "pin"])
+private let remedyNames = NameTable(from: ENROLL_REMEDY_NONE, ["none", "retry", "wait", "registerAgain"])
+
+@_cdecl("enroll_state_init") @implementation
+public func enroll_state_init(_ state: StateOut?, _ struct_size: Int) {
+  enroll_state.initialize(state, size: struct_size)
+}
+
+@_cdecl("enroll_state_name") @implementation
+public func enroll_state_name(_ kind: Int32) -> UnsafePointer<CChar>! { stateNames.name(of: kind) }
+
+@_cdecl("enroll_step_name") @implementation
+public func enroll_step_name(_ step: Int32) -> UnsafePointer<CChar>! { stepNames.name(of: step) }
+
+@_cdecl("enroll_remedy_name") @implementation
+public func enroll_remedy_name(_ remedy: Int32) -> UnsafePointer<CChar>! { remedyNames.name(of: remedy) }

@@ -1,0 +1,81 @@
+// Text that a C caller hands in: a pointer and a size, believed only after a look (R41).
+
+import EnrollCore
+
+/// How much of a text is taken.
+enum TextLimit {
+  /// Names of commands, transactions, constants.
+  static let name = 256
+  /// Facts about the platform.
+  static let fact = 256
+  static let path = 4096
+  /// Parameters of an authorize request.
+  static let parameter = 16 << 10
+  static let url = 16 << 10
+  static let parameters = 64 << 10
+  /// Any JSON.
+  static let json = 1 << 20
+}
+
+/// A text argument.
+struct TextInput {
+  var pointer: UnsafePointer<CChar>?
+  /// Bytes, or ENROLL_NUL_TERMINATED.
+  var size: Int
+  /// The argument's name, for error texts.
+  var name: String
+
+  init(_ pointer: UnsafePointer<CChar>?, _ size: Int, _ name: String) {
+    self.pointer = pointer
+    self.size = size
+    self.name = name
+  }
+
+  /// ENROLL_NUL_TERMINATED.
+  static let nulTerminated = -1
+
+  /// - Returns: nil when nothing was given.
+  /// - Throws: `.invalidArgument` for NULL with a size, more than `limit` bytes, a NUL inside, or what is not UTF-8.
+  func text(limit: Int) throws(EnrollError) -> String? {
+    guard let bytes = try bytes(limit: limit) else { return nil }
+    guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+      throw EnrollError(.invalidArgument, "\(name) is UTF-8 without NUL, something else came", field: name)
+    }
+    return text
+  }
+
+  /// As ``text(limit:)``, of a text that may not be left out or empty.
+  func requiredText(limit: Int) throws(EnrollError) -> String {
+    guard let text = try text(limit: limit), !text.isEmpty else { throw missing }
+    return text
+  }
+
+  /// The bytes as they are: for JSON, whose reader checks them itself.
+  func bytes(limit: Int) throws(EnrollError) -> UnsafeBufferPointer<UInt8>? {
+    guard let pointer else {
+      guard size == 0 || size == Self.nulTerminated else {
+        throw EnrollError(.invalidArgument, "\(name) is NULL, but has a size", field: name)
+      }
+      return nil
+    }
+    let start = UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self)
+    var count = size
+    if size == Self.nulTerminated {
+      count = 0
+      while count <= limit, start[count] != 0 { count += 1 }
+    }
+    guard count >= 0, count <= limit else {
+      throw EnrollError(.invalidArgument, "\(name) is at most \(limit) bytes, more came", field: name)
+    }
+    return UnsafeBufferPointer(start: start, count: count)
+  }
+
+  func requiredBytes(limit: Int) throws(EnrollError) -> UnsafeBufferPointer<UInt8> {
+    guard let bytes = try bytes(limit: limit), !bytes.isEmpty else { throw missing }
+    return bytes
+  }
+
+  private var missing: EnrollError {
+    EnrollError(.invalidArgument, "\(name) is required, nothing came", field: name)
+  }
+}

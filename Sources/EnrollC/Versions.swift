@@ -1,0 +1,12 @@
+// The C functions that tell versions.
+
+import CEnroll
+import EnrollCommands
+
+private let versionString = PermanentText(Version.string)
+
+@_cdecl("enroll_abi_version") @implementation
+public func enroll_abi_version() -> UInt32 { Version.abi }
+
+@_cdecl("enroll_version_string") @implementation
+public func enroll_version_string() -> UnsafePointer<CChar>! { versionString.pointer }

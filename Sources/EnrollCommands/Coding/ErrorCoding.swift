@@ -1,0 +1,37 @@
+// An error as JSON, the same in every face: the status by name and number, who is to blame, whether retrying helps.
+
+public import EnrollCore
+public import EnrollJSON
+
+extension EnrollError {
+  public var json: JSON {
+    .object([
+      ("status", .string(code.name)),
+      ("code", .integer(Int64(code.rawValue))),
+      ("blame", .string(blame.rawValue)),
+      ("retryable", .bool(isRetryable)),
+      ("message", .string(message)),
+      ("field", field.map { .string($0) }),
+      ("httpStatus", httpStatus.map { .integer(Int64($0)) }),
+      ("oauthError", oauthError.map { .string($0) }),
+      ("retryAfter", retryAfterSeconds.map { .integer($0) }),
+    ])
+  }
+}
+
+extension Schema {
+  static let error = Schema.object(
+    [
+      .required("status", Schema(.oneOf(EnrollError.Code.allCases.map { $0.name }), "The reason by name.")),
+      .required("code", Schema(.integer(-99 ... -1), "The reason as the C status.")),
+      .required(
+        "blame", Schema(.oneOf(EnrollError.Blame.allCases.map { $0.rawValue }), "Whose fault it is.")),
+      .required("retryable", Schema(.boolean, "Whether the same call may succeed later.")),
+      .required(
+        "message", .text("What was expected and what came, for a log; never a secret.", maximumBytes: 4096)),
+      .optional("field", .text("The configuration key or parameter at fault.")),
+      .optional("httpStatus", Schema(.integer(100...999), "Status of the response that caused it.")),
+      .optional("oauthError", .text("The provider's own error code (RFC 6749 §5.2).", maximumBytes: 64)),
+      .optional("retryAfter", Schema(.integer(0 ... .max), "Seconds that the server asked us to wait.")),
+    ], "Why something failed.")
+}

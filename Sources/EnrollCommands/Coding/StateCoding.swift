@@ -1,0 +1,115 @@
+// A registration state as JSON (flows.md §7): `state` tells the objects apart, `letter` is that of the documentation.
+
+import EnrollCore
+import EnrollJSON
+
+extension RegistrationState {
+  /// - Parameter choices: the configured ways to register, which accompany state D.
+  func json(choices: [RegistrationChoice]) -> JSON {
+    .object(members(choices))
+  }
+
+  private func members(_ choices: [RegistrationChoice]) -> JSONObject {
+    let letter = kind.letter.map { JSON.string($0) }
+    switch self {
+    case .starting: return JSONObject([("state", .string("starting"))])
+    case .unregistered:
+      return JSONObject([
+        ("state", .string("unregistered")), ("letter", letter),
+        ("choices", choices.isEmpty ? nil : .array(choices.map { $0.json })),
+      ])
+    case .authenticating(let transactionID, let step):
+      return JSONObject([
+        ("state", .string("authenticating")), ("transaction", .string(transactionID)),
+        ("step", .string(step.rawValue)),
+      ])
+    case .awaitingConfirmation(let profile):
+      return JSONObject([
+        ("state", .string("awaitingConfirmation")), ("letter", letter), ("profile", .object(profile)),
+      ])
+    case .active(let activation):
+      return JSONObject([
+        ("state", .string("active")), ("letter", letter), ("reason", .string(activation.rawValue)),
+      ])
+    case .renewalFailed(let failure):
+      return JSONObject([
+        ("state", .string("failed")), ("letter", letter), ("reason", .string("renewal")),
+        ("error", failure.error.json), ("remedy", .string(failure.remedy.rawValue)),
+        ("tokenUsable", .bool(failure.isTokenUsable)),
+      ])
+    case .registrationFailed(let error):
+      return JSONObject([
+        ("state", .string("failed")), ("letter", letter), ("reason", .string("registration")),
+        ("error", error.json),
+      ])
+    }
+  }
+}
+
+extension RegistrationChoice {
+  fileprivate var json: JSON {
+    .object([
+      ("kind", .string(kind)), ("connection", connection.map { .string($0) }), ("label", .string(label)),
+      ("guidance", guidance.map { .string($0) }),
+    ])
+  }
+}
+
+extension Schema {
+  static let state = Schema(
+    .anyOf([
+      .object(
+        [.required("state", .word("starting"))], "Nothing was asked yet, or the platform is not ready."),
+      .object(
+        [
+          .required("state", .word("unregistered")), .required("letter", .word("D")),
+          .optional("choices", Schema(.list(choice, maximumCount: 1024), "The configured ways to register.")),
+        ], "No token at all: present the ways to register."),
+      .object(
+        [
+          .required("state", .word("authenticating")), .required("transaction", transaction),
+          .required(
+            "step",
+            Schema(
+              .oneOf(RegistrationState.Step.allCases.map { $0.rawValue }), "What the transaction waits for.")),
+        ], "A transaction is under way."),
+      .object(
+        [
+          .required("state", .word("awaitingConfirmation")), .required("letter", .word("G")),
+          .required("profile", Schema(.claims, "Whose tokens they are.")),
+        ], "Tokens arrived and wait for the user's word."),
+      .object(
+        [
+          .required("state", .word("active")),
+          .required("letter", Schema(.oneOf(["A", "B", "C", "H"]), "notNative, valid, renewed, confirmed.")),
+          .required(
+            "reason",
+            Schema(.oneOf(RegistrationState.Activation.allCases.map { $0.rawValue }), "How it became active.")
+          ),
+        ], "There is an access token to use."),
+      .object(
+        [
+          .required("state", .word("failed")), .required("letter", .word("E")),
+          .required("reason", .word("renewal")), .required("error", error),
+          .required(
+            "remedy",
+            Schema(
+              .oneOf(RegistrationState.RenewalFailure.Remedy.allCases.map { $0.rawValue }), "What helps.")),
+          .required("tokenUsable", Schema(.boolean, "The access token has not expired yet.")),
+        ], "The token was due and could not be renewed."),
+      .object(
+        [
+          .required("state", .word("failed")), .required("letter", .word("F")),
+          .required("reason", .word("registration")), .required("error", error),
+        ], "The browser, link, app or code step failed."),
+    ]), "Where the registration stands (letters A to H as documented).")
+
+  static let transaction = Schema.text("Names the transaction.", maximumBytes: 64)
+
+  private static let choice = Schema.object([
+    .required("kind", .text("The host's word: google, email, …", maximumBytes: 65_536)),
+    .optional("connection", .text("The provider's name for the connection.", maximumBytes: 65_536)),
+    .required("label", .text("What the user reads.", maximumBytes: 65_536)),
+    .optional("guidance", .text("What the user reads beside it.", maximumBytes: 65_536)),
+  ])
+}

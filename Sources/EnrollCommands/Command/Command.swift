@@ -1,0 +1,78 @@
+// One command: its name, what it takes and gives, how it may be run, and the run itself. The daemon and the generic C
+// call have no code per command; they look here.
+
+public import EnrollCore
+public import EnrollJSON
+
+/// A row of ``CommandTable``.
+public struct Command: Sendable {
+  /// On what thread a command may run.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// No network, no file: may run on a thread that must never wait.
+    case memory
+    /// Reads or writes the store, or asks the provider: needs a thread of its own for as long as its deadline allows.
+    case blocking
+    /// As ``blocking``, and waits for the user: given up when nobody is there any more.
+    case waiting
+    /// Calls back and holds no thread while it waits for a renewal that others wait for as well.
+    case parked
+  }
+
+  public typealias Completion = @Sendable (Result<JSON, EnrollError>) -> Void
+
+  enum Body: Sendable {
+    case direct(@Sendable (Invocation) throws(EnrollError) -> JSON)
+    /// Never waits; completes exactly once, before it returns or later.
+    case parked(@Sendable (Invocation, @escaping Completion) -> Void)
+  }
+
+  public let name: String
+  /// One sentence.
+  public let summary: String
+  public let kind: Kind
+  /// Whether it is about an open client.
+  public let usesClient: Bool
+  /// The version that brought it.
+  public let since: String
+  /// What it takes where clients have handles; the order of the members is that of positional parameters.
+  public let input: Schema
+  /// What it takes where a client is given otherwise: the same without the member `client`.
+  let bareInput: Schema
+  public let output: Schema
+  let body: Body
+
+  init(
+    _ name: String, _ kind: Kind, _ summary: String, client: Bool = true,
+    takes parameters: [Schema.Property] = [], gives output: Schema = .nothing, since: String = "0.1.0",
+    _ run: @escaping @Sendable (Invocation) throws(EnrollError) -> JSON
+  ) {
+    self.init(name, kind, summary, client, parameters, output, since, .direct(run))
+  }
+
+  /// A parked one.
+  init(
+    parked name: String, _ summary: String, takes parameters: [Schema.Property], gives output: Schema,
+    since: String = "0.1.0", _ start: @escaping @Sendable (Invocation, @escaping Completion) -> Void
+  ) {
+    self.init(name, .parked, summary, true, parameters, output, since, .parked(start))
+  }
+
+  private init(
+    _ name: String, _ kind: Kind, _ summary: String, _ usesClient: Bool, _ parameters: [Schema.Property],
+    _ output: Schema, _ since: String, _ body: Body
+  ) {
+    self.name = name
+    self.kind = kind
+    self.summary = summary
+    self.usesClient = usesClient
+    bareInput = .object(parameters)
+    input = usesClient ? .object([.required("client", .clientHandle)] + parameters) : bareInput
+    self.output = output
+    self.since = since
+    self.body = body
+  }
+}
+
+extension Schema {
+  static let clientHandle = Schema.text("What client.open gave.", maximumBytes: 32)
+}

@@ -1,0 +1,63 @@
+// Every command once, and the generic call for faces that keep their own clients.
+
+public import EnrollCore
+public import EnrollHost
+public import EnrollJSON
+
+public enum CommandTable {
+  /// In the order of the documentation.
+  public static let all: [Command] =
+    systemCommands + clientCommands + registrationCommands + tokenCommands + identityCommands
+    + accountCommands + storeCommands + valueCommands + eventCommands
+
+  /// nil for a name that no command has.
+  public static func command(_ name: String) -> Command? {
+    let name = name.utf8
+    return all.first { $0.name.utf8.count == name.count && $0.name.utf8.elementsEqual(name) }
+  }
+
+  /// - Throws: `.notFound`.
+  static func required(_ name: String) throws(EnrollError) -> Command {
+    guard let command = command(name) else { throw EnrollError(.notFound, "no command has this name") }
+    return command
+  }
+
+  /// Runs a command on this thread, for a face that keeps its own clients.
+  /// - Parameters:
+  ///   - parameters: an object without the member `client`.
+  ///   - client: what the command is about; nil for a command that is about none.
+  ///   - deadline: the caller's end of waiting, beside the parameter `deadline`.
+  /// - Throws: `.notFound` for an unknown command, `.invalidArgument`, `.handle` without a client where one is needed,
+  ///   `.unsupported` for commands that open, close or observe clients, and what the command throws.
+  public static func call(
+    _ name: String, _ parameters: JSON, client: Client?, deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> JSON {
+    let command = try required(name)
+    try command.bareInput.check(parameters)
+    return try command.run(
+      Invocation(
+        parameters: parameters.object ?? JSONObject(), client: command.usesClient ? client : nil,
+        deadline: deadline, cancellation: cancellation))
+  }
+}
+
+extension Command {
+  /// Runs it on this thread, waiting where it has to.
+  func run(_ invocation: Invocation) throws(EnrollError) -> JSON {
+    switch body {
+    case .direct(let run): return try run(invocation)
+    case .parked(let start):
+      let done = Event()
+      let ending = Guarded<Result<JSON, EnrollError>?>(nil, by: Mutex())
+      start(invocation) { result in
+        ending.withLock { $0 = result }
+        done.set()
+      }
+      done.wait()
+      guard let result = ending.withLock({ $0 }) else {
+        throw EnrollError(.internal, "\(name) completed without a result")
+      }
+      return try result.get()
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// One run of a command: parameters that its schema has accepted, the client it is about, and how long the caller waits.
+
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+/// What a command's run is given. The accessors take for granted what the schema has checked.
+struct Invocation: Sendable {
+  var parameters: JSONObject
+  var client: Client?
+  /// The client's place in a session; nil where the face keeps its own handles.
+  var opened: OpenClient?
+  var session: Session?
+  /// The caller's own end of waiting, beside the parameter `deadline`.
+  var deadline: Instant?
+  var cancellation: (any Cancellation)?
+
+  func text(_ name: String) -> String? { parameters[name]?.string }
+  func integer(_ name: String) -> Int64? { parameters[name]?.integer }
+  func flag(_ name: String, default value: Bool = false) -> Bool { parameters[name]?.bool ?? value }
+  func object(_ name: String) -> JSONObject? { parameters[name]?.object }
+
+  /// - Throws: `.invalidArgument`.
+  func requiredText(_ name: String) throws(EnrollError) -> String {
+    guard let text = text(name) else {
+      throw EnrollError(.invalidArgument, "\(name): it is missing", field: name)
+    }
+    return text
+  }
+
+  /// - Throws: `.handle` without one.
+  func openClient() throws(EnrollError) -> Client {
+    guard let client else { throw EnrollError(.handle, "the command needs a client", field: "client") }
+    return client
+  }
+
+  /// - Throws: `.unsupported` in a face that keeps its own handles.
+  func openSession() throws(EnrollError) -> Session {
+    guard let session else { throw Invocation.ownHandles }
+    return session
+  }
+
+  /// - Throws: `.unsupported` in a face that keeps its own handles.
+  func openHandle() throws(EnrollError) -> OpenClient {
+    guard let opened else { throw Invocation.ownHandles }
+    return opened
+  }
+
+  private static var ownHandles: EnrollError {
+    EnrollError(.unsupported, "clients are opened, closed and observed by this face's own functions")
+  }
+
+  /// The earlier of the caller's own end and the parameter `deadline`.
+  func until(_ client: Client) -> Instant {
+    guard let seconds = integer("deadline") else {
+      return deadline ?? client.deadline(afterSeconds: Invocation.defaultDeadlineSeconds)
+    }
+    let own = client.deadline(afterSeconds: seconds)
+    return deadline.map { min($0, own) } ?? own
+  }
+
+  static let defaultDeadlineSeconds: Int64 = 30
+}
+
+extension Schema.Property {
+  static let deadline = Schema.Property.optional(
+    "deadline", Schema(.integer(0...86_400), "Seconds that the call may take."),
+    default: .integer(Invocation.defaultDeadlineSeconds))
+}
+
+extension JSON {
+  /// The strings of an array; nil for any other kind of value.
+  var texts: [String]? { array?.compactMap { $0.string } }
+}

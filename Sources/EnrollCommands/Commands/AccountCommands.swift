@@ -1,0 +1,27 @@
+// What is kept about an account.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let accountCommands = [
+    Command(
+      "account.read", .blocking, "What is kept about the account; never the refresh token.",
+      gives: .object([
+        .optional("profile", Schema(.claims, "The proven claims about the user.")),
+        .optional("idToken", .text("As the provider signed it.", maximumBytes: 1 << 20)),
+        .optional("expiresAt", .date("When the access token ends.")),
+        .optional("registrationType", Schema(.oneOf(["SOCIAL", "PASSWORDLESS"]), "Absent for other kinds.")),
+      ])
+    ) { call throws(EnrollError) in
+      let kept = try call.openClient().readAccount()
+      return .object([
+        ("profile", kept.profile.map { .object($0) }), ("idToken", kept.idToken.map { .string($0.reveal()) }),
+        ("expiresAt", kept.expiresAt.map { .integer($0.seconds) }),
+        ("registrationType", kept.registrationType.map { .string($0) }),
+      ])
+    }
+  ]
+}

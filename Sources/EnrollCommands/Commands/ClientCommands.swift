@@ -1,0 +1,81 @@
+// Opening and closing clients.
+
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let clientCommands = [
+    Command(
+      "client.open", .blocking, "Opens one account at one provider. Reads no network.", client: false,
+      takes: [
+        .optional(
+          "configuration", Schema(.configuration, "The provider and the client; this or configurationName.")),
+        .optional(
+          "configurationName", .text("A file NAME.json in $XDG_CONFIG_HOME/enrollkit.", maximumBytes: 64)),
+        .optional("store", .store),
+        .optional(
+          "account", .text("Names one set of tokens.", maximumBytes: 128), default: .string("default")),
+        .optional("platform", .object(platform, "What the host says about the device.")),
+        .optional(
+          "waitForPlatform",
+          Schema(.boolean, "Calls that ask for the registration wait until platform.ready."),
+          default: .bool(false)),
+      ], gives: .object([.required("client", .clientHandle)])
+    ) { call throws(EnrollError) in
+      let session = try call.openSession()
+      let configuration = try Configuration(json: try configuration(call, session))
+      let store: ClientOptions.StoreChoice =
+        call.wantsMemoryStore ? .memory : .directory(try call.storePath())
+      var options = ClientOptions(configuration: configuration, store: store)
+      if let account = call.text("account") { options.account = try AccountName(account) }
+      if let facts = call.object("platform") { options.platform = Platform(facts) }
+      options.isPlatformReady = !call.flag("waitForPlatform")
+      return .object([("client", .string(try session.add(try Client(options))))])
+    },
+    Command(
+      "platform.ready", .memory, "Says that the host's platform is ready (Cordova's deviceready)."
+    ) { call throws(EnrollError) in
+      try call.openClient().platformReady()
+      return .object([])
+    },
+    Command(
+      "client.close", .memory,
+      "Closes the client; whoever waits in it stops waiting. A renewal that was sent is stored first."
+    ) { call throws(EnrollError) in
+      try call.openSession().close(try call.openHandle())
+      return .object([])
+    },
+  ]
+
+  private static let platform: [Schema.Property] = [
+    .optional(
+      "native", Schema(.boolean, "False: no external browser is to be had, the stand-in token is used."),
+      default: .bool(true)),
+    .optional("type", .text("The host's word for the kind of device.")),
+    .optional("width", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
+    .optional("height", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
+    .optional("appVersion", .text("The host's own version.")),
+    .optional("deviceId", .text("An id that the host has for the device.")),
+  ]
+
+  private static func configuration(_ call: Invocation, _ session: Session) throws(EnrollError) -> JSON {
+    switch (call.object("configuration"), call.text("configurationName")) {
+    case (let object?, nil): return .object(object)
+    case (nil, let name?): return try session.surroundings.configuration(name)
+    case (nil, nil), (.some, .some):
+      throw EnrollError(
+        .invalidArgument, "configuration: exactly one of configuration and configurationName was expected",
+        field: "configuration")
+    }
+  }
+}
+
+extension Platform {
+  fileprivate init(_ facts: JSONObject) {
+    self.init(
+      isNative: facts["native"]?.bool ?? true, type: facts["type"]?.string, width: facts["width"]?.integer,
+      height: facts["height"]?.integer, appVersion: facts["appVersion"]?.string,
+      deviceID: facts["deviceId"]?.string)
+  }
+}

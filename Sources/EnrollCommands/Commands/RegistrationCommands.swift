@@ -1,0 +1,115 @@
+// The registration: begin, the redirect back by whatever way it comes, and the state (flows.md §2, §7).
+
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let registrationCommands = [
+    Command(
+      "registration.state", .waiting, "Where the registration stands; asking starts it.",
+      takes: [
+        .optional("wait", Schema(.boolean, "Answer once the state has settled."), default: .bool(false)),
+        .deadline,
+      ], gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      return answer(
+        try client.registrationState(
+          wait: call.flag("wait"), until: call.until(client), cancellation: call.cancellation), client)
+    },
+    Command(
+      "registration.begin", .blocking, "Begins a transaction and says what the host must do now.",
+      takes: SignInOptions.schema + [.deadline], gives: BegunTransaction.schema
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let options = try SignInOptions(call)
+      return try client.begin(options, until: call.until(client), cancellation: call.cancellation).json
+    },
+    Command(
+      "registration.resume", .blocking, "Takes the redirect back and carries its transaction to its end.",
+      takes: [.required("url", .url), .deadline], gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let url = try call.requiredText("url")
+      return answer(
+        try client.resume(url, until: call.until(client), cancellation: call.cancellation), client)
+    },
+    Command(
+      "registration.await", .waiting,
+      "Waits until a transaction is settled: by its loopback redirect, by another call or another process.",
+      takes: [.required("transaction", .transaction), .deadline], gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let transaction = try call.requiredText("transaction")
+      return answer(
+        try client.awaitTransaction(
+          transaction, until: call.until(client), cancellation: call.cancellation), client)
+    },
+    Command(
+      "registration.confirm", .blocking, "The user's yes to the profile: G to H.", gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      return answer(try client.confirm(), client)
+    },
+    Command(
+      "registration.retry", .blocking,
+      "Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.",
+      takes: [.deadline], gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      return answer(try client.retry(until: call.until(client), cancellation: call.cancellation), client)
+    },
+    Command(
+      "registration.cancel", .blocking, "The user gave up: a hint, a late valid redirect still wins.",
+      takes: [.optional("transaction", .text("Which one; without it, all.", maximumBytes: 64))],
+      gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      return answer(try client.cancel(call.text("transaction")), client)
+    },
+    Command(
+      "registration.clear", .blocking, "Empties local state alone; no server is told.", gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      return answer(try client.clear(), client)
+    },
+    Command(
+      "url.handle", .blocking, "One door for every URL that reaches an app.",
+      takes: [.required("url", .url), .deadline], gives: handled
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let url = try call.requiredText("url")
+      switch try client.handle(url, until: call.until(client), cancellation: call.cancellation) {
+      case .registration(let state):
+        return .object([("kind", .string("registration")), ("state", json(state, client))])
+      case .logoutFinished: return .object([("kind", .string("logout"))])
+      case .unsolicited: return .object([("kind", .string("unsolicited"))])
+      }
+    },
+  ]
+
+  private static func json(_ state: RegistrationState, _ client: Client) -> JSON {
+    state.json(choices: client.configuration.choices)
+  }
+
+  private static func answer(_ state: RegistrationState, _ client: Client) -> JSON {
+    .object([("state", json(state, client))])
+  }
+
+  private static let stateAnswer = Schema.object([.required("state", .state)])
+
+  private static let handled = Schema(
+    .anyOf([
+      .object(
+        [.required("kind", .word("registration")), .required("state", .state)], "It was a redirect."),
+      .object([.required("kind", .word("logout"))], "It was the logout callback; the logout is finished."),
+      .object(
+        [.required("kind", .word("unsolicited"))], "Nobody of this client waits for it; nothing happened."),
+    ]))
+}
+
+extension Schema {
+  /// Longer ones are refused as URLs (R9), in those words.
+  static let url = Schema.text("As it reached the host.", maximumBytes: 65_536)
+}

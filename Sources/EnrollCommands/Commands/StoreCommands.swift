@@ -1,0 +1,87 @@
+// Stores as a whole, without a client: which accounts they hold, and whether they are well.
+
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let storeCommands = [
+    Command(
+      "accounts.list", .blocking, "Names of the accounts in a store; none where there is no store yet.",
+      client: false, takes: [.optional("store", .storeFolder)],
+      gives: .object([
+        .required(
+          "accounts", Schema(.list(.text("A name.", maximumBytes: 128), maximumCount: .max), "Sorted."))
+      ])
+    ) { call throws(EnrollError) in
+      let names = try call.openStore()?.accounts() ?? []
+      return .object([("accounts", .array(names.map { .string($0.text) }))])
+    },
+    Command(
+      "accounts.remove", .blocking,
+      "Erases an account from a store; no server is told. Removing an unknown one is no error.",
+      client: false,
+      takes: [
+        .optional("store", .storeFolder),
+        .required("account", .text("Names one set of tokens.", maximumBytes: 128)),
+      ]
+    ) { call throws(EnrollError) in
+      let account = try AccountName(try call.requiredText("account"))
+      try call.openStore()?.remove(account)
+      return .object([])
+    },
+    Command(
+      "store.diagnose", .blocking,
+      "How a store is: owner, permissions, key providers, accounts. Changes nothing, tells no secret.",
+      client: false, takes: [.optional("store", .storeFolder)], gives: diagnosis
+    ) { call throws(EnrollError) in
+      let path = try call.storePath()
+      guard let found = try StoreDiagnosis.examine(path: path) else {
+        return .object([("store", .string(path)), ("exists", .bool(false))])
+      }
+      return .object([
+        ("store", .string(path)), ("exists", .bool(true)), ("owner", .integer(Int64(found.owner))),
+        ("permissions", .string("0" + String(found.permissions, radix: 8))),
+        ("keyProviders", .array(found.keyProviders.map { .string($0) })),
+        ("accounts", .integer(Int64(found.accountCount))), ("setAside", .integer(Int64(found.setAsideCount))),
+        ("problem", found.problem?.json),
+      ])
+    },
+  ]
+
+  private static let diagnosis = Schema(
+    .anyOf([
+      .object([
+        .required("store", path), .required("exists", Schema(.boolean, "False: there is no such folder.")),
+      ]),
+      .object([
+        .required("store", path), .required("exists", Schema(.boolean, "True.")),
+        .required("owner", Schema(.integer(0...Int64(UInt32.max)), "The user's number.")),
+        .required("permissions", .text("Octal.", maximumBytes: 8)),
+        .required(
+          "keyProviders",
+          Schema(
+            .list(.text("A provider's name."), maximumCount: 64), "That guard the key; none before first use."
+          )),
+        .required("accounts", Schema(.integer(0 ... .max), "How many there are, readable or not.")),
+        .required("setAside", Schema(.integer(0 ... .max), "Damaged files that were set aside.")),
+        .optional("problem", .error),
+      ]),
+    ]))
+
+  private static let path = Schema.text("The folder.", maximumBytes: 4095)
+}
+
+extension Schema {
+  static let storeFolder = Schema.text(
+    "An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.", maximumBytes: 4095)
+}
+
+extension Invocation {
+  /// nil where there is no such folder: asking makes none.
+  fileprivate func openStore() throws(EnrollError) -> FileTokenStore? {
+    let path = try storePath()
+    guard try StoreDiagnosis.examine(path: path) != nil else { return nil }
+    return try FileTokenStore(path: path, clock: SystemClock())
+  }
+}

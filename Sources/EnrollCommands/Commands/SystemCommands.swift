@@ -1,0 +1,36 @@
+// What this build is.
+
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let systemCommands = [
+    Command(
+      "system.describe", .memory, "What this library is: versions, flavour, commands, key providers.",
+      client: false, gives: description
+    ) { _ in
+      .object([
+        ("name", .string("EnrollKit")),
+        ("version", .string(Version.string)),
+        ("abi", .integer(Int64(Version.abi))),
+        ("flavour", .string(Version.flavour)),
+        ("commands", .array(CommandTable.all.map { .string($0.name) })),
+        ("events", .array(EventKind.all.map { .string($0.name) })),
+        ("keyProviders", .array([.string(KeyFileProvider.providerName)])),
+      ])
+    }
+  ]
+
+  private static let description = Schema.object([
+    .required("name", .word("EnrollKit")),
+    .required("version", .text("Of the library: major.minor.patch.")),
+    .required("abi", Schema(.integer(1...Int64(UInt32.max)), "Of the C interface: major × 65536 + minor.")),
+    .required("flavour", Schema(.oneOf(["small", "standard"]), "small: Embedded Swift, without a runtime.")),
+    .required("commands", Schema(.list(.text("A command's name."), maximumCount: 1000))),
+    .required("events", Schema(.list(.text("An event's name."), maximumCount: 1000))),
+    .required(
+      "keyProviders",
+      Schema(.list(.text("A provider's name."), maximumCount: 16), "That can protect a store.")
+    ),
+  ])
+}

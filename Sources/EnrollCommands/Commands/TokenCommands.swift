@@ -1,0 +1,57 @@
+// Tokens for the next request (flows.md §8). Access tokens are handed out, refresh tokens never.
+
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let tokenCommands = [
+    Command(
+      parked: "token.access", "A valid access token, renewed when due. One renewal serves all who ask.",
+      takes: [.minimumLifetime, .deadline], gives: .access
+    ) { call, completion in
+      onClient(call, completion) { client, done in
+        client.access(
+          minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0, until: call.until(client),
+          cancellation: call.cancellation, completion: done)
+      }
+    },
+    Command(
+      parked: "token.refresh", "Renews now, whatever the token's age: after a resource server refused it.",
+      takes: [.deadline], gives: .access
+    ) { call, completion in
+      onClient(call, completion) { client, done in
+        client.refresh(until: call.until(client), cancellation: call.cancellation, completion: done)
+      }
+    },
+    Command(
+      "token.revoke", .blocking, "Tells the provider to forget the session's tokens, and forgets them here.",
+      takes: [.deadline]
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      try client.revoke(until: call.until(client), cancellation: call.cancellation)
+      return .object([])
+    },
+  ]
+
+  private static func onClient(
+    _ call: Invocation, _ completion: @escaping Command.Completion,
+    _ start: (Client, @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void) -> Void
+  ) {
+    guard let client = call.client else {
+      return completion(.failure(EnrollError(.handle, "the command needs a client", field: "client")))
+    }
+    start(client) { result in
+      switch result {
+      case .success(let outcome): completion(.success(outcome.json))
+      case .failure(let error): completion(.failure(error))
+      }
+    }
+  }
+}
+
+extension Schema.Property {
+  static let minimumLifetime = Schema.Property.optional(
+    "minimumLifetime", Schema(.integer(0...31_536_000), "Seconds that the token must still live."),
+    default: .integer(0))
+}

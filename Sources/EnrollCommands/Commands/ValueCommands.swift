@@ -1,0 +1,119 @@
+// Pure rules as commands: no client, no network, no store.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let valueCommands = [
+    Command(
+      "pkce.generate", .memory, "A verifier and its challenge, S256 (RFC 7636 §4).", client: false,
+      gives: .object([
+        .required("codeVerifier", .text("A secret, 43 characters of base64url.", maximumBytes: 43)),
+        .required("codeChallenge", .text("Its SHA-256, base64url.", maximumBytes: 43)),
+        .required("codeChallengeMethod", .word("S256")),
+      ])
+    ) { _ throws(EnrollError) in
+      let pair = try PKCE.make(random: try SystemRandomSource().bytes(PKCE.randomByteCount))
+      return .object([
+        ("codeVerifier", .string(pair.verifier.reveal())), ("codeChallenge", .string(pair.challenge)),
+        ("codeChallengeMethod", .string(PKCE.challengeMethod)),
+      ])
+    },
+    Command(
+      "redirect.parse", .memory, "Reads a redirect without believing it (RFC 6749 §4.1.2, RFC 9207).",
+      client: false, takes: [.required("url", .url)],
+      gives: .object([
+        .optional("code", .text("The authorization code.", maximumBytes: 8192)),
+        .optional("state", .text("Whose transaction it claims to be.", maximumBytes: 8192)),
+        .optional("iss", .text("Who claims to answer.", maximumBytes: 8192)),
+        .optional("error", .text("The provider's error code.", maximumBytes: 64)),
+        .optional("errorDescription", .text("The provider's words for the developer.")),
+      ])
+    ) { call throws(EnrollError) in
+      let redirect = try Redirect(parsing: try call.requiredText("url"))
+      return .object([
+        ("code", try redirect.code().map { .string($0.reveal()) }),
+        ("state", redirect.state.map { .string($0.reveal()) }),
+        ("iss", redirect.issuer.map { .string($0) }),
+        ("error", redirect.errorCode.map { .string($0) }),
+        ("errorDescription", redirect.errorDescription.map { .string($0) }),
+      ])
+    },
+    Command(
+      "link.parse", .memory, "Reads a link by the allow-list of R9, or refuses it; nothing is repaired.",
+      client: false, takes: [.required("url", .url)],
+      gives: .object([
+        .required(
+          "kind", Schema(.oneOf(["https", "loopbackHTTP", "privateScheme"]), "What may be done with it.")),
+        .required("scheme", .text("In lower case.", maximumBytes: 8192)),
+        .optional("host", .text("An IPv6 address keeps its brackets.", maximumBytes: 8192)),
+        .optional("port", Schema(.integer(1...65_535), "Where the link names one.")),
+        .required("path", .text("As it came.", maximumBytes: 8192)),
+        .optional("query", .text("As it came, without the question mark.", maximumBytes: 8192)),
+        .required("hadFragment", Schema(.boolean, "A fragment was dropped unread.")),
+      ])
+    ) { call throws(EnrollError) in
+      try parsedLink(try call.requiredText("url"))
+    },
+    Command(
+      "expiry.check", .memory, "In which band of its life a token is: fresh, due or expired.", client: false,
+      takes: [
+        .required("expiresAt", .date("When the token ends.")),
+        .optional("now", .date("Now; without it, this device's clock.")),
+        .optional(
+          "grace", Schema(.integer(0...86_400), "Seconds before its end from which it is due."),
+          default: .integer(60)),
+        .minimumLifetime,
+        .optional(
+          "lifetime",
+          Schema(
+            .integer(1 ... .max), "Its whole life in seconds: at most half of it counts as grace period.")),
+      ],
+      gives: .object([
+        .required(
+          "band", Schema(.oneOf(["fresh", "due", "expired"]), "Hand it out; renew it; renew it or fail.")),
+        .required("secondsLeft", Schema(.integer(.min ... .max), "Negative once it has ended.")),
+      ])
+    ) { call in
+      checkedExpiry(call)
+    },
+  ]
+
+  private static func parsedLink(_ text: String) throws(EnrollError) -> JSON {
+    let url: StrictURL
+    do throws(StrictURL.Refusal) {
+      url = try StrictURL(text)
+    } catch {
+      throw EnrollError(.redirectMalformed, error.text, field: "url")
+    }
+    let kind =
+      switch url.kind {
+      case .https: "https"
+      case .loopbackHTTP: "loopbackHTTP"
+      case .privateScheme: "privateScheme"
+      }
+    return .object([
+      ("kind", .string(kind)), ("scheme", .string(url.text(url.scheme))),
+      ("host", url.hostText.map { .string($0) }), ("port", url.port.map { .integer(Int64($0)) }),
+      ("path", .string(url.text(url.path))), ("query", url.query.map { .string(url.text($0)) }),
+      ("hadFragment", .bool(url.hadFragment)),
+    ])
+  }
+
+  /// By the date alone: the boot in which the token arrived is not known here.
+  private static func checkedExpiry(_ call: Invocation) -> JSON {
+    let now = call.integer("now").map { UnixTime(seconds: $0) } ?? SystemClock().wallTime()
+    let moment = Moment(wall: now, instant: Instant(nanoseconds: 0), bootID: "now")
+    let expiry = Expiry(
+      expiresAt: UnixTime(seconds: call.integer("expiresAt") ?? 0), deadline: .distantFuture, bootID: "then",
+      lifetimeSeconds: call.integer("lifetime") ?? .max)
+    let band = expiry.band(
+      at: moment, graceSeconds: call.integer("grace") ?? 60,
+      minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0)
+    return .object([
+      ("band", .string(band.rawValue)), ("secondsLeft", .integer(expiry.secondsLeft(at: moment))),
+    ])
+  }
+}

@@ -1,0 +1,120 @@
+// A JSON value held against a schema: refused on the first difference, by the name of the member, in words that say what
+// was expected and what came (R40: never the value itself).
+
+public import EnrollCore
+public import EnrollJSON
+
+extension Schema {
+  /// - Parameter path: the member that holds the value; empty for a command's whole input.
+  /// - Throws: `.invalidArgument`; `field` is the path of the member at fault.
+  public func check(_ value: JSON, path: String = "") throws(EnrollError) {
+    switch shape {
+    case .text(let maximumBytes):
+      guard let text = value.string else { throw refusal(path, "a string was expected, \(value.kind) came") }
+      guard text.utf8.count <= maximumBytes else {
+        throw refusal(path, "at most \(maximumBytes) bytes were expected, \(text.utf8.count) came")
+      }
+    case .boolean:
+      guard value.bool != nil else { throw refusal(path, "true or false was expected, \(value.kind) came") }
+    case .integer(let range):
+      guard let number = value.integer else {
+        throw refusal(path, "\(words(range)) was expected, \(value.kind) came")
+      }
+      guard range.contains(number) else {
+        throw refusal(path, "\(words(range)) was expected, \(number) came")
+      }
+    case .oneOf(let names):
+      guard let text = value.string, names.contains(where: { ASCII.equals($0, text) }) else {
+        let came = value.string == nil ? value.kind : "another string"
+        throw refusal(path, "one of \(listed(names)) was expected, \(came) came")
+      }
+    case .list(let element, let maximumCount):
+      guard let array = value.array else { throw refusal(path, "an array was expected, \(value.kind) came") }
+      guard array.count <= maximumCount else {
+        throw refusal(path, "at most \(maximumCount) elements were expected, \(array.count) came")
+      }
+      for (index, item) in array.enumerated() { try element.check(item, path: "\(path)[\(index)]") }
+    case .texts(let maximumCount): try checkTexts(value, maximumCount, path)
+    case .object(let properties): try check(value, properties, path)
+    case .anyOf(let schemas): try check(value, anyOf: schemas, path)
+    case .claims, .configuration:
+      guard value.object != nil else { throw refusal(path, "an object was expected, \(value.kind) came") }
+    }
+  }
+
+  private func check(_ value: JSON, _ properties: [Property], _ path: String) throws(EnrollError) {
+    guard let object = value.object else { throw refusal(path, "an object was expected, \(value.kind) came") }
+    for member in object.members {
+      guard let property = properties.first(where: { ASCII.equals($0.name, member.key) }) else {
+        let name = PrintableText.bounded(member.key, maximumBytes: 64)
+        let known = properties.isEmpty ? "there are none" : "there are \(listed(properties.map { $0.name }))"
+        throw refusal(join(path, name), "unknown parameter; \(known)")
+      }
+      try property.schema.check(member.value, path: join(path, property.name))
+    }
+    for property in properties where property.isRequired && object[property.name] == nil {
+      throw refusal(join(path, property.name), "it is missing")
+    }
+  }
+
+  private func checkTexts(_ value: JSON, _ maximumCount: Int, _ path: String) throws(EnrollError) {
+    guard let object = value.object else { throw refusal(path, "an object was expected, \(value.kind) came") }
+    guard object.members.count <= maximumCount else {
+      throw refusal(path, "at most \(maximumCount) members were expected, \(object.members.count) came")
+    }
+    for member in object.members where member.value.string == nil {
+      let name = PrintableText.bounded(member.key, maximumBytes: 64)
+      throw refusal(join(path, name), "a string was expected, \(member.value.kind) came")
+    }
+  }
+
+  /// The words of the last refusal are those of the shape that came nearest: the one of the value's own kind.
+  private func check(_ value: JSON, anyOf schemas: [Schema], _ path: String) throws(EnrollError) {
+    var refused: EnrollError?
+    for schema in schemas {
+      do throws(EnrollError) {
+        return try schema.check(value, path: path)
+      } catch {
+        if refused == nil || schema.takesKind(of: value) { refused = error }
+      }
+    }
+    if let refused { throw refused }
+  }
+
+  private func takesKind(of value: JSON) -> Bool {
+    switch shape {
+    case .text, .oneOf: value.string != nil
+    case .boolean: value.bool != nil
+    case .integer: value.integer != nil
+    case .list: value.array != nil
+    case .texts, .object, .claims, .configuration: value.object != nil
+    case .anyOf(let schemas): schemas.contains { $0.takesKind(of: value) }
+    }
+  }
+
+  private func refusal(_ path: String, _ text: String) -> EnrollError {
+    let field = path.utf8.isEmpty ? "params" : path
+    return EnrollError(.invalidArgument, "\(field): \(text)", field: field)
+  }
+
+  private func join(_ path: String, _ name: String) -> String {
+    path.utf8.isEmpty ? name : "\(path).\(name)"
+  }
+
+  private func words(_ range: ClosedRange<Int64>) -> String {
+    switch (range.lowerBound, range.upperBound) {
+    case (.min, .max): "an integer"
+    case (let low, .max): "an integer from \(low)"
+    case (let low, let high): "an integer from \(low) to \(high)"
+    }
+  }
+
+  private func listed(_ names: [String]) -> String {
+    var text = ""
+    for name in names {
+      if !text.utf8.isEmpty { text += ", " }
+      text += name
+    }
+    return text
+  }
+}

@@ -1,0 +1,62 @@
+// How much may be going on at once. Over a limit the answer is `busy`, at once and from the thread that asked: a thread
+// that reads requests never waits for one to end.
+
+import EnrollCore
+import EnrollHost
+
+/// Counts the calls under way.
+final class CallLimits: Sendable {
+  /// Calls that hold a thread each.
+  static let blocking = 64
+  /// Of those, calls about one client: a provider that never answers takes no more than these from the others.
+  static let blockingPerClient = 16
+  /// Calls that wait for a renewal and hold no thread.
+  static let parked = 4096
+
+  private struct Counts {
+    var blocking = 0
+    var parked = 0
+    /// By handle; calls about no client share one place.
+    var byClient: [(handle: String, count: Int)] = []
+
+    func place(of handle: String) -> Int? { byClient.firstIndex { ASCII.equals($0.handle, handle) } }
+  }
+
+  private let counts = Guarded(Counts(), by: Mutex())
+
+  /// - Throws: `.busy`.
+  func enterBlocking(_ handle: String) throws(EnrollError) {
+    let refusal = counts.withLock { counts -> String? in
+      let place = counts.place(of: handle)
+      if let place, counts.byClient[place].count >= Self.blockingPerClient {
+        return "\(Self.blockingPerClient) calls about this client are under way"
+      }
+      guard counts.blocking < Self.blocking else { return "\(Self.blocking) calls are under way" }
+      counts.blocking += 1
+      if let place { counts.byClient[place].count += 1 } else { counts.byClient.append((handle, 1)) }
+      return nil
+    }
+    if let refusal { throw EnrollError(.busy, refusal) }
+  }
+
+  func leaveBlocking(_ handle: String) {
+    counts.withLock { counts in
+      counts.blocking -= 1
+      guard let place = counts.place(of: handle) else { return }
+      counts.byClient[place].count -= 1
+      if counts.byClient[place].count == 0 { counts.byClient.remove(at: place) }
+    }
+  }
+
+  /// - Throws: `.busy`.
+  func enterParked() throws(EnrollError) {
+    let isAdmitted = counts.withLock { counts -> Bool in
+      guard counts.parked < Self.parked else { return false }
+      counts.parked += 1
+      return true
+    }
+    if !isAdmitted { throw EnrollError(.busy, "\(Self.parked) calls wait for renewals") }
+  }
+
+  func leaveParked() { counts.withLock { $0.parked -= 1 } }
+}

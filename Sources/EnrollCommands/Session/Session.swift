@@ -1,0 +1,166 @@
+// The open clients of one face and the generic call: look the command up, check its input, run it. Its threads are its
+// own and not those on which clients renew: a call may wait for a renewal, and must never stand in that renewal's way.
+
+public import EnrollCore
+import EnrollHost
+public import EnrollJSON
+
+/// A table of open clients (handles `c1`, `c2`, … never given twice) and everything that can be called on them.
+/// Any method may be called from any thread.
+public final class Session: Sendable {
+  /// Told of events: a name and an object. Called on the thread that caused the event; must not block.
+  public typealias EventSink = @Sendable (_ name: String, _ parameters: JSON) -> Void
+
+  /// Clients that may be open at once.
+  static let clientLimit = 65_536
+
+  private struct Clients {
+    var opened: [UInt64: OpenClient] = [:]
+    var next: UInt64 = 1
+  }
+
+  let surroundings: Surroundings
+  private let tell: EventSink
+  private let clients = Guarded(Clients(), by: Mutex())
+  private let limits = CallLimits()
+  private let workers = WorkerPool(threads: CallLimits.blocking)
+
+  public init(_ surroundings: Surroundings = .none, tell: @escaping EventSink = { _, _ in }) {
+    self.surroundings = surroundings
+    self.tell = tell
+  }
+
+  /// Runs a command on this thread and waits for its result.
+  /// - Parameters:
+  ///   - parameters: an object.
+  ///   - deadline: the caller's own end of waiting, beside the parameter `deadline`.
+  /// - Throws: `.notFound` for an unknown command, `.invalidArgument`, `.handle`, and what the command throws.
+  public func call(
+    _ name: String, _ parameters: JSON = .object([]), deadline: Instant? = nil,
+    cancellation: (any Cancellation)? = nil
+  ) throws(EnrollError) -> JSON {
+    let command = try CommandTable.required(name)
+    return try command.run(try invocation(command, parameters, deadline, cancellation))
+  }
+
+  /// Starts a command and returns at once. `completion` runs exactly once: before this returns for refusals and for
+  /// commands that need no waiting, else on another thread. Over a limit the result is `.busy`.
+  public func start(
+    _ command: Command, _ parameters: JSON, cancellation: (any Cancellation)?,
+    completion: @escaping Command.Completion
+  ) {
+    do throws(EnrollError) {
+      let invocation = try invocation(command, parameters, nil, cancellation)
+      switch command.kind {
+      case .memory: completion(.success(try command.run(invocation)))
+      case .blocking, .waiting: try startBlocking(command, invocation, completion)
+      case .parked: try startParked(command, invocation, completion)
+      }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  private func startBlocking(
+    _ command: Command, _ invocation: Invocation, _ completion: @escaping Command.Completion
+  ) throws(EnrollError) {
+    let handle = invocation.opened?.handle ?? ""
+    try limits.enterBlocking(handle)
+    let isAccepted = workers.submit { [limits] in
+      let result: Result<JSON, EnrollError>
+      do throws(EnrollError) {
+        result = .success(try command.run(invocation))
+      } catch {
+        result = .failure(error)
+      }
+      limits.leaveBlocking(handle)
+      completion(result)
+    }
+    guard isAccepted else {
+      limits.leaveBlocking(handle)
+      throw EnrollError(.busy, "the system gives no thread, or the session is ending")
+    }
+  }
+
+  private func startParked(
+    _ command: Command, _ invocation: Invocation, _ completion: @escaping Command.Completion
+  ) throws(EnrollError) {
+    guard case .parked(let start) = command.body else {
+      throw EnrollError(.internal, "\(command.name) is parked and has no start")
+    }
+    try limits.enterParked()
+    start(invocation) { [limits] result in
+      limits.leaveParked()
+      completion(result)
+    }
+  }
+
+  private func invocation(
+    _ command: Command, _ parameters: JSON, _ deadline: Instant?, _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Invocation {
+    try command.input.check(parameters)
+    var invocation = Invocation(
+      parameters: parameters.object ?? JSONObject(), session: self, deadline: deadline,
+      cancellation: cancellation)
+    if command.usesClient {
+      let opened = try opened(parameters["client"]?.string ?? "")
+      invocation.opened = opened
+      invocation.client = opened.client
+    }
+    return invocation
+  }
+
+  /// - Throws: `.handle` for a stale one, and for what never was one.
+  private func opened(_ handle: String) throws(EnrollError) -> OpenClient {
+    if let number = Self.number(handle), let opened = clients.withLock({ $0.opened[number] }) {
+      return opened
+    }
+    throw EnrollError(
+      .handle, "no client has this handle; it was closed, or never opened", field: "client")
+  }
+
+  /// `c1` and the like, spelt in one way only.
+  private static func number(_ handle: String) -> UInt64? {
+    let bytes = handle.utf8
+    guard bytes.first == UInt8(ascii: "c"), let number = UInt64(handle.dropFirst()),
+      ASCII.equals("c\(number)", handle)
+    else { return nil }
+    return number
+  }
+
+  /// - Returns: the client's handle.
+  /// - Throws: `.busy` when too many are open; the client is closed then.
+  func add(_ client: Client) throws(EnrollError) -> String {
+    let handle = clients.withLock { clients -> String? in
+      guard clients.opened.count < Self.clientLimit else { return nil }
+      let number = clients.next
+      clients.next += 1
+      let handle = "c\(number)"
+      clients.opened[number] = OpenClient(client, handle: handle, tell: tell)
+      return handle
+    }
+    guard let handle else {
+      client.close()
+      throw EnrollError(.busy, "\(Self.clientLimit) clients are open")
+    }
+    return handle
+  }
+
+  func close(_ opened: OpenClient) {
+    if let number = Self.number(opened.handle) {
+      _ = clients.withLock { $0.opened.removeValue(forKey: number) }
+    }
+    opened.unsubscribe()
+    opened.client.close()
+    // A renewal that was sent is stored before the process ends (R39): finish() waits for this job.
+    _ = workers.submit { opened.client.drain() }
+  }
+
+  /// Ends the session: no more calls; those under way end, and every renewal that was sent is stored (R39). Returns
+  /// once all of that is so. Cancel what waits for a user before.
+  public func finish() {
+    let open = clients.withLock { Array($0.opened.values) }
+    for opened in open { close(opened) }
+    workers.drain()
+  }
+}

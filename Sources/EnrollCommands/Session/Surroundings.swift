@@ -1,0 +1,32 @@
+// What a program around the commands brings in: where configurations with a name are, and where tokens live by default.
+// A library has neither: its host says where (flows.md §1).
+
+public import EnrollCore
+public import EnrollJSON
+
+/// Where a session finds what its caller did not say.
+public struct Surroundings: Sendable {
+  /// The configuration of that name.
+  let configuration: @Sendable (String) throws(EnrollError) -> JSON
+  /// The directory of the store when none is named.
+  let defaultStore: @Sendable () throws(EnrollError) -> String
+
+  public init(
+    configuration: @escaping @Sendable (String) throws(EnrollError) -> JSON,
+    defaultStore: @escaping @Sendable () throws(EnrollError) -> String
+  ) {
+    self.configuration = configuration
+    self.defaultStore = defaultStore
+  }
+
+  /// No configurations by name, no default store.
+  public static let none = Surroundings(
+    configuration: { _ throws(EnrollError) in
+      throw EnrollError(
+        .unsupported, "this face knows no configurations by name; pass it as configuration",
+        field: "configurationName")
+    },
+    defaultStore: { () throws(EnrollError) in
+      throw EnrollError(.invalidArgument, "store: it is missing", field: "store")
+    })
+}

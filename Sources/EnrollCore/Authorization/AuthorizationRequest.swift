@@ -1,0 +1,165 @@
+// The authorize URL and the transaction that waits for its answer (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1,
+// RFC 7636 §4.3). Always code with PKCE S256, state and nonce (R7, R13, R14, R16). Pure: time and random bytes come in.
+
+import EnrollCrypto
+
+/// One authorize request: the URL for the browser, and what must be kept until its answer comes.
+public struct AuthorizationRequest: Sendable {
+  /// Of ``make(configuration:metadata:options:redirectURI:asksForLogin:at:random:)``: id, state, nonce, verifier.
+  public static let randomByteCount = 16 + 32 + 32 + PKCE.randomByteCount
+
+  public let transaction: Transaction
+  /// Holds the state: to be opened, never logged (R40).
+  public let url: String
+
+  /// - Parameters:
+  ///   - redirectURI: where it is not the configured one: the same loopback redirect with the listener's port (R4).
+  ///   - asksForLogin: adds `prompt=login` where the options say nothing, so that another account can be chosen
+  ///     (flows.md §5).
+  ///   - random: ``randomByteCount`` bytes.
+  /// - Throws: `.invalidArgument` for an option that is not acceptable, `field` names it; `.unsupported` when the
+  ///   provider cannot do what is asked; `.responseInvalid` when its endpoint cannot be used.
+  public static func make(
+    configuration: Configuration, metadata: ProviderMetadata, options: SignInOptions = SignInOptions(),
+    redirectURI: String? = nil, asksForLogin: Bool = false, at moment: Moment, random: [UInt8]
+  ) throws(EnrollError) -> AuthorizationRequest {
+    guard random.count == randomByteCount else {
+      throw EnrollError(
+        .invalidArgument, "\(randomByteCount) random bytes were expected, \(random.count) came")
+    }
+    let scopes = scopes(configuration, options)
+    try options.check(sending: scopes)
+    let prompt = prompt(configuration, options, asksForLogin)
+    try requireAbilities(metadata, prompt: prompt, kind: options.kind, configuration)
+    let redirect = try redirect(configuration, redirectURI)
+    let pkce = try PKCE.make(random: Array(random[80...]))
+    let isRegistration = options.kind == .register
+    let transaction = Transaction(
+      id: Base64URL.encode(Array(random[..<16])), kind: options.kind, issuer: configuration.issuer,
+      redirectURI: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
+      nonce: Secret(Base64URL.encodedBytes(Array(random[48..<80]))), codeVerifier: pkce.verifier,
+      scopes: scopes,
+      maxAgeSeconds: options.maxAgeSeconds, acrValues: options.acrValues, prompt: prompt,
+      listensOnLoopback: redirectURI?.utf8.starts(with: "http:".utf8) ?? false, began: moment.wall,
+      deadline: Expiry(
+        lifetimeSeconds: isRegistration ? configuration.emailWaitSeconds : configuration.transactionSeconds,
+        from: moment))
+    let url = try url(for: transaction, pkce.challenge, configuration, metadata, options)
+    return AuthorizationRequest(transaction: transaction, url: url)
+  }
+}
+
+extension AuthorizationRequest {
+  private static func scopes(_ configuration: Configuration, _ options: SignInOptions) -> [String] {
+    let scopes = options.scopes ?? configuration.scopes
+    return configuration.requireVerifiedEmail ? Scopes.adding("email", to: scopes) : scopes
+  }
+
+  private static func prompt(
+    _ configuration: Configuration, _ options: SignInOptions, _ asksForLogin: Bool
+  ) -> String? {
+    if let prompt = options.prompt { return prompt }
+    if options.kind == .register, configuration.registration == .promptCreate { return "create" }
+    return asksForLogin ? "login" : nil
+  }
+
+  /// A missing ability is an error, not a silent downgrade.
+  private static func requireAbilities(
+    _ metadata: ProviderMetadata, prompt: String?, kind: Transaction.Kind, _ configuration: Configuration
+  ) throws(EnrollError) {
+    if metadata.requiresPushedRequests {
+      throw EnrollError(.unsupported, "the provider takes only pushed authorization requests (RFC 9126)")
+    }
+    if let announced = metadata.promptValues, let prompt {
+      for value in Scopes.split(prompt) where !Scopes.contains(value, in: announced) {
+        throw EnrollError(
+          .unsupported, "the provider announces prompt values, and \(value) is not among them",
+          field: "prompt")
+      }
+    }
+    if kind == .register, case .page = configuration.registration {
+      throw EnrollError(
+        .unsupported, "registration begins at the gateway's own page, not with an authorize request")
+    }
+  }
+
+  /// The configured redirect, or the same loopback redirect with the listener's port and address family (R4).
+  private static func redirect(_ configuration: Configuration, _ given: String?) throws(EnrollError) -> String
+  {
+    do throws(StrictURL.Refusal) {
+      let configured = try StrictURL(configuration.redirectURI)
+      let needsPort = configured.kind == .loopbackHTTP && configured.port == nil
+      guard let given else {
+        guard !needsPort else { throw StrictURL.Refusal.port }
+        return configuration.redirectURI
+      }
+      if ASCII.equals(given, configuration.redirectURI), !needsPort { return given }
+      let url = try StrictURL(given)
+      let hasSamePath = url.bytes[url.path.lowerBound...]
+        .elementsEqual(configured.bytes[configured.path.lowerBound...])
+      guard needsPort, url.kind == .loopbackHTTP, url.isLoopbackLiteral, url.port != nil, hasSamePath,
+        !url.hadFragment
+      else { throw StrictURL.Refusal.host }
+      return given
+    } catch {
+      throw EnrollError(
+        .invalidArgument,
+        "the configured redirect was expected, for loopback without a port with the port of a listener (R4)",
+        field: "redirectUri")
+    }
+  }
+
+  private static func url(
+    for transaction: Transaction, _ challenge: String, _ configuration: Configuration,
+    _ metadata: ProviderMetadata, _ options: SignInOptions
+  ) throws(EnrollError) -> String {
+    var query = FormEncoding(.query)
+    query.add("response_type", "code")
+    query.add("client_id", configuration.clientID)
+    query.add("redirect_uri", transaction.redirectURI)
+    if !transaction.scopes.isEmpty { query.add("scope", Scopes.joined(transaction.scopes)) }
+    query.add("state", transaction.state)
+    query.add("nonce", transaction.nonce)
+    query.add("code_challenge", challenge)
+    query.add("code_challenge_method", PKCE.challengeMethod)
+    if let prompt = transaction.prompt { query.add("prompt", prompt) }
+    if let hint = options.loginHint { query.add("login_hint", hint) }
+    if let age = options.maxAgeSeconds { query.add("max_age", "\(age)") }
+    if !options.acrValues.isEmpty { query.add("acr_values", Scopes.joined(options.acrValues)) }
+    if !options.uiLocales.isEmpty { query.add("ui_locales", Scopes.joined(options.uiLocales)) }
+    if let hint = options.idTokenHint { query.add("id_token_hint", hint) }
+    let custom = customParameters(configuration, options)
+    for (name, value) in custom { query.add(name, value) }
+    try requireNoOverlap(metadata.authorizationEndpoint, custom)
+    return EndpointURL.adding(query, to: metadata.authorizationEndpoint)
+  }
+
+  /// The configured ones in their order, each with the host's value where it gives one; then the host's others.
+  private static func customParameters(
+    _ configuration: Configuration, _ options: SignInOptions
+  ) -> [(String, String)] {
+    var parameters = configuration.authorizeParameters
+    for (name, value) in options.parameters {
+      if let index = parameters.firstIndex(where: { ASCII.equals($0.0, name) }) {
+        parameters[index].1 = value
+      } else {
+        parameters.append((name, value))
+      }
+    }
+    return parameters
+  }
+
+  /// The endpoint may have a query of its own, which is kept (RFC 6749 §3.1); no parameter may be in it twice.
+  private static func requireNoOverlap(_ endpoint: String, _ custom: [(String, String)]) throws(EnrollError) {
+    for name in EndpointURL.queryNames(of: endpoint) {
+      if CustomParameters.contains(name, in: CustomParameters.protocolNames + CustomParameters.optionNames) {
+        throw EnrollError(.responseInvalid, "the authorization endpoint's own query has \(name)")
+      }
+      if custom.contains(where: { ASCII.equals($0.0, name) }) {
+        throw EnrollError(
+          .invalidArgument, "\(name) is in the authorization endpoint's own query already",
+          field: "parameters")
+      }
+    }
+  }
+}

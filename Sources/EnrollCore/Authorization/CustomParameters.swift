@@ -1,0 +1,48 @@
+// Parameters that a host adds to the authorize request. Refused: the protocol's own names, which nobody may override,
+// names that have an option of their own, repetitions (RFC 6749 §3.1), and what is over a cap.
+
+enum CustomParameters {
+  static let maximumCount = 32
+  static let maximumNameBytes = 64
+  static let maximumValueBytes = 2048
+
+  /// Decided by this library alone, in every request.
+  static let protocolNames = [
+    "response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "nonce",
+    "code_challenge",
+    "code_challenge_method", "request", "request_uri", "dpop_jkt", "code", "code_verifier", "grant_type",
+    "client_secret", "client_assertion", "client_assertion_type",
+  ]
+  /// Written by an option of ``SignInOptions``, which checks the answer too.
+  static let optionNames = ["prompt", "login_hint", "max_age", "acr_values", "ui_locales", "id_token_hint"]
+
+  /// What is wrong with them; nil when nothing is.
+  static func problem(in parameters: [(String, String)]) -> String? {
+    guard parameters.count <= maximumCount else {
+      return "at most \(maximumCount) parameters were expected, \(parameters.count) came"
+    }
+    for (index, (name, value)) in parameters.enumerated() {
+      guard (1...maximumNameBytes).contains(name.utf8.count), name.utf8.allSatisfy(isNameByte) else {
+        return "the name of parameter \(index + 1) must be 1 to \(maximumNameBytes) letters, digits or -._"
+      }
+      if contains(name, in: protocolNames) { return "\(name) is the protocol's own and cannot be set" }
+      if contains(name, in: optionNames) { return "\(name) has an option of its own; use that" }
+      guard value.utf8.count <= maximumValueBytes, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        return "the value of \(name) must be at most \(maximumValueBytes) bytes without control characters"
+      }
+      if parameters[..<index].contains(where: { ASCII.equals($0.0, name) }) {
+        return "\(name) is there twice"
+      }
+    }
+    return nil
+  }
+
+  static func contains(_ name: String, in names: [String]) -> Bool {
+    names.contains { ASCII.equals($0, name) }
+  }
+
+  /// `name-char` of RFC 6749 §8.2.
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F
+  }
+}

@@ -1,0 +1,36 @@
+// Proof Key for Code Exchange, S256 only: nothing ever falls back to `plain` (RFC 7636 §4, R13, R14).
+
+public import EnrollCrypto
+
+/// A verifier, which stays here, and its challenge, which travels. Belongs to one transaction.
+public struct PKCE: Equatable, Sendable {
+  /// The only one (R13).
+  public static let challengeMethod = "S256"
+  /// Octets that a verifier is made from (R14).
+  public static let randomByteCount = 32
+
+  /// 43 characters of base64url.
+  public let verifier: Secret
+  public let challenge: String
+
+  /// - Parameter random: 32 bytes from a ``RandomSource``.
+  /// - Throws: `.invalidArgument` for another number of bytes; `.internal` when SHA-256 fails.
+  public static func make(random: [UInt8]) throws(EnrollError) -> PKCE {
+    guard random.count == randomByteCount else {
+      throw EnrollError(
+        .invalidArgument, "a verifier is made from \(randomByteCount) random bytes, not \(random.count) (R14)"
+      )
+    }
+    let verifier = Secret(Base64URL.encodedBytes(random))
+    return PKCE(verifier: verifier, challenge: try challenge(for: verifier))
+  }
+
+  /// RFC 7636 §4.2, S256.
+  public static func challenge(for verifier: Secret) throws(EnrollError) -> String {
+    do throws(CryptoError) {
+      return Base64URL.encode(try Digest.sha256.hash(verifier))
+    } catch {
+      throw EnrollError(.internal, "SHA-256 failed: \(error.message)")
+    }
+  }
+}

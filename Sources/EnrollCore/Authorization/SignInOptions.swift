@@ -1,0 +1,91 @@
+// What a host may ask of one sign-in beyond the configuration (flows.md §2). Checked before a URL is made: what could
+// not be verified in the answer is not asked for.
+
+public import EnrollCrypto
+
+/// Options of one authorize request.
+public struct SignInOptions: Sendable {
+  public var kind: Transaction.Kind
+  /// Instead of the configured ones.
+  public var scopes: [String]?
+  /// `none`, `login`, `consent`, `select_account`, `create`, or several separated by spaces (OpenID Connect Core
+  /// §3.1.2.1).
+  public var prompt: String?
+  public var loginHint: String?
+  /// The user must have signed in at most so long ago; checked in the id_token (R26).
+  public var maxAgeSeconds: Int64?
+  /// Any of these must be what the id_token says (R26).
+  public var acrValues: [String]
+  /// BCP 47 tags, the best first.
+  public var uiLocales: [String]
+  /// Whose session `prompt=none` is about, for providers that want to be told.
+  public var idTokenHint: Secret?
+  /// The host's own; each takes the place of a configured one of the same name.
+  public var parameters: [(String, String)]
+
+  public init(
+    kind: Transaction.Kind = .signIn, scopes: [String]? = nil, prompt: String? = nil,
+    loginHint: String? = nil,
+    maxAgeSeconds: Int64? = nil, acrValues: [String] = [], uiLocales: [String] = [],
+    idTokenHint: Secret? = nil, parameters: [(String, String)] = []
+  ) {
+    self.kind = kind
+    self.scopes = scopes
+    self.prompt = prompt
+    self.loginHint = loginHint
+    self.maxAgeSeconds = maxAgeSeconds
+    self.acrValues = acrValues
+    self.uiLocales = uiLocales
+    self.idTokenHint = idTokenHint
+    self.parameters = parameters
+  }
+}
+
+extension SignInOptions {
+  /// - Parameter scopes: the ones that will be sent.
+  /// - Throws: `.invalidArgument`; `field` is the option.
+  func check(sending scopes: [String]) throws(EnrollError) {
+    if let problem = Scopes.problem(in: scopes) { throw refusal("scopes", problem) }
+    if let prompt { try check(prompt: prompt) }
+    if let loginHint, !isText(loginHint) {
+      throw refusal("loginHint", "1 to 512 bytes without control characters")
+    }
+    if let maxAgeSeconds, maxAgeSeconds < 0 {
+      throw refusal("maxAge", "a number of seconds, not \(maxAgeSeconds)")
+    }
+    for value in acrValues where !isToken(value) {
+      throw refusal("acrValues", "printable texts without spaces")
+    }
+    for value in uiLocales where !isToken(value) {
+      throw refusal("uiLocales", "language tags without spaces")
+    }
+    guard acrValues.count <= 16, uiLocales.count <= 16 else {
+      throw refusal("acrValues", "at most 16 values, here and in uiLocales")
+    }
+    if maxAgeSeconds != nil || !acrValues.isEmpty, !Scopes.contains("openid", in: scopes) {
+      throw refusal(
+        "scopes", "maxAge and acrValues can only be checked in an id_token, which needs openid (R26)")
+    }
+    if let problem = CustomParameters.problem(in: parameters) { throw refusal("parameters", problem) }
+  }
+
+  private func check(prompt: String) throws(EnrollError) {
+    let values = Scopes.split(prompt)
+    for value in values where !isToken(value) { throw refusal("prompt", "words separated by single spaces") }
+    if values.count > 1 && Scopes.contains("none", in: values) {
+      throw refusal("prompt", "none stands alone (OpenID Connect Core §3.1.2.1)")
+    }
+  }
+
+  private func isText(_ text: String) -> Bool {
+    (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+  }
+
+  private func isToken(_ text: String) -> Bool {
+    (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+
+  private func refusal(_ field: String, _ expected: String) -> EnrollError {
+    EnrollError(.invalidArgument, "\(field): expected \(expected)", field: field)
+  }
+}

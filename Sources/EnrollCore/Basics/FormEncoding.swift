@@ -1,0 +1,80 @@
+// `application/x-www-form-urlencoded`: the bodies of every POST (RFC 6749 Appendix B) and, with `%20` for a space,
+// the queries that we write into URLs (RFC 3986 §3.4). Values may be secrets, which are copied byte by byte and never
+// become Strings (R40). Reading refuses what is malformed and what is over a cap.
+
+public import EnrollCrypto
+
+/// Fields being written, in the order they are added.
+public struct FormEncoding: Sendable {
+  public enum Style: Sendable {
+    /// A space is `+`.
+    case body
+    /// A space is `%20`, which every reader of a query understands.
+    case query
+  }
+
+  public static let contentType = "application/x-www-form-urlencoded"
+
+  /// What was written so far.
+  public private(set) var bytes: [UInt8] = []
+  private let style: Style
+
+  public init(_ style: Style) { self.style = style }
+
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  public mutating func add(_ name: String, _ value: String) {
+    addName(name)
+    PercentEncoding.append(value.utf8, to: &bytes, plusForSpace: style == .body)
+  }
+
+  public mutating func add(_ name: String, _ value: Secret) {
+    addName(name)
+    value.withBytes { PercentEncoding.append($0, to: &bytes, plusForSpace: style == .body) }
+  }
+
+  private mutating func addName(_ name: String) {
+    if !bytes.isEmpty { bytes.append(0x26) }
+    PercentEncoding.append(name.utf8, to: &bytes, plusForSpace: style == .body)
+    bytes.append(0x3D)
+  }
+}
+
+extension FormEncoding {
+  /// A whole body at once.
+  public static func encode(_ fields: [(String, String)]) -> [UInt8] {
+    var form = FormEncoding(.body)
+    for (name, value) in fields { form.add(name, value) }
+    return form.bytes
+  }
+
+  /// Reads a body or a query, in which `+` is a space.
+  /// - Parameters:
+  ///   - maximumFields: more are refused.
+  ///   - maximumBytes: a longer text is refused.
+  /// - Throws: `.invalidArgument` when it is over a cap, has a malformed `%XX`, is not UTF-8 once decoded, or holds NUL.
+  public static func decode(
+    _ text: [UInt8], maximumFields: Int = 64, maximumBytes: Int = 1 << 16
+  ) throws(EnrollError) -> [(String, String)] {
+    guard text.count <= maximumBytes else {
+      throw EnrollError(
+        .invalidArgument, "a form of at most \(maximumBytes) bytes was expected, \(text.count) came")
+    }
+    var fields: [(String, String)] = []
+    for field in text.split(separator: 0x26) {
+      guard fields.count < maximumFields else {
+        throw EnrollError(.invalidArgument, "a form of at most \(maximumFields) fields was expected")
+      }
+      let equals = field.firstIndex(of: 0x3D) ?? field.endIndex
+      guard let name = decodedText(field[..<equals]), let value = decodedText(field[equals...].dropFirst())
+      else { throw EnrollError(.invalidArgument, "field \(fields.count + 1) of the form is malformed") }
+      fields.append((name, value))
+    }
+    return fields
+  }
+
+  private static func decodedText(_ text: ArraySlice<UInt8>) -> String? {
+    guard let bytes = PercentEncoding.decode(text, plusForSpace: true), !bytes.contains(0) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,21 @@
+// A value that several threads share.
+
+/// Access to `Value` by one thread at a time.
+public final class Guarded<Value>: @unchecked Sendable {
+  // Unchecked: every access to `value` runs inside `exclusion`.
+  private var value: Value
+  private let exclusion: any Exclusion
+
+  public init(_ value: Value, by exclusion: any Exclusion) {
+    self.value = value
+    self.exclusion = exclusion
+  }
+
+  /// Runs `body` with the value locked. Keep it short, and do no IO in it.
+  public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    var result: Result?
+    exclusion.locked { result = body(&value) }
+    guard let result else { return body(&value) }
+    return result
+  }
+}

@@ -1,0 +1,22 @@
+// Words from outside that may stand in an error text: bounded, and nothing that a terminal or a log would obey.
+
+public enum PrintableText {
+  /// `text` with every byte but printable ASCII replaced by `?`, cut after `maximumBytes`.
+  public static func bounded(_ text: String, maximumBytes: Int) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      guard bytes.count < maximumBytes else {
+        bytes.append(contentsOf: "...".utf8)
+        break
+      }
+      bytes.append(byte >= 0x20 && byte < 0x7F ? byte : 0x3F)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// An OAuth error code (RFC 6749 §5.2: printable ASCII without quote and backslash) of at most 64 bytes, else nil.
+  public static func errorCode(_ text: String) -> String? {
+    let isCode = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
+    return isCode && (1...64).contains(text.utf8.count) ? text : nil
+  }
+}

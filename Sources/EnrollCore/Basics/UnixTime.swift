@@ -1,0 +1,53 @@
+// Time as protocols speak of it: whole seconds since 1970, and a monotonic instant within one boot.
+// Arithmetic saturates: a lifetime from outside can be absurd (R32).
+
+/// Seconds since 1970-01-01T00:00:00Z.
+public struct UnixTime: Equatable, Hashable, Comparable, Sendable {
+  public var seconds: Int64
+
+  public init(seconds: Int64) { self.seconds = seconds }
+
+  public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
+
+  public static func + (time: UnixTime, seconds: Int64) -> UnixTime {
+    let (sum, overflow) = time.seconds.addingReportingOverflow(seconds)
+    return UnixTime(seconds: overflow ? (seconds > 0 ? .max : .min) : sum)
+  }
+
+  public static func - (time: UnixTime, seconds: Int64) -> UnixTime {
+    seconds == .min ? time + .max : time + -seconds
+  }
+
+  /// Seconds from `other` to `self`.
+  public func since(_ other: UnixTime) -> Int64 {
+    let (difference, overflow) = seconds.subtractingReportingOverflow(other.seconds)
+    return overflow ? (seconds > other.seconds ? .max : .min) : difference
+  }
+}
+
+/// A point on the clock that runs from boot, through suspend, and is never set: nanoseconds since boot.
+public struct Instant: Equatable, Hashable, Comparable, Sendable {
+  public var nanoseconds: Int64
+
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+
+  public static let distantFuture = Instant(nanoseconds: .max)
+
+  public func advanced(bySeconds seconds: Int64) -> Instant {
+    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return advanced(byNanoseconds: overflow ? (seconds > 0 ? .max : .min) : scaled)
+  }
+
+  public func advanced(byNanoseconds amount: Int64) -> Instant {
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(amount)
+    return Instant(nanoseconds: overflow ? (amount > 0 ? .max : .min) : sum)
+  }
+
+  /// Nanoseconds from `other` to `self`, negative when `other` is later.
+  public func since(_ other: Instant) -> Int64 {
+    let (difference, overflow) = nanoseconds.subtractingReportingOverflow(other.nanoseconds)
+    return overflow ? (nanoseconds > other.nanoseconds ? .max : .min) : difference
+  }
+}

@@ -1,0 +1,134 @@
+// Everything that EnrollKit has to be told about one provider and one client (flows.md §1), as a value that cannot be
+// wrong: both ways in, from code and from JSON, run the same checks. Refused at once, each by its key: an `http`
+// issuer that is not loopback, a private scheme without a dot, a redirect with a fragment, an empty client id, an
+// unknown key, and whatever else breaks a rule.
+
+public import EnrollCrypto
+
+/// One provider and one client of it.
+public struct Configuration: Sendable {
+  /// As the provider writes it in its discovery document and its tokens, byte for byte (R18).
+  public let issuer: String
+  public let clientID: String
+  /// Claimed https, a private scheme with one slash, or http to a loopback address (R3, R4). A loopback redirect
+  /// without a port gets one from the system.
+  public let redirectURI: String
+  public let postLogoutRedirectURI: String?
+  /// Where a link that lost its way comes back to (flows.md §4).
+  public let fallbackURI: String?
+  /// What every authorize request asks for. Without `openid` there is no id_token: nothing is added to it silently.
+  public let scopes: [String]
+  /// Activation links that are accepted (flows.md §3).
+  public let appLinks: [LinkTemplate]
+  /// How long before its end an access token is due for renewal (flows.md §8).
+  public let graceSeconds: Int64
+  /// How long a transaction waits for its redirect (R12).
+  public let transactionSeconds: Int64
+  /// How long a transaction waits for the link in an e-mail (R12).
+  public let emailWaitSeconds: Int64
+  /// Sent with every authorize request, in this order, after the protocol's own.
+  public let authorizeParameters: [(String, String)]
+  /// For a provider without discovery; discovery is then not asked.
+  public let endpoints: Endpoints?
+  /// The algorithms of R21 that id_tokens may be signed with.
+  public let idTokenAlgorithms: [SignatureAlgorithm]
+  public let registration: Registration
+  public let activation: Activation
+  /// False on a platform that is not a native app: the stand-in token is used (flows.md §7, A).
+  public let isNative: Bool
+  public let standInToken: Secret?
+  /// Whether the user confirms the profile before tokens count (flows.md §7, G).
+  public let requiresConfirmation: Bool
+  public let registrationCheckURI: String?
+  public let requireCheck: Bool
+  public let profileUpdateURI: String?
+  public let errorReportURI: String?
+  /// Adds the scope `email` and asks for a verified address (flows.md §7).
+  public let requireVerifiedEmail: Bool
+  /// Ways to register that the host presents (flows.md §1).
+  public let choices: [RegistrationChoice]
+  public let anotherApp: AnotherAppSettings?
+  public let backend: BackendSettings?
+  public let passwordless: PasswordlessDialect?
+  /// Lets the provider be spoken to by http on loopback (R19), for development.
+  public let allowsLoopbackHTTP: Bool
+  /// A PEM file with the authorities to trust instead of the system's.
+  public let caFile: String?
+
+  /// - Throws: `.configuration`; `field` is the key at fault, as it is named in JSON.
+  public init(
+    issuer: String,
+    clientID: String,
+    redirectURI: String,
+    postLogoutRedirectURI: String? = nil,
+    fallbackURI: String? = nil,
+    scopes: [String] = Configuration.Defaults.scopes,
+    appLinks: [String] = [],
+    graceSeconds: Int64 = Configuration.Defaults.graceSeconds,
+    transactionSeconds: Int64 = Configuration.Defaults.transactionSeconds,
+    emailWaitSeconds: Int64 = Configuration.Defaults.emailWaitSeconds,
+    authorizeParameters: [(String, String)] = [],
+    endpoints: Endpoints? = nil,
+    idTokenAlgorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
+    registration: Registration = .signIn,
+    activation: Activation = .authorize,
+    isNative: Bool = true,
+    standInToken: Secret? = nil,
+    requiresConfirmation: Bool = true,
+    registrationCheckURI: String? = nil,
+    requireCheck: Bool = false,
+    profileUpdateURI: String? = nil,
+    errorReportURI: String? = nil,
+    requireVerifiedEmail: Bool = false,
+    choices: [RegistrationChoice] = [],
+    anotherApp: AnotherAppSettings? = nil,
+    backend: BackendSettings? = nil,
+    passwordless: PasswordlessDialect? = nil,
+    allowsLoopbackHTTP: Bool = false,
+    caFile: String? = nil
+  ) throws(EnrollError) {
+    self.issuer = issuer
+    self.clientID = clientID
+    self.redirectURI = redirectURI
+    self.postLogoutRedirectURI = postLogoutRedirectURI
+    self.fallbackURI = fallbackURI
+    self.scopes = requireVerifiedEmail ? Scopes.adding("email", to: scopes) : scopes
+    self.appLinks = try ConfigurationRules.links(appLinks, key: "appLinks")
+    self.graceSeconds = graceSeconds
+    self.transactionSeconds = transactionSeconds
+    self.emailWaitSeconds = emailWaitSeconds
+    self.authorizeParameters = authorizeParameters
+    self.endpoints = endpoints
+    self.idTokenAlgorithms = idTokenAlgorithms
+    self.registration = registration
+    self.activation = activation
+    self.isNative = isNative
+    self.standInToken = standInToken
+    self.requiresConfirmation = requiresConfirmation
+    self.registrationCheckURI = registrationCheckURI
+    self.requireCheck = requireCheck
+    self.profileUpdateURI = profileUpdateURI
+    self.errorReportURI = errorReportURI
+    self.requireVerifiedEmail = requireVerifiedEmail
+    self.choices = choices
+    self.anotherApp = anotherApp
+    self.backend = backend
+    self.passwordless = passwordless
+    self.allowsLoopbackHTTP = allowsLoopbackHTTP
+    self.caFile = caFile
+    try ConfigurationRules.check(self)
+  }
+
+  /// What is meant where nothing is said (flows.md §1, §8, R12).
+  public enum Defaults {
+    public static let scopes = ["openid", "profile", "offline_access"]
+    public static let graceSeconds: Int64 = 60
+    public static let transactionSeconds: Int64 = 600
+    public static let emailWaitSeconds: Int64 = 86_400
+  }
+}
+
+extension Configuration {
+  /// The redirect comes back to a listener of ours on this device (R4).
+  public var usesLoopbackRedirect: Bool { (try? StrictURL(redirectURI))?.kind == .loopbackHTTP }
+}

@@ -1,0 +1,93 @@
+// A configuration out of JSON, by the table of its keys.
+
+import EnrollCrypto
+public import EnrollJSON
+
+extension Configuration {
+  /// - Throws: `.configuration`; `field` is the key at fault, with its path (`endpoints.tokenEndpoint`).
+  public init(json: JSON) throws(EnrollError) {
+    let reader = try ConfigurationReader(json, keys: Configuration.keys)
+    try self.init(
+      issuer: Configuration.issuer(reader, json),
+      clientID: reader.text("clientId") ?? "",
+      redirectURI: reader.text("redirectUri") ?? "",
+      postLogoutRedirectURI: reader.text("postLogoutRedirectUri"),
+      fallbackURI: reader.text("fallbackUri"),
+      scopes: reader.texts("scopes") ?? reader.text("scopes").map { Scopes.split($0) } ?? Defaults.scopes,
+      appLinks: reader.texts("appLinks") ?? [],
+      graceSeconds: reader.integer("grace") ?? Defaults.graceSeconds,
+      transactionSeconds: reader.integer("transactionLifetime") ?? Defaults.transactionSeconds,
+      emailWaitSeconds: reader.integer("emailWait") ?? Defaults.emailWaitSeconds,
+      authorizeParameters: reader.fields("authorizeParameters") ?? [],
+      endpoints: Configuration.endpoints(reader),
+      idTokenAlgorithms: reader.texts("idTokenAlgorithms")?.compactMap { SignatureAlgorithm(name: $0) }
+        ?? SignatureAlgorithm.allCases,
+      registration: Configuration.registration(reader),
+      activation: reader.text("activation").flatMap { Activation(rawValue: $0) } ?? .authorize,
+      isNative: reader.boolean("native") ?? true,
+      standInToken: reader.text("standInToken").map { Secret($0) },
+      requiresConfirmation: reader.boolean("confirmation") ?? true,
+      registrationCheckURI: reader.text("registrationCheckUri"),
+      requireCheck: reader.boolean("requireCheck") ?? false,
+      profileUpdateURI: reader.text("profileUpdateUri"),
+      errorReportURI: reader.text("errorReportUri"),
+      requireVerifiedEmail: reader.boolean("requireVerifiedEmail") ?? false,
+      choices: Configuration.choices(reader),
+      anotherApp: Configuration.anotherApp(reader),
+      backend: reader.value("backend")?["base"]?.string.map { BackendSettings(base: $0) },
+      passwordless: reader.text("passwordless").flatMap { PasswordlessDialect(rawValue: $0) },
+      allowsLoopbackHTTP: reader.boolean("allowLoopbackHTTP") ?? false,
+      caFile: reader.text("caFile"))
+  }
+}
+
+extension Configuration {
+  /// `discovery_uri` may be the discovery document's own address, as some SDKs hand it out; `issuer` may not.
+  private static func issuer(_ reader: ConfigurationReader, _ json: JSON) -> String {
+    let text = reader.text("issuer") ?? ""
+    let suffix = ProviderMetadata.wellKnownPath
+    guard json["issuer"] == nil, text.utf8.count > suffix.utf8.count,
+      text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+    else { return text }
+    return String(decoding: text.utf8.dropLast(suffix.utf8.count), as: UTF8.self)
+  }
+
+  private static func endpoints(_ reader: ConfigurationReader) -> Endpoints? {
+    guard let object = reader.value("endpoints") else { return nil }
+    return Endpoints(
+      authorization: object["authorizationEndpoint"]?.string ?? "",
+      token: object["tokenEndpoint"]?.string ?? "",
+      jwks: object["jwksUri"]?.string ?? "",
+      userinfo: object["userinfoEndpoint"]?.string,
+      revocation: object["revocationEndpoint"]?.string,
+      endSession: object["endSessionEndpoint"]?.string,
+      announcesIssuerInRedirect: object["authorizationResponseIssParameterSupported"]?.bool ?? false)
+  }
+
+  private static func registration(_ reader: ConfigurationReader) -> Registration {
+    guard let value = reader.value("registration") else { return .signIn }
+    if let page = value["registrationUri"]?.string { return .page(page) }
+    return value.string.map { ASCII.equals($0, "promptCreate") } == true ? .promptCreate : .signIn
+  }
+
+  private static func choices(_ reader: ConfigurationReader) -> [RegistrationChoice] {
+    guard let items = reader.value("choices")?.array else { return [] }
+    return items.map { item in
+      RegistrationChoice(
+        kind: item["kind"]?.string ?? "", connection: item["connection"]?.string,
+        label: item["label"]?.string ?? "", guidance: item["guidance"]?.string)
+    }
+  }
+
+  private static func anotherApp(_ reader: ConfigurationReader) -> AnotherAppSettings? {
+    guard let object = reader.value("anotherApp") else { return nil }
+    let fields = object["fields"]
+    return AnotherAppSettings(
+      initURI: object["initUri"]?.string ?? "",
+      completeURI: object["completeUri"]?.string ?? "",
+      sessionIDField: fields?["sessionId"]?.string ?? "sessionId",
+      linkField: fields?["link"]?.string ?? "link",
+      artefactIDField: fields?["artefactId"]?.string ?? "artefactId",
+      allowedLinks: (object["allowedLinks"]?.array ?? []).compactMap { $0.string })
+  }
+}

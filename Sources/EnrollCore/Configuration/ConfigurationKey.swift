@@ -1,0 +1,206 @@
+// The keys of a configuration as data: what is read from JSON, the JSON Schema and the documentation all come from
+// this one table.
+
+import EnrollCrypto
+
+/// One key of a configuration in JSON.
+public struct ConfigurationKey: Sendable {
+  /// What values it takes.
+  public indirect enum Shape: Sendable {
+    case text
+    /// A text that is a URL; which ones are acceptable is the key's documentation.
+    case url
+    case boolean
+    case integer(ClosedRange<Int64>)
+    case oneOf([String])
+    case list(Shape)
+    /// An object whose member names are the host's own, with texts as values.
+    case texts
+    case object([ConfigurationKey])
+    case either(Shape, Shape)
+  }
+
+  /// As it is documented and named in errors.
+  public var name: String
+  /// Accepted instead of ``name``, never beside it.
+  public var otherSpellings: [String]
+  public var shape: Shape
+  public var isRequired: Bool
+  /// Never shown or logged (R40).
+  public var isSecret: Bool
+  public var documentation: String
+
+  init(
+    _ name: String, or otherSpellings: [String] = [], _ shape: Shape, required: Bool = false,
+    secret: Bool = false, _ documentation: String
+  ) {
+    self.name = name
+    self.otherSpellings = otherSpellings
+    self.shape = shape
+    self.isRequired = required
+    self.isSecret = secret
+    self.documentation = documentation
+  }
+}
+
+extension Configuration {
+  /// Every key, in the order of the documentation.
+  public static var keys: [ConfigurationKey] {
+    providerKeys + signInKeys + registrationKeys + developmentKeys
+  }
+
+  private static var providerKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "issuer", or: ["discovery_uri", "discoveryUri"], .url, required: true,
+        "The provider, exactly as it names itself. As discovery_uri, the address of its discovery document will do."
+      ),
+      ConfigurationKey(
+        "clientId", or: ["client_id"], .text, required: true, "The client that the provider registered."),
+      ConfigurationKey(
+        "redirectUri", or: ["redirect_uri"], .url, required: true,
+        "Where the browser comes back to: claimed https, com.example.app:/callback, or http://127.0.0.1/callback."
+      ),
+      ConfigurationKey(
+        "postLogoutRedirectUri",
+        or: [
+          "post_logout_redirect_uri", "end_session_redirect_uri", "logoutRedirectUri", "logout_redirect_uri",
+        ],
+        .url, "Where the browser comes back to after a logout."),
+      ConfigurationKey(
+        "endpoints", .object(endpointKeys), "Endpoints of a provider without discovery, instead of asking it."
+      ),
+      ConfigurationKey(
+        "idTokenAlgorithms", or: ["id_token_algorithms"],
+        .list(.oneOf(SignatureAlgorithm.allCases.map { $0.rawValue })),
+        "Algorithms that id_tokens may be signed with. All of these by default."),
+    ]
+  }
+
+  private static var endpointKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "authorizationEndpoint", or: ["authorization_endpoint"], .url, required: true, "RFC 6749 §3.1."),
+      ConfigurationKey("tokenEndpoint", or: ["token_endpoint"], .url, required: true, "RFC 6749 §3.2."),
+      ConfigurationKey("jwksUri", or: ["jwks_uri"], .url, required: true, "The provider's keys, RFC 7517."),
+      ConfigurationKey("userinfoEndpoint", or: ["userinfo_endpoint"], .url, "OpenID Connect Core §5.3."),
+      ConfigurationKey("revocationEndpoint", or: ["revocation_endpoint"], .url, "RFC 7009."),
+      ConfigurationKey(
+        "endSessionEndpoint", or: ["end_session_endpoint"], .url, "OpenID Connect RP-Initiated Logout §2."),
+      ConfigurationKey(
+        "authorizationResponseIssParameterSupported", or: ["authorization_response_iss_parameter_supported"],
+        .boolean,
+        "Whether every answer carries iss (RFC 9207); its absence is then refused. False by default."),
+    ]
+  }
+
+  private static var signInKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "scopes", .either(.text, .list(.text)),
+        "What is asked for, as a list or separated by spaces. openid profile offline_access by default."),
+      ConfigurationKey(
+        "authorizeParameters", or: ["authorize_parameters"], .texts,
+        "Extra parameters of every authorize request. The protocol's own names are refused."),
+      ConfigurationKey(
+        "grace", .integer(ConfigurationLimits.grace),
+        "Seconds before its end at which an access token is renewed. 60 by default."),
+      ConfigurationKey(
+        "transactionLifetime", or: ["transaction_lifetime"], .integer(ConfigurationLimits.transaction),
+        "Seconds that a sign-in may take. 600 by default."),
+      ConfigurationKey(
+        "emailWait", or: ["email_wait"], .integer(ConfigurationLimits.emailWait),
+        "Seconds that the link in an e-mail is waited for. 86400 by default."),
+      ConfigurationKey(
+        "confirmation", .boolean,
+        "Whether the user confirms the profile before tokens count. True by default."),
+      ConfigurationKey(
+        "requireVerifiedEmail", or: ["require_verified_email"], .boolean,
+        "Adds the scope email and asks for a verified address. False by default."),
+    ]
+  }
+
+  private static var registrationKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "registration",
+        .either(
+          .oneOf(["signIn", "promptCreate"]),
+          .object([
+            ConfigurationKey(
+              "registrationUri", or: ["registration_uri"], .url, required: true, "The gateway's own page.")
+          ])),
+        "How a registration begins. signIn by default."),
+      ConfigurationKey(
+        "activation", .oneOf(Activation.allCases.map { $0.rawValue }),
+        "What an activation link leads to. authorize by default."),
+      ConfigurationKey(
+        "appLinks", or: ["app_links"], .list(.text),
+        "Activation links that are accepted, such as https://app.example/welcome/{activationToken}."),
+      ConfigurationKey(
+        "fallbackUri", or: ["fallback_uri"], .url, "The link that leads back into a registration."),
+      ConfigurationKey(
+        "native", .boolean, "False where the platform is no native app: the stand-in token is used."),
+      ConfigurationKey(
+        "standInToken", or: ["stand_in_token"], .text, secret: true,
+        "The access token of a platform that is no native app."),
+      ConfigurationKey(
+        "registrationCheckUri", or: ["registration_check_uri"], .url, "Asked whether a registration is known."
+      ),
+      ConfigurationKey(
+        "requireCheck", or: ["require_check"], .boolean, "Whether that check must pass. False by default."),
+      ConfigurationKey("profileUpdateUri", or: ["profile_update_uri"], .url, "Told the confirmed profile."),
+      ConfigurationKey(
+        "errorReportUri", or: ["error_report_uri"], .url, "Told every failure, without secrets."),
+      ConfigurationKey(
+        "choices", .list(.object(choiceKeys)), "Ways to register that the host presents."),
+      ConfigurationKey(
+        "anotherApp", or: ["another_app"], .object(anotherAppKeys), "Registration with another app's help."),
+      ConfigurationKey(
+        "backend",
+        .object([ConfigurationKey("base", .url, required: true, "Where its /v1/auth begins.")]),
+        "A back end that signs in on the app's behalf."),
+      ConfigurationKey(
+        "passwordless", .oneOf(PasswordlessDialect.allCases.map { $0.rawValue }),
+        "Which provider's way of passwordless sign-in is spoken."),
+    ]
+  }
+
+  private static var choiceKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey("kind", .text, required: true, "The host's word: google, email, …"),
+      ConfigurationKey("connection", .text, "The provider's name for the connection."),
+      ConfigurationKey("label", .text, required: true, "What the user reads."),
+      ConfigurationKey("guidance", .text, "What the user reads beside it."),
+    ]
+  }
+
+  private static var anotherAppKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey("initUri", or: ["init_uri"], .url, required: true, "Asked first."),
+      ConfigurationKey(
+        "completeUri", or: ["complete_uri"], .url, required: true, "Asked for tokens at the end."),
+      ConfigurationKey(
+        "fields",
+        .object([
+          ConfigurationKey("sessionId", or: ["session_id"], .text, "sessionId by default."),
+          ConfigurationKey("link", .text, "link by default."),
+          ConfigurationKey("artefactId", or: ["artefact_id"], .text, "artefactId by default."),
+        ]),
+        "What the gateway calls its fields."),
+      ConfigurationKey(
+        "allowedLinks", or: ["allowed_links"], .list(.url), required: true,
+        "Beginnings of links that may be opened."),
+    ]
+  }
+
+  private static var developmentKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "allowLoopbackHTTP", or: ["allow_loopback_http", "allowLoopbackHttp"], .boolean,
+        "Lets a provider on this machine be spoken to by http. False by default."),
+      ConfigurationKey(
+        "caFile", or: ["ca_file"], .text, "A PEM file with the authorities to trust instead of the system's."),
+    ]
+  }
+}

@@ -1,0 +1,121 @@
+// Reads one object of a configuration by its table of keys: unknown keys, two spellings of one key, missing keys and
+// wrong types are refused here, so that the code that picks the values has nothing left to check.
+
+import EnrollJSON
+
+/// An object whose keys and types are known to be right, by canonical names.
+struct ConfigurationReader {
+  private let members: JSONObject
+
+  /// - Parameter path: the key that holds the object, for errors; empty at the top.
+  init(_ json: JSON, keys: [ConfigurationKey], path: String = "") throws(EnrollError) {
+    let place = path.utf8.isEmpty ? "configuration" : path
+    guard case .object(let object) = json else {
+      throw ConfigurationReader.refusal(place, "an object was expected, \(json.kind) came")
+    }
+    var members = JSONObject()
+    for member in object.members {
+      guard let key = keys.first(where: { $0.isSpelt(member.key) }) else {
+        throw ConfigurationReader.refusal(
+          ConfigurationReader.join(path, ConfigurationReader.shown(member.key)), "unknown key")
+      }
+      let field = ConfigurationReader.join(path, key.name)
+      guard members[key.name] == nil else {
+        throw ConfigurationReader.refusal(field, "the key is there in two spellings")
+      }
+      members[key.name] = try ConfigurationReader.read(member.value, key.shape, field)
+    }
+    for key in keys where key.isRequired && members[key.name] == nil {
+      throw ConfigurationReader.refusal(ConfigurationReader.join(path, key.name), "the key is missing")
+    }
+    self.members = members
+  }
+
+  func value(_ name: String) -> JSON? { members[name] }
+  func text(_ name: String) -> String? { members[name]?.string }
+  func boolean(_ name: String) -> Bool? { members[name]?.bool }
+  func integer(_ name: String) -> Int64? { members[name]?.integer }
+
+  func texts(_ name: String) -> [String]? {
+    guard let array = members[name]?.array else { return nil }
+    return array.compactMap { $0.string }
+  }
+
+  /// A member with the host's own names.
+  func fields(_ name: String) -> [(String, String)]? {
+    guard let object = members[name]?.object else { return nil }
+    return object.members.compactMap { member in member.value.string.map { (member.key, $0) } }
+  }
+}
+
+extension ConfigurationReader {
+  /// The value with canonical names throughout, once its kind is known to be right.
+  private static func read(
+    _ value: JSON, _ shape: ConfigurationKey.Shape, _ field: String
+  ) throws(EnrollError) -> JSON {
+    switch shape {
+    case .text, .url:
+      guard value.string != nil else { throw refusal(field, "a string was expected, \(value.kind) came") }
+    case .boolean:
+      guard value.bool != nil else { throw refusal(field, "true or false was expected, \(value.kind) came") }
+    case .integer:
+      guard value.integer != nil else { throw refusal(field, "an integer was expected, \(value.kind) came") }
+    case .oneOf(let names):
+      guard let text = value.string, CustomParameters.contains(text, in: names) else {
+        throw refusal(field, "one of \(Scopes.joined(names)) was expected, \(shownValue(value)) came")
+      }
+    case .list(let element):
+      guard let array = value.array else { throw refusal(field, "an array was expected, \(value.kind) came") }
+      var items: [JSON] = []
+      for (index, item) in array.enumerated() { items.append(try read(item, element, "\(field)[\(index)]")) }
+      return .array(items)
+    case .texts:
+      guard let object = value.object else {
+        throw refusal(field, "an object was expected, \(value.kind) came")
+      }
+      for member in object.members where member.value.string == nil {
+        throw refusal("\(field).\(shown(member.key))", "a string was expected, \(member.value.kind) came")
+      }
+    case .object(let keys):
+      return .object(try ConfigurationReader(value, keys: keys, path: field).members)
+    case .either(let first, let second):
+      return try read(value, matches(value, first) ? first : second, field)
+    }
+    return value
+  }
+
+  /// Whether `value` is of the JSON kind that `shape` takes, so that the error text is about the right one of two.
+  private static func matches(_ value: JSON, _ shape: ConfigurationKey.Shape) -> Bool {
+    switch shape {
+    case .text, .url, .oneOf: value.string != nil
+    case .boolean: value.bool != nil
+    case .integer: value.integer != nil
+    case .list: value.array != nil
+    case .texts, .object: value.object != nil
+    case .either(let first, let second): matches(value, first) || matches(value, second)
+    }
+  }
+
+  private static func refusal(_ field: String, _ text: String) -> EnrollError {
+    EnrollError(.configuration, "\(field): \(text)", field: field)
+  }
+
+  private static func join(_ path: String, _ name: String) -> String {
+    path.utf8.isEmpty ? name : "\(path).\(name)"
+  }
+
+  private static func shownValue(_ value: JSON) -> String {
+    value.string.map(shown) ?? value.kind
+  }
+
+  /// A host's word in an error text: printable ASCII, cut short.
+  private static func shown(_ text: String) -> String {
+    PrintableText.bounded(text, maximumBytes: 64)
+  }
+}
+
+extension ConfigurationKey {
+  fileprivate func isSpelt(_ text: String) -> Bool {
+    ASCII.equals(name, text) || otherSpellings.contains { ASCII.equals($0, text) }
+  }
+}

@@ -1,0 +1,159 @@
+// The checks that every configuration passes, however it was made. The first broken rule is reported, by its key.
+
+import EnrollCrypto
+
+enum ConfigurationRules {
+  static func check(_ configuration: Configuration) throws(EnrollError) {
+    try checkURLs(configuration)
+    try checkEndpoints(configuration)
+    try checkClient(configuration)
+    try checkTimes(configuration)
+    try checkFlows(configuration)
+    try checkFiles(configuration)
+  }
+
+  static func links(_ texts: [String], key: String) throws(EnrollError) -> [LinkTemplate] {
+    guard texts.count <= 32 else { throw refusal(key, "at most 32 links were expected, \(texts.count) came") }
+    var templates: [LinkTemplate] = []
+    for (index, text) in texts.enumerated() {
+      do throws(LinkTemplate.Problem) {
+        templates.append(try LinkTemplate(text))
+      } catch {
+        throw refusal("\(key)[\(index)]", error.text)
+      }
+    }
+    return templates
+  }
+
+  private static func checkURLs(_ configuration: Configuration) throws(EnrollError) {
+    try ConfiguredURL.issuer(
+      configuration.issuer, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+    try ConfiguredURL.redirect(configuration.redirectURI, key: "redirectUri")
+    if let uri = configuration.postLogoutRedirectURI {
+      try ConfiguredURL.redirect(uri, key: "postLogoutRedirectUri")
+    }
+    if let uri = configuration.fallbackURI {
+      try ConfiguredURL.link(uri, key: "fallbackUri")
+      guard !ASCII.equals(uri, configuration.redirectURI) else {
+        throw refusal("fallbackUri", "it must differ from redirectUri, or the two cannot be told apart")
+      }
+    }
+    let servers: [(String, String?)] = [
+      ("registrationCheckUri", configuration.registrationCheckURI),
+      ("profileUpdateUri", configuration.profileUpdateURI),
+      ("errorReportUri", configuration.errorReportURI),
+      ("backend.base", configuration.backend?.base),
+      ("anotherApp.initUri", configuration.anotherApp?.initURI),
+      ("anotherApp.completeUri", configuration.anotherApp?.completeURI),
+    ]
+    for (key, uri) in servers { try endpoint(uri, key, configuration) }
+    if case .page(let uri) = configuration.registration {
+      try endpoint(uri, "registration.registrationUri", configuration)
+    }
+  }
+
+  private static func checkEndpoints(_ configuration: Configuration) throws(EnrollError) {
+    guard let endpoints = configuration.endpoints else { return }
+    try endpoint(endpoints.authorization, "endpoints.authorizationEndpoint", configuration)
+    try endpoint(endpoints.token, "endpoints.tokenEndpoint", configuration)
+    try endpoint(endpoints.jwks, "endpoints.jwksUri", configuration)
+    try endpoint(endpoints.userinfo, "endpoints.userinfoEndpoint", configuration)
+    try endpoint(endpoints.revocation, "endpoints.revocationEndpoint", configuration)
+    try endpoint(endpoints.endSession, "endpoints.endSessionEndpoint", configuration)
+  }
+
+  private static func checkClient(_ configuration: Configuration) throws(EnrollError) {
+    // VSCHAR of RFC 6749 §A.1.
+    guard isPrintable(configuration.clientID, maximumBytes: 512) else {
+      throw refusal("clientId", "1 to 512 printable ASCII characters were expected")
+    }
+    if let problem = Scopes.problem(in: configuration.scopes) { throw refusal("scopes", problem) }
+    if let problem = CustomParameters.problem(in: configuration.authorizeParameters) {
+      throw refusal("authorizeParameters", problem)
+    }
+    guard !configuration.idTokenAlgorithms.isEmpty else {
+      throw refusal("idTokenAlgorithms", "at least one algorithm is needed")
+    }
+  }
+
+  private static func checkTimes(_ configuration: Configuration) throws(EnrollError) {
+    try range(configuration.graceSeconds, ConfigurationLimits.grace, "grace")
+    try range(configuration.transactionSeconds, ConfigurationLimits.transaction, "transactionLifetime")
+    try range(configuration.emailWaitSeconds, ConfigurationLimits.emailWait, "emailWait")
+  }
+
+  private static func checkFlows(_ configuration: Configuration) throws(EnrollError) {
+    if configuration.requireCheck && configuration.registrationCheckURI == nil {
+      throw refusal("requireCheck", "it needs registrationCheckUri")
+    }
+    if configuration.requireVerifiedEmail && !Scopes.contains("openid", in: configuration.scopes) {
+      throw refusal("requireVerifiedEmail", "it needs the scope openid")
+    }
+    if let token = configuration.standInToken {
+      guard token.withBytes({ TokenText.isAcceptable($0) }) else {
+        throw refusal("standInToken", "1 to \(TokenText.maximumBytes) printable characters were expected")
+      }
+    } else if !configuration.isNative {
+      throw refusal("standInToken", "it is needed where native is false")
+    }
+    if let another = configuration.anotherApp { try checkAnotherApp(another) }
+    guard configuration.choices.count <= 32 else { throw refusal("choices", "at most 32 were expected") }
+    for (index, choice) in configuration.choices.enumerated() {
+      for text in [choice.kind, choice.connection ?? "-", choice.label, choice.guidance ?? "-"] {
+        guard (1...1024).contains(text.utf8.count) else {
+          throw refusal("choices[\(index)]", "every text must be 1 to 1024 bytes")
+        }
+      }
+    }
+  }
+
+  private static func checkAnotherApp(_ settings: AnotherAppSettings) throws(EnrollError) {
+    for field in [settings.sessionIDField, settings.linkField, settings.artefactIDField] {
+      guard isPrintable(field, maximumBytes: 64) else {
+        throw refusal("anotherApp.fields", "1 to 64 printable ASCII characters were expected")
+      }
+    }
+    guard (1...32).contains(settings.allowedLinks.count) else {
+      throw refusal(
+        "anotherApp.allowedLinks", "1 to 32 links were expected, \(settings.allowedLinks.count) came")
+    }
+    for (index, link) in settings.allowedLinks.enumerated() {
+      try ConfiguredURL.link(link, key: "anotherApp.allowedLinks[\(index)]")
+    }
+  }
+
+  private static func checkFiles(_ configuration: Configuration) throws(EnrollError) {
+    guard let path = configuration.caFile else { return }
+    guard (1...4096).contains(path.utf8.count), path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw refusal("caFile", "a path of 1 to 4096 bytes without control characters was expected")
+    }
+  }
+
+  private static func endpoint(
+    _ uri: String?, _ key: String, _ configuration: Configuration
+  ) throws(EnrollError) {
+    guard let uri else { return }
+    try ConfiguredURL.endpoint(uri, key: key, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+  }
+
+  private static func range(_ value: Int64, _ range: ClosedRange<Int64>, _ key: String) throws(EnrollError) {
+    guard range.contains(value) else {
+      throw refusal(key, "\(range.lowerBound) to \(range.upperBound) seconds were expected, \(value) came")
+    }
+  }
+
+  private static func isPrintable(_ text: String, maximumBytes: Int) -> Bool {
+    (1...maximumBytes).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+  }
+
+  private static func refusal(_ key: String, _ text: String) -> EnrollError {
+    EnrollError(.configuration, "\(key): \(text)", field: key)
+  }
+}
+
+/// Bounds on numbers, shared by the checks and the table of keys.
+enum ConfigurationLimits {
+  static let grace: ClosedRange<Int64> = 0...86_400
+  static let transaction: ClosedRange<Int64> = 30...86_400
+  static let emailWait: ClosedRange<Int64> = 60...604_800
+}

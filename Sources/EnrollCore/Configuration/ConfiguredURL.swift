@@ -1,0 +1,101 @@
+// The URLs of a configuration, each kind with its own rule: the issuer (R18, R19), redirects (R2-R4), endpoints (R19),
+// links that may come back.
+
+enum ConfiguredURL {
+  /// https, or http to loopback where that is switched on; no query, no fragment (OpenID Connect Discovery §3).
+  static func issuer(_ text: String, key: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {
+    let url = try server(text, key: key, allowsLoopbackHTTP: allowsLoopbackHTTP)
+    guard url.query == nil else { throw refusal(key, "an issuer has no query") }
+    guard !text.utf8.hasSuffix(ProviderMetadata.wellKnownPath.utf8) else {
+      throw refusal(key, "the issuer was expected, its discovery document came: leave out /.well-known/…")
+    }
+  }
+
+  /// An address of a server that we send requests to.
+  static func endpoint(_ text: String, key: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {
+    _ = try server(text, key: key, allowsLoopbackHTTP: allowsLoopbackHTTP)
+  }
+
+  private static func server(
+    _ text: String, key: String, allowsLoopbackHTTP: Bool
+  ) throws(EnrollError) -> StrictURL {
+    let url = try parse(text, key: key)
+    switch url.kind {
+    case .https: break
+    case .loopbackHTTP:
+      guard allowsLoopbackHTTP else { throw refusal(key, "http to loopback needs allowLoopbackHTTP") }
+    case .privateScheme: throw refusal(key, "https was expected, a private scheme came")
+    }
+    return url
+  }
+
+  /// Where the browser comes back to: claimed https, a private scheme with one slash, or http to a loopback address
+  /// (R3, R4). Written as browsers write it, since it is compared byte by byte (R5).
+  static func redirect(_ text: String, key: String) throws(EnrollError) {
+    let url = try parse(text, key: key)
+    switch url.kind {
+    case .https: break
+    case .privateScheme:
+      guard url.host == nil else {
+        throw refusal(key, "a private scheme takes one slash here, such as com.example.app:/callback (R3)")
+      }
+    case .loopbackHTTP:
+      let host = url.hostText ?? ""
+      guard ASCII.equals(host, "127.0.0.1") || ASCII.equals(host, "[::1]") else {
+        throw refusal(key, "a loopback redirect must be to 127.0.0.1 or [::1], not to another name (R4)")
+      }
+    }
+    try browserSpelling(url, key: key)
+    try noAnswerParameters(url, key: key)
+  }
+
+  /// Links that may have an authority: `fallbackUri`, links of another app.
+  static func link(_ text: String, key: String) throws(EnrollError) {
+    let url = try parse(text, key: key)
+    guard url.kind != .loopbackHTTP else {
+      throw refusal(key, "a claimed https or private-scheme link was expected")
+    }
+    try browserSpelling(url, key: key)
+  }
+
+  private static func parse(_ text: String, key: String) throws(EnrollError) -> StrictURL {
+    let url: StrictURL
+    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw refusal(key, error.text) }
+    guard !url.hadFragment else { throw refusal(key, "a fragment is not allowed") }
+    return url
+  }
+
+  /// A browser writes hosts in lower case, leaves the scheme's own port out, and puts a slash after a host.
+  private static func browserSpelling(_ url: StrictURL, key: String) throws(EnrollError) {
+    if let host = url.host {
+      guard url.bytes[host].allSatisfy({ ASCII.lowercased($0) == $0 }) else {
+        throw refusal(key, "the host must be in lower case, as browsers write it")
+      }
+    }
+    guard url.kind == .privateScheme || !url.path.isEmpty else {
+      throw refusal(key, "a path is needed, at least / after the host")
+    }
+    guard !(url.kind == .https && url.port == 443), !(url.kind == .loopbackHTTP && url.port == 80) else {
+      throw refusal(key, "the scheme's own port must be left out, as browsers do")
+    }
+  }
+
+  /// A redirect may have a query of its own (RFC 6749 §3.1.2), but none of the answer's names in it (R8).
+  private static func noAnswerParameters(_ url: StrictURL, key: String) throws(EnrollError) {
+    guard let query = url.query else { return }
+    for name in QueryParameter.names(of: url.bytes, query)
+    where CustomParameters.contains(name, in: ["code", "state", "error", "iss"]) {
+      throw refusal(key, "its query has \(name), which belongs to the answer")
+    }
+  }
+
+  private static func refusal(_ key: String, _ text: String) -> EnrollError {
+    EnrollError(.configuration, "\(key): \(text)", field: key)
+  }
+}
+
+extension String.UTF8View {
+  fileprivate func hasSuffix(_ suffix: String.UTF8View) -> Bool {
+    count >= suffix.count && dropFirst(count - suffix.count).elementsEqual(suffix)
+  }
+}

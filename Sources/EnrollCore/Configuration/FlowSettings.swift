@@ -1,0 +1,94 @@
+// The parts of a configuration that belong to one flow each, as values.
+
+/// Endpoints of a provider without discovery, instead of its discovery document.
+public struct Endpoints: Equatable, Sendable {
+  public var authorization: String
+  public var token: String
+  public var jwks: String
+  public var userinfo: String?
+  public var revocation: String?
+  public var endSession: String?
+  /// Whether the provider puts `iss` into every answer (RFC 9207); its absence is then refused (R17).
+  public var announcesIssuerInRedirect: Bool
+
+  public init(
+    authorization: String, token: String, jwks: String, userinfo: String? = nil, revocation: String? = nil,
+    endSession: String? = nil, announcesIssuerInRedirect: Bool = false
+  ) {
+    self.authorization = authorization
+    self.token = token
+    self.jwks = jwks
+    self.userinfo = userinfo
+    self.revocation = revocation
+    self.endSession = endSession
+    self.announcesIssuerInRedirect = announcesIssuerInRedirect
+  }
+}
+
+/// How a registration begins (flows.md §3).
+public enum Registration: Equatable, Sendable {
+  /// With the ordinary authorize URL.
+  case signIn
+  /// With `prompt=create`.
+  case promptCreate
+  /// With the gateway's own page.
+  case page(String)
+}
+
+/// What an activation link leads to (flows.md §3).
+public enum Activation: String, Sendable, CaseIterable {
+  case authorize, openPage
+}
+
+/// One way to register that the host presents beside the others.
+public struct RegistrationChoice: Equatable, Sendable {
+  /// `google`, `email`, …: the host's word.
+  public var kind: String
+  /// The provider's name for the connection.
+  public var connection: String?
+  public var label: String
+  public var guidance: String?
+
+  public init(kind: String, connection: String? = nil, label: String, guidance: String? = nil) {
+    self.kind = kind
+    self.connection = connection
+    self.label = label
+    self.guidance = guidance
+  }
+}
+
+/// Registration with another app's help (flows.md §9).
+public struct AnotherAppSettings: Equatable, Sendable {
+  public var initURI: String
+  public var completeURI: String
+  /// What the gateway calls the session id, the link and the artefact id.
+  public var sessionIDField: String
+  public var linkField: String
+  public var artefactIDField: String
+  /// Beginnings of links that may be opened, each ending in a whole host or path segment.
+  public var allowedLinks: [String]
+
+  public init(
+    initURI: String, completeURI: String, sessionIDField: String = "sessionId", linkField: String = "link",
+    artefactIDField: String = "artefactId", allowedLinks: [String]
+  ) {
+    self.initURI = initURI
+    self.completeURI = completeURI
+    self.sessionIDField = sessionIDField
+    self.linkField = linkField
+    self.artefactIDField = artefactIDField
+    self.allowedLinks = allowedLinks
+  }
+}
+
+/// A back end that signs in on the app's behalf (flows.md §10).
+public struct BackendSettings: Equatable, Sendable {
+  public var base: String
+
+  public init(base: String) { self.base = base }
+}
+
+/// Which provider's way of passwordless sign-in is spoken (flows.md §6).
+public enum PasswordlessDialect: String, Sendable, CaseIterable {
+  case auth0
+}

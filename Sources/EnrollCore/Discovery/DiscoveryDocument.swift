@@ -1,0 +1,76 @@
+// The members of a discovery document, each with its type checked (OpenID Connect Discovery §3, §4.2).
+
+import EnrollJSON
+
+/// A discovery document that is an object; nothing in it is believed yet.
+struct DiscoveryDocument {
+  private let object: JSONObject
+  private let allowsLoopbackHTTP: Bool
+
+  /// - Throws: `.server` for 5xx, 429 and 408; `.responseInvalid` for another status and for what is not JSON.
+  init(_ response: HTTPResponse, allowsLoopbackHTTP: Bool) throws(EnrollError) {
+    let status = response.status
+    guard status == 200 else {
+      let isTrouble = status == 408 || status == 429 || status >= 500
+      throw EnrollError(
+        isTrouble ? .server : .responseInvalid, "the discovery document was expected, status \(status) came",
+        httpStatus: status, retryAfterSeconds: isTrouble ? RetryAfter.seconds(of: response) : nil)
+    }
+    do throws(JSONError) {
+      let json = try JSON.parse(response.body)
+      guard let object = json.object else { throw JSONError("an object was expected, \(json.kind) came") }
+      self.object = object
+    } catch {
+      throw EnrollError(.responseInvalid, "the discovery document must be a JSON object: \(error.message)")
+    }
+    self.allowsLoopbackHTTP = allowsLoopbackHTTP
+  }
+
+  func text(_ name: String) throws(EnrollError) -> String {
+    guard let text = object[name]?.string else { throw wrong(name, "a string was expected") }
+    return text
+  }
+
+  /// nil when it is absent; null counts as absent.
+  func texts(_ name: String) throws(EnrollError) -> [String]? {
+    guard let json = object[name], !json.isNull else { return nil }
+    guard let array = json.array else { throw wrong(name, "an array was expected") }
+    var texts: [String] = []
+    for item in array {
+      guard let text = item.string else { throw wrong(name, "an array of strings was expected") }
+      texts.append(text)
+    }
+    return texts
+  }
+
+  /// False when it is absent.
+  func flag(_ name: String) throws(EnrollError) -> Bool {
+    guard let json = object[name], !json.isNull else { return false }
+    guard let flag = json.bool else { throw wrong(name, "true or false was expected") }
+    return flag
+  }
+
+  /// https, or loopback http where that is switched on (R19).
+  func endpoint(_ name: String) throws(EnrollError) -> String {
+    guard let text = try optionalEndpoint(name) else { throw wrong(name, "it is missing") }
+    return text
+  }
+
+  func optionalEndpoint(_ name: String) throws(EnrollError) -> String? {
+    guard let json = object[name], !json.isNull else { return nil }
+    guard let text = json.string else { throw wrong(name, "a string was expected") }
+    let url: StrictURL
+    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw wrong(name, error.text) }
+    guard !url.hadFragment else { throw wrong(name, "an endpoint has no fragment") }
+    switch url.kind {
+    case .https: return text
+    case .loopbackHTTP where allowsLoopbackHTTP: return text
+    case .loopbackHTTP: throw wrong(name, "http to loopback needs allowLoopbackHTTP (R19)")
+    case .privateScheme: throw wrong(name, "https was expected (R19)")
+    }
+  }
+
+  private func wrong(_ name: String, _ text: String) -> EnrollError {
+    EnrollError(.responseInvalid, "discovery document, \(name): \(text)", field: name)
+  }
+}

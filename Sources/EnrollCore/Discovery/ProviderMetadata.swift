@@ -1,0 +1,105 @@
+// What a provider says about itself (OpenID Connect Discovery §3, RFC 8414 §2), as proven facts: the issuer is the
+// configured one, byte for byte (R18), and every endpoint is https or allowed loopback (R19).
+
+/// A provider's endpoints and abilities.
+public struct ProviderMetadata: Equatable, Sendable {
+  /// Appended to the issuer (OpenID Connect Discovery §4.1).
+  public static let wellKnownPath = "/.well-known/openid-configuration"
+
+  public var issuer: String
+  public var authorizationEndpoint: String
+  public var tokenEndpoint: String
+  public var jwksURI: String
+  public var userinfoEndpoint: String?
+  public var revocationEndpoint: String?
+  public var endSessionEndpoint: String?
+  public var introspectionEndpoint: String?
+  public var pushedAuthorizationRequestEndpoint: String?
+  public var deviceAuthorizationEndpoint: String?
+  /// Every answer of the authorization endpoint carries `iss` (RFC 9207 §3), so that its absence is refused (R17).
+  public var announcesIssuerInRedirect: Bool
+  /// The provider takes authorization requests only through ``pushedAuthorizationRequestEndpoint`` (RFC 9126 §5).
+  public var requiresPushedRequests: Bool
+  /// Algorithms for DPoP proofs (RFC 9449 §5.1); empty when the provider has no DPoP.
+  public var dpopAlgorithms: [String]
+  /// `prompt` values that it announces; nil when it says nothing.
+  public var promptValues: [String]?
+}
+
+extension ProviderMetadata {
+  /// The facts of a provider without discovery, as configured (``Configuration/endpoints``); nil with discovery.
+  public init?(configured configuration: Configuration) {
+    guard let endpoints = configuration.endpoints else { return nil }
+    self.init(
+      issuer: configuration.issuer,
+      authorizationEndpoint: endpoints.authorization,
+      tokenEndpoint: endpoints.token,
+      jwksURI: endpoints.jwks,
+      userinfoEndpoint: endpoints.userinfo,
+      revocationEndpoint: endpoints.revocation,
+      endSessionEndpoint: endpoints.endSession,
+      introspectionEndpoint: nil,
+      pushedAuthorizationRequestEndpoint: nil,
+      deviceAuthorizationEndpoint: nil,
+      announcesIssuerInRedirect: endpoints.announcesIssuerInRedirect,
+      requiresPushedRequests: false,
+      dpopAlgorithms: [],
+      promptValues: nil)
+  }
+}
+
+extension ProviderMetadata {
+  /// Asks for the discovery document. The issuer's own path is kept, a slash at its end is not doubled
+  /// (OpenID Connect Discovery §4.1).
+  /// - Parameter knownTag: the ETag of what is at hand; status 304 then says that it still holds.
+  public static func request(configuration: Configuration, knownTag: String? = nil) -> HTTPRequest {
+    let issuer = configuration.issuer
+    let base = issuer.utf8.last == 0x2F ? String(decoding: issuer.utf8.dropLast(), as: UTF8.self) : issuer
+    var headers = [HTTPHeader("Accept", "application/json")]
+    if let knownTag, isTag(knownTag) { headers.append(HTTPHeader("If-None-Match", knownTag)) }
+    return HTTPRequest(.get, base + wellKnownPath, headers: headers)
+  }
+
+  /// Reads the discovery document.
+  /// - Throws: `.issuerMismatch` (R18); `.responseInvalid` when it is not JSON, an endpoint is missing or not
+  ///   acceptable (R19), `field` names it; `.unsupported` without PKCE S256 (R13); `.server` for 5xx and 429.
+  public init(processing response: HTTPResponse, configuration: Configuration) throws(EnrollError) {
+    let document = try DiscoveryDocument(response, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+    let issuer = try document.text("issuer")
+    guard ASCII.equals(issuer, configuration.issuer) else {
+      throw EnrollError(
+        .issuerMismatch,
+        "\(PrintableText.bounded(configuration.issuer, maximumBytes: 200)) was expected, the provider names itself "
+          + PrintableText.bounded(issuer, maximumBytes: 200) + " (R18)",
+        field: "issuer")
+    }
+    if let methods = try document.texts("code_challenge_methods_supported"),
+      !Scopes.contains(PKCE.challengeMethod, in: methods)
+    {
+      throw EnrollError(
+        .unsupported, "the provider announces its PKCE methods, and S256 is not among them (R13)",
+        field: "code_challenge_methods_supported")
+    }
+    self.init(
+      issuer: issuer,
+      authorizationEndpoint: try document.endpoint("authorization_endpoint"),
+      tokenEndpoint: try document.endpoint("token_endpoint"),
+      jwksURI: try document.endpoint("jwks_uri"),
+      userinfoEndpoint: try document.optionalEndpoint("userinfo_endpoint"),
+      revocationEndpoint: try document.optionalEndpoint("revocation_endpoint"),
+      endSessionEndpoint: try document.optionalEndpoint("end_session_endpoint"),
+      introspectionEndpoint: try document.optionalEndpoint("introspection_endpoint"),
+      pushedAuthorizationRequestEndpoint: try document.optionalEndpoint(
+        "pushed_authorization_request_endpoint"),
+      deviceAuthorizationEndpoint: try document.optionalEndpoint("device_authorization_endpoint"),
+      announcesIssuerInRedirect: try document.flag("authorization_response_iss_parameter_supported"),
+      requiresPushedRequests: try document.flag("require_pushed_authorization_requests"),
+      dpopAlgorithms: try document.texts("dpop_signing_alg_values_supported") ?? [],
+      promptValues: try document.texts("prompt_values_supported"))
+  }
+
+  /// Visible characters and spaces only: it goes into a header.
+  private static func isTag(_ tag: String) -> Bool {
+    (1...256).contains(tag.utf8.count) && tag.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+  }
+}

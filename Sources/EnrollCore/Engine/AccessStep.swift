@@ -1,0 +1,133 @@
+// A valid token for the next request (flows.md §8): fresh ones come straight from the store's memory, due and expired
+// ones through a renewal, and the answer is one of a closed set.
+
+import EnrollJSON
+
+extension Engine {
+  /// What can be said without asking the provider.
+  public enum AccessDecision: Equatable, Sendable {
+    /// A token that is not due, with its end: it may be served again without asking.
+    case fresh(AccessToken, Expiry)
+    /// Any other outcome that needs no request.
+    case answer(AccessOutcome)
+    /// Due or expired: run ``renew(epochs:forced:)`` and ask ``outcome(after:minimumLifetimeSeconds:)``.
+    case renew(epoch: UInt64)
+  }
+
+  /// What can be said of a renewal that somebody wants now, whatever the token's age.
+  public enum RefreshDecision: Equatable, Sendable {
+    case answer(AccessOutcome)
+    case renew(epoch: UInt64)
+  }
+
+  /// - Throws: `.illegalState` while tokens wait for confirmation and no earlier session lives; store errors other
+  ///   than a locked one, which is an outcome.
+  public func decideAccess(minimumLifetimeSeconds: Int64) throws(EnrollError) -> AccessDecision {
+    let (record, tokens): (AccountRecord, TokenSet)
+    switch try session() {
+    case .none(let outcome): return .answer(outcome)
+    case .live(let liveRecord, let liveTokens): (record, tokens) = (liveRecord, liveTokens)
+    }
+    let moment = clock.moment()
+    let band = tokens.expiry.band(
+      at: moment, graceSeconds: configuration.graceSeconds, minimumLifetimeSeconds: minimumLifetimeSeconds)
+    switch band {
+    case .fresh: return .fresh(AccessToken(tokens), tokens.expiry)
+    case .due, .expired:
+      if tokens.refreshToken == nil {
+        return .answer(
+          band == .due
+            ? .valid(AccessToken(tokens)) : .reauthenticate(reason: "expired, and no refresh token came"))
+      }
+      return .renew(epoch: record.tokenEpoch)
+    }
+  }
+
+  /// - Throws: as ``decideAccess(minimumLifetimeSeconds:)``.
+  public func decideRefresh() throws(EnrollError) -> RefreshDecision {
+    switch try session() {
+    case .none(let outcome): return .answer(outcome)
+    case .live(let record, let tokens):
+      guard tokens.refreshToken != nil else {
+        return .answer(.reauthenticate(reason: "the provider gave no refresh token"))
+      }
+      return .renew(epoch: record.tokenEpoch)
+    }
+  }
+
+  private enum Session {
+    /// No session of ours to take a token from, and what that means for whoever asks.
+    case none(AccessOutcome)
+    case live(AccountRecord, TokenSet)
+  }
+
+  private func session() throws(EnrollError) -> Session {
+    if !isNative { return .none(standIn()) }
+    let record: AccountRecord
+    do throws(EnrollError) {
+      record = try store.read(account) ?? AccountRecord()
+    } catch {
+      guard error.code == .storeLocked else { throw error }
+      return .none(.storeLocked)
+    }
+    guard let tokens = record.confirmed else {
+      if record.provisional != nil {
+        throw EnrollError(.illegalState, "the tokens wait for the user's confirmation")
+      }
+      return .none(.reauthenticate(reason: "nobody is signed in"))
+    }
+    // The old access token may outlive the session; whoever renewed knows that it is over.
+    if let reason = record.sessionEnded { return .none(.reauthenticate(reason: reason)) }
+    return .live(record, tokens)
+  }
+
+  /// What a caller gets after a renewal ended, whoever ran it.
+  public func outcome(
+    after result: RenewalResult, minimumLifetimeSeconds: Int64
+  ) throws(EnrollError) -> AccessOutcome {
+    let record = try store.read(account)
+    let moment = clock.moment()
+    let usable = try liveToken()
+    switch result {
+    case .renewed:
+      if let reason = record?.sessionEnded { return .reauthenticate(reason: reason) }
+      guard record?.confirmed != nil else { return .reauthenticate(reason: "nobody is signed in") }
+      if let usable { return .valid(usable) }
+      // It expired between its renewal and this look at it: a caller that slept, or a date that was set.
+      return .busy
+    case .unavailable(let error):
+      if let usable { return .stale(usable, reason: error) }
+      if error.code == .busy { return .busy }
+      let (since, wait) = memory.withLock {
+        ($0.patience.offlineSince, $0.patience.secondsToWait(at: moment))
+      }
+      return .expired(offlineSince: since, retryAfterSeconds: wait, reason: error)
+    case .rejected(let error):
+      if let usable { return .stale(usable, reason: error) }
+      return .rejected(reason: error)
+    case .reauthenticate(let reason): return .reauthenticate(reason: reason)
+    }
+  }
+
+  /// The access token while it works, due or not.
+  public func liveToken() throws(EnrollError) -> AccessToken? {
+    let moment = clock.moment()
+    return try store.read(account)?.confirmed.flatMap { $0.isUsable(at: moment) ? AccessToken($0) : nil }
+  }
+
+  /// Whether confirmed tokens are kept; false also when the store cannot be read.
+  public var hasSession: Bool { (try? store.read(account))?.confirmed != nil }
+
+  private func standIn() -> AccessOutcome {
+    guard let token = configuration.standInToken else {
+      return .reauthenticate(reason: "the platform is not native, and no stand-in token is configured")
+    }
+    return .valid(AccessToken(value: token, tokenType: "Bearer", expiresAt: UnixTime(seconds: .max)))
+  }
+}
+
+extension AccessToken {
+  init(_ tokens: TokenSet) {
+    self.init(value: tokens.accessToken, tokenType: tokens.tokenType, expiresAt: tokens.expiry.expiresAt)
+  }
+}

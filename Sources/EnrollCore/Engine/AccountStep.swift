@@ -1,0 +1,23 @@
+// Reading what is kept of an account: everything that a host may see, never the refresh token (flows.md §7).
+
+public import EnrollCrypto
+public import EnrollJSON
+
+/// The captured values of one account.
+public struct AccountSnapshot: Equatable, Sendable {
+  public var profile: JSONObject?
+  public var idToken: Secret?
+  public var expiresAt: UnixTime?
+  /// `SOCIAL`, `PASSWORDLESS` or nothing.
+  public var registrationType: String?
+}
+
+extension Engine {
+  public func readAccount() throws(EnrollError) -> AccountSnapshot {
+    let record = try store.read(account) ?? AccountRecord()
+    let tokens = record.confirmed ?? record.provisional
+    return AccountSnapshot(
+      profile: record.shownProfile, idToken: tokens?.idToken, expiresAt: tokens?.expiry.expiresAt,
+      registrationType: record.registrationType)
+  }
+}

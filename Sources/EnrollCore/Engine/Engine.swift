@@ -1,0 +1,94 @@
+// The engine of one account: straight-line steps over the four interfaces, and the state machine that they move.
+// Synchronous throughout: every step reads from top to bottom like the flow that it implements. Faces add threads,
+// deadlines and `async`; nothing here knows of them.
+
+import EnrollJSON
+
+/// The steps of flows.md for one configuration and one account. A class because its caches and its state are shared by
+/// every thread of the host.
+public final class Engine: Sendable {
+  public let configuration: Configuration
+  public let account: AccountName
+  public let platform: Platform
+  let transport: any Transport
+  let store: any TokenStore
+  let clock: any Clock
+  let random: any RandomSource
+  let provider: ProviderDirectory
+  private let observer: any EngineObserver
+  let memory: Guarded<Memory>
+
+  /// What this process knows beyond the store; all of it may be lost.
+  struct Memory {
+    var state: RegistrationState = .starting
+    var hasSettled = false
+    var patience = RenewalPatience()
+  }
+
+  /// - Parameter exclusion: makes one lock for each value that threads share.
+  public init(
+    configuration: Configuration, account: AccountName, platform: Platform, transport: any Transport,
+    store: any TokenStore, clock: any Clock, random: any RandomSource, observer: any EngineObserver,
+    exclusion: () -> any Exclusion
+  ) {
+    self.configuration = configuration
+    self.account = account
+    self.platform = platform
+    self.transport = transport
+    self.store = store
+    self.clock = clock
+    self.random = random
+    self.observer = observer
+    provider = ProviderDirectory(
+      configuration: configuration, transport: transport, clock: clock, exclusion: exclusion())
+    memory = Guarded(Memory(), by: exclusion())
+  }
+
+  /// The state as last decided, without looking at the store.
+  public var state: RegistrationState { memory.withLock { $0.state } }
+
+  /// Moves the state machine and tells the observer.
+  /// - Throws: `.illegalState`; nothing changed then.
+  @discardableResult
+  func apply(_ event: RegistrationEvent) throws(EnrollError) -> RegistrationState {
+    let moved = memory.withLock { memory -> Result<Move, EnrollError> in
+      do throws(EnrollError) {
+        let after = try memory.state.after(event)
+        let isChanged = after != memory.state
+        memory.state = after
+        let settlesNow = after.isSettled && !memory.hasSettled
+        if settlesNow { memory.hasSettled = true }
+        return .success(Move(after: after, isChanged: isChanged, settlesNow: settlesNow))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let move = try moved.get()
+    if move.isChanged { notify(.registrationChanged(move.after)) }
+    if move.settlesNow { notify(.registrationSettled(move.after)) }
+    return move.after
+  }
+
+  private struct Move {
+    var after: RegistrationState
+    var isChanged: Bool
+    var settlesNow: Bool
+  }
+
+  /// - Throws: `.illegalState` when `event` would be refused now; asked before work that cannot be undone.
+  func require(_ event: RegistrationEvent) throws(EnrollError) {
+    _ = try state.after(event)
+  }
+
+  func notify(_ notification: EnrollEvent) { observer.observe(notification) }
+
+  /// `.unsupported` on a platform declared non-native: there is no browser to send anybody to.
+  func requireNative() throws(EnrollError) {
+    guard isNative else {
+      throw EnrollError(
+        .illegalState, "registration needs a native platform, the host declared this one non-native")
+    }
+  }
+
+  var isNative: Bool { platform.isNative && configuration.isNative }
+}

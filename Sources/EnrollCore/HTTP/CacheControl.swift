@@ -1,0 +1,39 @@
+// How long a document may be used without asking again (RFC 9111 §4.2), for discovery and keys only.
+
+public enum CacheControl {
+  /// Even a document that must not be cached is used so long: one sign-in asks for it several times.
+  public static let minimumSeconds: Int64 = 60
+  /// A day.
+  public static let maximumSeconds: Int64 = 86_400
+  /// Where the server says nothing.
+  public static let defaultSeconds: Int64 = 3600
+
+  /// The response's remaining freshness, clamped to ``minimumSeconds``...``maximumSeconds``.
+  public static func freshSeconds(of response: HTTPResponse) -> Int64 {
+    var lifetime: Int64?
+    for header in response.headers where ASCII.equalsIgnoringCase(header.name, "Cache-Control") {
+      for directive in header.value.utf8.split(separator: 0x2C) {
+        let text = String(decoding: trimmed(directive), as: UTF8.self)
+        if ASCII.equalsIgnoringCase(text, "no-store") || ASCII.equalsIgnoringCase(text, "no-cache") {
+          return minimumSeconds
+        }
+        if ASCII.equalsIgnoringCase(String(decoding: text.utf8.prefix(8), as: UTF8.self), "max-age=") {
+          let digits = String(decoding: text.utf8.dropFirst(8), as: UTF8.self)
+          // A lifetime that cannot be read is none.
+          lifetime = min(lifetime ?? .max, DecimalText.parse(digits) ?? 0)
+        }
+      }
+    }
+    guard let lifetime else { return defaultSeconds }
+    let age = response.header("Age").flatMap { DecimalText.parse($0) } ?? 0
+    let left = lifetime > age ? lifetime - age : 0
+    return min(max(left, minimumSeconds), maximumSeconds)
+  }
+
+  private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
+    var text = text
+    while let first = text.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
+    while let last = text.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
+    return text
+  }
+}

@@ -1,0 +1,71 @@
+// HTTP as values, and the interface that carries them. Rules build requests and read responses; only Transport does IO.
+
+public struct HTTPHeader: Equatable, Sendable {
+  public var name: String
+  public var value: String
+
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// One request, complete. Redirects are never followed (R20).
+public struct HTTPRequest: Sendable {
+  public enum Method: String, Sendable { case get = "GET", post = "POST", delete = "DELETE" }
+
+  public var method: Method
+  /// Absolute, `https` (or `http` to loopback where the configuration allows it: R19).
+  public var url: String
+  public var headers: [HTTPHeader]
+  public var body: [UInt8]
+  /// Bytes after which a response is refused while it arrives (R20).
+  public var responseLimit: Int
+  /// On a connection that was never used before: for requests that must not be repeated silently (R15).
+  public var freshConnection: Bool
+
+  public init(
+    _ method: Method, _ url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
+    responseLimit: Int = HTTPRequest.defaultResponseLimit, freshConnection: Bool = false
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.responseLimit = responseLimit
+    self.freshConnection = freshConnection
+  }
+
+  /// 1 MiB (R20).
+  public static let defaultResponseLimit = 1 << 20
+  /// R20.
+  public static let connectTimeoutSeconds: Int64 = 10
+  /// R20.
+  public static let totalTimeoutSeconds: Int64 = 30
+}
+
+/// A whole response: the body is complete or the transport threw.
+public struct HTTPResponse: Sendable {
+  public var status: Int
+  public var headers: [HTTPHeader]
+  public var body: [UInt8]
+
+  public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// The first header of that name, case-insensitively (ASCII).
+  public func header(_ name: String) -> String? {
+    for header in headers where ASCII.equalsIgnoringCase(header.name, name) { return header.value }
+    return nil
+  }
+}
+
+/// Sends one request and waits for the whole answer.
+public protocol Transport: AnyObject, Sendable {
+  /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over the
+  ///   limit, not HTTP), `.cancelled`. A response of any status is a response, not an error.
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse
+}

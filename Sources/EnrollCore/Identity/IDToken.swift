@@ -1,0 +1,62 @@
+// The id_token (OpenID Connect Core §2, §3.1.3.7). Two types: what came, which says nothing yet, and what is proven. The
+// only way from one to the other is through the signature and every rule.
+
+public import EnrollCrypto
+public import EnrollJSON
+
+/// A proven id_token: signed by the issuer for us, in answer to our request.
+public struct IDToken: Equatable, Sendable {
+  /// What stays the same for the life of the session (R27).
+  public let facts: IdentityFacts
+  public let issuedAt: UnixTime
+  /// When the token stops being a proof; not the end of the session.
+  public let expiresAt: UnixTime
+  /// `acr`.
+  public let authenticationClass: String?
+  /// All claims: the profile, as far as the provider puts it there.
+  public let claims: JSONObject
+
+  public var subject: String { facts.subject }
+  public var authTime: UnixTime? { facts.authTime }
+
+  /// An id_token as it came.
+  public struct Unverified: Sendable {
+    private let token: JWS
+    private let claims: IDTokenClaims
+
+    /// Takes the token apart.
+    /// - Throws: `.idTokenInvalid` when it is no compact JWS within the limits, names an algorithm that is never
+    ///   accepted, or lacks a claim that every id_token has (R21, R24, R25).
+    public init(parsing text: Secret) throws(EnrollError) {
+      token = try JWS(parsing: text.revealBytes())
+      claims = try IDTokenClaims(token.payload)
+    }
+
+    /// Applies R21 to R27. Pure: neither network nor clock.
+    /// - Throws: `.keysUnavailable` when `keys` has no key of the token's `kid`, so that it is worth fetching them
+    ///   again (R23); `.idTokenInvalid` for everything else, with the rule's number in the message.
+    public func verify(
+      keys: JWKSet, expecting expected: IDTokenExpectations
+    ) throws(EnrollError) -> IDToken {
+      try SignatureRule.check(token, keys: keys, algorithms: expected.algorithms)
+      for rule in IDTokenRule.all { try rule.check(claims, token.algorithm, expected) }
+      return IDToken(
+        facts: IdentityFacts(
+          issuer: claims.issuer, subject: claims.subject, audience: claims.audience,
+          authorizedParty: claims.authorizedParty, authTime: claims.authTime),
+        issuedAt: claims.issuedAt, expiresAt: claims.expiresAt,
+        authenticationClass: claims.authenticationClass, claims: claims.all)
+    }
+  }
+
+  private init(
+    facts: IdentityFacts, issuedAt: UnixTime, expiresAt: UnixTime, authenticationClass: String?,
+    claims: JSONObject
+  ) {
+    self.facts = facts
+    self.issuedAt = issuedAt
+    self.expiresAt = expiresAt
+    self.authenticationClass = authenticationClass
+    self.claims = claims
+  }
+}

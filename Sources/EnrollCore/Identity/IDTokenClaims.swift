@@ -1,0 +1,97 @@
+// The claims of an id_token (OpenID Connect Core §2), each of its type and none of them believed yet. What is missing or
+// of another type is refused here; what a value has to be is decided by the rules.
+
+import EnrollCrypto
+import EnrollJSON
+
+struct IDTokenClaims: Sendable {
+  /// Bytes of `sub` (OpenID Connect Core §2).
+  static let subjectLimit = 255
+
+  let issuer: String
+  let subject: String
+  /// One at least.
+  let audience: [String]
+  let authorizedParty: String?
+  let expiresAt: UnixTime
+  let issuedAt: UnixTime
+  let notBefore: UnixTime?
+  let authTime: UnixTime?
+  let nonce: Secret?
+  let authenticationClass: String?
+  let accessTokenHash: String?
+  let all: JSONObject
+
+  /// - Throws: `.idTokenInvalid`.
+  init(_ payload: [UInt8]) throws(EnrollError) {
+    let json: JSON
+    do throws(JSONError) { json = try JSON.parse(payload) } catch {
+      throw Self.refusal("R21", "the claims are not JSON: \(error.message)")
+    }
+    guard let all = json.object else { throw Self.refusal("R21", "the claims are not an object") }
+    self.all = all
+    issuer = try Self.present(Self.text(all, "iss", "R24"), "iss", "R24")
+    audience = try Self.audience(all)
+    authorizedParty = try Self.text(all, "azp", "R24")
+    subject = try Self.present(Self.text(all, "sub", "R25"), "sub", "R25")
+    guard (1...Self.subjectLimit).contains(subject.utf8.count) else {
+      throw Self.refusal("R25", "sub has \(subject.utf8.count) bytes, not 1 to \(Self.subjectLimit)")
+    }
+    expiresAt = try Self.present(Self.time(all, "exp"), "exp", "R25")
+    issuedAt = try Self.present(Self.time(all, "iat"), "iat", "R25")
+    notBefore = try Self.time(all, "nbf")
+    authTime = try Self.time(all, "auth_time")
+    nonce = try Self.text(all, "nonce", "R26").map { Secret($0) }
+    authenticationClass = try Self.text(all, "acr", "R26")
+    accessTokenHash = try Self.text(all, "at_hash", "R26")
+  }
+
+  static func refusal(_ rule: String, _ message: String) -> EnrollError {
+    EnrollError(.idTokenInvalid, "id_token refused (\(rule)): \(message)")
+  }
+
+  private static func present<Value>(
+    _ value: Value?, _ name: String, _ rule: String
+  ) throws(EnrollError) -> Value {
+    guard let value else { throw refusal(rule, "\(name) is missing") }
+    return value
+  }
+
+  private static func text(_ all: JSONObject, _ name: String, _ rule: String) throws(EnrollError) -> String? {
+    guard let value = all[name] else { return nil }
+    guard let text = value.string else { throw refusal(rule, "\(name) is not a string: \(value.kind)") }
+    return text
+  }
+
+  /// A string or an array of strings (RFC 7519 §4.1.3).
+  private static func audience(_ all: JSONObject) throws(EnrollError) -> [String] {
+    guard let value = all["aud"] else { throw refusal("R24", "aud is missing") }
+    if let one = value.string { return [one] }
+    guard let several = value.array else {
+      throw refusal("R24", "aud is not a string or an array: \(value.kind)")
+    }
+    let texts = several.compactMap { $0.string }
+    guard texts.count == several.count else {
+      throw refusal("R24", "aud has an element that is not a string")
+    }
+    guard !texts.isEmpty else { throw refusal("R24", "aud is empty") }
+    return texts
+  }
+
+  /// A NumericDate (RFC 7519 §2): seconds, possibly with a fraction (Canaille), which is dropped.
+  private static func time(_ all: JSONObject, _ name: String) throws(EnrollError) -> UnixTime? {
+    switch all[name] {
+    case nil: return nil
+    case .integer(let seconds): return UnixTime(seconds: seconds)
+    case .number(let seconds): return UnixTime(seconds: whole(seconds))
+    case .some(let value): throw refusal("R25", "\(name) is not a number: \(value.kind)")
+    }
+  }
+
+  /// Rounded down, and clamped to what 64 bits hold: an absurd date is far away, not a crash.
+  private static func whole(_ seconds: Double) -> Int64 {
+    if seconds >= 0x1p63 { return .max }
+    if seconds <= -0x1p63 { return .min }
+    return Int64(seconds.rounded(.down))
+  }
+}

@@ -1,0 +1,46 @@
+// What an id_token is measured by: what was asked for, who asked, and the time.
+
+public import EnrollCrypto
+
+/// Everything outside the token that its rules need.
+public struct IDTokenExpectations: Sendable {
+  /// Clock difference that is tolerated (R25).
+  public static let defaultToleranceSeconds: Int64 = 300
+
+  /// The configured issuer.
+  public var issuer: String
+  public var clientID: String
+  /// The nonce of the transaction; nil on refresh, where there is none.
+  public var nonce: Secret?
+  /// `max_age` of the request.
+  public var maxAgeSeconds: Int64?
+  /// `acr_values` of the request; empty when none were asked for.
+  public var acrValues: [String]
+  /// The access token that came with it, for `at_hash`.
+  public var accessToken: Secret?
+  /// The device's time with the learned server offset added.
+  public var now: UnixTime
+  public var toleranceSeconds: Int64
+  /// The accepted algorithms (R21).
+  public var algorithms: [SignatureAlgorithm]
+  /// The facts of the session's first id_token; nil at sign-in (R27).
+  public var previous: IdentityFacts?
+
+  public init(
+    issuer: String, clientID: String, nonce: Secret? = nil, maxAgeSeconds: Int64? = nil,
+    acrValues: [String] = [], accessToken: Secret? = nil, now: UnixTime,
+    toleranceSeconds: Int64 = Self.defaultToleranceSeconds,
+    algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, previous: IdentityFacts? = nil
+  ) {
+    self.issuer = issuer
+    self.clientID = clientID
+    self.nonce = nonce
+    self.maxAgeSeconds = maxAgeSeconds
+    self.acrValues = acrValues
+    self.accessToken = accessToken
+    self.now = now
+    self.toleranceSeconds = toleranceSeconds
+    self.algorithms = algorithms
+    self.previous = previous
+  }
+}

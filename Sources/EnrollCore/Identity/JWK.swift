@@ -1,0 +1,82 @@
+// One public key as a provider publishes it (RFC 7517, RFC 7518 §6, RFC 8037 §2). A key that cannot be used for checking
+// signatures is not an error of the whole set: it gives a reason instead (R22).
+
+public import EnrollCrypto
+import EnrollJSON
+
+/// A key fit for checking signatures.
+public struct JWK: Sendable {
+  /// `kid`.
+  public let keyID: String?
+  /// `alg`: the one algorithm that the key is for; nil for any that fits its kind.
+  public let algorithm: SignatureAlgorithm?
+  public let key: PublicKey
+
+  /// Whether it may check signatures of that algorithm.
+  public func fits(_ algorithm: SignatureAlgorithm) -> Bool {
+    (self.algorithm ?? algorithm) == algorithm && algorithm.fits(key.kind)
+  }
+
+  /// Why a key is left out.
+  public struct Unusable: Error, Equatable, Sendable {
+    public var keyID: String?
+    public var reason: String
+  }
+
+  /// - Throws: when the key is for encryption, of an unknown kind, malformed, weak, or contradicts itself.
+  init(_ json: JSON) throws(Unusable) {
+    guard json.object != nil else { throw Unusable(keyID: nil, reason: "not an object") }
+    let keyID = json["kid"]?.string
+    func refusal(_ reason: String) -> Unusable { Unusable(keyID: keyID, reason: reason) }
+
+    if let kid = json["kid"], (kid.string?.utf8.count ?? .max) > JWS.keyIDLimit {
+      throw refusal("kid is not a text of at most \(JWS.keyIDLimit) bytes")
+    }
+    if let use = json["use"], !Self.isText(use, "sig") { throw refusal("use is not sig") }
+    if let operations = json["key_ops"] {
+      guard let operations = operations.array, operations.contains(where: { Self.isText($0, "verify") })
+      else {
+        throw refusal("key_ops does not contain verify")
+      }
+    }
+    guard json["d"] == nil, json["k"] == nil else { throw refusal("the secret half is published") }
+    let key: PublicKey
+    do throws(CryptoError) { key = try Self.key(json) } catch { throw refusal(error.message) }
+    var algorithm: SignatureAlgorithm?
+    if let name = json["alg"] {
+      algorithm = name.string.flatMap { SignatureAlgorithm(name: $0) }
+      guard let algorithm else { throw refusal("alg is not a signature algorithm in use here") }
+      guard algorithm.fits(key.kind) else {
+        throw refusal("alg \(algorithm.rawValue) is for another kind of key")
+      }
+    }
+    self.keyID = keyID
+    self.algorithm = algorithm
+    self.key = key
+  }
+
+  /// Malformed members are told as ``PublicKey`` tells of malformed numbers.
+  private static func key(_ json: JSON) throws(CryptoError) -> PublicKey {
+    func bytes(_ name: String) throws(CryptoError) -> [UInt8] {
+      guard let bytes = json[name]?.string.flatMap({ Base64URL.decode($0) }) else {
+        throw CryptoError(.key, "\(name) is not base64url")
+      }
+      return bytes
+    }
+
+    guard let kind = json["kty"]?.string else { throw CryptoError(.key, "kty is missing") }
+    if ASCII.equals(kind, "RSA") { return try .rsa(modulus: bytes("n"), exponent: bytes("e")) }
+    let name = json["crv"]?.string ?? ""
+    if ASCII.equals(kind, "OKP"), ASCII.equals(name, "Ed25519") { return try .ed25519(bytes("x")) }
+    if ASCII.equals(kind, "EC") {
+      for curve in Curve.allCases where ASCII.equals(name, curve.rawValue) {
+        return try .ec(curve: curve, x: bytes("x"), y: bytes("y"))
+      }
+    }
+    throw CryptoError(.key, "kty and crv are not ones in use here")
+  }
+
+  private static func isText(_ json: JSON, _ text: String) -> Bool {
+    json.string.map { ASCII.equals($0, text) } ?? false
+  }
+}

@@ -1,0 +1,78 @@
+// The keys of an issuer (RFC 7517 §5, R20, R22). A set with a key that cannot be used is still a set; two usable keys
+// under one `kid` make it unusable, because nobody could say which one a token means.
+
+public import EnrollCrypto
+import EnrollJSON
+
+/// The usable keys of one issuer.
+public struct JWKSet: Sendable {
+  /// Keys in one document (R20).
+  public static let keyLimit = 100
+  /// Bytes of one document (R20).
+  public static let bodyLimit = 512 << 10
+
+  public let keys: [JWK]
+  /// The keys that were left out, and why.
+  public let unusable: [JWK.Unusable]
+
+  /// Asks for the document at the provider's `jwks_uri`.
+  public static func request(_ uri: String) -> HTTPRequest {
+    HTTPRequest(
+      .get, uri, headers: [HTTPHeader("Accept", "application/jwk-set+json, application/json")],
+      responseLimit: bodyLimit)
+  }
+
+  /// Reads the answer to ``request(_:)``.
+  /// - Throws: `.keysUnavailable` for a status other than 200 and as ``parse(_:)``.
+  public static func accept(_ response: HTTPResponse) throws(EnrollError) -> JWKSet {
+    guard response.status == 200 else {
+      throw EnrollError(
+        .keysUnavailable, "the issuer's keys were answered with status \(response.status)",
+        httpStatus: response.status)
+    }
+    return try parse(response.body)
+  }
+
+  /// - Throws: `.keysUnavailable` when the document is too large, is not JSON, is no set, has more than ``keyLimit``
+  ///   keys, or has two usable keys with one `kid` (R22).
+  public static func parse(_ body: [UInt8]) throws(EnrollError) -> JWKSet {
+    guard body.count <= bodyLimit else { throw refusal("it has more than \(bodyLimit) bytes") }
+    let document: JSON
+    do throws(JSONError) { document = try JSON.parse(body) } catch {
+      throw refusal("it is not JSON: \(error.message)")
+    }
+    guard let entries = document["keys"]?.array else { throw refusal("it has no array of keys") }
+    guard entries.count <= keyLimit else {
+      throw refusal("it has \(entries.count) keys, more than \(keyLimit)")
+    }
+
+    var keys: [JWK] = []
+    var unusable: [JWK.Unusable] = []
+    for entry in entries {
+      do throws(JWK.Unusable) { keys.append(try JWK(entry)) } catch { unusable.append(error) }
+    }
+    for (index, key) in keys.enumerated() {
+      guard let keyID = key.keyID else { continue }
+      for other in keys[..<index] where other.keyID.map({ ASCII.equals($0, keyID) }) ?? false {
+        throw refusal("two keys have the kid \(PrintableText.bounded(keyID, maximumBytes: 64)) (R22)")
+      }
+    }
+    return JWKSet(keys: keys, unusable: unusable)
+  }
+
+  /// The keys that a token with this header may have been signed with. A token without `kid` may mean any key that fits;
+  /// one with `kid` means that key and no other.
+  public func candidates(keyID: String?, algorithm: SignatureAlgorithm) -> [JWK] {
+    named(keyID).filter { $0.fits(algorithm) }
+  }
+
+  /// The keys under that `kid`, whatever they are for; all of them without one.
+  func named(_ keyID: String?) -> [JWK] {
+    guard let keyID else { return keys }
+    return keys.filter { $0.keyID.map { ASCII.equals($0, keyID) } ?? false }
+  }
+
+  private static func refusal(_ message: String) -> EnrollError {
+    EnrollError(.keysUnavailable, "the issuer's key set is refused: " + message)
+  }
+}

@@ -1,0 +1,70 @@
+// A signed text in compact form (RFC 7515 §7.1), taken apart and not yet believed. Refused: anything but three base64url
+// parts in strict spelling, an algorithm outside R21's list (so `none` and HS* in every spelling), any `crit`, because
+// no extension is understood here. Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are never looked at.
+
+import EnrollCrypto
+import EnrollJSON
+
+/// A signature and what it is said to sign.
+struct JWS: Sendable {
+  /// Bytes of the whole text: the limit for every token.
+  static let lengthLimit = TokenText.maximumBytes
+  /// Bytes of a `kid`.
+  static let keyIDLimit = 512
+
+  let algorithm: SignatureAlgorithm
+  /// `kid`.
+  let keyID: String?
+  /// Not proven until ``isSigned(by:)`` says so.
+  let payload: [UInt8]
+  private let signature: [UInt8]
+  /// The first two parts and the dot between them, as they came.
+  private let signedText: [UInt8]
+
+  /// - Throws: `.idTokenInvalid`.
+  init(parsing text: [UInt8]) throws(EnrollError) {
+    guard text.count <= Self.lengthLimit else {
+      throw Self.refusal("more than \(Self.lengthLimit) bytes: \(text.count)")
+    }
+    let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw Self.refusal("a signed token has three parts") }
+    guard let header = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
+      let signature = Base64URL.decode(parts[2])
+    else { throw Self.refusal("a part is not base64url") }
+    (algorithm, keyID) = try Self.read(header: header)
+    // Checked after the header, so that an unsigned token is refused for its algorithm.
+    guard !signature.isEmpty else { throw Self.refusal("the signature is missing") }
+    self.payload = payload
+    self.signature = signature
+    signedText = [UInt8](text[..<parts[1].endIndex])
+  }
+
+  /// Whether `key` made the signature; false as well when the key is not for the algorithm.
+  func isSigned(by key: PublicKey) throws(CryptoError) -> Bool {
+    guard algorithm.fits(key.kind) else { return false }
+    return try key.verify(signature: signature, message: signedText, algorithm: algorithm)
+  }
+
+  private static func read(header bytes: [UInt8]) throws(EnrollError) -> (SignatureAlgorithm, keyID: String?)
+  {
+    let header: JSON
+    do throws(JSONError) { header = try JSON.parse(bytes) } catch {
+      throw refusal("the header is not JSON: \(error.message)")
+    }
+    guard header.object != nil else { throw refusal("the header is not an object") }
+    guard let name = header["alg"]?.string else { throw refusal("alg is missing") }
+    guard let algorithm = SignatureAlgorithm(name: name) else {
+      throw refusal("alg \(PrintableText.bounded(name, maximumBytes: 32)) is not accepted")
+    }
+    guard header["crit"] == nil else { throw refusal("crit asks for an extension that is not known here") }
+    guard let keyID = header["kid"] else { return (algorithm, nil) }
+    guard let keyID = keyID.string, keyID.utf8.count <= keyIDLimit else {
+      throw refusal("kid is not a text of at most \(keyIDLimit) bytes")
+    }
+    return (algorithm, keyID)
+  }
+
+  private static func refusal(_ message: String) -> EnrollError {
+    EnrollError(.idTokenInvalid, "id_token refused (R21): " + message)
+  }
+}

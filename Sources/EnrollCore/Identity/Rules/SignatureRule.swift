@@ -1,0 +1,39 @@
+// R21, R22: a key of the issuer made the signature, with an algorithm that is accepted.
+
+import EnrollCrypto
+
+enum SignatureRule {
+  /// - Throws: `.keysUnavailable` when no key has the token's `kid`, or, without `kid`, none fits; `.idTokenInvalid`.
+  static func check(
+    _ token: JWS, keys: JWKSet, algorithms: [SignatureAlgorithm]
+  ) throws(EnrollError) {
+    let algorithm = token.algorithm
+    guard algorithms.contains(algorithm) else {
+      throw IDTokenClaims.refusal("R21", "alg \(algorithm.rawValue) is not a configured one")
+    }
+    let candidates = keys.candidates(keyID: token.keyID, algorithm: algorithm)
+    guard !candidates.isEmpty else { throw absence(of: token, in: keys) }
+    for candidate in candidates {
+      do throws(CryptoError) {
+        if try token.isSigned(by: candidate.key) { return }
+      } catch {
+        throw EnrollError(.internal, "the id_token's signature could not be checked: \(error.message)")
+      }
+    }
+    throw IDTokenClaims.refusal("R21", "the signature is not the issuer's")
+  }
+
+  private static func absence(of token: JWS, in keys: JWKSet) -> EnrollError {
+    guard let keyID = token.keyID else {
+      return EnrollError(.keysUnavailable, "the issuer has no key for \(token.algorithm.rawValue)")
+    }
+    let shown = PrintableText.bounded(keyID, maximumBytes: 64)
+    if !keys.named(keyID).isEmpty {
+      return IDTokenClaims.refusal("R22", "the key \(shown) is not for \(token.algorithm.rawValue)")
+    }
+    for key in keys.unusable where key.keyID.map({ ASCII.equals($0, keyID) }) ?? false {
+      return IDTokenClaims.refusal("R22", "the key \(shown) is refused: \(key.reason)")
+    }
+    return EnrollError(.keysUnavailable, "the issuer has no key with the kid \(shown) (R23)")
+  }
+}

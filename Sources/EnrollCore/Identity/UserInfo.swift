@@ -1,0 +1,67 @@
+// The userinfo endpoint (OpenID Connect Core §5.3): the access token goes into the header and nowhere else (R31), and
+// claims about somebody else are discarded (R28). Signed answers (`application/jwt`) are refused.
+
+public import EnrollCrypto
+public import EnrollJSON
+
+public enum UserInfo {
+  public static func request(endpoint: String, accessToken: Secret, tokenType: String) -> HTTPRequest {
+    // RFC 6750 §2.1; servers differ in how they write `token_type`, and agree on how they read this.
+    let scheme = ASCII.equalsIgnoringCase(tokenType, "Bearer") ? "Bearer" : tokenType
+    return HTTPRequest(
+      .get, endpoint,
+      headers: [
+        HTTPHeader("Authorization", "\(scheme) \(accessToken.reveal())"),
+        HTTPHeader("Accept", "application/json"),
+      ])
+  }
+
+  /// The claims.
+  /// - Parameter subject: the id_token's `sub`; nil where no id_token came.
+  /// - Throws: `.profileMismatch` for another `sub`; `.oauth` when the token is refused; `.server` for 5xx and 429;
+  ///   `.unsupported` for a signed answer; `.responseInvalid` for anything that is not an object with a `sub`.
+  public static func accept(_ response: HTTPResponse, subject: String?) throws(EnrollError) -> JSONObject {
+    let status = response.status
+    guard status == 200 else {
+      let isTrouble = status == 408 || status == 429 || status >= 500
+      let isRefusal = status == 401 || status == 403
+      throw EnrollError(
+        isTrouble ? .server : isRefusal ? .oauth : .responseInvalid,
+        "userinfo was expected, status \(status) came",
+        httpStatus: status, retryAfterSeconds: isTrouble ? RetryAfter.seconds(of: response) : nil)
+    }
+    try check(contentType: response.header("Content-Type"))
+    let claims: JSONObject
+    do throws(JSONError) {
+      let json = try JSON.parse(response.body)
+      guard let object = json.object else { throw JSONError("an object was expected, \(json.kind) came") }
+      claims = object
+    } catch {
+      throw EnrollError(
+        .responseInvalid, "userinfo must be a JSON object: \(error.message)", httpStatus: status)
+    }
+    guard let sub = claims["sub"]?.string, !sub.utf8.isEmpty else {
+      throw EnrollError(.responseInvalid, "userinfo has no sub (OpenID Connect Core §5.3.2)", field: "sub")
+    }
+    if let subject, !ASCII.equals(sub, subject) {
+      throw EnrollError(
+        .profileMismatch, "userinfo is about another sub than the id_token (R28)", field: "sub")
+    }
+    return claims
+  }
+
+  /// OpenID Connect Core §5.3.2: JSON, or a JWT where the client was registered for that.
+  private static func check(contentType: String?) throws(EnrollError) {
+    let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
+    let name = String(decoding: type, as: UTF8.self)
+    if ASCII.equalsIgnoringCase(name, "application/json") { return }
+    if ASCII.equalsIgnoringCase(name, "application/jwt") {
+      throw EnrollError(
+        .unsupported, "userinfo came as a signed JWT; register the client at the provider for plain JSON")
+    }
+    throw EnrollError(
+      .responseInvalid,
+      "userinfo must be application/json; its Content-Type is '\(PrintableText.bounded(name, maximumBytes: 64))'"
+    )
+  }
+}

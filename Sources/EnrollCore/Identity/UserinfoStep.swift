@@ -1,0 +1,41 @@
+// Who the user is: the proven claims that are kept, and the userinfo endpoint (OpenID Connect Core §5.3, R28, R31).
+
+public import EnrollJSON
+
+extension Engine {
+  /// The profile of whoever is signed in, or waits for confirmation: the claims of the id_token, or of userinfo where
+  /// no id_token came.
+  /// - Throws: `.notFound` when there is none.
+  public func profile() throws(EnrollError) -> JSONObject {
+    guard let profile = try store.read(account)?.shownProfile else {
+      throw EnrollError(.notFound, "nobody is signed in, so there is no profile")
+    }
+    return profile
+  }
+
+  /// Asks the userinfo endpoint with a valid access token.
+  /// - Parameter outcome: what ``decideAccess(minimumLifetimeSeconds:)`` and a renewal gave.
+  /// - Throws: `.profileMismatch` when `sub` is another than the id_token's; `.unsupported` without an endpoint.
+  public func userinfo(cancellation: (any Cancellation)?) throws(EnrollError) -> JSONObject {
+    guard let record = try store.read(account), let tokens = record.confirmed ?? record.provisional else {
+      throw EnrollError(.reauthenticate, "nobody is signed in")
+    }
+    let claims = try fetchUserinfo(
+      with: tokens, subject: tokens.identity?.subject, cancellation: cancellation)
+    guard let claims else { throw EnrollError(.unsupported, "the provider announces no userinfo endpoint") }
+    return claims
+  }
+
+  /// nil when the provider has no such endpoint.
+  func fetchUserinfo(
+    with tokens: TokenSet, subject: String?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> JSONObject? {
+    guard let endpoint = try provider.metadata(cancellation: cancellation).userinfoEndpoint else {
+      return nil
+    }
+    let response = try transport.send(
+      UserInfo.request(endpoint: endpoint, accessToken: tokens.accessToken, tokenType: tokens.tokenType),
+      cancellation: cancellation)
+    return try UserInfo.accept(response, subject: subject)
+  }
+}

@@ -1,0 +1,50 @@
+// An allow-listed link: where an e-mail may send the user, with the place of the activation token (flows.md §3).
+// Matched byte by byte (R9, R11). Refused: a token anywhere but in a whole path segment or a whole query value.
+
+/// A claimed https or custom-scheme link with one `{activationToken}`, such as
+/// `https://app.example/welcome/{activationToken}`.
+public struct LinkTemplate: Equatable, Sendable {
+  public static let placeholder = "{activationToken}"
+
+  public let text: String
+  /// What stands before the token, and after it.
+  public let prefix: [UInt8]
+  public let suffix: [UInt8]
+
+  /// - Throws: what is wrong with it, as one sentence.
+  public init(_ text: String) throws(Problem) {
+    let bytes = Array(text.utf8)
+    let mark = Array(LinkTemplate.placeholder.utf8)
+    let places = bytes.indices.filter { bytes[$0...].starts(with: mark) }
+    guard let place = places.first, places.count == 1 else {
+      throw Problem(
+        text: "\(LinkTemplate.placeholder) must stand in it once, it stands \(places.count) times")
+    }
+    let prefix = Array(bytes[..<place])
+    let suffix = Array(bytes[(place + mark.count)...])
+    guard prefix.last == 0x2F || prefix.last == 0x3D, LinkTemplate.ends(suffix) else {
+      throw Problem(text: "\(LinkTemplate.placeholder) must be a whole path segment or a whole query value")
+    }
+    let url: StrictURL
+    do throws(StrictURL.Refusal) {
+      url = try StrictURL(String(decoding: prefix + [0x78] + suffix, as: UTF8.self))
+    } catch {
+      throw Problem(text: error.text)
+    }
+    guard url.kind != .loopbackHTTP, !url.hadFragment, place > url.path.lowerBound else {
+      throw Problem(text: "it must be a claimed https or private-scheme link without a fragment")
+    }
+    self.text = text
+    self.prefix = prefix
+    self.suffix = suffix
+  }
+
+  public struct Problem: Error, Equatable, Sendable {
+    public var text: String
+  }
+
+  private static func ends(_ suffix: [UInt8]) -> Bool {
+    guard let first = suffix.first else { return true }
+    return first == 0x2F || first == 0x3F || first == 0x26
+  }
+}

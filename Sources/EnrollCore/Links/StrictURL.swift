@@ -1,0 +1,118 @@
+// Every URL that comes from outside, read by an allow-list over its bytes (R9). Refused, never repaired: user
+// information, a backslash, control characters, `%00`, escapes and non-ASCII characters in the host, a trailing dot, a
+// port out of range, a number that only some readers take for an address, dot segments, any scheme but https, http to
+// loopback and a private scheme with a dot (R2). A fragment is dropped unread (R8). Grammar: RFC 3986, narrowed.
+
+/// A URL that every reader splits the same way. It says nothing about whether the URL is ours.
+public struct StrictURL: Equatable, Sendable {
+  public enum Kind: Equatable, Sendable {
+    case https
+    /// `http` to a loopback host; whether that may be used is for R19's switch to say.
+    case loopbackHTTP
+    /// A private-use scheme (RFC 8252 §7.1).
+    case privateScheme
+  }
+
+  /// A longer text is refused.
+  public static let maximumBytes = 8192
+
+  public let kind: Kind
+  /// The text without its fragment; the ranges below are offsets into it.
+  public let bytes: [UInt8]
+  public let scheme: Range<Int>
+  /// nil for a private scheme with one slash. An IPv6 address keeps its brackets.
+  public let host: Range<Int>?
+  public let port: Int?
+  public let path: Range<Int>
+  /// Without the question mark; nil when there is none.
+  public let query: Range<Int>?
+  public let hadFragment: Bool
+
+  /// - Throws: what is not allowed, see ``Refusal``.
+  public init(_ text: String) throws(Refusal) {
+    guard text.utf8.count <= StrictURL.maximumBytes else { throw .tooLong }
+    var bytes = Array(text.utf8)
+    var parser = StrictURLParser()
+    try parser.parse(bytes.span)
+    hadFragment = parser.end < bytes.count
+    if hadFragment { bytes.removeSubrange(parser.end...) }
+    kind = parser.kind
+    scheme = parser.scheme
+    host = parser.host
+    port = parser.port
+    path = parser.path
+    query = parser.query
+    self.bytes = bytes
+  }
+
+  /// Why a URL is not acceptable.
+  public enum Refusal: Error, Equatable, Sendable {
+    case empty, tooLong
+    case scheme, schemeWithoutDot, httpBeyondLoopback
+    case slashes, userinfo, host, port
+    case dotSegment, escape
+    /// A byte that is not allowed, and its offset.
+    case character(UInt8, at: Int)
+  }
+}
+
+extension StrictURL {
+  public func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  public var hostText: String? { host.map { text($0) } }
+
+  /// `localhost`, `127.0.0.0/8` or `[::1]`.
+  public var isLoopback: Bool {
+    host.map { kind != .privateScheme && HostText.isLoopback(bytes.span, $0) } ?? false
+  }
+
+  /// An address rather than a name, as a loopback redirect must have (R4).
+  public var isLoopbackLiteral: Bool {
+    guard isLoopback, let host, let first = bytes[host].first else { return false }
+    return !ASCII.isLetter(first)
+  }
+
+  /// The same scheme, host, port and path, byte for byte; with `ignoringPort`, whatever the ports are (R5).
+  public func hasSameBase(as other: StrictURL, ignoringPort: Bool = false) -> Bool {
+    guard ignoringPort else {
+      return bytes[..<path.upperBound].elementsEqual(other.bytes[..<other.path.upperBound])
+    }
+    return part(scheme).elementsEqual(other.part(other.scheme))
+      && part(host).elementsEqual(other.part(other.host))
+      && part(path).elementsEqual(other.part(other.path))
+  }
+
+  /// Whether `text`, up to its query, is this URL up to its query, byte for byte.
+  func hasBase(_ text: String) -> Bool {
+    let expected = text.utf8.span
+    let count = path.upperBound
+    guard expected.count == count || (expected.count > count && expected[count] == 0x3F) else { return false }
+    for index in 0..<count where bytes[index] != expected[index] { return false }
+    return true
+  }
+
+  private func part(_ range: Range<Int>?) -> ArraySlice<UInt8> { range.map { bytes[$0] } ?? [] }
+}
+
+extension StrictURL.Refusal {
+  /// What was expected and what came, for an error text; holds no part of the URL.
+  public var text: String {
+    switch self {
+    case .empty: "a URL was expected, nothing came"
+    case .tooLong: "the URL is longer than \(StrictURL.maximumBytes) bytes"
+    case .scheme: "the URL must begin with a scheme in lower case: https, http to loopback, or a private one"
+    case .schemeWithoutDot:
+      "a private scheme must be a domain name reversed, with a dot, such as com.example.app"
+    case .httpBeyondLoopback: "http is possible only to loopback; everything else needs https"
+    case .slashes: "https and http need two slashes, a private scheme one, or two and a host"
+    case .userinfo: "a user name or @ before the host is not allowed"
+    case .host: "the host must be ASCII labels of letters, digits and hyphens, a full IPv4 address, or [::1]"
+    case .port: "a port must be a number from 1 to 65535 without leading zeros"
+    case .dotSegment: "a path with . or .. segments is not allowed"
+    case .escape: "a % must be followed by two hexadecimal digits, and %00 is not allowed"
+    case .character(let byte, let offset): "byte \(byte) at offset \(offset) is not allowed in a URL"
+    }
+  }
+}

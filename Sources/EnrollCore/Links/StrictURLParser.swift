@@ -1,0 +1,154 @@
+// The reader behind StrictURL: one pass over the bytes, no allocation. Separate from the value it makes, so that the
+// value has no half-read state.
+
+struct StrictURLParser {
+  private(set) var kind = StrictURL.Kind.https
+  private(set) var scheme = 0..<0
+  private(set) var host: Range<Int>?
+  private(set) var port: Int?
+  private(set) var path = 0..<0
+  private(set) var query: Range<Int>?
+  /// Where the URL ends: the fragment's `#`, or the end of the text.
+  private(set) var end = 0
+
+  mutating func parse(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
+    guard !bytes.isEmpty else { throw .empty }
+    try parseScheme(bytes)
+    try parseAuthority(bytes)
+    try parsePath(bytes)
+    try parseQuery(bytes)
+  }
+
+  private mutating func parseScheme(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
+    var hasDot = false
+    var index = 0
+    while index < bytes.count, bytes[index] != 0x3A {
+      let byte = bytes[index]
+      let isLetter = byte >= 0x61 && byte <= 0x7A
+      guard isLetter || (index > 0 && (ASCII.isDigit(byte) || byte == 0x2B || byte == 0x2D || byte == 0x2E))
+      else { throw .scheme }
+      if byte == 0x2E {
+        guard bytes[index - 1] != 0x2E else { throw .scheme }
+        hasDot = true
+      }
+      index += 1
+    }
+    guard index > 0, index < bytes.count, bytes[index - 1] != 0x2E else { throw .scheme }
+    scheme = 0..<index
+    end = index + 1
+    if ASCII.equals(bytes, scheme, "https") {
+      kind = .https
+    } else if ASCII.equals(bytes, scheme, "http") {
+      kind = .loopbackHTTP
+    } else {
+      guard hasDot else { throw .schemeWithoutDot }
+      kind = .privateScheme
+    }
+  }
+
+  private mutating func parseAuthority(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
+    guard end < bytes.count, bytes[end] == 0x2F else { throw .slashes }
+    guard end + 1 < bytes.count, bytes[end + 1] == 0x2F else {
+      guard kind == .privateScheme else { throw .slashes }
+      return
+    }
+    let start = end + 2
+    var index = start
+    var colon: Int?
+    while index < bytes.count, bytes[index] != 0x2F, bytes[index] != 0x3F, bytes[index] != 0x23 {
+      if bytes[index] == 0x40 { throw .userinfo }
+      if bytes[index] == 0x3A { colon = index }
+      index += 1
+    }
+    end = index
+    var name = start..<index
+    // The colons of an IPv6 address stand before its bracket.
+    if let colon, bytes[start] != 0x5B || bytes[colon - 1] == 0x5D {
+      guard kind != .privateScheme else { throw .port }
+      port = try HostText.port(bytes, (colon + 1)..<index)
+      name = start..<colon
+    }
+    guard HostText.isHost(bytes, name, mayBeAddress: kind != .privateScheme) else { throw .host }
+    host = name
+    if kind == .loopbackHTTP && !HostText.isLoopback(bytes, name) { throw .httpBeyondLoopback }
+  }
+
+  private mutating func parsePath(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
+    let start = end
+    var segment = end
+    var index = end
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == 0x3F || byte == 0x23 { break }
+      guard URLBytes.isPath(byte) else { throw .character(byte, at: index) }
+      if byte == 0x25 { try checkEscape(bytes, at: index) }
+      if byte == 0x2F {
+        if isDotSegment(bytes, segment..<index) { throw .dotSegment }
+        segment = index + 1
+      }
+      index += 1
+    }
+    if isDotSegment(bytes, segment..<index) { throw .dotSegment }
+    end = index
+    path = start..<index
+  }
+
+  private mutating func parseQuery(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
+    guard end < bytes.count, bytes[end] == 0x3F else { return }
+    let start = end + 1
+    var index = start
+    while index < bytes.count {
+      let byte = bytes[index]
+      if !URLBytes.isQuery(byte) {
+        if byte == 0x23 { break }
+        throw .character(byte, at: index)
+      }
+      if byte == 0x25 { try checkEscape(bytes, at: index) }
+      index += 1
+    }
+    end = index
+    query = start..<index
+  }
+
+  /// Two hexadecimal digits, not both zero, and both before a fragment since `#` is none.
+  private func checkEscape(_ bytes: Span<UInt8>, at index: Int) throws(StrictURL.Refusal) {
+    guard index + 2 < bytes.count, let high = PercentEncoding.hexValue(bytes[index + 1]),
+      let low = PercentEncoding.hexValue(bytes[index + 2]), high | low != 0
+    else { throw .escape }
+  }
+
+  /// `.`, `..` and their spellings with `%2e`.
+  private func isDotSegment(_ bytes: Span<UInt8>, _ segment: Range<Int>) -> Bool {
+    var index = segment.lowerBound
+    var dots = 0
+    while index < segment.upperBound, dots <= 2 {
+      if bytes[index] == 0x2E {
+        index += 1
+      } else if bytes[index] == 0x25, bytes[index + 1] == 0x32, ASCII.lowercased(bytes[index + 2]) == 0x65 {
+        index += 3
+      } else {
+        return false
+      }
+      dots += 1
+    }
+    return dots == 1 || dots == 2
+  }
+}
+
+/// Which bytes may stand in a path and in a query. Queries are a little wider than RFC 3986 §3.4, because browsers
+/// leave some bytes as they are (URL Standard, query percent-encode set).
+private enum URLBytes {
+  static func isPath(_ byte: UInt8) -> Bool { contains(pathLow, pathHigh, byte) }
+  static func isQuery(_ byte: UInt8) -> Bool { contains(queryLow, queryHigh, byte) }
+
+  // One bit for each byte below 64 and for each of 64 to 127. Path: letters, digits, -._~ !$&'()*+,;= :@ / %
+  private static var pathLow: UInt64 { 0x2FFF_FFF2_0000_0000 }
+  private static var pathHigh: UInt64 { 0x47FF_FFFE_87FF_FFFF }
+  // The same, and ? [ ] ^ ` { | }
+  private static var queryLow: UInt64 { 0xAFFF_FFF2_0000_0000 }
+  private static var queryHigh: UInt64 { 0x7FFF_FFFF_EFFF_FFFF }
+
+  private static func contains(_ low: UInt64, _ high: UInt64, _ byte: UInt8) -> Bool {
+    byte < 128 && ((byte < 64 ? low : high) >> UInt64(byte & 63)) & 1 == 1
+  }
+}

@@ -1,0 +1,107 @@
+// Logging out: local tokens go first, then the servers are told; what they could not be told is queued
+// (flows.md §5, RFC 7009, OpenID Connect RP-Initiated Logout). Network failure never keeps local tokens alive.
+
+import EnrollCrypto
+
+extension Engine {
+  /// Logouts whose callback is still awaited, per account; the oldest gives way.
+  static let pendingLogoutLimit = 8
+  /// A logout callback is known for this long.
+  static let logoutSeconds: Int64 = 600
+
+  /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session.
+  /// - Parameter localOnly: tells no server anything.
+  /// - Returns: the `end_session` URL to open; nil when the provider announces none or cannot be asked now, or with
+  ///   `localOnly`.
+  /// - Throws: store errors. The session is gone when it returns.
+  public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> String? {
+    let dropped = try eraseForLogout()
+    try apply(.cleared)
+    memory.withLock { $0.patience = RenewalPatience() }
+    guard !localOnly else {
+      notify(.logoutFinished)
+      return nil
+    }
+    let metadata = try? provider.metadata(cancellation: cancellation)
+    for tokens in dropped { revokeLater(tokens) }
+    sendOutbox(cancellation: cancellation)
+    guard let metadata, let tokens = dropped.first, let url = try endSession(of: tokens, metadata: metadata)
+    else {
+      notify(.logoutFinished)
+      return nil
+    }
+    return url
+  }
+
+  /// - Returns: the tokens that are gone, the session's own first.
+  private func eraseForLogout() throws(EnrollError) -> [TokenSet] {
+    var dropped: [TokenSet] = []
+    try store.update(account) { record throws(EnrollError) in
+      dropped = [record.confirmed, record.provisional].compactMap { $0 }
+      record.eraseSession()
+      record.asksForLogin = true
+      record.dismissOpenTransactions()
+    }
+    return dropped
+  }
+
+  private func endSession(of tokens: TokenSet, metadata: ProviderMetadata) throws(EnrollError) -> String? {
+    guard
+      let request = EndSessionRequest.make(
+        configuration: configuration, metadata: metadata, idTokenHint: tokens.idToken,
+        random: try random.bytes(32))
+    else { return nil }
+    if let state = request.state, let redirectURI = request.redirectURI {
+      let pending = PendingLogout(state: state, redirectURI: redirectURI, began: clock.wallTime())
+      try store.update(account) { record throws(EnrollError) in
+        record.logouts.removeAll { pending.began.since($0.began) > Self.logoutSeconds }
+        if record.logouts.count >= Self.pendingLogoutLimit { record.logouts.removeFirst() }
+        record.logouts.append(pending)
+      }
+    }
+    return request.url
+  }
+
+  /// The logout callback came back: matched by its state, reported once.
+  /// - Throws: `.redirectMalformed`; `.unsolicited` when no logout of ours waits for it; nothing changed then.
+  public func finishLogout(_ url: String) throws(EnrollError) {
+    let callback = try LogoutCallback(parsing: url)
+    var isOurs = false
+    try store.update(account) { record throws(EnrollError) in
+      guard let index = callback.index(in: record.logouts) else { return }
+      record.logouts.remove(at: index)
+      isOurs = true
+    }
+    guard isOurs else {
+      throw EnrollError(.unsolicited, "no logout of this account waits for this URL")
+    }
+    notify(.logoutFinished)
+  }
+
+  /// Tells the server to forget the session's tokens, and forgets them here; the provider's own session in the
+  /// browser stays.
+  public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) {
+    let dropped = try eraseForLogout()
+    try apply(.cleared)
+    _ = try? provider.metadata(cancellation: cancellation)
+    for tokens in dropped { revokeLater(tokens) }
+    sendOutbox(cancellation: cancellation)
+  }
+
+  /// Queues the revocation of a token set; ``sendOutbox(cancellation:)`` sends it.
+  func revokeLater(_ tokens: TokenSet) {
+    let now = clock.wallTime()
+    let endpoint = provider.cachedMetadata?.revocationEndpoint
+    if provider.cachedMetadata != nil, endpoint == nil { return }
+    var entries: [OutboxEntry] = []
+    // The refresh token first: some servers want the access token alive, as the bearer of that request.
+    for (token, hint) in [(tokens.refreshToken, "refresh_token"), (tokens.accessToken, "access_token")] {
+      guard let token else { continue }
+      entries.append(
+        OutboxEntry(
+          issuer: configuration.issuer, endpoint: endpoint, clientID: configuration.clientID, token: token,
+          hint: hint, bearer: tokens.accessToken, queued: now))
+    }
+    _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox += entries }
+  }
+}

@@ -1,0 +1,22 @@
+// Telling a server to forget a token (RFC 7009 §2.1), as a public client: its id goes into the body.
+
+import EnrollCrypto
+
+public enum RevocationRequest {
+  /// - Parameter withBearer: sends the entry's bearer too, for servers that want a public client to prove itself with
+  ///   its access token (Glewlwyd). Others refuse a second kind of credentials, so this is for a second try, see
+  ///   ``RevocationAnswer/wantsBearer``.
+  public static func make(_ entry: OutboxEntry, endpoint: String, withBearer: Bool = false) -> HTTPRequest {
+    var form = FormEncoding(.body)
+    form.add("token", entry.token)
+    form.add("token_type_hint", entry.hint)
+    form.add("client_id", entry.clientID)
+    var headers = [
+      HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
+    ]
+    if withBearer, let bearer = entry.bearer {
+      headers.append(HTTPHeader("Authorization", "Bearer \(bearer.reveal())"))
+    }
+    return HTTPRequest(.post, endpoint, headers: headers, body: form.bytes)
+  }
+}

@@ -1,0 +1,105 @@
+// A redirect that belongs to a live transaction of ours: its state, its redirect URI and its issuer are the ones that
+// were sent (R5, R6, R7, R12, R17). The token exchange takes nothing else, and only this file makes one.
+
+public import EnrollCrypto
+
+/// The answer to one of our transactions. Whatever it says settles that transaction, once.
+public struct VerifiedRedirect: Equatable, Sendable {
+  public enum Answer: Equatable, Sendable {
+    /// To be exchanged, once (R15), after the state is spent (R7).
+    case code(Secret)
+    /// The provider said no: the transaction is settled as failed. `.loginRequired`, `.interactionRequired`,
+    /// `.consentRequired`, `.accessDenied` or `.oauth`.
+    case error(EnrollError)
+  }
+
+  /// As it was before.
+  public let transaction: Transaction
+  public let answer: Answer
+
+  /// Whatever is thrown here leaves every transaction as it is: the URL had no side effect (R6).
+  /// - Parameters:
+  ///   - transactions: all of them, settled ones too.
+  ///   - issuerAnnounced: the provider announces `iss` in every answer (RFC 9207 §3).
+  /// - Throws: `.unsolicited` when no transaction has this state; `.redirectMismatch`; `.alreadySettled`;
+  ///   `.transactionExpired`; `.issuerMismatch` when `iss` is another one, or missing beside a code though announced;
+  ///   `.redirectMalformed` when there is neither code nor error.
+  public init(
+    verifying redirect: Redirect, among transactions: [Transaction], issuerAnnounced: Bool, at moment: Moment
+  ) throws(EnrollError) {
+    let transaction = try VerifiedRedirect.match(redirect, transactions)
+    guard VerifiedRedirect.isRedirectURI(transaction.redirectURI, of: redirect.url) else {
+      throw EnrollError(.redirectMismatch, "the URL is not the redirect URI that this transaction sent (R5)")
+    }
+    guard transaction.isOpen else {
+      throw EnrollError(.alreadySettled, "a redirect settled this transaction before")
+    }
+    guard transaction.deadline.secondsLeft(at: moment) > 0 else {
+      throw EnrollError(.transactionExpired, "the transaction's deadline has passed (R12)")
+    }
+    try VerifiedRedirect.checkIssuer(redirect, transaction, issuerAnnounced)
+    self.transaction = transaction
+    if let code = try redirect.code() {
+      answer = .code(code)
+    } else if redirect.hasError {
+      answer = .error(VerifiedRedirect.providerError(redirect))
+    } else {
+      throw EnrollError(.redirectMalformed, "neither code nor error came")
+    }
+  }
+}
+
+extension VerifiedRedirect {
+  /// Every state is compared, each in constant time, so that time tells nothing about any (R7).
+  private static func match(
+    _ redirect: Redirect, _ transactions: [Transaction]
+  ) throws(EnrollError) -> Transaction {
+    guard let state = redirect.state else {
+      throw EnrollError(.unsolicited, "the URL has no state, so no transaction asked for it (R6)")
+    }
+    var found: Int?
+    for index in transactions.indices where transactions[index].state == state { found = index }
+    guard let found else {
+      throw EnrollError(.unsolicited, "no transaction has the URL's state (R6)")
+    }
+    return transactions[found]
+  }
+
+  /// Byte for byte apart from the query, and from the port where it is loopback (R5).
+  private static func isRedirectURI(_ sent: String, of url: StrictURL) -> Bool {
+    if url.hasBase(sent) { return true }
+    guard url.kind == .loopbackHTTP, let sent = try? StrictURL(sent) else { return false }
+    return url.hasSameBase(as: sent, ignoringPort: true)
+  }
+
+  /// RFC 9207 §2.4. An error without `iss` is let through: it yields no token, and some providers leave it out (R17).
+  private static func checkIssuer(
+    _ redirect: Redirect, _ transaction: Transaction, _ issuerAnnounced: Bool
+  ) throws(EnrollError) {
+    if let isSame = redirect.hasIssuer(transaction.issuer) {
+      guard isSame else {
+        throw EnrollError(.issuerMismatch, "iss is not the issuer that was asked (R17)", field: "iss")
+      }
+    } else if issuerAnnounced && redirect.hasCode {
+      throw EnrollError(
+        .issuerMismatch, "the provider announces iss, and a code came without it (R17)", field: "iss")
+    }
+  }
+
+  /// RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6.
+  private static func providerError(_ redirect: Redirect) -> EnrollError {
+    let code = redirect.errorCode
+    let description = redirect.errorDescription.map { ": \($0)" } ?? ""
+    let text = "the provider answered \(code ?? "an error without a proper code")\(description)"
+    return EnrollError(errorCode(for: code ?? ""), text, oauthError: code)
+  }
+
+  private static func errorCode(for oauthError: String) -> EnrollError.Code {
+    let known: [(String, EnrollError.Code)] = [
+      ("login_required", .loginRequired), ("interaction_required", .interactionRequired),
+      ("account_selection_required", .interactionRequired), ("consent_required", .consentRequired),
+      ("access_denied", .accessDenied),
+    ]
+    return known.first { ASCII.equals($0.0, oauthError) }?.1 ?? .oauth
+  }
+}

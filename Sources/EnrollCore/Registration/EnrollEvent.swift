@@ -1,0 +1,29 @@
+// What the engine tells whoever observes it; faces turn it into events, streams and callbacks.
+
+public enum EnrollEvent: Equatable, Sendable {
+  case registrationChanged(RegistrationState)
+  /// Raised once, when the first state is settled: the host may hide its splash screen.
+  case registrationSettled(RegistrationState)
+  case tokenRenewed(expiresAt: UnixTime)
+  case tokenRenewalFailed(EnrollError)
+  case logoutFinished
+  /// A failure that the user may have to hear of.
+  case errorReported(EnrollError)
+
+  /// The event's name in every face.
+  public var name: String {
+    switch self {
+    case .registrationChanged: "registration.changed"
+    case .registrationSettled: "registration.settled"
+    case .tokenRenewed: "token.renewed"
+    case .tokenRenewalFailed: "token.renewalFailed"
+    case .logoutFinished: "logout.finished"
+    case .errorReported: "error.reported"
+    }
+  }
+}
+
+/// Receives notifications, on the thread that caused them, with no lock held.
+public protocol EngineObserver: AnyObject, Sendable {
+  func observe(_ notification: EnrollEvent)
+}

@@ -1,0 +1,57 @@
+// What can happen to a registration.
+
+public import EnrollJSON
+
+/// An input of the registration state machine.
+public enum RegistrationEvent: Equatable, Sendable {
+  /// The platform is not native: the stand-in token is used.
+  case standInUsed
+  /// The store holds a confirmed access token that is not due.
+  case tokenValid
+  /// It was due, and renewal succeeded.
+  case tokenRenewed
+  /// The store holds no token.
+  case tokenMissing
+  /// It was due, and renewal failed.
+  case renewalFailed(RegistrationState.RenewalFailure)
+  /// A transaction began.
+  case begun(transactionID: String, step: RegistrationState.Step)
+  /// A transaction reached another step.
+  case advanced(transactionID: String, step: RegistrationState.Step)
+  /// The host said that the user gave up: a hint, a late valid redirect still wins.
+  case dismissed
+  /// The browser, link, app or code step failed.
+  case failed(EnrollError)
+  /// A transaction ended with tokens, kept as provisional.
+  case tokensArrived(profile: JSONObject)
+  /// The user confirmed.
+  case confirmed
+  /// The user wants another try.
+  case retried
+  /// Logout, deregistration or clearing: the tokens are gone.
+  case cleared
+
+  /// The event without its payload.
+  public enum Kind: String, Sendable, CaseIterable {
+    case standInUsed, tokenValid, tokenRenewed, tokenMissing, renewalFailed, begun, advanced
+    case dismissed, failed, tokensArrived, confirmed, retried, cleared
+  }
+
+  public var kind: Kind {
+    switch self {
+    case .standInUsed: .standInUsed
+    case .tokenValid: .tokenValid
+    case .tokenRenewed: .tokenRenewed
+    case .tokenMissing: .tokenMissing
+    case .renewalFailed: .renewalFailed
+    case .begun: .begun
+    case .advanced: .advanced
+    case .dismissed: .dismissed
+    case .failed: .failed
+    case .tokensArrived: .tokensArrived
+    case .confirmed: .confirmed
+    case .retried: .retried
+    case .cleared: .cleared
+    }
+  }
+}

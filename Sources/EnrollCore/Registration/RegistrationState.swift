@@ -1,0 +1,100 @@
+// Where a registration stands (flows.md §7 in the seeds' letters A to H), as the host observes it.
+
+public import EnrollJSON
+
+/// The state of one account's registration.
+public enum RegistrationState: Equatable, Sendable {
+  /// Nothing was asked yet, or the host has not declared its platform ready.
+  case starting
+  /// D: no token at all; the host presents the ways to register.
+  case unregistered
+  /// Between D and G: a transaction is under way.
+  case authenticating(transactionID: String, step: Step)
+  /// G: tokens arrived and wait for the user's word.
+  case awaitingConfirmation(profile: JSONObject)
+  /// A, B, C, H: there is an access token to use.
+  case active(Activation)
+  /// E: the token was due and could not be renewed.
+  case renewalFailed(RenewalFailure)
+  /// F: the browser, link, app or code step failed.
+  case registrationFailed(EnrollError)
+
+  /// What an authenticating transaction waits for.
+  public enum Step: String, Sendable, CaseIterable {
+    case browser, emailPending, codePending, otherApp, exchanging, pin
+  }
+
+  /// How the session became active.
+  public enum Activation: String, Sendable, CaseIterable {
+    /// A: the platform is not native, a stand-in token is used.
+    case notNative
+    /// B: the access token was present and not due.
+    case valid
+    /// C: it was due, and renewal succeeded.
+    case renewed
+    /// H: the user confirmed.
+    case confirmed
+  }
+
+  /// E in detail: what helps, and whether the old access token still works.
+  public struct RenewalFailure: Equatable, Sendable {
+    public var error: EnrollError
+    public var remedy: Remedy
+    /// The access token has not expired yet.
+    public var isTokenUsable: Bool
+
+    public enum Remedy: String, Sendable, CaseIterable { case retry, wait, registerAgain }
+
+    public init(error: EnrollError, remedy: Remedy, isTokenUsable: Bool) {
+      self.error = error
+      self.remedy = remedy
+      self.isTokenUsable = isTokenUsable
+    }
+  }
+
+  /// The state without its payload: a row and a column of the transition table.
+  public enum Kind: String, Sendable, CaseIterable {
+    case starting, notNative, valid, renewed, unregistered, renewalFailed, registrationFailed
+    case awaitingConfirmation, confirmed, authenticating
+
+    /// A to H; nil for the states between.
+    public var letter: String? {
+      switch self {
+      case .starting, .authenticating: nil
+      case .notNative: "A"
+      case .valid: "B"
+      case .renewed: "C"
+      case .unregistered: "D"
+      case .renewalFailed: "E"
+      case .registrationFailed: "F"
+      case .awaitingConfirmation: "G"
+      case .confirmed: "H"
+      }
+    }
+  }
+
+  public var kind: Kind {
+    switch self {
+    case .starting: .starting
+    case .unregistered: .unregistered
+    case .authenticating: .authenticating
+    case .awaitingConfirmation: .awaitingConfirmation
+    case .active(.notNative): .notNative
+    case .active(.valid): .valid
+    case .active(.renewed): .renewed
+    case .active(.confirmed): .confirmed
+    case .renewalFailed: .renewalFailed
+    case .registrationFailed: .registrationFailed
+    }
+  }
+
+  /// Nothing more happens until the host or the user acts.
+  public var isSettled: Bool {
+    switch kind {
+    case .starting, .authenticating: false
+    case .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
+      .awaitingConfirmation, .confirmed:
+      true
+    }
+  }
+}

@@ -1,0 +1,330 @@
+// Renewal, one at a time across threads and processes (flows.md §8, reliability.md). The order is the point:
+// turn, re-read, reserve space, intent, send, re-read, store, then judge, then hand out. A rotated refresh token is
+// on disk before anybody sees what came with it, and nothing that may be wrong with the rest can lose it (R30).
+
+import EnrollCrypto
+import EnrollJSON
+
+/// How one run of the renewal step ended.
+public enum RenewalResult: Equatable, Sendable {
+  /// The store holds tokens newer than the caller's: ours, or another process's.
+  case renewed
+  /// The server could not be asked, or was in trouble: nothing is lost, try again later (R33).
+  case unavailable(EnrollError)
+  /// Refused, without the session being ended.
+  case rejected(EnrollError)
+  /// The session is over.
+  case reauthenticate(String)
+}
+
+extension Engine {
+  /// Requests that one renewal sends at most while the server is in trouble.
+  static let triesPerRenewal = 2
+  /// The same refusal twice, this far apart, ends the session (reliability.md).
+  static let refusalPauseSeconds: Int64 = 60
+  /// Nobody waits longer for another process's renewal.
+  static let turnPatienceSeconds: Int64 = 90
+
+  /// Renews the confirmed tokens and moves the state machine. Runs to its end whatever its callers do: a refresh
+  /// token that was sent is followed up.
+  /// - Parameters:
+  ///   - epochs: of the tokens that callers want renewed; where the store's are others, there is nothing to do.
+  ///   - forced: renew although the last failure asks for patience.
+  /// - Throws: store errors.
+  public func renew(epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
+    let result = try renewed(epochs, forced: forced)
+    try report(result)
+    return result
+  }
+
+  private func renewed(_ epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
+    guard let record = try store.read(account), let tokens = record.confirmed else {
+      return .reauthenticate("nobody is signed in")
+    }
+    if let reason = record.sessionEnded { return .reauthenticate(reason) }
+    let epoch = record.tokenEpoch
+    guard epochs.contains(epoch) else { return try overtaken() }
+    guard tokens.refreshToken != nil else { return .reauthenticate("the provider gave no refresh token") }
+    if !forced, let barred = barred(record) { return barred }
+
+    var result = RenewalResult.renewed
+    let turn = try store.renewalTurn(
+      account, epoch: record.tokenEpoch,
+      deadline: clock.instant().advanced(bySeconds: Self.turnPatienceSeconds)
+    ) { () throws(EnrollError) in
+      result = try renewInTurn(epoch: epoch)
+    }
+    switch turn {
+    case .taken: return result
+    case .overtaken: return try overtaken()
+    case .deadlinePassed:
+      return .unavailable(EnrollError(.busy, "another process is renewing and has not finished"))
+    }
+  }
+
+  /// Another process changed the tokens meanwhile: renewed, or logged out.
+  private func overtaken() throws(EnrollError) -> RenewalResult {
+    guard let record = try store.read(account), record.confirmed != nil else {
+      return .reauthenticate("nobody is signed in")
+    }
+    if let reason = record.sessionEnded { return .reauthenticate(reason) }
+    guard record.confirmed?.isUsable(at: clock.moment()) ?? false else {
+      return .unavailable(EnrollError(.server, "another process renewed, and got no token that works"))
+    }
+    return .renewed
+  }
+
+  /// Patience that a failure before imposed: this process's, or a refusal that any process recorded.
+  private func barred(_ record: AccountRecord) -> RenewalResult? {
+    let moment = clock.moment()
+    if let refusal = record.refusal, moment.wall.since(refusal.at) < Self.refusalPauseSeconds,
+      moment.wall.since(refusal.at) >= 0
+    {
+      return .rejected(refusal.error)
+    }
+    return memory.withLock { memory in
+      guard let wait = memory.patience.secondsToWait(at: moment), var error = memory.patience.lastError else {
+        return nil
+      }
+      error.retryAfterSeconds = wait
+      return .unavailable(error)
+    }
+  }
+
+  /// Alone among all threads and processes from here on.
+  private func renewInTurn(epoch: UInt64) throws(EnrollError) -> RenewalResult {
+    guard let record = try store.read(account), record.tokenEpoch == epoch, let tokens = record.confirmed,
+      let refreshToken = tokens.refreshToken
+    else { return try overtaken() }
+    let metadata: ProviderMetadata
+    do throws(EnrollError) {
+      metadata = try provider.metadata(cancellation: nil)
+    } catch {
+      return .unavailable(error)
+    }
+    // A full disk shows now, before the refresh token is spent. An intent that is found here belongs to a process
+    // that died: its outcome is unknown, and sending the same token again at once is what providers' grace is for.
+    try store.reserveSpace(account)
+    guard try writeIntent(spending: refreshToken, epoch: epoch) else { return try overtaken() }
+    return try send(refreshToken, of: tokens, epoch: epoch, metadata: metadata)
+  }
+
+  /// - Returns: false when a logout came first.
+  private func writeIntent(spending refreshToken: Secret, epoch: UInt64) throws(EnrollError) -> Bool {
+    let moment = clock.moment()
+    let intent = RenewalIntent(
+      attempt: Base64URL.encode(try random.bytes(16)), tokenEpoch: epoch,
+      refreshTokenHash: try hash(refreshToken), bootID: moment.bootID, began: moment.wall)
+    let record = try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      record.renewalIntent = intent
+    }
+    return record.renewalIntent == intent
+  }
+
+  private func hash(_ token: Secret) throws(EnrollError) -> String {
+    do throws(CryptoError) {
+      return Base64URL.encode(try Digest.sha256.hash(token.revealBytes()))
+    } catch {
+      throw EnrollError(.internal, "SHA-256 failed: \(error.message)")
+    }
+  }
+
+  private func send(
+    _ refreshToken: Secret, of tokens: TokenSet, epoch: UInt64, metadata: ProviderMetadata
+  ) throws(EnrollError) -> RenewalResult {
+    let request = TokenRequest.refresh(
+      refreshToken: refreshToken, configuration: configuration, metadata: metadata)
+    var trouble = EnrollError(.network, "the provider was not asked")
+    for attempt in 1...Self.triesPerRenewal {
+      if attempt > 1 { pause(after: trouble, attempt: attempt - 1) }
+      let sent = clock.moment()
+      let http: HTTPResponse
+      do throws(EnrollError) {
+        http = try transport.send(request, cancellation: nil)
+      } catch {
+        trouble = error
+        if error.code == .tls { break }
+        continue
+      }
+      switch RefreshAnswer(processing: http) {
+      case .tokens(let response):
+        return try keep(response, replacing: tokens, epoch: epoch, sent: sent, http: http)
+      case .rotatedOnly(let rotated, let error):
+        try keepRotated(rotated, epoch: epoch)
+        return .unavailable(error)
+      case .invalidGrant(let error): return try ended(by: error, epoch: epoch)
+      case .refused(let error): return try refused(by: error, epoch: epoch, sent: sent)
+      case .unavailable(let error):
+        trouble = error
+        // A server that names a longer time than a caller would wait is asked again later.
+        if let seconds = error.retryAfterSeconds, seconds > 2 { return .unavailable(trouble) }
+      }
+    }
+    return .unavailable(trouble)
+  }
+
+  private func pause(after trouble: EnrollError, attempt: Int) {
+    let jitter = (try? random.bytes(1).first) ?? 0
+    let delay = RetryPolicy.delayNanoseconds(
+      attempt: attempt, retryAfterSeconds: trouble.retryAfterSeconds, jitter: jitter)
+    clock.sleep(until: clock.instant().advanced(byNanoseconds: min(delay, 2_000_000_000)))
+  }
+
+  /// Stored first, judged afterwards (R30); after a logout meanwhile, revoked and not stored (R35).
+  private func keep(
+    _ response: TokenResponse, replacing old: TokenSet, epoch: UInt64, sent: Moment, http: HTTPResponse
+  ) throws(EnrollError) -> RenewalResult {
+    var tokens = response.tokenSet(renewing: old, at: sent)
+    tokens.isVerified = response.idToken == nil
+    var isOvertaken = false
+    let offset = clockOffset(of: http, at: sent)
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else {
+        isOvertaken = true
+        return
+      }
+      record.confirmed = tokens
+      record.tokenEpoch &+= 1
+      record.renewalIntent = nil
+      record.refusal = nil
+      record.serverClockOffsetSeconds = offset ?? record.serverClockOffsetSeconds
+    }
+    if isOvertaken {
+      revokeLater(tokens)
+      sendOutbox(cancellation: nil)
+      return try overtaken()
+    }
+    if response.idToken != nil { return try judge(tokens, epoch: epoch &+ 1) }
+    return .renewed
+  }
+
+  /// The answer was of no use but for its new refresh token, which replaces the old one all the same (R30). The next
+  /// try spends it.
+  private func keepRotated(_ refreshToken: Secret, epoch: UInt64) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      record.confirmed?.refreshToken = refreshToken
+      record.renewalIntent = nil
+      record.tokenEpoch &+= 1
+    }
+  }
+
+  /// The id_token of a renewal must continue the session (R27). A mismatch makes the tokens unusable; keys that cannot
+  /// be had do not.
+  private func judge(_ tokens: TokenSet, epoch: UInt64) throws(EnrollError) -> RenewalResult {
+    guard let idToken = tokens.idToken else { return .renewed }
+    let record = try store.read(account)
+    do throws(EnrollError) {
+      let proven = try provider.verify(
+        idToken,
+        expecting: IDTokenExpectations(
+          issuer: configuration.issuer, clientID: configuration.clientID, accessToken: tokens.accessToken,
+          now: clock.wallTime() + (record?.serverClockOffsetSeconds ?? 0),
+          algorithms: configuration.idTokenAlgorithms, previous: tokens.identity),
+        cancellation: nil)
+      try store.update(account) { record throws(EnrollError) in
+        guard record.tokenEpoch == epoch else { return }
+        record.confirmed?.isVerified = true
+        record.confirmed?.identity = tokens.identity ?? proven.facts
+        record.profile = proven.claims
+      }
+      return .renewed
+    } catch {
+      guard error.code == .idTokenInvalid else { return .renewed }
+      let reason = "the renewed id_token does not continue the session: \(error.message)"
+      try store.update(account) { record throws(EnrollError) in
+        guard record.tokenEpoch == epoch else { return }
+        record.sessionEnded = reason
+        record.tokenEpoch &+= 1
+      }
+      return .reauthenticate(reason)
+    }
+  }
+
+  /// `invalid_grant` for the token that is current ends the session; the record is kept for diagnosis (R34).
+  private func ended(by error: EnrollError, epoch: UInt64) throws(EnrollError) -> RenewalResult {
+    let reason = error.oauthError ?? "invalid_grant"
+    let record = try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      record.sessionEnded = reason
+      record.renewalIntent = nil
+      record.tokenEpoch &+= 1
+    }
+    if record.confirmed != nil, record.sessionEnded == nil { return .renewed }
+    return .reauthenticate(record.sessionEnded ?? reason)
+  }
+
+  /// Any other 4xx: kept, and the second one a minute later ends the session.
+  private func refused(by error: EnrollError, epoch: UInt64, sent: Moment) throws(EnrollError)
+    -> RenewalResult
+  {
+    let refusal = RenewalRefusal(
+      at: sent.wall, httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError)
+    var isFinal = false
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      record.renewalIntent = nil
+      if let before = record.refusal, before.isSame(as: refusal), !error.isOurConfiguration {
+        guard refusal.at.since(before.at) >= Self.refusalPauseSeconds else { return }
+        isFinal = true
+        record.sessionEnded = "refused twice: \(error.oauthError ?? "status \(refusal.httpStatus)")"
+        record.tokenEpoch &+= 1
+      } else {
+        record.refusal = refusal
+      }
+    }
+    return isFinal ? .reauthenticate(error.oauthError ?? "status \(refusal.httpStatus)") : .rejected(error)
+  }
+
+  /// Patience, state machine and observers learn how it ended.
+  private func report(_ result: RenewalResult) throws(EnrollError) {
+    let moment = clock.moment()
+    let jitter = (try? random.bytes(1).first) ?? 0
+    let record = try store.read(account)
+    let isUsable = record?.confirmed?.isUsable(at: moment) ?? false
+    switch result {
+    case .renewed:
+      memory.withLock { $0.patience.succeeded() }
+      applyIfSession(.tokenRenewed)
+      if let tokens = record?.confirmed { notify(.tokenRenewed(expiresAt: tokens.expiry.expiresAt)) }
+    case .unavailable(let error):
+      let isNew = memory.withLock { memory -> Bool in
+        guard memory.patience.secondsToWait(at: moment) == nil else { return false }
+        memory.patience.failed(error, at: moment, jitter: jitter)
+        return true
+      }
+      if isNew { failed(error, .wait, isUsable) }
+    case .rejected(let error): failed(error, .retry, isUsable)
+    case .reauthenticate(let reason):
+      if record?.confirmed == nil {
+        applyIfSession(.tokenMissing)
+      } else {
+        failed(EnrollError(.reauthenticate, "the session is over: \(reason)"), .registerAgain, isUsable)
+      }
+    }
+  }
+
+  private func failed(
+    _ error: EnrollError, _ remedy: RegistrationState.RenewalFailure.Remedy, _ isTokenUsable: Bool
+  ) {
+    applyIfSession(.renewalFailed(.init(error: error, remedy: remedy, isTokenUsable: isTokenUsable)))
+    notify(.tokenRenewalFailed(error))
+  }
+
+  /// A renewal beside a transaction under way, or beside tokens that wait for confirmation, leaves the state alone.
+  private func applyIfSession(_ event: RegistrationEvent) {
+    _ = try? apply(event)
+  }
+}
+
+extension RenewalRefusal {
+  var error: EnrollError {
+    EnrollError(
+      .rejected, "the provider refused to renew a moment ago", httpStatus: httpStatus, oauthError: oauthError)
+  }
+
+  func isSame(as other: RenewalRefusal) -> Bool {
+    httpStatus == other.httpStatus && oauthError == other.oauthError
+  }
+}

@@ -1,0 +1,84 @@
+// Everything that is kept about one account: one value, sealed and written whole, so that it is never half true.
+
+public import EnrollCrypto
+public import EnrollJSON
+
+/// The state of one account on this device.
+public struct AccountRecord: Equatable, Sendable {
+  /// Bumped by every change of the confirmed tokens and by logout, and by nothing else: what a waiter for a renewal goes
+  /// by, and what tells a late answer that it is too late.
+  public var tokenEpoch: UInt64 = 0
+  /// Tokens that the user confirmed.
+  public var confirmed: TokenSet?
+  /// Tokens that arrived and wait for the user's word (flows.md §7, G).
+  public var provisional: TokenSet?
+  /// The profile of the confirmed session's user: proven claims of the id_token, or userinfo.
+  public var profile: JSONObject?
+  /// The profile that is shown for confirmation, beside ``provisional``.
+  public var provisionalProfile: JSONObject?
+  /// `SOCIAL`, `PASSWORDLESS` or nothing.
+  public var registrationType: String?
+  public var transactions: [Transaction] = []
+  /// A renewal was sent, or was about to be, and its outcome is not known (reliability.md, Renewal, 3).
+  public var renewalIntent: RenewalIntent?
+  /// The last refusal of the present refresh token that does not end the session by itself.
+  public var refusal: RenewalRefusal?
+  /// Set when the provider ended the session: the reason, kept for diagnosis (R34).
+  public var sessionEnded: String?
+  /// Server's clock minus the device's, seconds, as last learned (R25).
+  public var serverClockOffsetSeconds: Int64?
+  /// The next authorize request carries `prompt=login`, so that another account can be chosen (flows.md §5).
+  public var asksForLogin = false
+  public var logouts: [PendingLogout] = []
+
+  public init() {}
+
+  /// The tokens that count now: provisional ones are shown for confirmation, confirmed ones are used.
+  public var hasTokens: Bool { confirmed != nil || provisional != nil }
+}
+
+/// Written before a refresh token is sent (reliability.md, Renewal, 3).
+public struct RenewalIntent: Equatable, Sendable {
+  /// 128 random bits, base64url.
+  public var attempt: String
+  public var tokenEpoch: UInt64
+  /// SHA-256 of the refresh token that is being spent, base64url.
+  public var refreshTokenHash: String
+  public var bootID: String
+  public var began: UnixTime
+
+  public init(attempt: String, tokenEpoch: UInt64, refreshTokenHash: String, bootID: String, began: UnixTime)
+  {
+    self.attempt = attempt
+    self.tokenEpoch = tokenEpoch
+    self.refreshTokenHash = refreshTokenHash
+    self.bootID = bootID
+    self.began = began
+  }
+}
+
+/// A 4xx to a refresh that does not say `invalid_grant` (reliability.md).
+public struct RenewalRefusal: Equatable, Sendable {
+  public var at: UnixTime
+  public var httpStatus: Int
+  public var oauthError: String?
+
+  public init(at: UnixTime, httpStatus: Int, oauthError: String?) {
+    self.at = at
+    self.httpStatus = httpStatus
+    self.oauthError = oauthError
+  }
+}
+
+/// A logout whose callback has not come back yet (flows.md §5).
+public struct PendingLogout: Equatable, Sendable {
+  public var state: Secret
+  public var redirectURI: String
+  public var began: UnixTime
+
+  public init(state: Secret, redirectURI: String, began: UnixTime) {
+    self.state = state
+    self.redirectURI = redirectURI
+    self.began = began
+  }
+}

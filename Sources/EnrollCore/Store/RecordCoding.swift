@@ -1,0 +1,129 @@
+// An account's record as JSON for the store. A member that is added or changes its meaning raises
+// `AccountDocument.version`, so that no older program drops what it does not know.
+
+import EnrollCrypto
+import EnrollJSON
+
+extension AccountRecord {
+  var json: JSON {
+    var object = JSONObject()
+    // The bits of the number: JSON integers are signed.
+    object["tokenEpoch"] = .integer(Int64(bitPattern: tokenEpoch))
+    object["confirmed"] = confirmed?.json
+    object["provisional"] = provisional?.json
+    // As text: a profile may be nested as deeply as a whole document, and must not make this one unreadable (R37).
+    object["profile"] = profile.map { AccountRecord.text($0) }
+    object["provisionalProfile"] = provisionalProfile.map { AccountRecord.text($0) }
+    object["registrationType"] = registrationType.map { .string($0) }
+    object["transactions"] = .array(transactions.map { $0.json })
+    object["renewalIntent"] = renewalIntent?.json
+    object["refusal"] = refusal?.json
+    object["sessionEnded"] = sessionEnded.map { .string($0) }
+    object["serverClockOffsetSeconds"] = serverClockOffsetSeconds.map { .integer($0) }
+    object["asksForLogin"] = .bool(asksForLogin)
+    object["logouts"] = .array(logouts.map { $0.json })
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    tokenEpoch = UInt64(bitPattern: try object.integer("tokenEpoch"))
+    if let value = object.optional("confirmed") {
+      confirmed = try TokenSet(json: value, place + ".confirmed")
+    }
+    if let value = object.optional("provisional") {
+      provisional = try TokenSet(json: value, place + ".provisional")
+    }
+    profile = try AccountRecord.profile(object.optionalString("profile"), place)
+    provisionalProfile = try AccountRecord.profile(object.optionalString("provisionalProfile"), place)
+    registrationType = try object.optionalString("registrationType")
+    for value in try object.array("transactions") {
+      transactions.append(try Transaction(json: value, place + ".transactions"))
+    }
+    if let value = object.optional("renewalIntent") {
+      renewalIntent = try RenewalIntent(json: value, place + ".renewalIntent")
+    }
+    if let value = object.optional("refusal") {
+      refusal = try RenewalRefusal(json: value, place + ".refusal")
+    }
+    sessionEnded = try object.optionalString("sessionEnded")
+    serverClockOffsetSeconds = try object.optionalInteger("serverClockOffsetSeconds")
+    asksForLogin = try object.bool("asksForLogin")
+    for value in try object.array("logouts") {
+      logouts.append(try PendingLogout(json: value, place + ".logouts"))
+    }
+    try object.end()
+  }
+
+  private static func text(_ profile: JSONObject) -> JSON {
+    .string(String(decoding: JSON.object(profile).serialized(), as: UTF8.self))
+  }
+
+  private static func profile(_ text: String?, _ place: String) throws(EnrollError) -> JSONObject? {
+    guard let text else { return nil }
+    do {
+      if let object = try JSON.parse(Array(text.utf8)).object { return object }
+    } catch {
+      throw EnrollError(.storeCorrupt, "\(place).profile: \(error.message)", field: place)
+    }
+    throw EnrollError(.storeCorrupt, "\(place).profile: expected an object", field: place)
+  }
+}
+
+extension RenewalIntent {
+  var json: JSON {
+    var object = JSONObject()
+    object["attempt"] = .string(attempt)
+    object["tokenEpoch"] = .integer(Int64(bitPattern: tokenEpoch))
+    object["refreshTokenHash"] = .string(refreshTokenHash)
+    object["bootID"] = .string(bootID)
+    object["began"] = .time(began)
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    attempt = try object.string("attempt")
+    tokenEpoch = UInt64(bitPattern: try object.integer("tokenEpoch"))
+    refreshTokenHash = try object.string("refreshTokenHash")
+    bootID = try object.string("bootID")
+    began = try object.time("began")
+    try object.end()
+  }
+}
+
+extension RenewalRefusal {
+  var json: JSON {
+    var object = JSONObject()
+    object["at"] = .time(at)
+    object["httpStatus"] = .integer(Int64(httpStatus))
+    object["oauthError"] = oauthError.map { .string($0) }
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    at = try object.time("at")
+    httpStatus = Int(truncatingIfNeeded: try object.integer("httpStatus"))
+    oauthError = try object.optionalString("oauthError")
+    try object.end()
+  }
+}
+
+extension PendingLogout {
+  var json: JSON {
+    var object = JSONObject()
+    object["state"] = .secret(state)
+    object["redirectURI"] = .string(redirectURI)
+    object["began"] = .time(began)
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    state = try object.secret("state")
+    redirectURI = try object.string("redirectURI")
+    began = try object.time("began")
+    try object.end()
+  }
+}

@@ -1,0 +1,111 @@
+// What the store's sealed files hold: one JSON document each, with the version of its form. Older versions are upgraded
+// while they are read (there are none yet), a newer one is refused with words, and anything else is damage.
+
+public import EnrollCrypto
+import EnrollJSON
+
+/// One account on disk: its record, the name that its file's name hides, and the line of records it belongs to.
+public struct AccountDocument: Equatable, Sendable {
+  /// Of the form of the record; the sealed file around it has its own.
+  public static let version: Int64 = 1
+
+  public var account: AccountName
+  /// Random, made with the account's first record and kept by every later one: within one lineage generations only
+  /// grow, so that an older copy which was put back is recognised.
+  public var lineage: String
+  public var record: AccountRecord
+
+  public init(account: AccountName, lineage: String, record: AccountRecord) {
+    self.account = account
+    self.lineage = lineage
+    self.record = record
+  }
+
+  /// - Returns: UTF-8 text that ``init(decoding:)`` reads.
+  public func encoded() -> Secret {
+    StoreText.secret(
+      .object([
+        ("version", .integer(Self.version)),
+        ("account", .string(account.text)),
+        ("lineage", .string(lineage)),
+        ("record", record.json),
+      ]))
+  }
+
+  /// - Throws: `.storeVersion` for a document by a newer program, `.storeCorrupt` for anything that is not exactly one.
+  public init(decoding text: Secret) throws(EnrollError) {
+    var object = try StoreText.document(text, newest: Self.version, "account")
+    let name = try object.string("account")
+    do {
+      account = try AccountName(name)
+    } catch {
+      throw EnrollError(.storeCorrupt, "the account's name is not one: " + error.message, field: "account")
+    }
+    lineage = try object.string("lineage")
+    record = try AccountRecord(json: object.value("record"), "record")
+    try object.end()
+  }
+}
+
+/// The outbox on disk.
+public enum OutboxDocument {
+  public static let version: Int64 = 1
+
+  public static func encoded(_ entries: [OutboxEntry]) -> Secret {
+    StoreText.secret(
+      .object([("version", .integer(version)), ("entries", .array(entries.map { $0.json }))]))
+  }
+
+  /// - Throws: as ``AccountDocument/init(decoding:)``.
+  public static func decode(_ text: Secret) throws(EnrollError) -> [OutboxEntry] {
+    var object = try StoreText.document(text, newest: version, "outbox")
+    var entries: [OutboxEntry] = []
+    for value in try object.array("entries") { entries.append(try OutboxEntry(json: value, "entries")) }
+    try object.end()
+    return entries
+  }
+}
+
+/// The installation id on disk (flows.md §7).
+public enum InstallationDocument {
+  public static let version: Int64 = 1
+
+  public static func encoded(_ id: String) -> Secret {
+    StoreText.secret(.object([("version", .integer(version)), ("id", .string(id))]))
+  }
+
+  /// - Throws: as ``AccountDocument/init(decoding:)``.
+  public static func decode(_ text: Secret) throws(EnrollError) -> String {
+    var object = try StoreText.document(text, newest: version, "installation")
+    let id = try object.string("id")
+    try object.end()
+    return id
+  }
+}
+
+private enum StoreText {
+  static func secret(_ value: JSON) -> Secret { Secret(value.serialized()) }
+
+  /// The document's members, after its version was looked at.
+  static func document(
+    _ text: Secret, newest: Int64, _ place: String
+  ) throws(EnrollError) -> StrictObject {
+    let value: JSON
+    do {
+      value = try JSON.parse(text.revealBytes())
+    } catch {
+      throw EnrollError(.storeCorrupt, "\(place): \(error.message)", field: place)
+    }
+    var object = try StrictObject(value, place)
+    let version = try object.integer("version")
+    guard version <= newest else {
+      throw EnrollError(
+        .storeVersion, "\(place): written in form \(version), this program knows up to \(newest)",
+        field: place)
+    }
+    guard version >= 1 else {
+      throw EnrollError(.storeCorrupt, "\(place): no form has the number \(version)", field: place)
+    }
+    return object
+  }
+}

@@ -1,0 +1,78 @@
+// Tokens, their expiry and the facts they prove, as JSON for the store.
+
+import EnrollCrypto
+import EnrollJSON
+
+extension TokenSet {
+  var json: JSON {
+    var object = JSONObject()
+    object["accessToken"] = .secret(accessToken)
+    object["tokenType"] = .string(tokenType)
+    object["refreshToken"] = refreshToken.map { .secret($0) }
+    object["idToken"] = idToken.map { .secret($0) }
+    object["scopes"] = .strings(scopes)
+    object["expiry"] = expiry.json
+    object["identity"] = identity?.json
+    object["isVerified"] = .bool(isVerified)
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    accessToken = try object.secret("accessToken")
+    tokenType = try object.string("tokenType")
+    refreshToken = try object.optionalSecret("refreshToken")
+    idToken = try object.optionalSecret("idToken")
+    scopes = try object.strings("scopes")
+    expiry = try Expiry(json: object.value("expiry"), place + ".expiry")
+    if let value = object.optional("identity") {
+      identity = try IdentityFacts(json: value, place + ".identity")
+    } else {
+      identity = nil
+    }
+    isVerified = try object.bool("isVerified")
+    try object.end()
+  }
+}
+
+extension IdentityFacts {
+  var json: JSON {
+    var object = JSONObject()
+    object["issuer"] = .string(issuer)
+    object["subject"] = .string(subject)
+    object["audience"] = .strings(audience)
+    object["authorizedParty"] = authorizedParty.map { .string($0) }
+    object["authTime"] = authTime.map { .time($0) }
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    issuer = try object.string("issuer")
+    subject = try object.string("subject")
+    audience = try object.strings("audience")
+    authorizedParty = try object.optionalString("authorizedParty")
+    authTime = try object.optionalInteger("authTime").map { UnixTime(seconds: $0) }
+    try object.end()
+  }
+}
+
+extension Expiry {
+  var json: JSON {
+    var object = JSONObject()
+    object["expiresAt"] = .time(expiresAt)
+    object["deadline"] = .integer(deadline.nanoseconds)
+    object["bootID"] = .string(bootID)
+    object["lifetimeSeconds"] = .integer(lifetimeSeconds)
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    expiresAt = try object.time("expiresAt")
+    deadline = Instant(nanoseconds: try object.integer("deadline"))
+    bootID = try object.string("bootID")
+    lifetimeSeconds = try object.integer("lifetimeSeconds")
+    try object.end()
+  }
+}

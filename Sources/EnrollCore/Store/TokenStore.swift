@@ -1,0 +1,80 @@
+// Where account records live, and the only place where threads and processes exclude each other. Steps are written
+// against this interface; reliability.md states what an implementation must survive.
+
+/// The name of an account: 1 to 128 bytes of UTF-8 without control characters.
+public struct AccountName: Equatable, Hashable, Sendable {
+  public let text: String
+
+  public static let `default` = AccountName(unchecked: "default")
+
+  private init(unchecked text: String) { self.text = text }
+
+  /// - Throws: `.invalidArgument` for an empty, too long or unprintable name.
+  public init(_ text: String) throws(EnrollError) {
+    let bytes = text.utf8
+    guard (1...128).contains(bytes.count), bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw EnrollError(
+        .invalidArgument,
+        "an account name is 1 to 128 bytes without control characters, this has \(bytes.count)",
+        field: "account")
+    }
+    self.text = text
+  }
+}
+
+/// How a turn at renewal ended.
+public enum RenewalTurn: Equatable, Sendable {
+  /// The body ran, alone among all threads and processes.
+  case taken
+  /// Somebody else changed the tokens meanwhile: read the record again.
+  case overtaken
+  /// The deadline passed while another one held the turn.
+  case deadlinePassed
+}
+
+/// Sealed account records, shared by threads and processes.
+public protocol TokenStore: AnyObject, Sendable {
+  /// The newest committed record; nil when the account has none. Takes no lock. A change by another process is seen
+  /// within one second.
+  /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeRefused`, `.storeIO`, `.storeVersion`.
+  func read(_ account: AccountName) throws(EnrollError) -> AccountRecord?
+
+  /// Reads the newest record (an empty one if there is none), lets `change` edit it, and saves it durably: on return
+  /// it is on disk. All under the account's write lock. When `change` throws, or changes nothing, nothing is saved.
+  /// The epoch of an empty record begins anywhere, so that a renewal from before a ``remove(_:)`` never fits it.
+  /// - Returns: the record as saved.
+  @discardableResult
+  func update(
+    _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> AccountRecord
+
+  /// Waits for the account's exclusive turn at renewal, across threads and processes, and runs `body` in it, holding
+  /// it throughout (across the network). Before `body` runs the record is read again: if its epoch is not `epoch`
+  /// any more, the turn is given up. `body` may call ``update(_:_:)`` (the order is: renew, then write).
+  func renewalTurn(
+    _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RenewalTurn
+
+  /// Makes sure that the next ``update(_:_:)`` of this account finds disk space, or says so now: called before a
+  /// refresh token is spent.
+  /// - Throws: `.storeFull`, `.storeIO`.
+  func reserveSpace(_ account: AccountName) throws(EnrollError)
+
+  /// Names of the accounts with a record, sorted.
+  func accounts() throws(EnrollError) -> [AccountName]
+
+  /// Erases the account's record durably. Erasing an unknown account is not an error.
+  func remove(_ account: AccountName) throws(EnrollError)
+
+  /// Random, made at first use, kept apart from accounts: base64url of 128 bits (flows.md §7).
+  func installationID() throws(EnrollError) -> String
+
+  /// Forgets the installation id durably: the next use makes another (flows.md §5, deregister).
+  func resetInstallationID() throws(EnrollError)
+
+  /// What servers still have to be told (reliability.md, Outbox): reads, edits and saves it durably, as ``update``.
+  @discardableResult
+  func updateOutbox(
+    _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> [OutboxEntry]
+}

@@ -1,0 +1,54 @@
+// Transactions as JSON for the store.
+
+import EnrollCrypto
+import EnrollJSON
+
+extension Transaction {
+  var json: JSON {
+    var object = JSONObject()
+    object["id"] = .string(id)
+    object["kind"] = .string(kind.rawValue)
+    object["status"] = .string(status.rawValue)
+    object["issuer"] = .string(issuer)
+    object["redirectURI"] = .string(redirectURI)
+    object["state"] = .secret(state)
+    object["nonce"] = .secret(nonce)
+    object["codeVerifier"] = .secret(codeVerifier)
+    object["scopes"] = .strings(scopes)
+    object["maxAgeSeconds"] = maxAgeSeconds.map { .integer($0) }
+    object["acrValues"] = .strings(acrValues)
+    object["prompt"] = prompt.map { .string($0) }
+    object["listensOnLoopback"] = .bool(listensOnLoopback)
+    object["began"] = .time(began)
+    object["deadline"] = deadline.json
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    id = try object.string("id")
+    let kindName = try object.string("kind")
+    guard let kind = Kind(rawValue: kindName) else {
+      throw EnrollError(.storeCorrupt, "\(place).kind: a kind that does not exist", field: place)
+    }
+    self.kind = kind
+    let statusName = try object.string("status")
+    guard let status = Status(rawValue: statusName) else {
+      throw EnrollError(.storeCorrupt, "\(place).status: a status that does not exist", field: place)
+    }
+    self.status = status
+    issuer = try object.string("issuer")
+    redirectURI = try object.string("redirectURI")
+    state = try object.secret("state")
+    nonce = try object.secret("nonce")
+    codeVerifier = try object.secret("codeVerifier")
+    scopes = try object.strings("scopes")
+    maxAgeSeconds = try object.optionalInteger("maxAgeSeconds")
+    acrValues = try object.strings("acrValues")
+    prompt = try object.optionalString("prompt")
+    listensOnLoopback = try object.bool("listensOnLoopback")
+    began = try object.time("began")
+    deadline = try Expiry(json: object.value("deadline"), place + ".deadline")
+    try object.end()
+  }
+}

@@ -1,0 +1,76 @@
+// When a token stops working, by two clocks: the date, and the monotonic clock of the boot in which it arrived.
+// flows.md §8 calls the bands fresh, due and expired. Pure: time comes in as an argument.
+
+/// One reading of the clock, taken together so that the parts agree.
+public struct Moment: Equatable, Sendable {
+  public var wall: UnixTime
+  public var instant: Instant
+  public var bootID: String
+
+  public init(wall: UnixTime, instant: Instant, bootID: String) {
+    self.wall = wall
+    self.instant = instant
+    self.bootID = bootID
+  }
+}
+
+extension Clock {
+  public func moment() -> Moment { Moment(wall: wallTime(), instant: instant(), bootID: bootID()) }
+}
+
+/// A token's end. Within the boot in which the token arrived the monotonic deadline decides, so that setting the
+/// device's date neither ends nor prolongs a session; after a reboot the date decides.
+public struct Expiry: Equatable, Sendable {
+  /// By the device's clock when the token arrived.
+  public var expiresAt: UnixTime
+  public var deadline: Instant
+  public var bootID: String
+  /// The whole life that the server gave.
+  public var lifetimeSeconds: Int64
+
+  public init(expiresAt: UnixTime, deadline: Instant, bootID: String, lifetimeSeconds: Int64) {
+    self.expiresAt = expiresAt
+    self.deadline = deadline
+    self.bootID = bootID
+    self.lifetimeSeconds = lifetimeSeconds
+  }
+
+  public init(lifetimeSeconds: Int64, from moment: Moment) {
+    expiresAt = moment.wall + lifetimeSeconds
+    deadline = moment.instant.advanced(bySeconds: lifetimeSeconds)
+    bootID = moment.bootID
+    self.lifetimeSeconds = lifetimeSeconds
+  }
+
+  /// Seconds left, rounded down, negative once expired.
+  public func secondsLeft(at moment: Moment) -> Int64 {
+    guard moment.bootID == bootID else { return expiresAt.since(moment.wall) }
+    let left = deadline.since(moment.instant)
+    return left >= 0 ? left / 1_000_000_000 : (left + 1) / 1_000_000_000 - 1
+  }
+
+  public enum Band: String, Sendable { case fresh, due, expired }
+
+  /// Neither number may ask for more than the token ever had: one that lives shorter than the grace period would be
+  /// due at birth, and every call would renew it.
+  /// - Parameters:
+  ///   - graceSeconds: how long before its end a token is due for renewal; at most half its life counts.
+  ///   - minimumLifetimeSeconds: what the caller still needs; at most nine tenths of its life count.
+  public func band(at moment: Moment, graceSeconds: Int64, minimumLifetimeSeconds: Int64 = 0) -> Band {
+    let left = secondsLeft(at: moment)
+    if left <= 0 { return .expired }
+    return left > margin(graceSeconds, minimumLifetimeSeconds) ? .fresh : .due
+  }
+
+  /// The band `fresh` by the monotonic clock alone, for an expiry of this boot: no date is read.
+  public func isFresh(at instant: Instant, graceSeconds: Int64, minimumLifetimeSeconds: Int64 = 0) -> Bool {
+    deadline.since(instant) / 1_000_000_000 > margin(graceSeconds, minimumLifetimeSeconds)
+  }
+
+  /// How much of its life a fresh token must have left.
+  private func margin(_ graceSeconds: Int64, _ minimumLifetimeSeconds: Int64) -> Int64 {
+    max(
+      min(graceSeconds, lifetimeSeconds / 2),
+      min(minimumLifetimeSeconds, lifetimeSeconds - lifetimeSeconds / 10))
+  }
+}

@@ -1,0 +1,55 @@
+// What a token endpoint says when it does not give tokens (RFC 6749 §5.2), by classes of status. Its
+// `error_description` is left alone: some servers repeat the token in it (R40).
+
+import EnrollJSON
+
+enum TokenEndpointError {
+  /// nil when the status says success.
+  static func read(_ response: HTTPResponse) -> EnrollError? {
+    let status = response.status
+    switch status {
+    case 200..<300: return nil
+    case 408, 429, 500...:
+      return EnrollError(
+        .server, "tokens were expected, status \(status) came", httpStatus: status,
+        retryAfterSeconds: RetryAfter.seconds(of: response))
+    case 400..<500: return clientError(response)
+    default:
+      return EnrollError(
+        .responseInvalid, "tokens were expected, status \(status) came; no redirect is followed (R20)",
+        httpStatus: status)
+    }
+  }
+
+  private static func clientError(_ response: HTTPResponse) -> EnrollError {
+    let status = response.status
+    guard let code = oauthError(in: response.body) else {
+      // Glewlwyd answers some refusals with an empty body.
+      let isRefusal = status == 400 || status == 401 || status == 403
+      return EnrollError(
+        isRefusal ? .oauth : .responseInvalid,
+        "tokens were expected, status \(status) without an error code came",
+        httpStatus: status)
+    }
+    // RFC 6749 §4.1.2.1 has these for redirects; some servers send them from here.
+    let isTrouble = ASCII.equals(code, "temporarily_unavailable") || ASCII.equals(code, "server_error")
+    return EnrollError(
+      isTrouble ? .server : .oauth, "tokens were expected, the provider answered \(code)", httpStatus: status,
+      oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
+  }
+
+  /// The member `error`, when it is a proper code; nil for everything else.
+  static func oauthError(in body: [UInt8]) -> String? {
+    guard let json = try? JSON.parse(body) else { return nil }
+    return json["error"]?.string.flatMap { PrintableText.errorCode($0) }
+  }
+}
+
+extension EnrollError {
+  /// The provider refuses the client rather than the token: our configuration or its, and no session's end.
+  var isOurConfiguration: Bool {
+    guard let oauthError else { return false }
+    let codes = ["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"]
+    return codes.contains { ASCII.equals($0, oauthError) }
+  }
+}

@@ -1,0 +1,109 @@
+// What a token endpoint gives (RFC 6749 §5.1). An answer to a code is read strictly: an optional member of a wrong type
+// refuses it. An answer to a refresh token is read by RefreshAnswer, which never loses a rotated token (R30).
+
+public import EnrollCrypto
+import EnrollJSON
+
+/// Tokens as they came; nothing in them is proven.
+public struct TokenResponse: Equatable, Sendable {
+  public var accessToken: Secret
+  public var tokenType: String
+  /// As ``lifetimeSeconds(from:)`` reads it.
+  public var lifetimeSeconds: Int64
+  public var refreshToken: Secret?
+  public var idToken: Secret?
+  /// nil when the server does not say: then they are the ones that were asked for (RFC 6749 §5.1).
+  public var scopes: [String]?
+
+  /// The answer to a code.
+  /// - Throws: `.oauth` when the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` for any other
+  ///   status, for what is not JSON, and when a member is missing or of a wrong type.
+  public init(processing response: HTTPResponse) throws(EnrollError) {
+    if let error = TokenEndpointError.read(response) { throw error }
+    let json = try TokenResponse.object(in: response)
+    for name in ["refresh_token", "id_token", "scope"] where json[name] != nil && json[name]?.string == nil {
+      throw TokenResponse.invalid("\(name) must be a string, not \(json[name]?.kind ?? "")", response)
+    }
+    try self.init(reading: json, of: response)
+  }
+
+  /// What can be used of a successful answer; members of a wrong type count as absent.
+  init(reading json: JSON, of response: HTTPResponse) throws(EnrollError) {
+    guard let accessToken = json["access_token"]?.string, TokenText.isAcceptable(accessToken) else {
+      throw TokenResponse.invalid(
+        "access_token must be 1 to \(TokenText.maximumBytes) visible characters", response)
+    }
+    // RFC 6749 §7.1: a type that is not understood must not be used.
+    guard let type = json["token_type"]?.string, ASCII.equalsIgnoringCase(type, "Bearer") else {
+      throw TokenResponse.invalid("token_type must be Bearer", response)
+    }
+    self.accessToken = Secret(accessToken)
+    tokenType = type
+    lifetimeSeconds = TokenResponse.lifetimeSeconds(from: json["expires_in"])
+    refreshToken = TokenResponse.token(json["refresh_token"])
+    idToken = TokenResponse.token(json["id_token"])
+    scopes = json["scope"]?.string.flatMap { TokenResponse.scopes($0) }
+  }
+}
+
+extension TokenResponse {
+  /// What a missing, negative, zero or unreadable `expires_in` counts as (R32).
+  public static let defaultLifetimeSeconds: Int64 = 300
+  /// What an absurd one is clamped to (R32): a year.
+  public static let maximumLifetimeSeconds: Int64 = 365 * 86_400
+
+  /// `expires_in`: 1 to ``maximumLifetimeSeconds``. Fractions are cut off, a string of digits is read as a number;
+  /// whatever else is ``defaultLifetimeSeconds``. Never "forever" (R32).
+  static func lifetimeSeconds(from json: JSON?) -> Int64 {
+    var seconds: Int64 = 0
+    switch json {
+    case .integer(let value): seconds = value
+    case .number(let value) where value >= 1:
+      seconds = value < Double(maximumLifetimeSeconds) ? Int64(value) : maximumLifetimeSeconds
+    case .string(let text): seconds = DecimalText.parse(text) ?? 0
+    case .number, .null, .bool, .array, .object, nil: break
+    }
+    return seconds > 0 ? min(seconds, maximumLifetimeSeconds) : defaultLifetimeSeconds
+  }
+
+  /// - Parameter requestedScopes: what the tokens are for where the server does not say.
+  public func tokenSet(requestedScopes: [String], at moment: Moment) -> TokenSet {
+    TokenSet(
+      accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken, idToken: idToken,
+      scopes: scopes ?? requestedScopes, expiry: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment))
+  }
+
+  /// The tokens after a renewal: what the answer leaves out stays as it was (R29). An id_token that came is not
+  /// checked yet (R27).
+  public func tokenSet(renewing old: TokenSet, at moment: Moment) -> TokenSet {
+    TokenSet(
+      accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken ?? old.refreshToken,
+      idToken: idToken ?? old.idToken, scopes: scopes ?? old.scopes,
+      expiry: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment), identity: old.identity,
+      isVerified: idToken == nil && old.isVerified)
+  }
+
+  static func object(in response: HTTPResponse) throws(EnrollError) -> JSON {
+    do throws(JSONError) {
+      let json = try JSON.parse(response.body)
+      guard json.object != nil else { throw JSONError("an object was expected, \(json.kind) came") }
+      return json
+    } catch {
+      throw invalid("the answer must be a JSON object: \(error.message)", response)
+    }
+  }
+
+  /// A refresh token or id_token that can be kept; nil for anything else.
+  static func token(_ json: JSON?) -> Secret? {
+    json?.string.flatMap { TokenText.isAcceptable($0) ? Secret($0) : nil }
+  }
+
+  private static func scopes(_ text: String) -> [String]? {
+    let scopes = text.utf8.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+    return Scopes.problem(in: scopes) == nil ? scopes : nil
+  }
+
+  private static func invalid(_ text: String, _ response: HTTPResponse) -> EnrollError {
+    EnrollError(.responseInvalid, "token response: \(text)", httpStatus: response.status)
+  }
+}

@@ -1,0 +1,52 @@
+// What a token endpoint gave, as it is kept.
+
+public import EnrollCrypto
+
+/// Tokens of one account that belong together.
+public struct TokenSet: Equatable, Sendable {
+  public var accessToken: Secret
+  /// As the server spelt it: `Bearer`, `DPoP`.
+  public var tokenType: String
+  public var refreshToken: Secret?
+  public var idToken: Secret?
+  public var scopes: [String]
+  public var expiry: Expiry
+  /// The proven claims of the first id_token, with which every later one must agree (R27).
+  public var identity: IdentityFacts?
+  /// False while an id_token that came on refresh could not be checked for want of keys (R27).
+  public var isVerified: Bool
+
+  public init(
+    accessToken: Secret, tokenType: String, refreshToken: Secret? = nil, idToken: Secret? = nil,
+    scopes: [String] = [], expiry: Expiry, identity: IdentityFacts? = nil, isVerified: Bool = true
+  ) {
+    self.accessToken = accessToken
+    self.tokenType = tokenType
+    self.refreshToken = refreshToken
+    self.idToken = idToken
+    self.scopes = scopes
+    self.expiry = expiry
+    self.identity = identity
+    self.isVerified = isVerified
+  }
+}
+
+/// The claims that stay the same for the life of a session (OpenID Connect Core §12.2).
+public struct IdentityFacts: Equatable, Sendable {
+  public var issuer: String
+  public var subject: String
+  public var audience: [String]
+  public var authorizedParty: String?
+  public var authTime: UnixTime?
+
+  public init(
+    issuer: String, subject: String, audience: [String], authorizedParty: String? = nil,
+    authTime: UnixTime? = nil
+  ) {
+    self.issuer = issuer
+    self.subject = subject
+    self.audience = audience
+    self.authorizedParty = authorizedParty
+    self.authTime = authTime
+  }
+}

@@ -1,0 +1,74 @@
+// Bytes that must not leak: unprintable, compared in constant time, wiped when the last reference goes (R40).
+// What it cannot wipe: copies that a caller makes with `reveal`, and those inside jansson and libcurl.
+
+import COpenSSL
+
+/// A token, key or verifier. Holds its own memory, wiped on deinit.
+public final class Secret: @unchecked Sendable, Equatable {
+  // Unchecked: the memory is written once, in init, and only read afterwards.
+  private let storage: UnsafeMutableRawBufferPointer
+
+  /// Copies `bytes`.
+  public init(_ bytes: UnsafeRawBufferPointer) {
+    storage = .allocate(byteCount: max(bytes.count, 1), alignment: 16)
+    storage.copyMemory(from: bytes)
+    count = bytes.count
+  }
+
+  /// `count` bytes that `fill` writes in place; zeros where it does not. Wiped when it throws.
+  public init(
+    count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(CryptoError) -> Void
+  ) throws(CryptoError) {
+    self.count = max(count, 0)
+    storage = .allocate(byteCount: max(count, 1), alignment: 16)
+    storage.initializeMemory(as: UInt8.self, repeating: 0)
+    try fill(UnsafeMutableRawBufferPointer(rebasing: storage[..<self.count]))
+  }
+
+  deinit {
+    OPENSSL_cleanse(storage.baseAddress, storage.count)
+    storage.deallocate()
+  }
+
+  /// Bytes.
+  public let count: Int
+
+  public var isEmpty: Bool { count == 0 }
+
+  public convenience init(_ bytes: [UInt8]) {
+    self.init(copying: bytes)
+  }
+
+  /// Copies the UTF-8 of `text`.
+  public convenience init(_ text: String) {
+    self.init(copying: Array(text.utf8))
+  }
+
+  private convenience init(copying bytes: [UInt8]) {
+    var copy = bytes
+    defer { copy.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }
+    self.init(copy.withUnsafeBytes { UnsafeRawBufferPointer($0) })
+  }
+
+  public func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count]))
+  }
+
+  /// The text itself, for the one place that must send or hand it out. The copy is the caller's to guard.
+  public func reveal() -> String {
+    withBytes { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The bytes themselves; see ``reveal()``.
+  public func revealBytes() -> [UInt8] {
+    withBytes { Array($0) }
+  }
+
+  /// Constant time for equal lengths.
+  public static func == (left: Secret, right: Secret) -> Bool {
+    guard left.count == right.count else { return false }
+    return CRYPTO_memcmp(left.storage.baseAddress, right.storage.baseAddress, left.count) == 0
+  }
+}

@@ -1,0 +1,42 @@
+// The NIST curves of RFC 7518 §6.2.1.1.
+
+/// An elliptic curve, named as JSON Web Keys name it.
+public enum Curve: String, Sendable, CaseIterable {
+  case p256 = "P-256"
+  case p384 = "P-384"
+  case p521 = "P-521"
+
+  /// Bytes of a coordinate, and of each half of a signature.
+  public var coordinateCount: Int {
+    switch self {
+    case .p256: 32
+    case .p384: 48
+    case .p521: 66
+    }
+  }
+
+  /// Size of its field.
+  var bitCount: Int32 {
+    switch self {
+    case .p256: 256
+    case .p384: 384
+    case .p521: 521
+    }
+  }
+
+  /// OpenSSL takes NIST's names.
+  var name: StaticString {
+    switch self {
+    case .p256: "P-256"
+    case .p384: "P-384"
+    case .p521: "P-521"
+    }
+  }
+}
+
+/// What kind of key it is.
+public enum KeyKind: Equatable, Sendable {
+  case rsa(bits: Int)
+  case ec(Curve)
+  case ed25519
+}

@@ -1,0 +1,167 @@
+// Public keys and the checking of signatures in JOSE's form (RFC 7518 §3, RFC 8037). A key that is malformed or weak is
+// refused when it is made (R22), so that a PublicKey is always fit for use.
+
+import COpenSSL
+
+/// A key that checks signatures. A class because it owns OpenSSL's object; it never changes.
+public final class PublicKey: Sendable {
+  /// The numbers of which the key is made, as JSON Web Keys carry them: big-endian bytes.
+  public enum Components: Equatable, Sendable {
+    /// Without leading zeros.
+    case rsa(modulus: [UInt8], exponent: [UInt8])
+    /// Each ``Curve/coordinateCount`` bytes.
+    case ec(Curve, x: [UInt8], y: [UInt8])
+    /// 32 bytes.
+    case ed25519([UInt8])
+  }
+
+  public let kind: KeyKind
+  /// The byte strings of ``components``, apart from the enum: an enum hides its kind in spare bits of the first one's
+  /// pointer, and a leak checker then takes a key that is still in use for lost.
+  private let numbers: [[UInt8]]
+  let handle: KeyHandle
+
+  public var components: Components {
+    switch kind {
+    case .rsa: .rsa(modulus: numbers[0], exponent: numbers[1])
+    case .ec(let curve): .ec(curve, x: numbers[0], y: numbers[1])
+    case .ed25519: .ed25519(numbers[0])
+    }
+  }
+
+  private init(_ kind: KeyKind, _ numbers: [[UInt8]], _ handle: KeyHandle) {
+    self.kind = kind
+    self.numbers = numbers
+    self.handle = handle
+  }
+
+  /// - Parameters: big-endian bytes; leading zeros are dropped.
+  /// - Throws: `.key` for a modulus under 2,048 or over 8,192 bits, even, or made by the flawed generator of
+  ///   CVE-2017-15361; for an exponent that is even, 1, or over 64 bits.
+  public static func rsa(modulus: [UInt8], exponent: [UInt8]) throws(CryptoError) -> PublicKey {
+    let modulus = [UInt8](modulus.drop { $0 == 0 })
+    let exponent = [UInt8](exponent.drop { $0 == 0 })
+    try RSAStrength.check(modulus: modulus, exponent: exponent)
+    let parameters = Parameters()
+    parameters.add("n", number: modulus)
+    parameters.add("e", number: exponent)
+    let bits = RSAStrength.bitCount(modulus[...])
+    return PublicKey(.rsa(bits: bits), [modulus, exponent], try handle("RSA", parameters))
+  }
+
+  /// - Throws: `.key` for coordinates of the wrong length or a point that is not on the curve.
+  public static func ec(curve: Curve, x: [UInt8], y: [UInt8]) throws(CryptoError) -> PublicKey {
+    guard x.count == curve.coordinateCount, y.count == curve.coordinateCount else {
+      throw CryptoError(
+        .key,
+        "a coordinate on \(curve.rawValue) has \(curve.coordinateCount) bytes, not \(x.count) or \(y.count)")
+    }
+    let parameters = Parameters()
+    parameters.add("group", text: curve.name)
+    parameters.add("pub", octets: [4] + x + y)
+    let key: KeyHandle
+    do throws(CryptoError) {
+      key = try handle("EC", parameters)
+      let context = KeyContext(
+        owning: try require(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
+      try require(EVP_PKEY_public_check(context.pointer), "key check")
+    } catch {
+      throw CryptoError(.key, "the point is not on \(curve.rawValue)")
+    }
+    return PublicKey(.ec(curve), [x, y], key)
+  }
+
+  /// - Throws: `.key` for any other length than 32 bytes, and for a point that is not written canonically or is of
+  ///   small order, with which signatures of nobody verify.
+  public static func ed25519(_ bytes: [UInt8]) throws(CryptoError) -> PublicKey {
+    try Ed25519Strength.check(bytes)
+    let key = EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes, bytes.count)
+    return PublicKey(.ed25519, [bytes], KeyHandle(owning: try require(key, "Ed25519 key")))
+  }
+
+  /// Whether `signature` is this key's over `message`.
+  /// - Parameter signature: as JOSE has it: for the ES family r and s, each as long as a coordinate. One of another
+  ///   length is not a signature: false.
+  /// - Throws: `.key` when the algorithm wants another kind of key or another curve.
+  public func verify(
+    signature: [UInt8], message: [UInt8], algorithm: SignatureAlgorithm
+  ) throws(CryptoError) -> Bool {
+    try algorithm.requireFit(kind)
+    var signature = signature
+    if case .ec(let curve) = kind {
+      guard signature.count == 2 * curve.coordinateCount else { return false }
+      signature = try ECDSASignature.der(joined: signature)
+    }
+    let context = try DigestContext()
+    var keyContext: OpaquePointer?
+    try require(
+      EVP_DigestVerifyInit(context.pointer, &keyContext, algorithm.externalDigest(), nil, handle.pointer),
+      "signature check")
+    try algorithm.configure(keyContext)
+    let verdict = EVP_DigestVerify(context.pointer, signature, signature.count, message, message.count)
+    // Anything but 1 is a refusal: for some values of r and s OpenSSL says -1 where others get 0. Either leaves a
+    // reason in the thread's queue.
+    if verdict != 1 { ERR_clear_error() }
+    return verdict == 1
+  }
+
+  private static func handle(_ type: StaticString, _ parameters: Parameters) throws(CryptoError) -> KeyHandle
+  {
+    let made = type.withCString { EVP_PKEY_CTX_new_from_name(nil, $0, nil) }
+    let context = KeyContext(owning: try require(made, "key context"))
+    try require(EVP_PKEY_fromdata_init(context.pointer), "key context")
+    var key: OpaquePointer?
+    let status = parameters.withList {
+      EVP_PKEY_fromdata(context.pointer, &key, enroll_evp_public_key(), $0)
+    }
+    guard status == 1, let key else {
+      let cause = CryptoError.library("public key")
+      throw CryptoError(.key, cause.message)
+    }
+    return KeyHandle(owning: key)
+  }
+}
+
+extension ECDSASignature {
+  /// DER, which OpenSSL speaks, from r and s side by side, which JOSE does (RFC 7518 §3.4).
+  static func der(joined: [UInt8]) throws(CryptoError) -> [UInt8] {
+    let half = joined.count / 2
+    let signature = ECDSASignature(owning: try require(ECDSA_SIG_new(), "ECDSA signature"))
+    let numbers = joined.withUnsafeBufferPointer { bytes in
+      let start = bytes.baseAddress
+      return (BN_bin2bn(start, Int32(half), nil), BN_bin2bn(start?.advanced(by: half), Int32(half), nil))
+    }
+    guard ECDSA_SIG_set0(signature.pointer, numbers.0, numbers.1) == 1 else {
+      BN_free(numbers.0)
+      BN_free(numbers.1)
+      throw .library("ECDSA signature")
+    }
+    let count = i2d_ECDSA_SIG(signature.pointer, nil)
+    guard count > 0 else { throw .library("ECDSA signature") }
+    var der = [UInt8](repeating: 0, count: Int(count))
+    let written = der.withUnsafeMutableBufferPointer { bytes in
+      var start = bytes.baseAddress
+      return i2d_ECDSA_SIG(signature.pointer, &start)
+    }
+    guard written == count else { throw .library("ECDSA signature") }
+    return der
+  }
+
+  /// The way back.
+  static func joined(der: [UInt8], curve: Curve) throws(CryptoError) -> [UInt8] {
+    let parsed = der.withUnsafeBufferPointer { bytes in
+      var start = bytes.baseAddress
+      return d2i_ECDSA_SIG(nil, &start, bytes.count)
+    }
+    let signature = ECDSASignature(owning: try require(parsed, "ECDSA signature"))
+    var joined = [UInt8](repeating: 0, count: 2 * curve.coordinateCount)
+    let half = Int32(curve.coordinateCount)
+    let written = joined.withUnsafeMutableBufferPointer { bytes in
+      let start = bytes.baseAddress
+      return BN_bn2binpad(ECDSA_SIG_get0_r(signature.pointer), start, half) == half
+        && BN_bn2binpad(ECDSA_SIG_get0_s(signature.pointer), start?.advanced(by: Int(half)), half) == half
+    }
+    guard written else { throw .library("ECDSA signature") }
+    return joined
+  }
+}

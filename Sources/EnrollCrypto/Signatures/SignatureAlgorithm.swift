@@ -1,0 +1,60 @@
+// The signature algorithms of R21 (RFC 7518 §3.1, RFC 8037 §3.1), all asymmetric. `none` and the HS family have no case,
+// so that nothing can choose them.
+
+import COpenSSL
+
+/// A signature algorithm, named as JOSE names it.
+public enum SignatureAlgorithm: String, Sendable, CaseIterable {
+  case RS256, RS384, RS512
+  case PS256, PS384, PS512
+  case ES256, ES384, ES512
+  /// With Ed25519 only.
+  case EdDSA
+
+  /// By its JOSE name, byte by byte; nil for any other.
+  public init?(name: String) {
+    for algorithm in Self.allCases where algorithm.rawValue.utf8.elementsEqual(name.utf8) {
+      self = algorithm
+      return
+    }
+    return nil
+  }
+
+  /// The hash that goes with it; for EdDSA the one inside Ed25519, which OpenID Connect uses for `at_hash`.
+  public var digest: Digest {
+    switch self {
+    case .RS256, .PS256, .ES256: .sha256
+    case .RS384, .PS384, .ES384: .sha384
+    case .RS512, .PS512, .ES512, .EdDSA: .sha512
+    }
+  }
+
+  /// Whether a key of that kind may be used with it: one curve for each ES algorithm (RFC 7518 §3.4).
+  public func fits(_ kind: KeyKind) -> Bool {
+    switch self {
+    case .RS256, .RS384, .RS512, .PS256, .PS384, .PS512: if case .rsa = kind { true } else { false }
+    case .ES256: kind == .ec(.p256)
+    case .ES384: kind == .ec(.p384)
+    case .ES512: kind == .ec(.p521)
+    case .EdDSA: kind == .ed25519
+    }
+  }
+
+  var isPSS: Bool { self == .PS256 || self == .PS384 || self == .PS512 }
+
+  /// Ed25519 hashes by itself.
+  func externalDigest() throws(CryptoError) -> OpaquePointer? {
+    self == .EdDSA ? nil : try require(digest.handle, "digest").pointer
+  }
+
+  /// PSS with the salt as long as the hash (RFC 7518 §3.5).
+  func configure(_ context: OpaquePointer?) throws(CryptoError) {
+    guard isPSS else { return }
+    try require(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING), "PSS padding")
+    try require(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST), "PSS salt length")
+  }
+
+  func requireFit(_ kind: KeyKind) throws(CryptoError) {
+    guard fits(kind) else { throw CryptoError(.key, "the key is of another kind than \(rawValue) wants") }
+  }
+}

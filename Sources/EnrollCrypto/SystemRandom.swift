@@ -1,0 +1,33 @@
+// Random bytes from OpenSSL's generator, which the kernel seeds and which reseeds after a fork.
+
+import COpenSSL
+
+public enum SystemRandom {
+  /// Bytes in one call.
+  public static let countLimit = 1 << 20
+
+  /// - Throws: `.library` when the system has no entropy to give, never weaker bytes instead; `.argument` for a
+  ///   negative `count` or one over ``countLimit``.
+  public static func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {
+    try check(count)
+    var bytes = [UInt8](repeating: 0, count: count)
+    let status = bytes.withUnsafeMutableBufferPointer { RAND_bytes($0.baseAddress, Int32($0.count)) }
+    try require(status, "random bytes")
+    return bytes
+  }
+
+  /// As ``bytes(_:)``, for keys: from the generator whose output is never published.
+  public static func secret(_ count: Int) throws(CryptoError) -> Secret {
+    try check(count)
+    return try Secret(count: count) { (output) throws(CryptoError) in
+      let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      try require(RAND_priv_bytes(start, Int32(output.count)), "random bytes")
+    }
+  }
+
+  private static func check(_ count: Int) throws(CryptoError) {
+    guard (0...countLimit).contains(count) else {
+      throw CryptoError(.argument, "asked for \(count) random bytes, not 0 to \(countLimit)")
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// How long a caller wants to wait: its deadline and its cancellation, as one Cancellation for the step that it called.
+
+import EnrollCore
+
+extension Client {
+  /// Runs a step that ends early when the caller cancels or its deadline passes, and tells the two apart.
+  /// - Throws: `.cancelled`, `.deadlineExceeded`, and what the step throws.
+  func bounded<Result>(
+    until deadline: Instant, _ cancellation: (any Cancellation)?,
+    _ step: (any Cancellation) throws(EnrollError) -> Result
+  ) throws(EnrollError) -> Result {
+    try checkPatience(deadline, cancellation)
+    let flag = CancellationFlag()
+    let hook = cancellation?.onCancel { flag.cancel() }
+    let timer = deadline == .distantFuture ? nil : timers.run(at: deadline) { flag.cancel() }
+    defer {
+      if let timer { timers.cancel(timer) }
+      if let hook { cancellation?.removeHook(hook) }
+    }
+    do throws(EnrollError) {
+      return try step(flag)
+    } catch {
+      if error.code == .cancelled { try checkPatience(deadline, cancellation) }
+      throw error
+    }
+  }
+
+  /// - Throws: `.cancelled` or `.deadlineExceeded` once either is the case.
+  func checkPatience(_ deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError) {
+    if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+    if clock.instant() >= deadline {
+      throw EnrollError(.deadlineExceeded, "the deadline passed before the answer was there")
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// One account of one configuration, as every face uses it: the engine, with threads, deadlines and loopback redirects.
+
+public import EnrollCore
+import EnrollCrypto
+
+/// The product in one object. Any method may be called from any thread. Calls that may touch the network take a
+/// deadline and a cancellation; both end the caller's wait, never a request whose answer must not be lost.
+/// A class because the host's threads share it.
+public final class Client: Sendable {
+  public let configuration: Configuration
+  public let account: AccountName
+  let engine: Engine
+  let clock: any Clock
+  let hub = EventHub()
+  let pool: WorkerPool
+  let timers: TimerQueue
+  let renewals: RenewalCoordinator<RenewalRun>
+  let wishes = Guarded(RenewalWishes(), by: Mutex())
+  let tokens: TokenCache
+  let settlements = Guarded(Settlements(), by: Mutex())
+  let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
+  private let fork = ForkGuard()
+  private let readiness: Guarded<Readiness>
+
+  private struct Readiness {
+    var isPlatformReady: Bool
+    var isClosed = false
+  }
+
+  /// What one run of the renewal step gave to all who joined it.
+  enum RenewalRun: Sendable {
+    case ended(RenewalResult)
+    case failed(EnrollError)
+  }
+
+  /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
+  public init(_ options: ClientOptions) throws(EnrollError) {
+    configuration = options.configuration
+    account = options.account
+    clock = options.clock ?? SystemClock()
+    pool = WorkerPool()
+    timers = TimerQueue(clock: clock)
+    readiness = Guarded(Readiness(isPlatformReady: options.isPlatformReady), by: Mutex())
+    tokens = TokenCache(clock: clock, graceSeconds: configuration.graceSeconds)
+    let random = options.random ?? SystemRandomSource()
+    let store: any TokenStore
+    switch options.store {
+    case .directory(let path): store = try FileTokenStore(path: path, clock: clock, random: random)
+    case .memory: store = MemoryTokenStore(clock: clock, random: random)
+    case .custom(let own): store = own
+    }
+    let transport =
+      options.transport
+      ?? CurlTransport(
+        .init(allowsLoopbackHTTP: configuration.allowsLoopbackHTTP, caFile: configuration.caFile))
+    let engine = Engine(
+      configuration: configuration, account: account, platform: options.platform, transport: transport,
+      store: store, clock: clock, random: random, observer: hub, exclusion: { Mutex() })
+    self.engine = engine
+    // Before any other observer: who hears of new tokens and asks for one must not get the old one.
+    _ = hub.add(CacheKeeper(tokens))
+    renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) { [tokens, wishes] in
+      let wanted = wishes.withLock { $0.takeAll() }
+      defer { tokens.forget() }
+      do throws(EnrollError) {
+        let result = try engine.renew(epochs: wanted.epochs, forced: wanted.areForced)
+        engine.sendOutbox(cancellation: nil)
+        return .ended(result)
+      } catch {
+        return .failed(error)
+      }
+    }
+  }
+
+  private final class CacheKeeper: EngineObserver {
+    private let tokens: TokenCache
+    init(_ tokens: TokenCache) { self.tokens = tokens }
+    func observe(_ notification: EnrollEvent) { tokens.forget() }
+  }
+
+  /// Ends the client: loopback listeners close, waiting calls return, later ones throw `.handle`. Idempotent. A
+  /// renewal under way runs to its end.
+  public func close() {
+    readiness.withLock { $0.isClosed = true }
+    for cancellation in loopbacks.withLock({ $0.removeAll() }) { cancellation.cancel() }
+    tokens.forget()
+    hub.announceChange()
+  }
+
+  /// Returns once every renewal that was begun has ended, and what it got is stored (R39). Close the client before.
+  /// Not to be called from a completion or an observer.
+  public func drain() { pool.drain() }
+
+  var isClosed: Bool { readiness.withLock { $0.isClosed } }
+
+  /// - Throws: `.forked` in a child, `.handle` after ``close()``.
+  func requireOpen() throws(EnrollError) {
+    try fork.check()
+    guard !isClosed else { throw EnrollError(.handle, "the client was closed") }
+  }
+
+  /// The state as this process knows it, without looking at the store.
+  public var lastKnownState: RegistrationState { engine.state }
+
+  /// Runs a blocking job on a thread of the client's own: never queued behind a job that may be waiting for it.
+  /// - Returns: false when the system has no thread to give; the job will not run.
+  public func perform(_ job: @escaping @Sendable () -> Void) -> Bool {
+    pool.submitNow(job) || PlainThread.start(job)
+  }
+
+  /// The instant that many seconds from now.
+  public func deadline(afterSeconds seconds: Int64) -> Instant {
+    clock.instant().advanced(bySeconds: seconds)
+  }
+
+  /// The host's platform can open a browser now (Cordova's `deviceready`): requests that waited go on.
+  public func platformReady() {
+    readiness.withLock { $0.isPlatformReady = true }
+    hub.announceChange()
+  }
+
+  /// Waits until the host has declared its platform ready (flows.md §7).
+  func waitForPlatform(until deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError) {
+    try wait(until: deadline, cancellation) { readiness.withLock { $0.isPlatformReady } }
+  }
+
+  /// Waits until `condition` holds; looks again at every change, and at least every quarter of a second, because
+  /// another process may be the one that changes the store.
+  func wait(
+    until deadline: Instant, _ cancellation: (any Cancellation)?,
+    for condition: () throws(EnrollError) -> Bool
+  ) throws(EnrollError) {
+    while true {
+      let seen = hub.changeCount
+      if try condition() { return }
+      try requireOpen()
+      try checkPatience(deadline, cancellation)
+      let left = deadline.since(clock.instant())
+      hub.waitForChange(since: seen, atMost: max(1_000_000, min(left, 250_000_000)))
+    }
+  }
+
+  public func observe(_ observer: any EngineObserver) -> Int { hub.add(observer) }
+
+  public func stopObserving(_ ticket: Int) { hub.remove(ticket) }
+}

@@ -1,0 +1,55 @@
+// Who the user is, what is kept, and logging out, through a client.
+
+public import EnrollCore
+public import EnrollJSON
+
+extension Client {
+  /// - Throws: `.notFound` when nobody is signed in.
+  public func profile() throws(EnrollError) -> JSONObject {
+    try requireOpen()
+    return try engine.profile()
+  }
+
+  /// Asks the provider who the user is, with a token that is valid.
+  public func userinfo(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
+    -> JSONObject
+  {
+    try requireOpen()
+    if engine.hasSession {
+      _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
+    }
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.userinfo(cancellation: cancellation)
+    }
+  }
+
+  public func readAccount() throws(EnrollError) -> AccountSnapshot {
+    try requireOpen()
+    return try engine.readAccount()
+  }
+
+  /// Erases the session, tells the server, and gives the URL at which the browser ends the provider's session.
+  /// - Returns: nil when there is no such URL, or with `localOnly`.
+  public func beginLogout(
+    localOnly: Bool, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> String? {
+    try requireOpen()
+    defer { tokens.forget() }
+    // Never refused for want of time: the session is erased first, only the servers may have to be told later.
+    let flag = CancellationFlag()
+    let timer = timers.run(at: deadline) { flag.cancel() }
+    let hook = cancellation?.onCancel { flag.cancel() }
+    defer {
+      if let timer { timers.cancel(timer) }
+      if let hook { cancellation?.removeHook(hook) }
+    }
+    return try engine.beginLogout(localOnly: localOnly, cancellation: flag)
+  }
+
+  /// The logout callback came back.
+  /// - Throws: `.unsolicited` when no logout of ours waits for it.
+  public func finishLogout(_ url: String) throws(EnrollError) {
+    try requireOpen()
+    try engine.finishLogout(url)
+  }
+}

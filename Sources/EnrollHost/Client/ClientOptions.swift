@@ -1,0 +1,32 @@
+// What a host gives to open a client.
+
+public import EnrollCore
+
+public struct ClientOptions: Sendable {
+  /// Where tokens live.
+  public enum StoreChoice: Sendable {
+    /// An absolute path; the directory is made, 0700, when its parent exists.
+    case directory(String)
+    /// Gone with the client.
+    case memory
+    case custom(any TokenStore)
+  }
+
+  public var configuration: Configuration
+  public var store: StoreChoice
+  public var account = AccountName.default
+  public var platform = Platform()
+  /// False where ``Client/platformReady()`` will be called: until then requests for the state wait.
+  public var isPlatformReady = true
+  /// nil: libcurl.
+  public var transport: (any Transport)?
+  /// nil: the system's.
+  public var clock: (any Clock)?
+  /// nil: the system's.
+  public var random: (any RandomSource)?
+
+  public init(configuration: Configuration, store: StoreChoice) {
+    self.configuration = configuration
+    self.store = store
+  }
+}

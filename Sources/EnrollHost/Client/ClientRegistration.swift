@@ -1,0 +1,183 @@
+// Registration through a client: begin, the redirect back by whatever way it comes, and the state.
+
+public import EnrollCore
+
+extension Client {
+  /// The registration state; with `wait`, once it has settled. Renews a token that is due, so that the answer is C or E
+  /// rather than a promise (flows.md §7).
+  public func registrationState(
+    wait: Bool, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
+    try requireOpen()
+    try waitForPlatform(until: deadline, cancellation)
+    var state = try decidedState(until: deadline, cancellation: cancellation)
+    if wait, !state.isSettled {
+      try self.wait(until: deadline, cancellation) { () throws(EnrollError) in
+        state = try decidedState(until: deadline, cancellation: cancellation)
+        return state.isSettled
+      }
+    }
+    return state
+  }
+
+  private func decidedState(
+    until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
+    switch try engine.standing() {
+    case .known(let state): return state
+    case .needsRenewal:
+      _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
+      return engine.state
+    }
+  }
+
+  /// Begins a sign-in. With a loopback redirect a listener opens with it, and closes when it is settled (R4).
+  /// - Throws: as ``Engine/begin(_:loopbackRedirectURI:cancellation:)``; `.busy` when the loopback port is taken.
+  public func begin(
+    _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> BegunTransaction {
+    try requireOpen()
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      guard configuration.usesLoopbackRedirect else {
+        return try engine.begin(options, cancellation: cancellation)
+      }
+      let listener = try LoopbackListener(redirectURI: configuration.redirectURI)
+      do throws(EnrollError) {
+        let begun = try engine.begin(
+          options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)
+        try listen(on: listener, for: begun)
+        return begun
+      } catch {
+        listener.close()
+        throw error
+      }
+    }
+  }
+
+  /// Takes a redirect URL back, from whatever process, and carries its transaction to its end.
+  /// - Returns: the state G or, without confirmation, H.
+  /// - Throws: why the URL settles nothing (``Engine/resume(_:cancellation:)``), or why its transaction failed: the
+  ///   state is F then, or the session beside which it ran.
+  public func resume(
+    _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
+    try requireOpen()
+    try waitForPlatform(until: deadline, cancellation)
+    let settlement = try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.resume(url, cancellation: cancellation)
+    }
+    return try remember(settlement)
+  }
+
+  /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
+  /// thread, or by another process.
+  /// - Throws: `.notFound` for an unknown transaction, `.transactionExpired`, what made it fail, `.deadlineExceeded`.
+  public func awaitTransaction(
+    _ transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
+    try requireOpen()
+    var state: RegistrationState?
+    try wait(until: deadline, cancellation) { () throws(EnrollError) in
+      if let settlement = settlements.withLock({ $0[transactionID] }) {
+        state = try outcome(of: settlement)
+        return true
+      }
+      switch try engine.transactionStatus(transactionID) {
+      case .pending, .cancelled, .exchanging: return false
+      case .succeeded:
+        state = try decidedState(until: deadline, cancellation: cancellation)
+        return true
+      case .failed: throw EnrollError(.alreadySettled, "the transaction failed in another process")
+      }
+    }
+    return state ?? engine.state
+  }
+
+  /// What came of a URL that reached the app.
+  public enum HandledURL: Equatable, Sendable {
+    case registration(RegistrationState)
+    case logoutFinished
+    /// Nobody of this client waits for it; nothing happened.
+    case unsolicited
+  }
+
+  /// One door for every URL that reaches an app: redirect, logout callback, or none of ours.
+  /// - Throws: as ``resume(_:until:cancellation:)``, but `.unsolicited` and `.redirectMismatch` are answers.
+  public func handle(
+    _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HandledURL {
+    try requireOpen()
+    do throws(EnrollError) {
+      try engine.finishLogout(url)
+      return .logoutFinished
+    } catch {
+      guard error.code == .unsolicited || error.code == .redirectMalformed else { throw error }
+    }
+    do throws(EnrollError) {
+      return .registration(try resume(url, until: deadline, cancellation: cancellation))
+    } catch {
+      guard error.code == .unsolicited || error.code == .redirectMismatch else { throw error }
+      return .unsolicited
+    }
+  }
+
+  /// G to H. - Throws: `.illegalState` when nothing waits for confirmation.
+  public func confirm() throws(EnrollError) -> RegistrationState {
+    try requireOpen()
+    defer { tokens.forget() }
+    return try engine.confirm()
+  }
+
+  /// Back to the choices; provisional tokens are revoked and cleared, a confirmed session survives.
+  public func retry(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
+    -> RegistrationState
+  {
+    try requireOpen()
+    defer { tokens.forget() }
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.retry(cancellation: cancellation)
+    }
+  }
+
+  /// The user gave up: a hint, a late valid redirect still wins.
+  public func cancel(_ transactionID: String?) throws(EnrollError) -> RegistrationState {
+    try requireOpen()
+    return try engine.cancel(transactionID: transactionID)
+  }
+
+  /// Empties local state; no server is told.
+  public func clear() throws(EnrollError) -> RegistrationState {
+    try requireOpen()
+    defer { tokens.forget() }
+    return try engine.clear()
+  }
+
+  /// Keeps how a transaction ended for whoever waits for it.
+  func remember(_ settlement: Engine.Settlement) throws(EnrollError) -> RegistrationState {
+    tokens.forget()
+    settlements.withLock { $0.add(settlement) }
+    hub.announceChange()
+    return try outcome(of: settlement)
+  }
+
+  private func outcome(of settlement: Engine.Settlement) throws(EnrollError) -> RegistrationState {
+    switch settlement.ending {
+    case .succeeded(let state): return state
+    case .failed(let error): throw error
+    }
+  }
+}
+
+/// How the last transactions of this process ended, for those who await them.
+struct Settlements: Sendable {
+  private var known: [Engine.Settlement] = []
+
+  subscript(transactionID: String) -> Engine.Settlement? {
+    known.first { ASCII.equals($0.transactionID, transactionID) }
+  }
+
+  mutating func add(_ settlement: Engine.Settlement) {
+    known.append(settlement)
+    if known.count > Engine.transactionLimit { known.removeFirst() }
+  }
+}

@@ -1,0 +1,163 @@
+// Tokens through a client: from memory where they are fresh, through one shared renewal where they are due.
+
+public import EnrollCore
+
+extension Client {
+  /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token that still works, or
+  /// `busy`; the renewal goes on.
+  /// - Throws: `.illegalState` while tokens wait for confirmation; store errors other than a locked one; `.cancelled`.
+  public func access(
+    minimumLifetimeSeconds: Int64, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> AccessOutcome {
+    try blocking { done in
+      access(
+        minimumLifetimeSeconds: minimumLifetimeSeconds, until: deadline, cancellation: cancellation,
+        completion: done)
+    }
+  }
+
+  /// As ``access(minimumLifetimeSeconds:until:cancellation:)``, holding no thread: `completion` runs at once when no
+  /// renewal is needed, else on a thread of the pool.
+  public func access(
+    minimumLifetimeSeconds: Int64, until deadline: Instant, cancellation: (any Cancellation)?,
+    completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
+  ) {
+    do throws(EnrollError) {
+      try requireOpen()
+      if let token = tokens.fresh(minimumLifetimeSeconds: minimumLifetimeSeconds) {
+        return completion(.success(.valid(token)))
+      }
+      let version = tokens.version
+      switch try engine.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds) {
+      case .fresh(let token, let expiry):
+        tokens.keep(token, expiry: expiry, since: version)
+        completion(.success(.valid(token)))
+      case .answer(let outcome): completion(.success(outcome))
+      case .renew(let epoch):
+        renew(
+          epoch: epoch, isForced: false, minimumLifetimeSeconds: minimumLifetimeSeconds, until: deadline,
+          cancellation: cancellation, completion: completion)
+      }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  /// Renews now, whatever the token's age.
+  public func refresh(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
+    -> AccessOutcome
+  {
+    try blocking { done in refresh(until: deadline, cancellation: cancellation, completion: done) }
+  }
+
+  /// As ``refresh(until:cancellation:)``, holding no thread.
+  public func refresh(
+    until deadline: Instant, cancellation: (any Cancellation)?,
+    completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
+  ) {
+    do throws(EnrollError) {
+      try requireOpen()
+      switch try engine.decideRefresh() {
+      // What is no token cannot be renewed: nobody is signed in, say.
+      case .answer(let outcome): completion(.success(outcome))
+      case .renew(let epoch):
+        renew(
+          epoch: epoch, isForced: true, minimumLifetimeSeconds: 0, until: deadline,
+          cancellation: cancellation, completion: completion)
+      }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  private func renew(
+    epoch: UInt64, isForced: Bool, minimumLifetimeSeconds: Int64, until deadline: Instant,
+    cancellation: (any Cancellation)?,
+    completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
+  ) {
+    wishes.withLock { $0.add(epoch: epoch, isForced: isForced) }
+    renewals.join(deadline: deadline, cancellation: cancellation) { [engine] answer in
+      completion(Self.outcome(of: answer, engine, minimumLifetimeSeconds))
+    }
+  }
+
+  private static func outcome(
+    of answer: RenewalCoordinator<RenewalRun>.Answer, _ engine: Engine, _ minimumLifetimeSeconds: Int64
+  ) -> Result<AccessOutcome, EnrollError> {
+    do throws(EnrollError) {
+      switch answer {
+      case .finished(.ended(let result)):
+        return .success(try engine.outcome(after: result, minimumLifetimeSeconds: minimumLifetimeSeconds))
+      case .finished(.failed(let error)):
+        if error.code == .storeLocked { return .success(.storeLocked) }
+        if let live = try engine.liveToken() { return .success(.stale(live, reason: error)) }
+        return .failure(error)
+      case .deadlinePassed:
+        let late = EnrollError(.deadlineExceeded, "the renewal goes on, the deadline has passed")
+        return .success(try engine.liveToken().map { .stale($0, reason: late) } ?? .busy)
+      case .cancelled:
+        return .failure(EnrollError(.cancelled, "the call was cancelled"))
+      case .refused(let error):
+        return .failure(error)
+      }
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Waits for a completion on this thread.
+  private func blocking(
+    _ start: (@escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void) -> Void
+  ) throws(EnrollError) -> AccessOutcome {
+    let done = Event()
+    let box = Guarded<Result<AccessOutcome, EnrollError>?>(nil, by: Mutex())
+    start { result in
+      box.withLock { $0 = result }
+      done.set()
+    }
+    done.wait()
+    guard let result = box.withLock({ $0 }) else {
+      throw EnrollError(.internal, "a completion came without its result")
+    }
+    return try result.get()
+  }
+
+  /// Memory only: the fresh token, or nil.
+  public func freshAccessToken(minimumLifetimeSeconds: Int64) -> AccessToken? {
+    tokens.fresh(minimumLifetimeSeconds: minimumLifetimeSeconds)
+  }
+
+  /// Copies a fresh token from memory into `buffer`, if it fits: the call that a host can afford before every request.
+  /// - Returns: its length in bytes and when it expires; nil when it is not at hand.
+  public func copyFreshAccessToken(
+    minimumLifetimeSeconds: Int64, into buffer: UnsafeMutableRawBufferPointer
+  ) -> (count: Int, expiresAt: UnixTime)? {
+    tokens.copyFresh(minimumLifetimeSeconds: minimumLifetimeSeconds, into: buffer)
+  }
+
+  /// Tells the server to forget the session's tokens, and forgets them here.
+  public func revoke(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError) {
+    try requireOpen()
+    defer { tokens.forget() }
+    try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.revoke(cancellation: cancellation)
+    }
+  }
+}
+
+/// Which tokens the callers want renewed, by their epochs. A renewal that starts takes them all: a caller that comes
+/// late, with an epoch that is over, gets what the renewal before it brought.
+struct RenewalWishes: Sendable {
+  private(set) var epochs: [UInt64] = []
+  private(set) var areForced = false
+
+  mutating func add(epoch: UInt64, isForced: Bool) {
+    if !epochs.contains(epoch) { epochs.append(epoch) }
+    areForced = areForced || isForced
+  }
+
+  mutating func takeAll() -> RenewalWishes {
+    defer { self = RenewalWishes() }
+    return self
+  }
+}

@@ -1,0 +1,48 @@
+// From the engine's one observer to any number of them, and to the threads that wait for a change.
+
+import EnrollCore
+
+/// Passes notifications on. Observers run on the thread that caused the notification, with no lock held.
+final class EventHub: EngineObserver {
+  private struct Observers {
+    var next = 1
+    var list: [(ticket: Int, observer: any EngineObserver)] = []
+  }
+
+  private let observers = Guarded(Observers(), by: Mutex())
+  private let changes = Condition()
+  private let count = Guarded(UInt64(0), by: Mutex())
+
+  func observe(_ notification: EnrollEvent) {
+    for (_, observer) in observers.withLock({ $0.list }) { observer.observe(notification) }
+    announceChange()
+  }
+
+  func add(_ observer: any EngineObserver) -> Int {
+    observers.withLock { observers in
+      let ticket = observers.next
+      observers.next += 1
+      observers.list.append((ticket, observer))
+      return ticket
+    }
+  }
+
+  func remove(_ ticket: Int) {
+    observers.withLock { observers in observers.list.removeAll { $0.ticket == ticket } }
+  }
+
+  /// Grows with every change; read before looking at what may change, and given to ``waitForChange(since:atMost:)``.
+  var changeCount: UInt64 { count.withLock { $0 } }
+
+  func announceChange() {
+    count.withLock { $0 &+= 1 }
+    changes.locked { changes.wakeAll() }
+  }
+
+  /// Waits until something changed after `seen`, or `nanoseconds` passed.
+  func waitForChange(since seen: UInt64, atMost nanoseconds: Int64) {
+    changes.locked {
+      if changeCount == seen { changes.wait(atMost: nanoseconds) }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// Loopback redirects under way: one listener and one thread for each, both gone when the transaction is settled, its
+// deadline passes, or the client is closed (R4).
+
+import EnrollCore
+
+/// The cancellations of the listeners that are open.
+struct LoopbackRedirects: Sendable {
+  private var open: [(transactionID: String, cancellation: CancellationFlag)] = []
+
+  mutating func add(_ transactionID: String, _ cancellation: CancellationFlag) {
+    open.append((transactionID, cancellation))
+  }
+
+  mutating func remove(_ transactionID: String) {
+    open.removeAll { ASCII.equals($0.transactionID, transactionID) }
+  }
+
+  mutating func removeAll() -> [CancellationFlag] {
+    defer { open = [] }
+    return open.map { $0.cancellation }
+  }
+}
+
+extension Client {
+  /// Waits for the redirect on a thread of its own, so that nobody has to sit in a call for it.
+  /// - Throws: `.busy` when the system has no thread to give.
+  func listen(on listener: LoopbackListener, for begun: BegunTransaction) throws(EnrollError) {
+    let cancellation = CancellationFlag()
+    loopbacks.withLock { $0.add(begun.transactionID, cancellation) }
+    let deadline = clock.instant().advanced(bySeconds: begun.expiresAt.since(clock.wallTime()))
+    let isStarted = PlainThread.start { [self] in
+      defer {
+        listener.close()
+        loopbacks.withLock { $0.remove(begun.transactionID) }
+        hub.announceChange()
+      }
+      _ = try? listener.wait(deadline: deadline, clock: clock, cancellation: cancellation) {
+        url in
+        reply(to: url, cancellation: cancellation)
+      }
+    }
+    guard isStarted else {
+      loopbacks.withLock { $0.remove(begun.transactionID) }
+      throw EnrollError(.busy, "no thread could be started to listen for the redirect")
+    }
+  }
+
+  /// What the browser is told; a URL that settles nothing is declined, and the listener goes on waiting (R6).
+  private func reply(to url: String, cancellation: CancellationFlag) -> LoopbackReply {
+    guard let settlement = try? engine.resume(url, cancellation: cancellation) else { return .declined }
+    _ = try? remember(settlement)
+    switch settlement.ending {
+    case .succeeded: return .accepted(.signedIn)
+    case .failed: return .accepted(.failed)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// One connection to the loopback listener: read until a head is whole, answered once, closed. Browsers open connections
+// that they never use; each has a few seconds.
+
+import CPosix
+import EnrollCore
+
+struct LoopbackConnection {
+  let descriptor: Int32
+  /// By the listener's clock: after that it is closed without an answer.
+  let deadline: Instant
+  private var bytes: [UInt8] = []
+  private var scanned = 0
+
+  static let seconds: Int64 = 5
+  /// A browser that does not read its answer is given up after that.
+  private static let sendMilliseconds: Int32 = 1_000
+
+  init(descriptor: Int32, now: Instant) {
+    self.descriptor = descriptor
+    deadline = now.advanced(bySeconds: Self.seconds)
+  }
+
+  enum Progress {
+    case waiting, gone
+    case head(ArraySlice<UInt8>)
+    case refused(Int)
+  }
+
+  /// Takes what has come; does not wait.
+  mutating func read() -> Progress {
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    let count = chunk.withUnsafeMutableBytes {
+      recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+    }
+    if count < 0 {
+      let number = enroll_posix_errno()
+      return number == EAGAIN || number == EINTR ? .waiting : .gone
+    }
+    guard count > 0 else { return .gone }
+    bytes += chunk[..<count]
+    do throws(LoopbackRequest.Refusal) {
+      if let end = try LoopbackRequest.end(in: bytes, scanned: scanned) { return .head(bytes[..<end]) }
+      scanned = bytes.count
+      return .waiting
+    } catch {
+      return .refused(error.status)
+    }
+  }
+
+  /// Sends a response. What of it the browser does not take is lost.
+  func answer(_ response: [UInt8]) {
+    response.withUnsafeBytes { response in
+      var sent = 0
+      while let start = response.baseAddress, sent < response.count {
+        let count = send(
+          descriptor, start + sent, response.count - sent, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        if count > 0 {
+          sent += count
+        } else {
+          guard count < 0, enroll_posix_errno() == EAGAIN || enroll_posix_errno() == EINTR else { return }
+          var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          guard poll(&writable, 1, Self.sendMilliseconds) > 0 else { return }
+        }
+      }
+    }
+  }
+
+  /// Closes in an orderly way: data left unread would turn the end into a reset, which can cost the browser its answer.
+  func close() {
+    shutdown(descriptor, Int32(SHUT_WR))
+    var rest = [UInt8](repeating: 0, count: 4_096)
+    for _ in 1...16 {
+      let count = rest.withUnsafeMutableBytes {
+        recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+      }
+      guard count > 0 else { break }
+    }
+    CPosix.close(descriptor)
+  }
+}

@@ -1,0 +1,61 @@
+// The sockets of a loopback listener: 127.0.0.1 and ::1 on one port, and no other interface ever (R4).
+
+import CPosix
+import EnrollCore
+
+/// One or two listening sockets; closed by ``close()``.
+struct LoopbackSockets {
+  private(set) var descriptors: [Int32]
+  let port: UInt16
+
+  /// A system-chosen port may be taken in the other family: so often another one is tried.
+  private static let attempts = 16
+  private static let backlog: Int32 = 64
+
+  /// - Parameters:
+  ///   - isIPv6: the family that the redirect names, which must be there; the other one is tried.
+  ///   - port: nil for one that the system chooses.
+  /// - Throws: `.busy` when the port is taken or no descriptor is left, `.unsupported` when the machine has no such
+  ///   address, `.configuration` when the port is not for us.
+  init(isIPv6: Bool, port: UInt16?) throws(EnrollError) {
+    let family = isIPv6 ? AF_INET6 : AF_INET
+    let other = isIPv6 ? AF_INET : AF_INET6
+    for attempt in 1...Self.attempts {
+      let first = enroll_posix_listen_loopback(family, port ?? 0, Self.backlog)
+      guard first >= 0 else { throw Self.failure(enroll_posix_errno(), isIPv6: isIPv6, port: port) }
+      guard let bound = UInt16(exactly: enroll_posix_local_port(first)) else {
+        CPosix.close(first)
+        throw EnrollError(.internal, "the port of a listening socket could not be read")
+      }
+      let second = enroll_posix_listen_loopback(other, bound, Self.backlog)
+      if second < 0, enroll_posix_errno() == EADDRINUSE, port == nil, attempt < Self.attempts {
+        CPosix.close(first)
+        continue
+      }
+      self.port = bound
+      descriptors = second >= 0 ? [first, second] : [first]
+      return
+    }
+    throw EnrollError(.busy, "no port is free on this machine's loopback addresses", field: "redirectUri")
+  }
+
+  mutating func close() {
+    for descriptor in descriptors { CPosix.close(descriptor) }
+    descriptors = []
+  }
+
+  private static func failure(_ number: Int32, isIPv6: Bool, port: UInt16?) -> EnrollError {
+    let place = (isIPv6 ? "[::1]" : "127.0.0.1") + (port.map { ":\($0)" } ?? "")
+    switch number {
+    case EADDRINUSE: return EnrollError(.busy, "\(place) is taken by another program", field: "redirectUri")
+    case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+      return EnrollError(.busy, "no file descriptor could be had for \(place) (errno \(number))")
+    case EACCES:
+      return EnrollError(
+        .configuration, "\(place) needs privileges, expected a port from 1024", field: "redirectUri")
+    default:
+      return EnrollError(
+        .unsupported, "this machine cannot listen on \(place) (errno \(number))", field: "redirectUri")
+    }
+  }
+}

@@ -1,0 +1,215 @@
+// One renewal of an account at a time in this process, and any number of callers that join it. The renewal belongs to
+// nobody: a caller whose deadline passes leaves alone, and the renewal runs to its end, because a refresh token that was
+// sent is spent (reliability.md, Renewal, 4). Knows nothing of tokens.
+
+public import EnrollCore
+
+/// Runs a job once for all who ask for it while it runs.
+public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
+  // Unchecked: all mutable state is only touched with `condition` held.
+
+  /// What a caller gets.
+  public enum Answer: Sendable {
+    /// The job ended while the caller waited.
+    case finished(Outcome)
+    /// The caller's deadline passed first; the job goes on.
+    case deadlinePassed
+    /// The caller's cancellation came first; the job goes on.
+    case cancelled
+    /// No job was joined: `.forked`, or `.busy` when the system gives no thread or this coordinator is draining.
+    case refused(EnrollError)
+  }
+
+  public typealias Completion = @Sendable (Answer) -> Void
+
+  private struct Caller {
+    var completion: Completion
+    var timer: UInt64?
+    var cancellation: (any Cancellation)?
+    var hook = 0
+  }
+
+  /// One run of the job.
+  private final class Flight: @unchecked Sendable {
+    // Unchecked: `callers` is only touched with the coordinator's condition held.
+    var callers: [UInt64: Caller] = [:]
+  }
+
+  private let pool: WorkerPool
+  private let timers: TimerQueue
+  private let clock: any Clock
+  private let job: @Sendable () -> Outcome
+  private let origin = ForkGuard()
+  private let condition = Condition()
+  private var current: Flight?
+  private var nextID: UInt64 = 1
+  private var running = 0
+  private var isDraining = false
+
+  /// - Parameter job: runs on a thread of `pool`, or on a thread of its own while the pool is full: those who fill it
+  ///   may be waiting for this very job. It bounds its own time.
+  public init(pool: WorkerPool, timers: TimerQueue, clock: any Clock, job: @escaping @Sendable () -> Outcome)
+  {
+    self.pool = pool
+    self.timers = timers
+    self.clock = clock
+    self.job = job
+  }
+
+  /// Joins the running job, or starts one, without holding the caller's thread.
+  /// - Parameters:
+  ///   - deadline: when the caller's patience ends. One that has passed already starts the job all the same.
+  ///   - completion: called exactly once, with no lock held, on a thread of the library or the one that cancels; may be
+  ///     called before this returns. It must be short: others wait behind it.
+  public func join(
+    deadline: Instant, cancellation: (any Cancellation)? = nil, completion: @escaping Completion
+  ) {
+    guard let (flight, id) = enter(completion) else { return }
+    if deadline != .distantFuture {
+      let timer = timers.run(at: deadline) { self.leave(flight, id, .deadlinePassed) }
+      guard let timer else {
+        leave(flight, id, .refused(Self.noThread))
+        return
+      }
+      keepTimer(timer, flight, id)
+    }
+    watch(cancellation, flight, id)
+  }
+
+  /// Joins the running job, or starts one, and waits for it.
+  public func join(deadline: Instant, cancellation: (any Cancellation)? = nil) -> Answer {
+    let seat = Seat()
+    guard let (flight, id) = enter({ seat.fill($0) }) else { return seat.answer() }
+    watch(cancellation, flight, id)
+    if !seat.wait(until: deadline, by: clock) { leave(flight, id, .deadlinePassed) }
+    return seat.answer()
+  }
+
+  /// Starts no more jobs, and returns when the running one has ended and its callers are answered.
+  public func drain() {
+    if origin.isForkedChild { return }
+    condition.lock()
+    defer { condition.unlock() }
+    isDraining = true
+    while running > 0 { condition.wait() }
+  }
+
+  /// Gives the caller a place in the running job, starting one where there is none. nil after it was refused.
+  private func enter(_ completion: @escaping Completion) -> (Flight, UInt64)? {
+    if origin.isForkedChild {
+      completion(.refused(EnrollError(.forked, "this process forked after the client was made")))
+      return nil
+    }
+    condition.lock()
+    let id = nextID
+    nextID += 1
+    if let flight = current {
+      flight.callers[id] = Caller(completion: completion)
+      condition.unlock()
+      return (flight, id)
+    }
+    let flight = Flight()
+    guard !isDraining, start(flight) else {
+      condition.unlock()
+      completion(.refused(Self.noThread))
+      return nil
+    }
+    flight.callers[id] = Caller(completion: completion)
+    current = flight
+    running += 1
+    condition.unlock()
+    return (flight, id)
+  }
+
+  private static var noThread: EnrollError {
+    EnrollError(.busy, "no thread is to be had for the renewal")
+  }
+
+  /// Called with the condition held, so the job cannot end before the flight is known.
+  private func start(_ flight: Flight) -> Bool {
+    let run: @Sendable () -> Void = { self.finish(flight, self.job()) }
+    return pool.submitNow(run) || PlainThread.start(run)
+  }
+
+  private func finish(_ flight: Flight, _ outcome: Outcome) {
+    condition.lock()
+    let callers = flight.callers
+    flight.callers = [:]
+    current = nil
+    condition.unlock()
+    for (_, caller) in callers { answer(caller, .finished(outcome)) }
+    condition.lock()
+    running -= 1
+    if running == 0 { condition.wakeAll() }
+    condition.unlock()
+  }
+
+  /// Answers one caller before the job ends, unless it was answered already.
+  private func leave(_ flight: Flight, _ id: UInt64, _ answer: Answer) {
+    condition.lock()
+    let caller = flight.callers.removeValue(forKey: id)
+    condition.unlock()
+    if let caller { self.answer(caller, answer) }
+  }
+
+  private func answer(_ caller: Caller, _ answer: Answer) {
+    if let timer = caller.timer { timers.cancel(timer) }
+    caller.cancellation?.removeHook(caller.hook)
+    caller.completion(answer)
+  }
+
+  private func keepTimer(_ timer: UInt64, _ flight: Flight, _ id: UInt64) {
+    condition.lock()
+    let isWaiting = flight.callers[id] != nil
+    if isWaiting { flight.callers[id]?.timer = timer }
+    condition.unlock()
+    if !isWaiting { timers.cancel(timer) }
+  }
+
+  private func watch(_ cancellation: (any Cancellation)?, _ flight: Flight, _ id: UInt64) {
+    guard let cancellation else { return }
+    let hook = cancellation.onCancel { self.leave(flight, id, .cancelled) }
+    condition.lock()
+    let isWaiting = flight.callers[id] != nil
+    if isWaiting {
+      flight.callers[id]?.cancellation = cancellation
+      flight.callers[id]?.hook = hook
+    }
+    condition.unlock()
+    if !isWaiting { cancellation.removeHook(hook) }
+  }
+
+  /// Where a blocked caller's answer is put.
+  private final class Seat: @unchecked Sendable {
+    // Unchecked: `taken` is only touched with `condition` held.
+    private let condition = Condition()
+    private var taken: Answer?
+
+    func fill(_ answer: Answer) {
+      condition.lock()
+      taken = answer
+      condition.wakeAll()
+      condition.unlock()
+    }
+
+    /// Whether there is an answer.
+    func wait(until deadline: Instant, by clock: any Clock) -> Bool {
+      condition.lock()
+      defer { condition.unlock() }
+      while taken == nil {
+        guard let limit = Patience.left(until: deadline, by: clock) else { return false }
+        condition.wait(atMost: limit)
+      }
+      return true
+    }
+
+    func answer() -> Answer {
+      condition.lock()
+      defer { condition.unlock() }
+      while true {
+        if let taken { return taken }
+        condition.wait()
+      }
+    }
+  }
+}

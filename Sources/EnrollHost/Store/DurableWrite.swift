@@ -1,0 +1,143 @@
+// How a file of the store is replaced, so that after a crash at any moment the old content or the new one is there, and the new
+// one whenever the save was acknowledged (reliability.md, Save).
+
+import CPosix
+import EnrollCore
+
+extension StoreFolder {
+  /// Replaces a file durably: exclusive temporary file → write → sync → rename → sync the folder. After a failed sync the
+  /// temporary file is thrown away and written anew: syncing it again could succeed without its data being on the disk.
+  /// - Parameter reserve: a file made by ``reserve(_:_:)`` whose space is used when the disk is full.
+  /// - Returns: the status of the new file.
+  func replace(
+    _ name: String, with bytes: [UInt8], temporary: String, reserve: String? = nil
+  ) throws(EnrollError) -> FileStatus {
+    var spare: String?
+    do {
+      return try write(bytes, to: temporary, andNameIt: name, over: nil)
+    } catch {
+      try? discard(temporary)
+      if error.number == ENOSPC || error.number == EDQUOT {
+        guard let reserve, try status(reserve) != nil else { throw StoreFault.error(error, name) }
+        spare = reserve
+      } else if error.operation != .sync {
+        throw StoreFault.error(error, name)
+      }
+    }
+    do {
+      return try write(bytes, to: temporary, andNameIt: name, over: spare)
+    } catch {
+      try? discard(temporary)
+      throw StoreFault.error(error, name)
+    }
+  }
+
+  private func write(
+    _ bytes: [UInt8], to temporary: String, andNameIt name: String, over reserve: String?
+  ) throws(FileFault) -> FileStatus {
+    let descriptor = try openTemporary(temporary, over: reserve)
+    defer { system.close(descriptor) }
+    try fill(descriptor, bytes)
+    if reserve != nil {
+      try StoreFault.patiently { () throws(FileFault) in
+        try system.truncate(descriptor, to: Int64(bytes.count))
+      }
+    }
+    try system.sync(descriptor)
+    let status = try StoreFault.patiently { () throws(FileFault) in try system.status(descriptor) }
+    try StoreFault.patiently { () throws(FileFault) in try system.rename(temporary, to: name, in: folder) }
+    try system.sync(folder)
+    return status
+  }
+
+  private func fill(_ descriptor: Int32, _ bytes: [UInt8]) throws(FileFault) {
+    var written = 0
+    while written < bytes.count {
+      let count = try StoreFault.patiently { () throws(FileFault) in
+        try bytes.withUnsafeBytes { buffer in
+          let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
+          return Result { () throws(FileFault) in try system.write(descriptor, rest) }
+        }.get()
+      }
+      guard count > 0 else { throw FileFault(.write, EIO) }
+      written += count
+    }
+  }
+
+  private func openTemporary(_ name: String, over reserve: String?) throws(FileFault) -> Int32 {
+    if let reserve {
+      do {
+        try StoreFault.patiently { () throws(FileFault) in try system.rename(reserve, to: name, in: folder) }
+        return try StoreFault.patiently { () throws(FileFault) in
+          try system.open(name, in: folder, for: .writing)
+        }
+      } catch {
+        guard error.number == ENOENT else { throw error }
+      }
+    }
+    do {
+      return try StoreFault.patiently { () throws(FileFault) in
+        try system.open(name, in: folder, for: .making)
+      }
+    } catch {
+      guard error.number == EEXIST else { throw error }
+    }
+    // Left by a process that died: whoever writes this name holds the account's lock, so nobody is using it.
+    try StoreFault.patiently { () throws(FileFault) in try system.unlink(name, in: folder) }
+    return try StoreFault.patiently { () throws(FileFault) in try system.open(name, in: folder, for: .making)
+    }
+  }
+
+  /// Makes a file of `count` bytes whose space is really there.
+  /// - Throws: `.storeFull`.
+  func reserve(_ name: String, _ count: Int64) throws(EnrollError) {
+    try discard(name)
+    let descriptor = try attempt(name) { () throws(FileFault) in
+      try system.open(name, in: folder, for: .making)
+    }
+    defer { system.close(descriptor) }
+    do {
+      try attempt(name) { () throws(FileFault) in try system.allocate(descriptor, count) }
+    } catch {
+      try? discard(name)
+      throw error
+    }
+  }
+
+  /// Makes a file that must not be there yet, durably.
+  /// - Returns: false where there is one, which is left as it is.
+  func make(_ name: String, with bytes: [UInt8], temporary: String) throws(EnrollError) -> Bool {
+    do {
+      let descriptor = try openTemporary(temporary, over: nil)
+      defer { system.close(descriptor) }
+      try fill(descriptor, bytes)
+      try system.sync(descriptor)
+      try StoreFault.patiently { () throws(FileFault) in try system.renameNew(temporary, to: name, in: folder)
+      }
+      try system.sync(folder)
+      return true
+    } catch {
+      try? discard(temporary)
+      if error.number == EEXIST { return false }
+      throw StoreFault.error(error, name)
+    }
+  }
+
+  /// Unlinks a file that need not be there, without making that durable.
+  func discard(_ name: String) throws(EnrollError) {
+    _ = try attempt(name) { () throws(FileFault) in
+      try StoreFault.absent { () throws(FileFault) in try system.unlink(name, in: folder) }
+    }
+  }
+
+  /// Makes what was renamed and unlinked durable.
+  func sync() throws(EnrollError) {
+    try attempt("the store's folder") { () throws(FileFault) in try system.sync(folder) }
+  }
+
+  /// Gives a damaged file another name, over nothing that exists.
+  func setAside(_ name: String, as other: String) throws(EnrollError) {
+    try attempt(name) { () throws(FileFault) in try system.renameNew(name, to: other, in: folder) }
+    try sync()
+  }
+}

@@ -1,0 +1,52 @@
+// One lock file, open. The file is never unlinked by us; should somebody else do so, a lock on the old one excludes nobody, so
+// that is checked after locking. Closing frees the lock, also when the process dies; a forked child closes it by itself.
+
+import EnrollCore
+
+/// A lock file that this process has open, locked or not.
+final class FileLock {
+  private let folder: StoreFolder
+  private let name: String
+  private var descriptor: Int32
+  private let origin = ForkGuard()
+
+  init(_ name: String, in folder: StoreFolder) throws(EnrollError) {
+    self.name = name
+    self.folder = folder
+    descriptor = try folder.openLock(name)
+  }
+
+  deinit { close() }
+
+  /// - Returns: false while another process, or another store of this process, has the lock.
+  func tryLock() throws(EnrollError) -> Bool {
+    guard try folder.lock(descriptor) else { return false }
+    if try folder.isNamed(name, descriptor) { return true }
+    // Locked a file that is not there any more.
+    let fresh = try folder.openLock(name)
+    folder.closeLock(descriptor)
+    descriptor = fresh
+    return false
+  }
+
+  /// Waits for the lock, at most as long as ``TimedMutex`` does.
+  /// - Throws: `.busy`.
+  func lock() throws(EnrollError) {
+    let end = SystemClock.monotonic() + TimedMutex.patienceSeconds * 1_000_000_000
+    var pause = PollingPause(longest: 8_000_000)
+    while try !tryLock() {
+      guard SystemClock.monotonic() < end else {
+        throw EnrollError(
+          .busy, "another process has held the store's lock for \(TimedMutex.patienceSeconds) s")
+      }
+      Pause.nanoseconds(pause.next())
+    }
+  }
+
+  func close() {
+    // In a forked child the descriptor was closed at once, and its number may be somebody else's by now.
+    guard descriptor >= 0, !origin.isForkedChild else { return }
+    folder.closeLock(descriptor)
+    descriptor = -1
+  }
+}

@@ -1,0 +1,192 @@
+// Sealed records in files, one per account, shared by threads and processes (reliability.md). The parts: StoreFolder (what is
+// refused, how a file is replaced), SealedFormat (how it is sealed), KeyRing (with what), AccountFile (one account's memory and
+// locks), RenewalGate (turns at renewal).
+
+public import EnrollCore
+import EnrollCrypto
+import Synchronization
+
+/// The durable store.
+public final class FileTokenStore: TokenStore, @unchecked Sendable {
+  // Unchecked: `table` is guarded, the rest never changes.
+
+  /// Accounts that are remembered; more are forgotten once nobody uses them.
+  private static let rememberedLimit = 1024
+
+  private let folder: StoreFolder
+  private let ring: KeyRing
+  private let clock: any Clock
+  private let random: any RandomSource
+  private let storeLock: StoreLock
+  private let origin = ForkGuard()
+  private let table = Guarded<[AccountName: AccountFile]>([:], by: Mutex())
+
+  /// Opens the folder; its keys are opened by the first call that needs them.
+  /// - Parameters:
+  ///   - path: absolute. The folder is made, with mode 0700, where its parent exists.
+  ///   - keys: who guards the store's key; nil for a key file inside the folder.
+  ///   - allowsNetworkFilesystem: also where locks may not hold between machines.
+  ///   - system: the disk, for tests.
+  /// - Throws: `.invalidArgument` for a relative path; `.storeRefused` for a folder that is not acceptable; `.storeIO`,
+  ///   `.storeFull`.
+  public init(
+    path: String, keys: (any KeyProvider)? = nil, clock: any Clock,
+    random: any RandomSource = SystemRandomSource(), allowsNetworkFilesystem: Bool = false,
+    system: any FileSystem = PosixFileSystem()
+  ) throws(EnrollError) {
+    folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: allowsNetworkFilesystem)
+    self.clock = clock
+    self.random = random
+    storeLock = StoreLock(StoreNames.lock, in: folder)
+    let provider: any KeyProvider
+    if let keys {
+      provider = keys
+    } else {
+      provider = try KeyFileProvider(path: folder.path + "/key", random: random, system: system)
+    }
+    ring = KeyRing(folder: folder, provider: provider, random: random, storeLock: storeLock)
+  }
+
+  /// Opens the keys now, so that a locked store is known before anything depends on it.
+  /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeVersion`, `.storeRefused`, `.storeIO`, `.forked`.
+  public func unlock() throws(EnrollError) {
+    try origin.check()
+    _ = try ring.open()
+  }
+
+  public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
+    // One look at the file's status: what may be served without is the client's to say (TokenCache).
+    try with(account) { (file) throws(EnrollError) in try file.document(fresh: true)?.record }
+  }
+
+  @discardableResult
+  public func update(
+    _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> AccountRecord {
+    try with(account) { (file) throws(EnrollError) in try file.update(account, change) }
+  }
+
+  public func renewalTurn(
+    _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RenewalTurn {
+    try with(account) { (file) throws(EnrollError) in
+      try file.renewalTurn(epoch: epoch, deadline: deadline, body)
+    }
+  }
+
+  /// Keeps disk space for the next update that changes the epoch, until the end of the renewal turn.
+  public func reserveSpace(_ account: AccountName) throws(EnrollError) {
+    try with(account) { (file) throws(EnrollError) in try file.reserveSpace() }
+  }
+
+  public func remove(_ account: AccountName) throws(EnrollError) {
+    try with(account) { (file) throws(EnrollError) in try file.remove() }
+  }
+
+  /// Opens every record: names stand only inside. A damaged one is set aside and reported; the next call leaves it out.
+  public func accounts() throws(EnrollError) -> [AccountName] {
+    try origin.check()
+    _ = try ring.open()
+    var names: [AccountName] = []
+    for name in try folder.names() {
+      guard let tag = AccountFileNames.tag(ofRecord: name) else { continue }
+      let file = AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random)
+      if let document = try file.document(fresh: true) { names.append(document.account) }
+    }
+    return AccountName.sorted(names)
+  }
+
+  // MARK: Store-level files
+
+  public func installationID() throws(EnrollError) -> String {
+    try origin.check()
+    let file = try storeFile(StoreNames.installation)
+    let held = try storeLock.take()
+    defer { held.release() }
+    let (present, generation) = try open(file) { (text) throws(EnrollError) in
+      try InstallationDocument.decode(text)
+    }
+    if let present { return present }
+    let id = Base64URL.encode(try random.bytes(16))
+    _ = try file.save(InstallationDocument.encoded(id), after: generation)
+    return id
+  }
+
+  public func resetInstallationID() throws(EnrollError) {
+    try origin.check()
+    let held = try storeLock.take()
+    defer { held.release() }
+    try folder.discard(StoreNames.installation)
+    try folder.sync()
+  }
+
+  @discardableResult
+  public func updateOutbox(
+    _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> [OutboxEntry] {
+    try origin.check()
+    let file = try storeFile(StoreNames.outbox)
+    let held = try storeLock.take()
+    defer { held.release() }
+    let (present, generation) = try open(file) { (text) throws(EnrollError) in try OutboxDocument.decode(text)
+    }
+    let before = present ?? []
+    var after = before
+    try change(&after)
+    guard after != before else { return after }
+    _ = try file.save(OutboxDocument.encoded(after), after: generation)
+    return after
+  }
+
+  private func storeFile(_ name: String) throws(EnrollError) -> SealedFile {
+    SealedFile(
+      name: name, temporary: name + ".temp", reserve: nil, tag: try ring.open().tag("store", name),
+      folder: folder,
+      ring: ring, random: random)
+  }
+
+  /// Called with the store's lock held. A damaged file is set aside.
+  private func open<Value>(
+    _ file: SealedFile, _ decode: (Secret) throws(EnrollError) -> Value
+  ) throws(EnrollError) -> (value: Value?, generation: UInt64) {
+    do {
+      guard let content = try file.read() else { return (nil, 0) }
+      let (plaintext, generation) = try file.open(content)
+      return (try decode(plaintext), generation)
+    } catch {
+      throw error.code == .storeCorrupt ? file.setAside(error) : error
+    }
+  }
+
+  // MARK: Accounts
+
+  private func with<Value>(
+    _ name: AccountName, _ body: (AccountFile) throws(EnrollError) -> Value
+  ) throws(EnrollError) -> Value {
+    try origin.check()
+    let file = try use(name)
+    defer { file.users.subtract(1, ordering: .releasing) }
+    return try body(file)
+  }
+
+  private func use(_ name: AccountName) throws(EnrollError) -> AccountFile {
+    let present = table.withLock { files in
+      let file = files[name]
+      file?.users.add(1, ordering: .acquiring)
+      return file
+    }
+    if let present { return present }
+    let made = AccountFile(
+      tag: try ring.open().tag("account", name.text), folder: folder, ring: ring, clock: clock, random: random
+    )
+    return table.withLock { files in
+      let file = files[name] ?? made
+      file.users.add(1, ordering: .acquiring)
+      if files.count >= Self.rememberedLimit {
+        files = files.filter { $0.value.users.load(ordering: .acquiring) > 0 }
+      }
+      files[name] = file
+      return file
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// The readable part of a sealed file (reliability.md, Format). All of it is associated data of the encryption, so that nothing in
+// it can be changed; the checksum at its end only tells an accident from a wrong key. Numbers are big-endian.
+//
+//   0 magic 8 │ 8 version 2 │ 10 header length 2 │ 12 zero 4 │ 16 store id 16 │ 32 key id 16 │ 48 tag 16
+//  64 generation 8 │ 72 salt 32 │ 104 nonce 12 │ 116 plaintext length 4 │ 120 key commitment 32 │ 152 checksum 8
+// 160 ciphertext, then its tag of 16
+
+import EnrollCore
+import EnrollCrypto
+
+struct SealedHeader: Equatable {
+  static let magic: [UInt8] = Array("ENROLLED".utf8)
+  static let version: UInt16 = 1
+  static let count = 160
+  static let checksumCount = 8
+
+  var storeID: [UInt8]
+  var keyID: [UInt8]
+  /// HMAC of what the file is about; its file's name as well.
+  var tag: [UInt8]
+  /// Grows with every write.
+  var generation: UInt64
+  var salt: [UInt8]
+  var nonce: [UInt8]
+  var plaintextCount: UInt32
+  /// Only the key that sealed the file gives this value.
+  var commitment: [UInt8]
+
+  /// The 160 bytes.
+  func encoded() throws(CryptoError) -> [UInt8] {
+    var bytes = Self.magic
+    bytes.reserveCapacity(Self.count)
+    Self.append(UInt64(Self.version), 2, to: &bytes)
+    Self.append(UInt64(Self.count), 2, to: &bytes)
+    Self.append(0, 4, to: &bytes)
+    bytes += storeID
+    bytes += keyID
+    bytes += tag
+    Self.append(generation, 8, to: &bytes)
+    bytes += salt
+    bytes += nonce
+    Self.append(UInt64(plaintextCount), 4, to: &bytes)
+    bytes += commitment
+    bytes += try Digest.sha256.hash(bytes)[..<Self.checksumCount]
+    return bytes
+  }
+
+  /// - Parameter file: the whole file.
+  /// - Throws: `.storeCorrupt`; `.storeVersion` for an intact header of a newer form.
+  init(of file: [UInt8]) throws(EnrollError) {
+    guard file.count >= 12, file[..<8].elementsEqual(Self.magic) else {
+      throw Self.damage("does not begin as a sealed file")
+    }
+    let version = UInt16(truncatingIfNeeded: Self.number(file[8..<10]))
+    let headerCount = Int(truncatingIfNeeded: Self.number(file[10..<12]))
+    // Every form ends its header with the checksum, so that damage of these two numbers is seen as damage.
+    guard headerCount >= Self.count, file.count >= headerCount else {
+      throw Self.damage("is cut off in its header")
+    }
+    let body = headerCount - Self.checksumCount
+    let checksum = try SealedFormat.crypto { () throws(CryptoError) in
+      try Digest.sha256.hash(Array(file[..<body]))
+    }
+    guard file[body..<headerCount].elementsEqual(checksum[..<Self.checksumCount]) else {
+      throw Self.damage("has a damaged header")
+    }
+    guard version <= Self.version else {
+      throw EnrollError(
+        .storeVersion, "the file has form \(version), this program knows up to \(Self.version)",
+        field: "store")
+    }
+    guard version == Self.version, headerCount == Self.count, file[12..<16].allSatisfy({ $0 == 0 }) else {
+      throw Self.damage("has a header that no program wrote")
+    }
+    storeID = Array(file[16..<32])
+    keyID = Array(file[32..<48])
+    tag = Array(file[48..<64])
+    generation = Self.number(file[64..<72])
+    salt = Array(file[72..<104])
+    nonce = Array(file[104..<116])
+    plaintextCount = UInt32(truncatingIfNeeded: Self.number(file[116..<120]))
+    commitment = Array(file[120..<152])
+  }
+
+  init(
+    storeID: [UInt8], keyID: [UInt8], tag: [UInt8], generation: UInt64, salt: [UInt8], nonce: [UInt8],
+    plaintextCount: UInt32, commitment: [UInt8]
+  ) {
+    self.storeID = storeID
+    self.keyID = keyID
+    self.tag = tag
+    self.generation = generation
+    self.salt = salt
+    self.nonce = nonce
+    self.plaintextCount = plaintextCount
+    self.commitment = commitment
+  }
+
+  static func damage(_ text: String) -> EnrollError {
+    EnrollError(.storeCorrupt, "a sealed file " + text, field: "store")
+  }
+
+  static func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
+    for place in (0..<count).reversed() {
+      bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(place))))
+    }
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

@@ -1,0 +1,230 @@
+// The store's folder: what it refuses to use, and how its files are read (reliability.md, Refuse). Refused: relative paths, symbolic links, hard links, other owners, permissions for
+// others, network filesystems unless allowed.
+
+import CPosix
+import EnrollCore
+
+/// An open folder of mode 0700 in which plain files of mode 0600 are kept.
+final class StoreFolder: Sendable {
+  let path: String
+  let system: any FileSystem
+  let folder: Int32
+
+  /// Opens the folder, making it where only its last component is missing.
+  /// - Throws: `.invalidArgument` for a path that is not absolute; `.storeRefused`; `.storeIO`; `.storeFull`.
+  init(_ path: String, system: any FileSystem, allowsNetworkFilesystem: Bool) throws(EnrollError) {
+    let path = try StoreFolder.absolute(path)
+    self.path = path
+    self.system = system
+    folder = try StoreFolder.open(path, system, makes: true)
+    // From here on deinit closes it.
+    try checkFolder(allowsNetworkFilesystem)
+  }
+
+  /// Opens a folder of somebody else's, in which only the files themselves are looked at.
+  /// - Throws: `.storeRefused`, also where there is none.
+  init(foreign path: String, system: any FileSystem) throws(EnrollError) {
+    let path = try StoreFolder.absolute(path)
+    self.path = path
+    self.system = system
+    folder = try StoreFolder.open(path, system, makes: false)
+  }
+
+  private static func absolute(_ path: String) throws(EnrollError) -> String {
+    var bytes = Array(path.utf8)
+    guard bytes.first == UInt8(ascii: "/"), bytes.count < 4096, !bytes.contains(0) else {
+      throw EnrollError(.invalidArgument, "the store wants an absolute path", field: "store")
+    }
+    // A slash at the end would follow a symbolic link.
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  deinit { system.close(folder) }
+
+  private static func open(
+    _ path: String, _ system: any FileSystem, makes: Bool
+  ) throws(EnrollError) -> Int32 {
+    do throws(FileFault) {
+      if let folder = try StoreFault.patiently({ () throws(FileFault) in
+        try StoreFault.absent { () throws(FileFault) in try system.openFolder(path) }
+      }) {
+        return folder
+      }
+      guard makes else { throw FileFault(.openFolder, ENOENT) }
+      do throws(FileFault) {
+        try StoreFault.patiently { () throws(FileFault) in try system.makeFolder(path) }
+        try syncParent(of: path, system)
+      } catch {
+        // Another process was faster: good as well.
+        guard error.number == EEXIST else { throw error }
+      }
+      return try StoreFault.patiently { () throws(FileFault) in try system.openFolder(path) }
+    } catch {
+      if error.number == ENOENT {
+        throw EnrollError(
+          .storeRefused, "the folder that should hold it does not exist", field: "store")
+      }
+      if error.number == ENOTDIR || error.number == ELOOP || error.number == EEXIST {
+        throw EnrollError(
+          .storeRefused, "its path is not a folder, or ends in a symbolic link", field: "store")
+      }
+      throw StoreFault.error(error, "the store's folder")
+    }
+  }
+
+  private static func syncParent(of path: String, _ system: any FileSystem) throws(FileFault) {
+    let bytes = Array(path.utf8)
+    let slash = bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
+    let parent = slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self)
+    let folder: Int32
+    do {
+      folder = try system.openFolder(parent)
+    } catch {
+      // A parent that may be written but not read, or is itself reached by a link: nothing to sync by.
+      return
+    }
+    defer { system.close(folder) }
+    try system.sync(folder)
+  }
+
+  private func checkFolder(_ allowsNetworkFilesystem: Bool) throws(EnrollError) {
+    let status = try attempt("the store's folder") { () throws(FileFault) in try system.status(folder) }
+    guard status.kind == .folder else {
+      throw EnrollError(.storeRefused, "the store's path is not a folder", field: "store")
+    }
+    try StoreFolder.checkOwner(status, user: system.user, "the store's folder", wanted: "0700")
+    guard !allowsNetworkFilesystem else { return }
+    let kind = try attempt("the store's folder") { () throws(FileFault) in try system.kind(folder) }
+    if let name = NetworkFilesystem.name(of: kind) {
+      throw EnrollError(
+        .storeRefused,
+        "the store is on \(name), where locks do not hold between machines; allow it to use it anyway",
+        field: "store")
+    }
+  }
+
+  private static func checkOwner(
+    _ status: FileStatus, user: UInt32, _ what: String, wanted: String
+  ) throws(EnrollError) {
+    guard status.owner == user else {
+      throw EnrollError(
+        .storeRefused, "\(what) belongs to user \(status.owner), this process is user \(user)", field: "store"
+      )
+    }
+    guard status.permissions & 0o077 == 0 else {
+      throw EnrollError(
+        .storeRefused,
+        "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets others in; it should be \(wanted)",
+        field: "store")
+    }
+  }
+
+  /// Whether a file is one of ours. A file without a name was replaced while it was open, which is no harm.
+  static func check(_ status: FileStatus, _ name: String, user: UInt32) throws(EnrollError) {
+    guard status.kind == .file else {
+      throw EnrollError(.storeRefused, "\(name) is not a plain file", field: "store")
+    }
+    guard status.links <= 1 else {
+      throw EnrollError(.storeRefused, "\(name) has \(status.links) names (hard links)", field: "store")
+    }
+    try checkOwner(status, user: user, name, wanted: "0600")
+  }
+
+  /// One operation, repeated after interruptions, with its errors in the store's words.
+  func attempt<Value>(
+    _ what: String, _ body: () throws(FileFault) -> Value
+  ) throws(EnrollError) -> Value {
+    do {
+      return try StoreFault.patiently(body)
+    } catch {
+      throw StoreFault.error(error, what)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Content and status of a file; nil where there is none.
+  /// - Throws: `.storeCorrupt` for more than `limit` bytes, `.storeRefused`, `.storeIO`.
+  func read(_ name: String, limit: Int) throws(EnrollError) -> (bytes: [UInt8], status: FileStatus)? {
+    guard
+      let descriptor = try attempt(
+        name,
+        { () throws(FileFault) in
+          try StoreFault.absent { () throws(FileFault) in try system.open(name, in: folder, for: .reading) }
+        })
+    else {
+      try checkPresent()
+      return nil
+    }
+    defer { system.close(descriptor) }
+    let status = try attempt(name) { () throws(FileFault) in try system.status(descriptor) }
+    try StoreFolder.check(status, name, user: system.user)
+    guard status.size <= Int64(limit) else {
+      throw EnrollError(.storeCorrupt, "\(name) has \(status.size) bytes, more than \(limit)", field: "store")
+    }
+    // One byte more than expected, so that growth is noticed.
+    var bytes = [UInt8](repeating: 0, count: Int(status.size) + 1)
+    var count = 0
+    while count < bytes.count {
+      let got = try attempt(name) { () throws(FileFault) in
+        try bytes.withUnsafeMutableBytes { buffer in
+          let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+          return Result { () throws(FileFault) in try system.read(descriptor, into: rest) }
+        }.get()
+      }
+      if got <= 0 { break }
+      count += got
+    }
+    bytes.removeLast(bytes.count - min(count, Int(status.size)))
+    return (bytes, status)
+  }
+
+  /// nil where there is no such file.
+  func status(_ name: String) throws(EnrollError) -> FileStatus? {
+    let status = try attempt(name) { () throws(FileFault) in
+      try StoreFault.absent { () throws(FileFault) in try system.status(name, in: folder) }
+    }
+    if status == nil { try checkPresent() }
+    return status
+  }
+
+  func names() throws(EnrollError) -> [String] {
+    try attempt("the store's folder") { () throws(FileFault) in try system.list(folder) }
+  }
+
+  /// A file that is not there means nothing when the whole folder was removed under us.
+  private func checkPresent() throws(EnrollError) {
+    let status = try attempt("the store's folder") { () throws(FileFault) in try system.status(folder) }
+    guard status.links > 0 else {
+      throw EnrollError(.storeIO, "the store's folder was removed while it was open", field: "store")
+    }
+  }
+
+  // MARK: Locks
+
+  func openLock(_ name: String) throws(EnrollError) -> Int32 {
+    let descriptor = try attempt(name) { () throws(FileFault) in try system.openLock(name, in: folder) }
+    do {
+      let status = try attempt(name) { () throws(FileFault) in try system.status(descriptor) }
+      try StoreFolder.check(status, name, user: system.user)
+      return descriptor
+    } catch {
+      system.closeLock(descriptor)
+      throw error
+    }
+  }
+
+  func lock(_ descriptor: Int32) throws(EnrollError) -> Bool {
+    try attempt("a lock file") { () throws(FileFault) in try system.lock(descriptor) }
+  }
+
+  func closeLock(_ descriptor: Int32) { system.closeLock(descriptor) }
+
+  /// Whether `name` still is the name of the open file.
+  func isNamed(_ name: String, _ descriptor: Int32) throws(EnrollError) -> Bool {
+    let open = try attempt(name) { () throws(FileFault) in try system.status(descriptor) }
+    guard let named = try status(name) else { return false }
+    return open.inode == named.inode && open.device == named.device
+  }
+}

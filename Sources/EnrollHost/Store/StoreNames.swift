@@ -1,0 +1,76 @@
+// What the files of a store are called. Names of accounts never appear: a file is named after their tag.
+
+import EnrollCore
+
+/// The names that belong to one account.
+struct AccountFileNames {
+  private static let recordSuffix = ".record"
+
+  /// 32 hexadecimal digits.
+  let stem: String
+
+  init(tag: [UInt8]) { stem = StoreNames.hex(tag) }
+
+  var record: String { stem + Self.recordSuffix }
+  /// What is being written.
+  var temporary: String { stem + ".temp" }
+  /// Space kept for the next change of tokens.
+  var reserve: String { stem + ".reserve" }
+  var renewLock: String { stem + ".renew" }
+  var writeLock: String { stem + ".write" }
+
+  /// The tag in the name of a record; nil for any other file.
+  static func tag(ofRecord name: String) -> [UInt8]? {
+    let bytes = Array(name.utf8)
+    let suffix = Array(recordSuffix.utf8)
+    guard bytes.count == 32 + suffix.count, bytes[32...].elementsEqual(suffix) else { return nil }
+    var tag: [UInt8] = []
+    for index in stride(from: 0, to: 32, by: 2) {
+      guard let high = StoreNames.digit(bytes[index]), let low = StoreNames.digit(bytes[index + 1]) else {
+        return nil
+      }
+      tag.append(high << 4 | low)
+    }
+    return tag
+  }
+}
+
+enum StoreNames {
+  static let outbox = "outbox"
+  static let installation = "installation"
+  static let lock = "store.lock"
+
+  /// Whether the file means nothing without the store's key.
+  static func isSealed(_ name: String) -> Bool {
+    AccountFileNames.tag(ofRecord: name) != nil || ASCII.equals(name, outbox)
+      || ASCII.equals(name, installation)
+      || isSetAside(name)
+  }
+
+  /// A name for a damaged file that no other has.
+  static func setAside(_ name: String, _ random: [UInt8]) -> String { name + corrupt + hex(random) }
+
+  static func isSetAside(_ name: String) -> Bool {
+    let bytes = Array(name.utf8)
+    let mark = Array(corrupt.utf8)
+    guard bytes.count > mark.count else { return false }
+    return (0...(bytes.count - mark.count)).contains { bytes[$0..<($0 + mark.count)].elementsEqual(mark) }
+  }
+
+  private static let corrupt = ".corrupt-"
+
+  static func hex(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// Random bytes from the kernel's generator (getrandom(2)): it needs no descriptor, no seeding after fork, and says so
+// when it cannot give any.
+
+import CPosix
+public import EnrollCore
+
+/// The kernel's generator.
+public final class SystemRandomSource: RandomSource {
+  public init() {}
+
+  public func bytes(_ count: Int) throws(EnrollError) -> [UInt8] {
+    guard count >= 0, count <= 1 << 20 else {
+      throw EnrollError(.invalidArgument, "0 to 1048576 random bytes at a time, not \(count)")
+    }
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let got = bytes.withUnsafeMutableBytes { buffer in
+        getrandom(buffer.baseAddress.map { $0 + filled }, buffer.count - filled, 0)
+      }
+      if got > 0 {
+        filled += got
+      } else if got == 0 || enroll_posix_errno() != EINTR {
+        throw EnrollError(.internal, "the system gave no random bytes (errno \(enroll_posix_errno()))")
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,31 @@
+// A mark on the current thread: set around a host's callback, so that a call which the callback makes into the library
+// can be told from any other (R41).
+
+import CPosix
+
+/// Something that is either true or false of each thread.
+public final class ThreadMark: @unchecked Sendable {
+  // Unchecked: the key is written once, in init.
+  private var key = pthread_key_t()
+  private let hasKey: Bool
+
+  /// A process has room for about a thousand marks: make few, and keep them.
+  public init() {
+    hasKey = pthread_key_create(&key, nil) == 0
+  }
+
+  deinit {
+    if hasKey { pthread_key_delete(key) }
+  }
+
+  /// Whether the current thread is inside ``during(_:)``.
+  public var isSet: Bool { hasKey && pthread_getspecific(key) != nil }
+
+  /// Marks the current thread while `body` runs.
+  public func during<Result>(_ body: () -> Result) -> Result {
+    let before = hasKey ? pthread_getspecific(key) : nil
+    if hasKey { pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1)) }
+    defer { if hasKey { pthread_setspecific(key, before) } }
+    return body()
+  }
+}

@@ -1,0 +1,45 @@
+// libcurl, opened on first use: linking it would cost every start of the host several milliseconds. Looks for the build
+// on OpenSSL, then the one on GnuTLS; both export the same functions. Never closed again: its threads may still run.
+
+import CCurl
+import CPosix
+import EnrollCore
+
+/// The functions of libcurl, found and initialised.
+struct CurlLibrary: @unchecked Sendable {
+  // Unchecked: written once, before it is handed out, and never freed.
+  let functions: UnsafePointer<enroll_curl>
+
+  static let fileNames = ["libcurl.so.4", "libcurl-gnutls.so.4"]
+
+  /// libcurl before 7.84 initialises itself for one thread at a time.
+  private static let opening = Mutex()
+
+  /// - Throws: `.unsupported` naming the Debian package when no libcurl is installed, or one without what we need
+  ///   (7.66 or later); `.outOfMemory` when it cannot start.
+  static func open(_ fileNames: [String] = Self.fileNames) throws(EnrollError) -> CurlLibrary {
+    var library: CurlLibrary?
+    var failure = EnrollError(
+      .unsupported,
+      "libcurl is not installed: \(fileNames.first ?? "it") could not be opened (Debian package libcurl4)")
+    opening.locked {
+      for name in fileNames where library == nil {
+        guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else { continue }
+        let functions = UnsafeMutablePointer<enroll_curl>.allocate(capacity: 1)
+        functions.initialize(to: enroll_curl())
+        if let missing = enroll_curl_bind(handle, functions) {
+          failure = EnrollError(.unsupported, "\(name) is too old: it has no \(String(cString: missing))")
+        } else if enroll_curl_global_init(functions) != CURLE_OK {
+          failure = EnrollError(.outOfMemory, "\(name) could not be initialised")
+        } else {
+          library = CurlLibrary(functions: UnsafePointer(functions))
+          continue
+        }
+        functions.deallocate()
+        dlclose(handle)
+      }
+    }
+    guard let library else { throw failure }
+    return library
+  }
+}

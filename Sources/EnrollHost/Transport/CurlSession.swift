@@ -1,0 +1,155 @@
+// One easy handle with the multi handle that drives it and keeps its connections: what a thread holds during a request.
+// The multi interface is there for its poll, which a cancelled call can leave at once; an easy handle alone would look
+// up once a second.
+
+import CCurl
+import EnrollCore
+
+/// Used by one thread at a time; between requests it waits in the transport's pool with its live connections.
+final class CurlSession: @unchecked Sendable {
+  // Unchecked: the pool hands it to one thread at a time.
+  private let curl: UnsafePointer<enroll_curl>
+  private let multi: UnsafeMutableRawPointer
+  private let easy: UnsafeMutableRawPointer
+  private let errorText: UnsafeMutablePointer<CChar>
+  private let fork = ForkGuard()
+  private var waker: Waker?
+
+  /// Connections kept per session: a provider, its keys' host, a proxy, one to spare.
+  private static let keptConnections = 4
+  /// libcurl wakes up for its own timers; ours would only be in the way.
+  private static let longestWaitMilliseconds = Int32.max
+
+  /// - Throws: `.outOfMemory`.
+  init(_ library: CurlLibrary) throws(EnrollError) {
+    curl = library.functions
+    guard let multi = enroll_curl_multi_init(curl) else { throw Self.noMemory }
+    guard let easy = enroll_curl_easy_init(curl) else {
+      enroll_curl_multi_cleanup(curl, multi)
+      throw Self.noMemory
+    }
+    self.multi = multi
+    self.easy = easy
+    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    _ = enroll_curl_multi_set_long(curl, multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
+  }
+
+  deinit {
+    // In a forked child the connections are the parent's: saying goodbye on them would end them for the parent.
+    guard !fork.isForkedChild else { return }
+    PipeSignal.blocked {
+      enroll_curl_easy_cleanup(curl, easy)
+      enroll_curl_multi_cleanup(curl, multi)
+    }
+    errorText.deallocate()
+  }
+
+  private static var noMemory: EnrollError { EnrollError(.outOfMemory, "libcurl had no memory for a handle") }
+
+  /// Sends and waits for the whole answer. After an error the session is to be dropped.
+  func run(
+    _ request: HTTPRequest, headerLines: [String], target: RequestTarget, options: CurlTransport.Options,
+    cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HTTPResponse {
+    let reader = ResponseReader(target: target, limit: request.responseLimit)
+    var list: UnsafeMutablePointer<curl_slist>?
+    defer {
+      enroll_curl_easy_reset(curl, easy)
+      enroll_curl_list_free(curl, list)
+    }
+    for line in headerLines {
+      guard enroll_curl_list_append(curl, &list, line) == 1 else { throw Self.noMemory }
+    }
+    errorText[0] = 0
+    return try request.body.withUnsafeBufferPointer {
+      (body: UnsafeBufferPointer<UInt8>) throws(EnrollError) -> HTTPResponse in
+      try self.configure(request, UnsafeRawBufferPointer(body), list, reader, target, options)
+      return try withExtendedLifetime(reader) { () throws(EnrollError) -> HTTPResponse in
+        let code = try self.transfer(cancellation, target)
+        guard code == CURLE_OK, reader.failure == nil else {
+          throw CurlFailure.error(
+            code, CurlFailure.words(errorText), CurlFailure.words(enroll_curl_strerror(curl, code)),
+            target: target, reader: reader, caFile: options.caFile)
+        }
+        return try reader.finished()
+      }
+    }
+  }
+
+  private func configure(
+    _ request: HTTPRequest, _ body: UnsafeRawBufferPointer, _ list: UnsafeMutablePointer<curl_slist>?,
+    _ reader: ResponseReader, _ target: RequestTarget, _ options: CurlTransport.Options
+  ) throws(EnrollError) {
+    var setup = CurlSetup(curl: curl, easy: easy)
+    setup.text(CURLOPT_URL, request.url)
+    setup.long(CURLOPT_PATH_AS_IS, 1)
+    setup.protocols()
+    // One request and one answer per connection and time: HTTP/1.1. Nothing is followed, nothing remembered.
+    setup.long(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    setup.long(CURLOPT_FOLLOWLOCATION, 0)
+    setup.long(CURLOPT_NOSIGNAL, 1)
+    setup.long(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    setup.long(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.clamped)
+    setup.long(CURLOPT_TIMEOUT_MS, options.totalTimeout.clamped)
+    // 7.87 and later: a slow name server does not hold up a time-out or a cancellation.
+    setup.longIfKnown(CURLOPT_QUICK_EXIT, 1)
+    setup.tls(caFile: options.caFile)
+    if target.isLoopback { setup.text(CURLOPT_PROXY, "") }
+    if request.freshConnection {
+      setup.long(CURLOPT_FRESH_CONNECT, 1)
+      setup.long(CURLOPT_FORBID_REUSE, 1)
+    }
+    setup.method(request.method, body)
+    setup.headers(list)
+    setup.limit(request.responseLimit)
+    setup.receivers(reader, isPlain: target.isPlain)
+    setup.memory(CURLOPT_ERRORBUFFER, errorText)
+    guard setup.outcome == CURLE_OK else {
+      throw EnrollError(
+        setup.outcome == CURLE_OUT_OF_MEMORY ? .outOfMemory : .unsupported,
+        "libcurl refused an option: \(CurlFailure.words(enroll_curl_strerror(curl, setup.outcome)))")
+    }
+  }
+
+  /// Drives the transfer to its end, or leaves it when `cancellation` says so.
+  private func transfer(_ cancellation: (any Cancellation)?, _ target: RequestTarget) throws(EnrollError)
+    -> CURLcode
+  {
+    var wakeDescriptor: Int32 = -1
+    var ticket: Int?
+    if let cancellation {
+      let waker = try ownWaker()
+      wakeDescriptor = waker.descriptor
+      ticket = cancellation.onCancel { waker.wake() }
+    }
+    defer { if let ticket { cancellation?.removeHook(ticket) } }
+    guard enroll_curl_multi_add(curl, multi, easy) == CURLM_OK else { throw Self.noMemory }
+    defer { _ = enroll_curl_multi_remove(curl, multi, easy) }
+    while true {
+      if let cancellation, cancellation.isCancelled {
+        throw EnrollError(.cancelled, "the request to \(target.display) was cancelled")
+      }
+      var running: Int32 = 0
+      var code = CURLE_OK
+      guard enroll_curl_multi_perform(curl, multi, &running) == CURLM_OK else { throw Self.defect(target) }
+      if enroll_curl_multi_outcome(curl, multi, &code) == 1 { return code }
+      guard running > 0,
+        enroll_curl_multi_wait(curl, multi, wakeDescriptor, Self.longestWaitMilliseconds) == CURLM_OK
+      else { throw Self.defect(target) }
+      waker?.drain()
+    }
+  }
+
+  /// Made for the first request that can be cancelled.
+  private func ownWaker() throws(EnrollError) -> Waker {
+    if let waker { return waker }
+    let made = try Waker()
+    waker = made
+    return made
+  }
+
+  private static func defect(_ target: RequestTarget) -> EnrollError {
+    EnrollError(.internal, "libcurl could not go on with the request to \(target.display)")
+  }
+}

@@ -1,0 +1,118 @@
+// Options of one transfer, set one after the other; the first refusal is remembered. The three callbacks live here too:
+// they find the ResponseReader behind the pointer that libcurl hands back.
+
+import CCurl
+import EnrollCore
+
+struct CurlSetup {
+  let curl: UnsafePointer<enroll_curl>
+  let easy: UnsafeMutableRawPointer
+  private(set) var outcome = CURLE_OK
+
+  init(curl: UnsafePointer<enroll_curl>, easy: UnsafeMutableRawPointer) {
+    self.curl = curl
+    self.easy = easy
+  }
+
+  private mutating func note(_ code: CURLcode) {
+    if outcome == CURLE_OK { outcome = code }
+  }
+
+  mutating func long(_ option: CURLoption, _ value: Int) {
+    note(enroll_curl_set_long(curl, easy, option, value))
+  }
+
+  /// For options that an older libcurl may do without.
+  func longIfKnown(_ option: CURLoption, _ value: Int) {
+    _ = enroll_curl_set_long(curl, easy, option, value)
+  }
+
+  mutating func text(_ option: CURLoption, _ value: String) {
+    note(enroll_curl_set_text(curl, easy, option, value))
+  }
+
+  mutating func memory(_ option: CURLoption, _ value: UnsafeRawPointer?) {
+    note(enroll_curl_set_memory(curl, easy, option, value))
+  }
+
+  mutating func headers(_ list: UnsafeMutablePointer<curl_slist>?) {
+    note(enroll_curl_set_list(curl, easy, CURLOPT_HTTPHEADER, list))
+  }
+
+  /// http and https only, whatever the library was built with.
+  mutating func protocols() {
+    let code = enroll_curl_set_text(curl, easy, CURLOPT_PROTOCOLS_STR, "http,https")
+    note(code == CURLE_UNKNOWN_OPTION ? enroll_curl_set_protocol_bits(curl, easy) : code)
+  }
+
+  /// TLS 1.2 or later with chain and host name checked (R19). A `caFile` stands in for the system's authorities.
+  mutating func tls(caFile: String?) {
+    long(CURLOPT_SSL_VERIFYPEER, 1)
+    long(CURLOPT_SSL_VERIFYHOST, 2)
+    long(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    guard let caFile else { return }
+    text(CURLOPT_CAINFO, caFile)
+    note(enroll_curl_set_text(curl, easy, CURLOPT_CAPATH, nil))
+  }
+
+  /// `body` is borrowed until the handle is reset.
+  mutating func method(_ method: HTTPRequest.Method, _ body: UnsafeRawBufferPointer) {
+    if method == .post || !body.isEmpty {
+      long(CURLOPT_POST, 1)
+      note(enroll_curl_set_offset(curl, easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count)))
+      // With no memory at all libcurl would read the body from standard input.
+      if let start = body.baseAddress, !body.isEmpty {
+        memory(CURLOPT_POSTFIELDS, start)
+      } else {
+        text(CURLOPT_COPYPOSTFIELDS, "")
+      }
+      if method != .post { text(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+    } else {
+      long(CURLOPT_HTTPGET, 1)
+      if method != .get { text(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+    }
+  }
+
+  /// A length that is announced ends the transfer before the body comes; the reader counts what does come.
+  mutating func limit(_ bytes: Int) {
+    note(enroll_curl_set_offset(curl, easy, CURLOPT_MAXFILESIZE_LARGE, Int64(max(bytes, 1))))
+  }
+
+  /// `reader` is borrowed until the handle is reset. A plain request opens sockets to loopback addresses only.
+  mutating func receivers(_ reader: ResponseReader, isPlain: Bool) {
+    let opaque = UnsafeRawPointer(Unmanaged.passUnretained(reader).toOpaque())
+    note(
+      enroll_curl_set_receiver(curl, easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, reader in
+        CurlSetup.give(bytes, size, count, to: reader) { $0.takeHeader($1) }
+      })
+    memory(CURLOPT_HEADERDATA, opaque)
+    note(
+      enroll_curl_set_receiver(curl, easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, reader in
+        CurlSetup.give(bytes, size, count, to: reader) { $0.takeBody($1) }
+      })
+    memory(CURLOPT_WRITEDATA, opaque)
+    note(
+      enroll_curl_set_socket_opener(curl, easy) { reader, _, address in
+        guard let address else { return -1 }
+        if let reader, enroll_curl_is_loopback(address) == 0 {
+          Unmanaged<ResponseReader>.fromOpaque(reader).takeUnretainedValue().refuseAddress()
+          return -1
+        }
+        return enroll_curl_open_socket(address)
+      })
+    memory(CURLOPT_OPENSOCKETDATA, isPlain ? opaque : nil)
+  }
+
+  /// How many bytes were taken: all, or none to end the transfer.
+  private static func give(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, to reader: UnsafeMutableRawPointer?,
+    _ take: (ResponseReader, UnsafeRawBufferPointer) -> Bool
+  ) -> Int {
+    let (length, overflow) = size.multipliedReportingOverflow(by: count)
+    guard let reader, !overflow else { return 0 }
+    let taken = take(
+      Unmanaged<ResponseReader>.fromOpaque(reader).takeUnretainedValue(),
+      UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length))
+    return taken ? length : 0
+  }
+}

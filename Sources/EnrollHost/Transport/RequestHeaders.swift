@@ -1,0 +1,42 @@
+// The header lines of one request as libcurl wants them. Refuses what would end a line early, and the headers that
+// belong to the transport itself: those that frame the body, name the host or invite a compressed answer (R20).
+
+import EnrollCore
+
+enum RequestHeaders {
+  private static let reserved = [
+    "Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Accept-Encoding", "TE", "Upgrade",
+    "Proxy-Authorization",
+  ]
+  /// All lines together.
+  static let longestHead = 64 * 1024
+
+  /// `Name: value` lines; libcurl's own `Expect` and its guess at a content type are switched off.
+  /// - Throws: `.invalidArgument` naming the header; its value is not repeated.
+  static func lines(_ headers: [HTTPHeader]) throws(EnrollError) -> [String] {
+    var lines = ["Expect:"]
+    var length = 0
+    var hasContentType = false
+    for header in headers {
+      guard (1...256).contains(header.name.utf8.count), header.name.utf8.allSatisfy(HTTPToken.contains) else {
+        throw EnrollError(.invalidArgument, "a request header's name is not a token (RFC 9110 §5.1)")
+      }
+      for name in reserved where ASCII.equalsIgnoringCase(name, header.name) {
+        throw EnrollError(.invalidArgument, "the header \(name) belongs to the transport")
+      }
+      guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        throw EnrollError(
+          .invalidArgument, "the value of the header \(header.name) holds a control character")
+      }
+      length += header.name.utf8.count + header.value.utf8.count
+      guard length <= longestHead else {
+        throw EnrollError(.invalidArgument, "the request's headers are over \(longestHead) bytes")
+      }
+      hasContentType = hasContentType || ASCII.equalsIgnoringCase(header.name, "Content-Type")
+      // libcurl takes "Name:" as a wish to leave the header out, and "Name;" as one with an empty value.
+      lines.append(header.value.isEmpty ? header.name + ";" : header.name + ": " + header.value)
+    }
+    if !hasContentType { lines.append("Content-Type:") }
+    return lines
+  }
+}

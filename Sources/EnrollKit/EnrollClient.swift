@@ -1,0 +1,309 @@
+// The Swift face. Every method is `async`, none holds a thread of the cooperative pool: the blocking steps run on the
+// client's own threads, and a cancelled task ends its wait, never a renewal whose answer must not be lost.
+
+public import EnrollCore
+import EnrollHost
+public import EnrollJSON
+
+/// One account of one provider: registers and signs its user in, and has a valid token whenever one is asked for.
+///
+/// ```swift
+/// let client = try EnrollClient(
+///   configuration: Configuration(
+///     issuer: "https://id.example", clientID: "app", redirectURI: "com.example.app:/callback"),
+///   store: .directory("/home/me/.local/share/app"))
+/// let begun = try await client.begin()              // open begun.url in the browser
+/// let state = try await client.resume(redirectURL)  // when it comes back
+/// let token = try await client.accessToken()        // before every request, for months
+/// ```
+public struct EnrollClient: Sendable {
+  private let client: Client
+
+  /// How long a call waits where its caller does not say.
+  public static let defaultPatience = Duration.seconds(60)
+
+  /// Opens an account.
+  /// - Parameters:
+  ///   - store: where tokens are kept; there is no default path.
+  ///   - account: its name in the store.
+  ///   - platform: what the host knows of the device.
+  ///   - transport, clock, random: the host's own; nil for libcurl and the system's.
+  /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
+  public init(
+    configuration: Configuration, store: Store, account: AccountName = .default,
+    platform: Platform = Platform(),
+    transport: (any Transport)? = nil, clock: (any Clock)? = nil, random: (any RandomSource)? = nil
+  ) throws(EnrollError) {
+    var options = ClientOptions(configuration: configuration, store: store.choice)
+    options.account = account
+    options.platform = platform
+    options.transport = transport
+    options.clock = clock
+    options.random = random
+    client = try Client(options)
+  }
+
+  /// Where tokens are kept.
+  public enum Store: Sendable {
+    /// Sealed files in a directory of their own, given by its absolute path; made when its parent exists.
+    case directory(String)
+    /// Gone with the client: for tests and previews.
+    case memory
+    /// The host's own.
+    case custom(any TokenStore)
+
+    fileprivate var choice: ClientOptions.StoreChoice {
+      switch self {
+      case .directory(let path): .directory(path)
+      case .memory: .memory
+      case .custom(let store): .custom(store)
+      }
+    }
+  }
+
+  /// Ends the client: waiting calls return, later ones throw `.handle`.
+  public func close() { client.close() }
+
+  // MARK: Registration
+
+  /// Where the registration stands; a token that is due is renewed first.
+  /// - Parameter settled: wait until nothing more happens without the host or the user.
+  public func state(
+    settled: Bool = false, patience: Duration = defaultPatience
+  ) async throws(EnrollError) -> RegistrationState {
+    try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
+      try client.registrationState(wait: settled, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// The states from now on, beginning with the present one as last known. A slow reader gets the newest.
+  public var states: AsyncStream<RegistrationState> {
+    let client = client
+    return AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
+      let ticket = client.observe(
+        Observer { if case .registrationChanged(let state) = $0 { continuation.yield(state) } })
+      continuation.yield(client.lastKnownState)
+      continuation.onTermination = { _ in client.stopObserving(ticket) }
+    }
+  }
+
+  /// Everything that the client has to tell from now on: renewals, failures, states. A slow reader gets the newest.
+  public var events: AsyncStream<EnrollEvent> {
+    let client = client
+    return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+      let ticket = client.observe(Observer { continuation.yield($0) })
+      continuation.onTermination = { _ in client.stopObserving(ticket) }
+    }
+  }
+
+  /// Begins a sign-in: open the URL of its action in the external browser.
+  /// - Throws: `.network` and its kin when the provider cannot be asked, `.illegalState`, store errors.
+  public func begin(
+    _ options: SignInOptions = SignInOptions(), patience: Duration = defaultPatience
+  ) async throws(EnrollError) -> BegunTransaction {
+    try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
+      try client.begin(options, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// Takes the redirect back, in this process or a later one.
+  /// - Parameter url: as it came from the system, whole.
+  /// - Throws: why it settles nothing (`.unsolicited`, `.redirectMismatch`, `.alreadySettled`, …: nothing changed), or
+  ///   why its sign-in failed (`.accessDenied`, `.loginRequired`, `.idTokenInvalid`, …).
+  public func resume(_ url: String, patience: Duration = defaultPatience) async throws(EnrollError)
+    -> RegistrationState
+  {
+    try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
+      try client.resume(url, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// Waits until a sign-in is settled: with a loopback redirect, nothing else has to be done.
+  /// - Throws: what made it fail; `.transactionExpired`; `.deadlineExceeded` when `patience` ends first.
+  public func settled(
+    _ transaction: BegunTransaction, patience: Duration = .seconds(600)
+  ) async throws(EnrollError) -> RegistrationState {
+    try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
+      try client.awaitTransaction(transaction.transactionID, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// One door for every URL that reaches the app: redirect, logout callback, or none of ours.
+  public func handle(_ url: String, patience: Duration = defaultPatience) async throws(EnrollError)
+    -> HandledURL
+  {
+    try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
+      switch try client.handle(url, until: deadline, cancellation: cancellation) {
+      case .registration(let state): .registration(state)
+      case .logoutFinished: .logoutFinished
+      case .unsolicited: .unsolicited
+      }
+    }
+  }
+
+  /// What came of a URL.
+  public enum HandledURL: Equatable, Sendable {
+    case registration(RegistrationState)
+    case logoutFinished
+    case unsolicited
+  }
+
+  /// The user says that the profile is theirs: the provisional tokens become the session.
+  /// - Throws: `.illegalState` when nothing waits for confirmation.
+  @discardableResult
+  public func confirm() async throws(EnrollError) -> RegistrationState {
+    try await offload { client, _, _ throws(EnrollError) in try client.confirm() }
+  }
+
+  /// Back to the choices: provisional tokens are revoked and cleared, an earlier session survives.
+  @discardableResult
+  public func retry() async throws(EnrollError) -> RegistrationState {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.retry(until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// The user closed the browser: a hint, a late valid redirect still wins until the deadline.
+  @discardableResult
+  public func cancel(_ transaction: BegunTransaction? = nil) async throws(EnrollError) -> RegistrationState {
+    try await offload { client, _, _ throws(EnrollError) in try client.cancel(transaction?.transactionID) }
+  }
+
+  /// Empties local state alone; no server is told.
+  @discardableResult
+  public func clear() async throws(EnrollError) -> RegistrationState {
+    try await offload { client, _, _ throws(EnrollError) in try client.clear() }
+  }
+
+  // MARK: Tokens
+
+  /// What to do with the next request: a valid token, or why there is none. Costs nothing while the token is fresh.
+  /// - Parameters:
+  ///   - minimumLifetime: how long the caller needs the token to live; whole seconds count.
+  ///   - patience: how long it may take; afterwards a token that still works is served, or `busy`.
+  public func access(
+    minimumLifetime: Duration = .zero, patience: Duration = defaultPatience
+  ) async throws(EnrollError) -> AccessOutcome {
+    let seconds = minimumLifetime.components.seconds
+    if let token = client.freshAccessToken(minimumLifetimeSeconds: seconds) { return .valid(token) }
+    return try await completed(patience) { client, deadline, cancellation, done in
+      client.access(
+        minimumLifetimeSeconds: seconds, until: deadline, cancellation: cancellation, completion: done)
+    }
+  }
+
+  /// The access token for the next request, valid now.
+  /// - Throws: `.reauthenticate` when the user has to sign in, `.expired` while the provider cannot be reached,
+  ///   `.rejected`, `.storeLocked`, `.busy`.
+  public func accessToken(minimumLifetime: Duration = .zero) async throws(EnrollError) -> String {
+    try await access(minimumLifetime: minimumLifetime).token().value.reveal()
+  }
+
+  /// Renews now, whatever the token's age.
+  @discardableResult
+  public func refresh(patience: Duration = defaultPatience) async throws(EnrollError) -> AccessOutcome {
+    try await completed(patience) { client, deadline, cancellation, done in
+      client.refresh(until: deadline, cancellation: cancellation, completion: done)
+    }
+  }
+
+  /// Tells the server to forget the session's tokens, and forgets them here.
+  public func revoke() async throws(EnrollError) {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.revoke(until: deadline, cancellation: cancellation)
+    }
+  }
+
+  // MARK: Identity
+
+  /// The proven claims of whoever is signed in, or waits for confirmation.
+  /// - Throws: `.notFound` when nobody is.
+  public func profile() async throws(EnrollError) -> JSONObject {
+    try await offload { client, _, _ throws(EnrollError) in try client.profile() }
+  }
+
+  /// What the userinfo endpoint says now. - Throws: `.profileMismatch` when it speaks of somebody else (R28).
+  public func userinfo() async throws(EnrollError) -> JSONObject {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.userinfo(until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// All that is kept of the account, but never the refresh token.
+  public func account() async throws(EnrollError) -> AccountSnapshot {
+    try await offload { client, _, _ throws(EnrollError) in try client.readAccount() }
+  }
+
+  // MARK: Logout
+
+  /// Erases the session here, then tells the server.
+  /// - Returns: the URL that ends the provider's own session in the browser; nil when there is none.
+  @discardableResult
+  public func logout(localOnly: Bool = false) async throws(EnrollError) -> String? {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.beginLogout(localOnly: localOnly, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// The logout callback came back. - Throws: `.unsolicited` when no logout of ours waits for it.
+  public func finishLogout(_ url: String) async throws(EnrollError) {
+    try await offload { client, _, _ throws(EnrollError) in try client.finishLogout(url) }
+  }
+
+  // MARK: Threads
+
+  private typealias Step<Result> =
+    @Sendable (Client, Instant, any Cancellation) throws(EnrollError) -> Result
+
+  /// Runs a blocking step on the client's own threads.
+  private func offload<Result: Sendable>(
+    _ patience: Duration = defaultPatience, _ step: @escaping Step<Result>
+  ) async throws(EnrollError) -> Result {
+    try await completed(patience) { client, deadline, cancellation, done in
+      let isStarted = client.perform {
+        do throws(EnrollError) {
+          done(.success(try step(client, deadline, cancellation)))
+        } catch {
+          done(.failure(error))
+        }
+      }
+      if !isStarted { done(.failure(EnrollError(.busy, "the system has no thread to give"))) }
+    }
+  }
+
+  /// Waits for a completion; a cancelled task cancels the wait.
+  private func completed<Value: Sendable>(
+    _ patience: Duration,
+    _ start: (Client, Instant, CancellationFlag, @escaping @Sendable (Result<Value, EnrollError>) -> Void) ->
+      Void
+  ) async throws(EnrollError) -> Value {
+    let cancellation = CancellationFlag()
+    let deadline = client.deadline(afterSeconds: max(0, patience.components.seconds))
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        start(client, deadline, cancellation) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+    return try result.get()
+  }
+}
+
+extension BegunTransaction {
+  /// The URL to open in the external browser.
+  public var url: String {
+    switch action {
+    case .openURL(let url): url
+    }
+  }
+}
+
+/// A closure that observes.
+private final class Observer: EngineObserver {
+  private let body: @Sendable (EnrollEvent) -> Void
+
+  init(_ body: @escaping @Sendable (EnrollEvent) -> Void) { self.body = body }
+
+  func observe(_ notification: EnrollEvent) { body(notification) }
+}

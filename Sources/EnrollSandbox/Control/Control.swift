@@ -1,0 +1,105 @@
+// The test-control side as Swift: what a test in the same process says to its sandbox. `ControlEndpoint` says the
+// same over HTTP.
+
+import Foundation
+
+/// A session of a client, as tests see it.
+public struct SandboxSession: Sendable, Equatable {
+  public var id: String
+  public var user: String
+  public var clientID: String
+  public var scopes: [String]
+  /// How often the refresh token was replaced, counting the first; 0: there is none.
+  public var generation: Int
+  /// `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while it lives.
+  public var end: String?
+}
+
+/// A control request that cannot be done, and why.
+public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible {
+  public var description: String
+  init(_ description: String) { self.description = description }
+}
+
+extension Provider {
+  /// Plans a fault after those planned before.
+  public func add(_ fault: Fault) { plan.add(fault) }
+
+  public func clearFaults() { plan.clear() }
+
+  /// Faults that have not struck yet as often as planned.
+  public var plannedFaults: [Fault] { plan.faults }
+
+  /// Makes new keys, which sign from now on.
+  /// - Parameter keepsOld: whether the set still shows the old ones, so that older id_tokens can be checked.
+  public func rotateKeys(keepsOld: Bool = true) throws { try keys.rotate(keepsOld: keepsOld) }
+
+  /// Requests that came to an endpoint, struck ones included.
+  public func count(_ endpoint: Endpoint) -> Int { counts[endpoint, default: 0] }
+
+  /// Refreshes that came to the token endpoint since the start or ``resetCounts()``.
+  public var refreshCount: Int {
+    log.count { $0.endpoint == .token && $0.parameters.contains("grant_type=refresh_token") }
+  }
+
+  /// Forgets the counters and the request log.
+  public func resetCounts() {
+    counts = [:]
+    log = []
+  }
+
+  /// Lines of the request log, oldest first.
+  public var requestLog: [String] { log.map(\.line) }
+
+  /// Sessions, oldest first.
+  public var sessions: [SandboxSession] {
+    grants.families.values.sorted { ($0.begunAt, $0.id) < ($1.begunAt, $1.id) }.map { family in
+      SandboxSession(
+        id: family.id, user: family.grant.userName, clientID: family.grant.clientID,
+        scopes: family.grant.scopes, generation: family.generation, end: family.end?.rawValue)
+    }
+  }
+
+  /// Ends every session of every client, as an administrator would: refreshes get `invalid_grant`.
+  public func endSessions() { grants.finishAll(sessionID: nil, .ended) }
+
+  /// Signs every browser out; tokens stay.
+  public func signOutBrowsers() { signedIn = [:] }
+
+  /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
+  public func advanceClock(seconds: Int64) {
+    clockShiftSeconds = clockShiftSeconds.addingReportingOverflow(seconds).partialValue
+  }
+
+  /// Signs a user in without pages: what a browser would be redirected to after everything was allowed.
+  /// - Parameter error: an OAuth error code to answer with instead.
+  /// - Throws: when the URL is not an authorize request of this sandbox that may be redirected, or nobody has that name.
+  public func settle(authorizeURL: String, user name: String = "alice", error: String? = nil) throws -> String
+  {
+    guard let parts = URLComponents(string: authorizeURL), parts.path == Endpoint.authorize.path,
+      authorizeURL.hasPrefix(issuer + "/"), let form = Form(encoded: parts.percentEncodedQuery ?? "")
+    else { throw ControlError("not an authorize URL of this sandbox") }
+    guard let user = user(name) else { throw ControlError("there is no user \(name)") }
+    counts[.authorize, default: 0] += 1
+    let effects = plan.strike(.authorize)
+    let answer: SandboxAnswer
+    do {
+      let request = try AuthorizationRequest.read(form, clients: options.clients)
+      let session = SignedIn(
+        userName: user.name, authTime: now, contextClass: .twoFactors, sessionID: Encoding.randomToken())
+      if let error {
+        answer = refuse(
+          OAuthRefusal(error, "planned by the test"), redirectURI: request.redirectURI, state: request.state,
+          effects: effects)
+      } else {
+        answer = grant(request, to: session, effects: effects)
+      }
+    } catch .redirect(let uri, let state, let refusal) {
+      answer = refuse(refusal, redirectURI: uri, state: state, effects: effects)
+    } catch .page(let reason) {
+      throw ControlError(reason)
+    }
+    guard let location = answer.header("Location") else { throw ControlError("no redirect came of it") }
+    return location
+  }
+}

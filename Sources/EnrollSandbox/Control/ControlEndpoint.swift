@@ -1,0 +1,134 @@
+// The test-control side over HTTP: `POST /_control` with one JSON object `{"do": …}`. The content type must be
+// application/json, which a page of a foreign site cannot send here.
+
+public import EnrollJSON
+
+extension Provider {
+  func control(_ http: SandboxRequest) -> SandboxAnswer {
+    let type = http.headers["content-type"]?.lowercased() ?? ""
+    guard type == "application/json" || type.hasPrefix("application/json;") else {
+      return .json(.object([("error", .string("Content-Type must be application/json"))]), status: 415)
+    }
+    do {
+      return .json(try control(JSON.parse(http.body)))
+    } catch let error as ControlError {
+      return .json(.object([("error", .string(error.description))]), status: 400)
+    } catch {
+      return .json(.object([("error", .string("\(error)"))]), status: 400)
+    }
+  }
+
+  /// One control request, for example `{"do": "fault", "fault": "dropAfter", "endpoint": "token", "times": 1}`.
+  public func control(_ request: JSON) throws -> JSON {
+    let done = JSON.object([("done", .bool(true))])
+    guard let name = request["do"]?.string, let action = Action(rawValue: name) else {
+      throw ControlError("`do` must be one of: " + Action.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    switch action {
+    case .fault:
+      add(try Fault(request))
+      return done
+    case .clearFaults:
+      clearFaults()
+      return done
+    case .faults: return .object([("faults", .array(FaultTable.rows.map(\.json)))])
+    case .rotateKeys:
+      try rotateKeys(keepsOld: request["keepOld"]?.bool ?? true)
+      return done
+    case .counts:
+      let members = Endpoint.allCases.filter { $0 != .control }.map { endpoint -> (String, JSON?) in
+        (endpoint.rawValue, .integer(Int64(count(endpoint))))
+      }
+      return .object([("counts", .object(members)), ("refreshes", .integer(Int64(refreshCount)))])
+    case .resetCounts:
+      resetCounts()
+      return done
+    case .log: return .object([("log", .array(log.map(\.json)))])
+    case .sessions: return .object([("sessions", .array(sessions.map(\.json)))])
+    case .endSessions:
+      endSessions()
+      return done
+    case .signOutBrowsers:
+      signOutBrowsers()
+      return done
+    case .advanceClock:
+      guard let seconds = request["seconds"]?.integer else {
+        throw ControlError("`seconds` must be an integer")
+      }
+      advanceClock(seconds: seconds)
+      return done
+    case .settle:
+      guard let url = request["url"]?.string else { throw ControlError("`url` must be an authorize URL") }
+      let redirect = try settle(
+        authorizeURL: url, user: request["user"]?.string ?? "alice", error: request["error"]?.string)
+      return .object([("redirect", .string(redirect))])
+    case .configuration: return .object([("configuration", configuration)])
+    }
+  }
+
+  private enum Action: String, CaseIterable {
+    case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
+      signOutBrowsers, advanceClock, settle, configuration
+  }
+}
+
+extension Fault {
+  /// Reads `{"fault": name, "endpoint": …, "value": …, "member": …, "retryAfter": …, "after": n, "times": n}`.
+  public init(_ request: JSON) throws {
+    guard let name = request["fault"]?.string, let row = FaultTable.row(name) else {
+      throw ControlError("`fault` must be one of: " + FaultTable.rows.map(\.name).joined(separator: ", "))
+    }
+    var endpoint = row.endpoints.first ?? .token
+    if let text = request["endpoint"]?.string {
+      guard let named = Endpoint(rawValue: text), row.endpoints.contains(named) else {
+        let known = row.endpoints.map(\.rawValue).joined(separator: ", ")
+        throw ControlError("\(name) strikes at \(known), not at \(text)")
+      }
+      endpoint = named
+    }
+    var arguments = NamedFault.Arguments()
+    if row.value.hasMember {
+      guard let member = request["member"]?.string else { throw ControlError("\(name) needs a `member`") }
+      arguments.member = member
+    }
+    arguments.retryAfter = request["retryAfter"]?.string ?? request["retryAfter"]?.integer.map { "\($0)" }
+    let value = request["value"]
+    switch row.value {
+    case .none, .member: break
+    case .integer:
+      guard let integer = value?.integer else { throw ControlError("\(name) needs an integer as `value`") }
+      arguments.integer = integer
+    case .text, .memberAndText:
+      guard let text = value?.string else { throw ControlError("\(name) needs a string as `value`") }
+      arguments.text = text
+    case .any, .memberAndAny:
+      guard let value else { throw ControlError("\(name) needs a `value`") }
+      arguments.any = value
+    }
+    let after = request["after"]?.integer ?? 0
+    let times = request["times"]?.integer
+    guard after >= 0, times ?? 1 > 0 else { throw ControlError("`after` and `times` must not be negative") }
+    self.init(
+      row.make(endpoint, arguments), at: endpoint, after: Int(clamping: after),
+      times: times.map { Int(clamping: $0) })
+  }
+}
+
+extension NamedFault {
+  var json: JSON {
+    .object([
+      ("fault", .string(name)), ("endpoints", .array(endpoints.map { .string($0.rawValue) })),
+      ("value", .string(value.rawValue)), ("summary", .string(summary)),
+    ])
+  }
+}
+
+extension SandboxSession {
+  var json: JSON {
+    .object([
+      ("id", .string(id)), ("user", .string(user)), ("clientId", .string(clientID)),
+      ("scopes", .array(scopes.map { .string($0) })), ("generation", .integer(Int64(generation))),
+      ("end", end.map { .string($0) }),
+    ])
+  }
+}

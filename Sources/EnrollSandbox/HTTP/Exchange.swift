@@ -1,0 +1,111 @@
+// A request and its answer as values, so that the provider can be used and tested without a socket.
+
+import EnrollJSON
+import Foundation
+
+/// What came in.
+public struct SandboxRequest: Sendable {
+  public var method: String
+  /// Without the query.
+  public var path: String
+  /// Still percent-encoded, without the question mark.
+  public var query: String
+  /// Names in lower case.
+  public var headers: [String: String]
+  public var body: [UInt8]
+
+  /// Bytes of a body that are read at most.
+  public static let bodyLimit = 256 * 1024
+
+  public init(
+    method: String, path: String, query: String = "", headers: [String: String] = [:], body: [UInt8] = []
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+  }
+
+  /// The form of the body; nil unless it says that it is one and can be read.
+  var form: Form? {
+    let type = headers["content-type"]?.split(separator: ";").first?.trimmingCharacters(in: .whitespaces)
+    guard type?.lowercased() == "application/x-www-form-urlencoded" else { return nil }
+    guard let text = String(validating: body, as: UTF8.self) else { return nil }
+    return Form(encoded: text)
+  }
+
+  /// The token of `Authorization: Bearer` (RFC 6750 §2.1).
+  var bearer: String? {
+    guard let header = headers["authorization"] else { return nil }
+    let parts = header.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return String(parts[1])
+  }
+
+  func cookie(_ name: String) -> String? {
+    for part in (headers["cookie"] ?? "").split(separator: ";") {
+      let sides = part.split(separator: "=", maxSplits: 1)
+      if sides.count == 2, sides[0].trimmingCharacters(in: .whitespaces) == name { return String(sides[1]) }
+    }
+    return nil
+  }
+
+  /// True when the request names this machine, so that no page of a foreign site can reach it by a DNS trick.
+  var isForLoopback: Bool {
+    guard let host = headers["host"]?.lowercased() else { return false }
+    let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+    return ["127.0.0.1", "localhost", "[::1]"].contains(String(name))
+  }
+}
+
+/// What goes out, and how.
+public struct SandboxAnswer: Sendable {
+  public var status: Int
+  public var headers: [(name: String, value: String)]
+  public var body: [UInt8]
+  public var delivery: Delivery = .whole
+  /// Time to wait before the first byte.
+  public var delayMilliseconds: Int64 = 0
+
+  public enum Delivery: Equatable, Sendable {
+    case whole
+    /// The connection is closed without one byte.
+    case nothing
+    /// All headers with the whole length, half of the body, then the connection is closed.
+    case half
+  }
+
+  init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  static func json(_ value: JSON, status: Int = 200) -> SandboxAnswer {
+    SandboxAnswer(
+      status: status,
+      headers: [
+        ("Content-Type", "application/json"), ("Cache-Control", "no-store"),
+        ("X-Content-Type-Options", "nosniff"),
+      ], body: value.serialized())
+  }
+
+  /// 303, so that a form's POST becomes a GET (RFC 9700 §4.12).
+  static func redirect(to location: String) -> SandboxAnswer {
+    SandboxAnswer(
+      status: 303,
+      headers: [
+        ("Location", location), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"),
+      ])
+  }
+
+  public func header(_ name: String) -> String? {
+    headers.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+
+  mutating func setHeader(_ name: String, _ value: String) {
+    headers.removeAll { $0.name.lowercased() == name.lowercased() }
+    headers.append((name, value))
+  }
+}

@@ -1,0 +1,167 @@
+// The provider's keys: one for each kind that its algorithms want, in one set (RFC 7517), and new ones on demand.
+
+import EnrollCrypto
+import EnrollJSON
+import Foundation
+
+/// A key pair with its name in the set.
+struct SigningKey: Sendable {
+  let id: String
+  let key: PrivateKey
+
+  /// The public half as a JSON Web Key (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2).
+  var published: JSONObject {
+    func number(_ bytes: [UInt8]) -> JSON { .string(Encoding.base64URL(bytes)) }
+    let members: [(String, JSON?)] =
+      switch key.publicKey.components {
+      // One RSA key serves RS256 to PS512, so it names no algorithm.
+      case .rsa(let modulus, let exponent):
+        [("kty", .string("RSA")), ("n", number(modulus)), ("e", number(exponent))]
+      case .ec(let curve, let x, let y):
+        [("kty", .string("EC")), ("crv", .string(curve.rawValue)), ("x", number(x)), ("y", number(y))]
+      case .ed25519(let bytes):
+        [("kty", .string("OKP")), ("crv", .string("Ed25519")), ("x", number(bytes))]
+      }
+    return JSONObject([("kid", .string(id)), ("use", .string("sig"))] + members)
+  }
+}
+
+struct SigningKeys: Sendable {
+  /// The first one signs.
+  let algorithms: [SignatureAlgorithm]
+  private var current: [SigningKey] = []
+  /// From before a rotation, still shown.
+  private var old: [SigningKey] = []
+  private var generation = 0
+
+  /// Sets of keys that are kept after rotations.
+  private static let oldLimit = 20
+
+  /// - Throws: when OpenSSL cannot make a key.
+  init(_ algorithms: [SignatureAlgorithm]) throws(CryptoError) {
+    self.algorithms = algorithms.isEmpty ? [.RS256] : algorithms
+    try rotate(keepsOld: false)
+  }
+
+  mutating func rotate(keepsOld: Bool) throws(CryptoError) {
+    generation += 1
+    var made: [SigningKey] = []
+    for algorithm in algorithms where !made.contains(where: { algorithm.fits($0.key.kind) }) {
+      let kind = Self.kind(for: algorithm)
+      made.append(SigningKey(id: "\(kind.name)-\(generation)", key: try .generate(kind.kind)))
+    }
+    old = keepsOld ? Array((current + old).prefix(Self.oldLimit)) : []
+    current = made
+  }
+
+  private static func kind(for algorithm: SignatureAlgorithm) -> (kind: KeyKind, name: String) {
+    switch algorithm {
+    case .RS256, .RS384, .RS512, .PS256, .PS384, .PS512: (.rsa(bits: 2048), "rsa")
+    case .ES256: (.ec(.p256), "p256")
+    case .ES384: (.ec(.p384), "p384")
+    case .ES512: (.ec(.p521), "p521")
+    case .EdDSA: (.ed25519, "ed25519")
+    }
+  }
+
+  /// The set of keys, with what faults do to it.
+  func published(defects: [Fault.Effect]) -> JSON {
+    var set = (current + old).map(\.published)
+    for case .keySet(let defect) in defects {
+      switch defect {
+      case .empty: set = []
+      case .duplicateKeyID:
+        for var copy in set.prefix(1) {
+          copy["use"] = nil
+          set.append(copy)
+        }
+      case .wrongUse: for index in set.indices { set[index]["use"] = .string("enc") }
+      case .weakKey:
+        let weak = [0xC1] + [UInt8](repeating: 0x5B, count: 127)
+        for index in set.indices {
+          set[index] = JSONObject([
+            ("kid", set[index]["kid"]), ("use", .string("sig")), ("kty", .string("RSA")),
+            ("n", .string(Encoding.base64URL(weak))), ("e", .string("AQAB")),
+          ])
+        }
+      case .tooMany:
+        guard let first = set.first else { continue }
+        for number in set.count..<101 {
+          var copy = first
+          copy["kid"] = .string("filler-\(number)")
+          set.insert(copy, at: 0)
+        }
+      }
+    }
+    return .object([("keys", .array(set.map { .object($0) }))])
+  }
+
+  /// Signs claims as a JWS (RFC 7515 §3.1), by the first algorithm.
+  /// - Parameter accessToken: what `at_hash` is made of, unless a fault set or left out that claim.
+  func sign(
+    _ facts: IDTokenFacts, algorithm: SignatureAlgorithm? = nil, effects: [Fault.Effect]
+  ) throws(CryptoError) -> String {
+    let algorithm = algorithm ?? algorithms.first ?? .RS256
+    guard let signer = current.first(where: { algorithm.fits($0.key.kind) }) else {
+      throw CryptoError(.key, "there is no key for \(algorithm.rawValue)")
+    }
+    let hash = try algorithm.digest.hash(Array(facts.accessToken.utf8))
+    let half = Encoding.base64URL(Array(hash.prefix(hash.count / 2)))
+    let claims = facts.claims(accessTokenHash: half, effects: effects)
+
+    var header = JSONObject([
+      ("alg", .string(algorithm.rawValue)), ("kid", .string(signer.id)), ("typ", .string("JWT")),
+    ])
+    var signing: Fault.Signing?
+    for effect in effects {
+      switch effect {
+      case .setHeader(let name, let value): header[name] = value
+      case .sign(let how): signing = how
+      default: continue
+      }
+    }
+    if signing == Fault.Signing.none { header["alg"] = .string("none") }
+    if signing == .hmac { header["alg"] = .string("HS256") }
+    let input =
+      Encoding.base64URL(JSON.object(header).serialized()) + "."
+      + Encoding.base64URL(JSON.object(claims).serialized())
+    let signature = try sign(
+      Array(input.utf8), by: signer, algorithm, signing: signing, clientID: facts.grant.clientID)
+    return input + "." + Encoding.base64URL(signature)
+  }
+
+  private func sign(
+    _ input: [UInt8], by signer: SigningKey, _ algorithm: SignatureAlgorithm, signing: Fault.Signing?,
+    clientID: String
+  ) throws(CryptoError) -> [UInt8] {
+    switch signing {
+    case nil: return try signer.key.sign(input, algorithm: algorithm)
+    case .some(.none): return []
+    case .hmac: return try HMAC.sha256(key: Secret(clientID), input)
+    case .foreignKey: return try PrivateKey.generate(signer.key.kind).sign(input, algorithm: algorithm)
+    case .broken:
+      var signature = try signer.key.sign(input, algorithm: algorithm)
+      if let last = signature.indices.last { signature[last] ^= 1 }
+      return signature
+    }
+  }
+
+  /// Whose id_token it is; nil unless one of our keys signed it for this issuer. It may have expired (RP-Initiated
+  /// Logout §2).
+  func audience(ofOwn token: String, issuer: String) -> String? {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+      let signature = Encoding.bytes(base64URL: parts[2]),
+      let algorithm = header["alg"]?.string.flatMap(SignatureAlgorithm.init(name:)),
+      let signer = (current + old).first(where: { .string($0.id) == header["kid"] })
+    else { return nil }
+    let input = Array((parts[0] + "." + parts[1]).utf8)
+    let isOurs = try? signer.key.publicKey.verify(signature: signature, message: input, algorithm: algorithm)
+    guard isOurs == true, claims["iss"] == .string(issuer) else { return nil }
+    return claims["azp"]?.string ?? claims["aud"]?.string
+  }
+
+  private static func json(_ part: Substring) -> JSON? {
+    Encoding.bytes(base64URL: part).flatMap { try? JSON.parse($0) }
+  }
+}

@@ -1,0 +1,81 @@
+// What all pages share: language, title, one main heading, landmarks, and the headers that keep them safe.
+// No script runs, nothing is loaded from elsewhere, nobody may frame a page (RFC 9700 §4.16).
+
+import EnrollCrypto
+import Foundation
+
+/// One page, ready to be sent.
+struct Page {
+  /// Names the page; the browser's tab shows it before the product's name.
+  var title: String
+  var status = 200
+  var isWide = false
+  /// The content of the `main` landmark, beginning with the page's only `h1`.
+  var main: HTML
+  /// Further landmarks between main and footer.
+  var aside: HTML = .none
+  /// Where a form of this page may lead: browsers apply `form-action` to the redirects after a POST as well.
+  var formTargets: [String] = []
+
+  var markup: HTML {
+    """
+    <!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>\(title) – EnrollKit Sandbox</title>
+    <link rel="icon" href="data:,">
+    <style>\(HTML(verbatim: Style.sheet))</style>
+    </head>
+    <body>
+    <div class="frame\(isWide ? " wide" : "")">
+    <header>\(Self.mark)<span>EnrollKit</span><span class="tag">Sandbox</span></header>
+    <main>
+    \(main)
+    </main>
+    \(aside)
+    <footer>For demos and tests on this computer. Never type a real password here.</footer>
+    </div>
+    </body>
+    </html>
+    """
+  }
+
+  func answer() -> SandboxAnswer {
+    let actions = (["'self'"] + formTargets).joined(separator: " ")
+    let policy =
+      "default-src 'none'; style-src 'sha256-\(Self.styleHash)'; img-src data:; form-action \(actions); "
+      + "base-uri 'none'; frame-ancestors 'none'"
+    return SandboxAnswer(
+      status: status,
+      headers: [
+        ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", policy),
+        ("X-Frame-Options", "DENY"), ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),
+      ], body: Array(markup.text.utf8))
+  }
+
+  private static let styleHash = Data((try? Digest.sha256.hash(Array(Style.sheet.utf8))) ?? [])
+    .base64EncodedString()
+
+  /// A door left ajar; decoration, hence hidden from screen readers.
+  private static let mark: HTML = """
+    <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8" \
+    fill="#0b5cad"/><path d="M9 25V8.5L19 6v20z" fill="#fff"/><path d="M20.5 8H23v16h-2.500" fill="none" \
+    stroke="#bcdcff" stroke-width="2"/><circle cx="16.500" cy="16.500" r="1.300" fill="#0b5cad"/></svg>
+    """
+
+  /// What an address may say after `form-action` for a redirect there: `http://127.0.0.1:5000`, `com.example.app:`.
+  static func formTarget(of address: String) -> String? {
+    guard let parts = URLComponents(string: address), let scheme = parts.scheme else { return nil }
+    guard scheme == "http" || scheme == "https" else { return scheme + ":" }
+    guard let host = parts.percentEncodedHost else { return nil }
+    return scheme + "://" + host + (parts.port.map { ":\($0)" } ?? "")
+  }
+}
+
+extension HTML {
+  /// Trusted text that goes in unescaped: the style sheet alone.
+  fileprivate init(verbatim text: String) { self.text = text }
+}

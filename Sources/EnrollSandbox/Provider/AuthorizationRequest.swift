@@ -1,0 +1,98 @@
+// An authorize request, read and checked (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
+// Refuses: any flow but the code flow, a missing or `plain` challenge, repeated parameters.
+
+/// What the client asks for.
+struct AuthorizationRequest: Sendable, Equatable {
+  var clientID: String
+  var redirectURI: String
+  var scopes: [String]
+  var state: String?
+  var nonce: String?
+  var codeChallenge: String
+  var prompts: Set<Prompt>
+  var maxAgeSeconds: Int64?
+  var loginHint: String?
+  var acrValues: [String]
+
+  enum Prompt: String, CaseIterable { case none, login, consent, create, selectAccount = "select_account" }
+
+  /// Why a request is refused. Without a client or redirect to trust, the user sees a page; else the client is told.
+  enum Refusal: Error, Equatable {
+    case page(String)
+    case redirect(to: String, state: String?, OAuthRefusal)
+  }
+
+  static func read(_ form: Form, clients: [Client]) throws(Refusal) -> AuthorizationRequest {
+    let single = ["client_id", "redirect_uri"]
+    if let name = form.repeatedName, single.contains(name) {
+      throw .page("The parameter \(name) occurs twice.")
+    }
+    guard let clientID = form["client_id"] else { throw .page("The parameter client_id is missing.") }
+    guard let client = clients.first(where: { $0.id == clientID }) else {
+      throw .page("The client \(clientID) is not known. Known: \(clients.map(\.id).joined(separator: ", ")).")
+    }
+    guard let redirectURI = form["redirect_uri"] else {
+      throw .page("The parameter redirect_uri is missing.")
+    }
+    guard client.allows(redirectURI: redirectURI) else {
+      let known = client.redirectURIs.joined(separator: ", ")
+      throw .page(
+        "The redirect URI \(redirectURI) is not registered for \(client.name). Registered: \(known).")
+    }
+    do throws(OAuthRefusal) {
+      return try read(form, clientID: clientID, redirectURI: redirectURI)
+    } catch {
+      throw .redirect(to: redirectURI, state: form["state"], error)
+    }
+  }
+
+  private static func read(
+    _ form: Form, clientID: String, redirectURI: String
+  ) throws(OAuthRefusal) -> AuthorizationRequest {
+    if let name = form.repeatedName { throw .invalidRequest("\(name) occurs twice") }
+    for name in ["request", "request_uri"] where form[name] != nil {
+      throw OAuthRefusal(name + "_not_supported", "\(name) is not supported")
+    }
+    guard form["response_type"] == "code" else {
+      throw OAuthRefusal("unsupported_response_type", "response_type must be code")
+    }
+    guard let challenge = form["code_challenge"] else { throw .invalidRequest("code_challenge is missing") }
+    guard form["code_challenge_method"] == "S256" else {
+      throw .invalidRequest("code_challenge_method must be S256")
+    }
+    guard PKCE.isChallenge(challenge) else {
+      throw .invalidRequest("code_challenge must be 43 characters of base64url")
+    }
+    let scopes = form.words("scope")
+    guard scopes.count <= 50 else { throw OAuthRefusal("invalid_scope", "too many scopes") }
+    var prompts: Set<Prompt> = []
+    for word in form.words("prompt") {
+      guard let prompt = Prompt(rawValue: word) else { throw .invalidRequest("prompt \(word) is not known") }
+      prompts.insert(prompt)
+    }
+    guard !prompts.contains(.none) || prompts.count == 1 else {
+      throw .invalidRequest("prompt none stands alone")
+    }
+    var maxAge: Int64?
+    if let text = form["max_age"] {
+      guard let seconds = Int64(text), seconds >= 0 else { throw .invalidRequest("max_age must be seconds") }
+      maxAge = seconds
+    }
+    return AuthorizationRequest(
+      clientID: clientID, redirectURI: redirectURI, scopes: scopes, state: form["state"],
+      nonce: form["nonce"], codeChallenge: challenge, prompts: prompts, maxAgeSeconds: maxAge,
+      loginHint: form["login_hint"], acrValues: form.words("acr_values"))
+  }
+}
+
+/// Authentication context classes (OpenID Connect Core §2, `acr`), weakest first.
+enum ContextClass: String, CaseIterable, Comparable, Sendable {
+  case password = "urn:enroll:password"
+  case twoFactors = "urn:enroll:two-factors"
+
+  static func < (left: ContextClass, right: ContextClass) -> Bool {
+    left == .password && right == .twoFactors
+  }
+
+  var methods: [String] { self == .password ? ["pwd"] : ["pwd", "otp", "mfa"] }
+}

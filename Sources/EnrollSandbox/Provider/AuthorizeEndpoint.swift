@@ -1,0 +1,113 @@
+// The authorize endpoint: read the request, send the browser to the pages, or answer at once (`prompt=none`).
+// RFC 6749 §4.1, OpenID Connect Core §3.1.2, RFC 9207.
+
+import Foundation
+
+extension Provider {
+  func authorize(_ http: SandboxRequest, effects: [Fault.Effect]) -> SandboxAnswer {
+    guard let form = http.method == "POST" ? http.form : Form(encoded: http.query) else {
+      return Page.error("The parameters cannot be read.").answer()
+    }
+    let request: AuthorizationRequest
+    do throws(AuthorizationRequest.Refusal) {
+      request = try AuthorizationRequest.read(form, clients: options.clients)
+    } catch {
+      switch error {
+      case .page(let reason): return Page.error(reason).answer()
+      case .redirect(let uri, let state, let refusal):
+        return refuse(refusal, redirectURI: uri, state: state, effects: effects)
+      }
+    }
+    if let code = Misbehaviour.oauthError(effects) {
+      return refuse(code, redirectURI: request.redirectURI, state: request.state, effects: effects)
+    }
+    return begin(request, browser: browserID(http), effects: effects)
+  }
+
+  private func begin(
+    _ request: AuthorizationRequest, browser: (id: String, isNew: Bool), effects: [Fault.Effect]
+  ) -> SandboxAnswer {
+    forgetOldInteractions()
+    let interaction = Interaction(request, id: Encoding.randomToken(), browserID: browser.id, now: now)
+    let step = nextStep(interaction)
+    if step == .done, let session = signedIn[browser.id] {
+      return grant(request, to: session, effects: effects)
+    }
+    if request.prompts.contains(.none) {
+      let code: (String, String) =
+        step == .consent
+        ? ("consent_required", "the user has to consent") : ("login_required", "the user has to sign in")
+      return refuse(
+        OAuthRefusal(code.0, code.1), redirectURI: request.redirectURI, state: request.state, effects: effects
+      )
+    }
+    interactions[interaction.id] = interaction
+    redirectEffects[interaction.id] = effects
+    var answer = SandboxAnswer.redirect(to: "\(Endpoint.interaction.path)?id=\(interaction.id)")
+    if browser.isNew { setCookie(browser.id, on: &answer) }
+    return answer
+  }
+
+  /// Sends the browser back with a code.
+  func grant(_ request: AuthorizationRequest, to session: SignedIn, effects: [Fault.Effect]) -> SandboxAnswer
+  {
+    let code = Encoding.randomToken()
+    let grant = Grant(
+      userName: session.userName, clientID: request.clientID, scopes: request.scopes, nonce: request.nonce,
+      authTime: session.authTime, contextClass: session.contextClass, sessionID: session.sessionID)
+    grants.add(
+      Grants.Code(
+        grant: grant, redirectURI: request.redirectURI, codeChallenge: request.codeChallenge,
+        expiresAt: now + options.codeLifetimeSeconds), as: code)
+    var answer = Form([("code", code)])
+    answer.append("state", request.state)
+    return redirect(to: request.redirectURI, answer, effects: effects)
+  }
+
+  /// Sends the browser back with an error.
+  func refuse(
+    _ refusal: OAuthRefusal, redirectURI: String, state: String?, effects: [Fault.Effect]
+  ) -> SandboxAnswer {
+    var answer = Form([("error", refusal.code), ("error_description", refusal.description)])
+    answer.append("state", state)
+    return redirect(to: redirectURI, answer, effects: effects)
+  }
+
+  private func redirect(to uri: String, _ form: Form, effects: [Fault.Effect]) -> SandboxAnswer {
+    var form = form
+    if options.sendsIssuer { form.append("iss", issuer) }
+    return .redirect(to: Misbehaviour.location(uri, form, effects: effects))
+  }
+
+  func nextStep(_ interaction: Interaction) -> Interaction.Step {
+    let session = signedIn[interaction.browserID]
+    return interaction.nextStep(
+      signedIn: session, hasConsented: hasConsented(session, to: interaction.request), now: now)
+  }
+
+  private func hasConsented(_ session: SignedIn?, to request: AuthorizationRequest) -> Bool {
+    guard options.asksConsent else { return true }
+    guard let session else { return false }
+    return consents[[session.userName, request.clientID], default: []].isSuperset(of: request.scopes)
+  }
+
+  private func forgetOldInteractions() {
+    let deadline = now - options.interactionLifetimeSeconds
+    for old in interactions.values where old.begunAt < deadline {
+      interactions[old.id] = nil
+      redirectEffects[old.id] = nil
+    }
+  }
+
+  // Cookies do not know ports: the name carries it, so that two sandboxes get along in one browser.
+  var cookieName: String { "enroll_sandbox_" + (issuer.split(separator: ":").last ?? "") }
+
+  func browserID(_ request: SandboxRequest) -> (id: String, isNew: Bool) {
+    if let id = request.cookie(cookieName), PKCE.isChallenge(id) { return (id, false) }
+    return (Encoding.randomToken(), true)
+  }
+
+  func setCookie(_ value: String, on answer: inout SandboxAnswer) {
+    answer.setHeader("Set-Cookie", "\(cookieName)=\(value); Path=/; HttpOnly; SameSite=Lax")
+  }
+}

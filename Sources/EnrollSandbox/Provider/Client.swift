@@ -1,0 +1,62 @@
+// The apps that the provider knows. All are public clients (RFC 8252 §8.4): no secret, PKCE always.
+
+import Foundation
+
+/// A registered app.
+public struct Client: Sendable, Equatable {
+  public var id: String
+  /// As the pages show it.
+  public var name: String
+  /// Compared byte by byte; a loopback address matches with any port (RFC 8252 §7.3).
+  public var redirectURIs: [String]
+  /// As ``redirectURIs``.
+  public var postLogoutRedirectURIs: [String]
+
+  public init(id: String, name: String, redirectURIs: [String], postLogoutRedirectURIs: [String]) {
+    self.id = id
+    self.name = name
+    self.redirectURIs = redirectURIs
+    self.postLogoutRedirectURIs = postLogoutRedirectURIs
+  }
+
+  public static let sample = Client(
+    id: "sample-app", name: "Sample App",
+    redirectURIs: [
+      "http://127.0.0.1/callback", "http://[::1]/callback", "com.example.app:/callback",
+      "com.example.app:/oauth2/callback",
+    ],
+    postLogoutRedirectURIs: [
+      "http://127.0.0.1/signed-out", "http://[::1]/signed-out", "com.example.app:/signed-out",
+      "com.example.app.oauth:/logout/callback",
+    ])
+
+  func allows(redirectURI: String) -> Bool {
+    redirectURIs.contains { Self.matches(registered: $0, requested: redirectURI) }
+  }
+
+  func allows(postLogoutRedirectURI: String) -> Bool {
+    postLogoutRedirectURIs.contains { Self.matches(registered: $0, requested: postLogoutRedirectURI) }
+  }
+
+  /// Equal byte by byte, apart from the port of a loopback IP literal.
+  static func matches(registered: String, requested: String) -> Bool {
+    if registered.utf8.elementsEqual(requested.utf8) { return true }
+    for host in ["http://127.0.0.1", "http://[::1]"] {
+      guard registered.hasPrefix(host), requested.hasPrefix(host) else { continue }
+      guard let left = withoutPort(registered.dropFirst(host.count)),
+        let right = withoutPort(requested.dropFirst(host.count))
+      else { return false }
+      return left.utf8.elementsEqual(right.utf8)
+    }
+    return false
+  }
+
+  /// `/path?query` of `:port/path?query`; nil when something else follows the host.
+  private static func withoutPort(_ rest: Substring) -> Substring? {
+    guard rest.hasPrefix(":") else { return rest.isEmpty || rest.hasPrefix("/") ? rest : nil }
+    let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
+    guard let port = UInt16(digits), port > 0 else { return nil }
+    let path = rest.dropFirst(1 + digits.count)
+    return path.isEmpty || path.hasPrefix("/") ? path : nil
+  }
+}

@@ -1,0 +1,41 @@
+// Text forms of bytes and of time that the provider sends.
+
+import Foundation
+
+enum Encoding {
+  /// RFC 4648 §5 without padding.
+  static func base64URL(_ bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+      .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+  }
+
+  /// Nil for anything that is not base64url.
+  static func bytes(base64URL text: Substring) -> [UInt8]? {
+    guard !text.contains(where: { "+/=".contains($0) }) else { return nil }
+    let standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+    let padding = String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+    return Data(base64Encoded: standard + padding).map(Array.init)
+  }
+
+  /// An identifier of 256 random bits.
+  static func randomToken() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return base64URL((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+  }
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+  static func httpDate(_ seconds: Int64) -> String {
+    let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    let part = calendar.dateComponents(
+      [.year, .month, .day, .hour, .minute, .second], from: Date(timeIntervalSince1970: Double(seconds)))
+    func two(_ value: Int?) -> String { (value ?? 0) < 10 ? "0\(value ?? 0)" : "\(value ?? 0)" }
+    let dayNumber = Int((seconds >= 0 ? seconds : seconds - 86399) / 86400 % 7 + 7) % 7
+    return "\(days[dayNumber]), \(two(part.day)) \(months[((part.month ?? 1) - 1) % 12]) "
+      + "\(part.year ?? 1970) \(two(part.hour)):\(two(part.minute)):\(two(part.second)) GMT"
+  }
+}

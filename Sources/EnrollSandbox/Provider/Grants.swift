@@ -1,0 +1,160 @@
+// Codes, refresh tokens and access tokens, and the rules of their use: a code works once (RFC 6749 §4.1.2), a refresh
+// token is replaced at each use, and one that was replaced ends its whole family (RFC 9700 §4.14.2). Pure: time and
+// fresh random texts are arguments.
+
+/// What a user allowed a client to have.
+struct Grant: Sendable, Equatable {
+  var userName: String
+  var clientID: String
+  var scopes: [String]
+  var nonce: String?
+  var authTime: Int64
+  var contextClass: ContextClass
+  var sessionID: String
+}
+
+/// All tokens that stem from one code.
+struct Family: Sendable, Equatable {
+  enum End: String, Sendable { case reuse, codeReuse, revoked, signedOut, ended }
+
+  let id: String
+  let grant: Grant
+  let begunAt: Int64
+  /// Of the current refresh token; 0 when there never was one.
+  var generation = 0
+  var refreshToken: String?
+  var rotatedAt: Int64
+  var refreshExpiresAt: Int64
+  /// Why nothing of it works any more.
+  var end: End?
+}
+
+struct Grants: Sendable {
+  struct Code: Sendable {
+    var grant: Grant
+    var redirectURI: String
+    var codeChallenge: String
+    var expiresAt: Int64
+    var familyID: String?
+  }
+
+  struct AccessToken: Sendable {
+    var familyID: String
+    var expiresAt: Int64
+    var isRevoked = false
+  }
+
+  struct RefreshToken: Sendable {
+    var familyID: String
+    var generation: Int
+  }
+
+  private(set) var codes: [String: Code] = [:]
+  private(set) var families: [String: Family] = [:]
+  private(set) var accessTokens: [String: AccessToken] = [:]
+  private(set) var refreshTokens: [String: RefreshToken] = [:]
+
+  mutating func add(_ code: Code, as text: String) { codes[text] = code }
+
+  /// - Parameter refreshExpiresAt: nil when no refresh token is to be given.
+  mutating func redeem(
+    _ text: String, clientID: String, redirectURI: String?, verifier: String?, refreshExpiresAt: Int64?,
+    now: Int64
+  ) throws(OAuthRefusal) -> Family {
+    guard var code = codes[text] else { throw .invalidGrant("the code is not known") }
+    if let familyID = code.familyID {
+      finish(familyID, .codeReuse)
+      throw .invalidGrant("the code was used before; what it gave is revoked")
+    }
+    guard code.grant.clientID == clientID else { throw .invalidGrant("the code is another client's") }
+    guard now <= code.expiresAt else { throw .invalidGrant("the code expired") }
+    guard code.redirectURI == redirectURI else {
+      throw .invalidGrant("redirect_uri is not that of the authorize request")
+    }
+    guard let verifier else { throw .invalidRequest("code_verifier is missing") }
+    guard PKCE.matches(verifier: verifier, challenge: code.codeChallenge) else {
+      throw .invalidGrant("code_verifier does not match the code_challenge")
+    }
+    var family = Family(
+      id: Encoding.randomToken(), grant: code.grant, begunAt: now, rotatedAt: now,
+      refreshExpiresAt: refreshExpiresAt ?? now)
+    if refreshExpiresAt != nil { giveRefreshToken(&family, now: now) }
+    families[family.id] = family
+    code.familyID = family.id
+    codes[text] = code
+    return family
+  }
+
+  /// - Parameters:
+  ///   - rotates: false leaves the current token current.
+  ///   - graceSeconds: how long the token before the current one may be sent again; the answer then carries the
+  ///     current one, as if the lost answer were repeated.
+  mutating func refresh(
+    _ text: String, clientID: String, rotates: Bool, graceSeconds: Int64, refreshExpiresAt: Int64, now: Int64
+  ) throws(OAuthRefusal) -> Family {
+    guard let token = refreshTokens[text], var family = families[token.familyID] else {
+      throw .invalidGrant("the refresh token is not known")
+    }
+    guard family.grant.clientID == clientID else {
+      throw .invalidGrant("the refresh token is another client's")
+    }
+    if let end = family.end { throw .invalidGrant("the session has ended: \(end.rawValue)") }
+    guard now <= family.refreshExpiresAt else { throw .invalidGrant("the refresh token expired") }
+    if token.generation != family.generation {
+      let isLast = token.generation == family.generation - 1
+      guard isLast, graceSeconds > 0, now - family.rotatedAt <= graceSeconds else {
+        finish(family.id, .reuse)
+        throw .invalidGrant("the refresh token was used before; the session is ended")
+      }
+      return family
+    }
+    if rotates {
+      family.refreshExpiresAt = refreshExpiresAt
+      giveRefreshToken(&family, now: now)
+    }
+    families[family.id] = family
+    return family
+  }
+
+  private mutating func giveRefreshToken(_ family: inout Family, now: Int64) {
+    let text = Encoding.randomToken()
+    family.generation += 1
+    family.refreshToken = text
+    family.rotatedAt = now
+    refreshTokens[text] = RefreshToken(familyID: family.id, generation: family.generation)
+  }
+
+  mutating func addAccessToken(for family: Family, expiresAt: Int64) -> String {
+    let text = Encoding.randomToken()
+    accessTokens[text] = AccessToken(familyID: family.id, expiresAt: expiresAt)
+    return text
+  }
+
+  /// The grant behind a working access token.
+  func grant(ofAccessToken text: String, now: Int64) -> Grant? {
+    guard let token = accessTokens[text], !token.isRevoked, now < token.expiresAt else { return nil }
+    guard let family = families[token.familyID], family.end == nil else { return nil }
+    return family.grant
+  }
+
+  /// RFC 7009 §2.1: a refresh token ends its family, an access token only itself. Unknown tokens are no error.
+  mutating func revoke(_ text: String, clientID: String) throws(OAuthRefusal) {
+    let familyID = refreshTokens[text]?.familyID ?? accessTokens[text]?.familyID
+    guard let familyID, let family = families[familyID] else { return }
+    guard family.grant.clientID == clientID else {
+      throw OAuthRefusal("invalid_client", "the token is another client's", status: 401)
+    }
+    if refreshTokens[text] != nil { finish(familyID, .revoked) } else { accessTokens[text]?.isRevoked = true }
+  }
+
+  mutating func finish(_ familyID: String, _ end: Family.End) {
+    if families[familyID]?.end == nil { families[familyID]?.end = end }
+  }
+
+  /// Ends every family that began in that browser session; nil: every family at all.
+  mutating func finishAll(sessionID: String?, _ end: Family.End) {
+    for family in families.values where sessionID == nil || family.grant.sessionID == sessionID {
+      finish(family.id, end)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// The server's half of RFC 7636, S256 only.
+
+import EnrollCrypto
+
+enum PKCE {
+  /// 43 characters of base64url: a SHA-256 hash.
+  static func isChallenge(_ text: String) -> Bool {
+    text.utf8.count == 43
+      && text.utf8.allSatisfy { isUnreserved($0) && $0 != UInt8(ascii: "~") && $0 != UInt8(ascii: ".") }
+  }
+
+  /// 43 to 128 unreserved characters (RFC 7636 §4.1).
+  static func isVerifier(_ text: String) -> Bool {
+    (43...128).contains(text.utf8.count) && text.utf8.allSatisfy(isUnreserved)
+  }
+
+  static func matches(verifier: String, challenge: String) -> Bool {
+    guard isVerifier(verifier), let hash = try? Digest.sha256.hash(Array(verifier.utf8)) else { return false }
+    return Encoding.base64URL(hash) == challenge
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// The token endpoint: code and refresh_token grants for public clients (RFC 6749 §3.2, §4.1.3, §6), and revocation
+// (RFC 7009). Refuses a client secret, repeated parameters, any other grant.
+
+import EnrollJSON
+
+extension Provider {
+  func token(_ http: SandboxRequest, effects: [Fault.Effect]) -> SandboxAnswer {
+    do throws(OAuthRefusal) {
+      let (form, clientID) = try publicClient(http)
+      switch form["grant_type"] {
+      case "authorization_code": return try redeem(form, clientID: clientID, effects: effects)
+      case "refresh_token": return try refresh(form, clientID: clientID, effects: effects)
+      case nil: throw .invalidRequest("grant_type is missing")
+      case let other?: throw OAuthRefusal("unsupported_grant_type", "\(other) is not supported")
+      }
+    } catch {
+      return refused(error)
+    }
+  }
+
+  func revoke(_ http: SandboxRequest) -> SandboxAnswer {
+    do throws(OAuthRefusal) {
+      let (form, clientID) = try publicClient(http)
+      guard let text = form["token"] else { throw .invalidRequest("token is missing") }
+      try grants.revoke(text, clientID: clientID)
+      return SandboxAnswer(status: 200, headers: [("Cache-Control", "no-store")])
+    } catch {
+      return refused(error)
+    }
+  }
+
+  private func publicClient(_ http: SandboxRequest) throws(OAuthRefusal) -> (Form, String) {
+    guard let form = http.form else { throw .invalidRequest("the body must be a form") }
+    if let name = form.repeatedName { throw .invalidRequest("\(name) occurs twice") }
+    guard http.headers["authorization"] == nil, form["client_secret"] == nil else {
+      throw OAuthRefusal("invalid_client", "clients here are public and have no secret", status: 401)
+    }
+    guard let client = client(form["client_id"]) else {
+      throw OAuthRefusal("invalid_client", "client_id is missing or not known", status: 401)
+    }
+    return (form, client.id)
+  }
+
+  private func redeem(
+    _ form: Form, clientID: String, effects: [Fault.Effect]
+  ) throws(OAuthRefusal) -> SandboxAnswer {
+    guard let code = form["code"] else { throw .invalidRequest("code is missing") }
+    let isOffline = grants.codes[code]?.grant.scopes.contains("offline_access") == true
+    let family = try grants.redeem(
+      code, clientID: clientID, redirectURI: form["redirect_uri"], verifier: form["code_verifier"],
+      refreshExpiresAt: isOffline ? now + options.refreshLifetimeSeconds : nil, now: now)
+    return issue(
+      family, scopes: family.grant.scopes, nonce: family.grant.nonce, sendsRefreshToken: true,
+      effects: effects)
+  }
+
+  private func refresh(
+    _ form: Form, clientID: String, effects: [Fault.Effect]
+  ) throws(OAuthRefusal) -> SandboxAnswer {
+    guard let text = form["refresh_token"] else { throw .invalidRequest("refresh_token is missing") }
+    let wanted = form.words("scope")
+    if let token = grants.refreshTokens[text], let family = grants.families[token.familyID],
+      !Set(family.grant.scopes).isSuperset(of: wanted)
+    {
+      throw OAuthRefusal("invalid_scope", "more scopes than were granted")
+    }
+    let rotates = options.rotatesRefreshTokens && !effects.contains(.noRotation)
+    let family = try grants.refresh(
+      text, clientID: clientID, rotates: rotates, graceSeconds: options.refreshGraceSeconds,
+      refreshExpiresAt: now + options.refreshLifetimeSeconds, now: now)
+    return issue(
+      family, scopes: wanted.isEmpty ? family.grant.scopes : wanted, nonce: nil, sendsRefreshToken: rotates,
+      effects: effects)
+  }
+
+  private func issue(
+    _ family: Family, scopes: [String], nonce: String?, sendsRefreshToken: Bool, effects: [Fault.Effect]
+  ) -> SandboxAnswer {
+    let accessToken = grants.addAccessToken(for: family, expiresAt: now + options.accessLifetimeSeconds)
+    var idToken: String?
+    if scopes.contains("openid"), let user = user(family.grant.userName) {
+      let facts = IDTokenFacts(
+        issuer: issuer, user: user, grant: family.grant, nonce: nonce, accessToken: accessToken, now: now,
+        lifetimeSeconds: options.idTokenLifetimeSeconds)
+      do {
+        idToken = try keys.sign(facts, effects: effects)
+      } catch {
+        return refused(OAuthRefusal("server_error", "the id_token could not be signed", status: 500))
+      }
+    }
+    return .json(
+      .object([
+        ("access_token", .string(accessToken)), ("token_type", .string("Bearer")),
+        ("expires_in", .integer(options.accessLifetimeSeconds)),
+        ("refresh_token", sendsRefreshToken ? family.refreshToken.map { .string($0) } : nil),
+        ("id_token", idToken.map { .string($0) }), ("scope", .string(scopes.joined(separator: " "))),
+      ]))
+  }
+
+  private func refused(_ refusal: OAuthRefusal) -> SandboxAnswer {
+    Misbehaviour.refusal(refusal)
+  }
+}

@@ -1,0 +1,100 @@
+// Who can sign in. Passwords are part of the sandbox's documentation, not secrets.
+
+import EnrollJSON
+import Foundation
+
+/// A person in the sandbox.
+public struct User: Sendable, Equatable {
+  /// What is typed at sign-in; the `preferred_username`.
+  public var name: String
+  public var givenName: String
+  public var familyName: String
+  public var email: String
+  public var emailVerified: Bool
+  public var password: String
+
+  /// - Parameter password: `NAME-password` when nil.
+  public init(
+    _ name: String, givenName: String? = nil, familyName: String = "Example", email: String? = nil,
+    emailVerified: Bool = true, password: String? = nil
+  ) {
+    self.name = name
+    self.givenName = givenName ?? name.prefix(1).uppercased() + name.dropFirst()
+    self.familyName = familyName
+    self.email = email ?? "\(name)@example.com"
+    self.emailVerified = emailVerified
+    self.password = password ?? "\(name)-password"
+  }
+
+  public static let alice = User("alice")
+  /// His address is not verified, for the flows that ask for one that is.
+  public static let bob = User("bob", familyName: "Builder", emailVerified: false)
+
+  public var fullName: String { familyName.isEmpty ? givenName : "\(givenName) \(familyName)" }
+  /// The `sub` claim: not the name, so that nobody relies on the two being one.
+  public var subject: String { "user-\(name)" }
+
+  /// What is typed where a second factor is asked for.
+  static let confirmationCode = "246810"
+
+  /// The claims of OpenID Connect Core §5.4 that these scopes ask for.
+  func claims(for scopes: [String]) -> [(String, JSON?)] {
+    var claims: [(String, JSON?)] = []
+    if scopes.contains("profile") {
+      claims += [
+        ("name", .string(fullName)), ("given_name", .string(givenName)),
+        ("family_name", familyName.isEmpty ? nil : .string(familyName)),
+        ("preferred_username", .string(name)),
+      ]
+    }
+    if scopes.contains("email") {
+      claims += [("email", .string(email)), ("email_verified", .bool(emailVerified))]
+    }
+    return claims
+  }
+}
+
+/// What somebody typed on the page that makes an account, checked.
+struct NewAccount {
+  struct Problem: Equatable {
+    /// The form's field.
+    var field: String
+    /// Its name as the page says it, in small letters.
+    var label: String
+    var text: String
+  }
+
+  /// The user, or what has to be corrected.
+  static func check(_ form: Form, taken: (String) -> Bool) -> (user: User?, problems: [Problem]) {
+    var problems: [Problem] = []
+    let name = form["username"] ?? ""
+    let letters = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz0123456789-")
+    if name.isEmpty || name.utf8.count > 32 || name.unicodeScalars.contains(where: { !letters.contains($0) })
+    {
+      problems.append(
+        Problem(
+          field: "username", label: "user name", text: "use 1 to 32 small letters, digits and hyphens."))
+    } else if taken(name) {
+      problems.append(Problem(field: "username", label: "user name", text: "somebody has that name already."))
+    }
+    let full = (form["name"] ?? "").split(separator: " ")
+    if full.isEmpty || full.joined(separator: " ").count > 100 {
+      problems.append(Problem(field: "name", label: "full name", text: "1 to 100 characters."))
+    }
+    let email = form["email"] ?? ""
+    let sides = email.split(separator: "@", omittingEmptySubsequences: false)
+    if sides.count != 2 || sides.contains(where: \.isEmpty) || email.count > 100 {
+      problems.append(
+        Problem(field: "email", label: "e-mail address", text: "an address such as name@example.com."))
+    }
+    let password = form["password"] ?? ""
+    if password.count < 8 || password.count > 100 {
+      problems.append(Problem(field: "password", label: "password", text: "8 to 100 characters."))
+    }
+    guard problems.isEmpty, let first = full.first else { return (nil, problems) }
+    let user = User(
+      name, givenName: String(first), familyName: full.dropFirst().joined(separator: " "), email: email,
+      emailVerified: false, password: password)
+    return (user, [])
+  }
+}

@@ -1,0 +1,34 @@
+// How a sandbox is set up. The defaults suit a demo.
+
+public import EnrollCrypto
+
+/// Settings of one sandbox.
+public struct SandboxOptions: Sendable {
+  /// 0: the system chooses.
+  public var port: UInt16 = 0
+  public var users: [User] = [.alice, .bob]
+  public var clients: [Client] = [.sample]
+  /// Algorithms with a key in the set; the first one signs.
+  public var algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases
+  public var accessLifetimeSeconds: Int64 = 300
+  public var idTokenLifetimeSeconds: Int64 = 300
+  /// Counted anew at each rotation.
+  public var refreshLifetimeSeconds: Int64 = 30 * 86_400
+  public var codeLifetimeSeconds: Int64 = 60
+  /// How long a user may take over the pages.
+  public var interactionLifetimeSeconds: Int64 = 600
+  /// How long the refresh token before the current one may be sent again; 0: that is reuse, and ends the session.
+  public var refreshGraceSeconds: Int64 = 0
+  /// False: a refresh token stays the same for life.
+  public var rotatesRefreshTokens = true
+  /// False: whoever is signed in has allowed everything.
+  public var asksConsent = true
+  /// RFC 9207: `iss` in the redirect, and the announcement of it.
+  public var sendsIssuer = true
+  /// Seconds since 1970. A fake clock may stand in.
+  public var clock: @Sendable () -> Int64 = SystemTime.now
+  /// Gets one line per request, without secrets.
+  public var log: (@Sendable (String) -> Void)?
+
+  public init() {}
+}

@@ -1,0 +1,288 @@
+// A provider without a network: a transport that answers as an OpenID provider does, and misbehaves when told to.
+// For tests of hosts and of the steps; what needs real HTTP, pages and a browser is in the sandbox.
+
+public import EnrollCore
+import EnrollCrypto
+import EnrollHost
+public import EnrollJSON
+
+/// Answers discovery, JWKS, token, userinfo and revocation requests in memory.
+public final class FakeProvider: Transport, @unchecked Sendable {
+  // Unchecked: all mutable state is in `state`.
+
+  /// The endpoints that can misbehave and be counted.
+  public enum Endpoint: String, Sendable, CaseIterable { case discovery, keys, token, userinfo, revocation }
+
+  /// How the next request to an endpoint ends.
+  public enum Reply: Sendable {
+    /// Nothing arrives at the server.
+    case unreachable
+    /// The server does its work, and its answer is lost.
+    case answerLost
+    case timeout
+    case status(Int, headers: [HTTPHeader] = [], body: String = "")
+    /// As it should be; to be queued between others.
+    case proper
+    /// Runs while the server holds the request, then answers as it should.
+    case during(@Sendable () -> Void)
+  }
+
+  public let issuer: String
+  private let clock: any Clock
+  private let key: PrivateKey
+  private let state = Guarded(State(), by: Mutex())
+
+  private struct State {
+    var replies: [(Endpoint, Reply)] = []
+    var requests: [(Endpoint, HTTPRequest)] = []
+    var codes: [String: Grant] = [:]
+    var refreshTokens: [String: Grant] = [:]
+    var issued = 0
+    var revoked: [String] = []
+    var settings = Settings()
+  }
+
+  private struct Grant {
+    var subject: String
+    var nonce: String?
+    var challenge: String
+    var redirectURI: String
+    var hasOpenID: Bool
+  }
+
+  /// What the provider says of itself and puts into tokens.
+  public struct Settings: Sendable {
+    public var lifetime: JSON? = .integer(3600)
+    public var subject = "alice"
+    public var givesRefreshToken = true
+    public var rotates = true
+    public var givesIDTokenOnRefresh = true
+    /// Edits the claims before they are signed.
+    public var claims: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits the discovery document.
+    public var metadata: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Seconds by which the server's clock differs.
+    public var clockOffsetSeconds: Int64 = 0
+    public var userinfoSubject: String?
+  }
+
+  public init(issuer: String = "https://id.example", clock: any Clock) throws {
+    self.issuer = issuer
+    self.clock = clock
+    key = try PrivateKey.generate(.ec(.p256))
+  }
+
+  public func change(_ edit: (inout Settings) -> Void) { state.withLock { edit(&$0.settings) } }
+
+  /// Queues how coming requests to `endpoint` end.
+  public func next(_ endpoint: Endpoint, _ replies: Reply...) {
+    state.withLock { $0.replies += replies.map { (endpoint, $0) } }
+  }
+
+  /// How many requests arrived there.
+  public func count(_ endpoint: Endpoint) -> Int {
+    state.withLock { $0.requests.count { $0.0 == endpoint } }
+  }
+
+  /// The requests themselves, in their order.
+  public func requests(_ endpoint: Endpoint) -> [HTTPRequest] {
+    state.withLock { $0.requests.filter { $0.0 == endpoint }.map(\.1) }
+  }
+
+  /// Tokens that were revoked.
+  public var revoked: [String] { state.withLock { $0.revoked } }
+
+  /// Forgets every refresh token: all sessions are over.
+  public func endSessions() { state.withLock { $0.refreshTokens = [:] } }
+
+  /// Plays the user who signs in at the authorize URL.
+  /// - Returns: the redirect URL, with code, state and iss.
+  public func signIn(at url: String, extra: String = "") -> String {
+    let query = parameters(of: url)
+    let code = state.withLock { state -> String in
+      state.issued += 1
+      let code = "code-\(state.issued)"
+      state.codes[code] = Grant(
+        subject: state.settings.subject, nonce: query["nonce"], challenge: query["code_challenge"] ?? "",
+        redirectURI: query["redirect_uri"] ?? "",
+        hasOpenID: (query["scope"] ?? "").split(separator: " ").contains("openid"))
+      return code
+    }
+    return
+      "\(query["redirect_uri"] ?? "")?code=\(code)&state=\(query["state"] ?? "")&iss=\(encoded(issuer))\(extra)"
+  }
+
+  /// Plays the provider that answers with an error.
+  public func refuse(_ url: String, error: String) -> String {
+    let query = parameters(of: url)
+    return
+      "\(query["redirect_uri"] ?? "")?error=\(error)&state=\(query["state"] ?? "")&iss=\(encoded(issuer))"
+  }
+
+  // MARK: Transport
+
+  public func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError)
+    -> HTTPResponse
+  {
+    guard let endpoint = endpoint(of: request) else {
+      throw EnrollError(.network, "nobody is at \(request.url)")
+    }
+    let reply = state.withLock { state -> Reply in
+      state.requests.append((endpoint, request))
+      guard let index = state.replies.firstIndex(where: { $0.0 == endpoint }) else { return .proper }
+      return state.replies.remove(at: index).1
+    }
+    switch reply {
+    case .unreachable: throw EnrollError(.network, "unreachable")
+    case .timeout: throw EnrollError(.timeout, "no answer in time")
+    case .status(let status, let headers, let body):
+      return HTTPResponse(status: status, headers: headers, body: Array(body.utf8))
+    case .answerLost:
+      _ = answer(request, endpoint)
+      throw EnrollError(.network, "the connection was lost")
+    case .during(let body):
+      body()
+      return answer(request, endpoint)
+    case .proper: return answer(request, endpoint)
+    }
+  }
+
+  private func endpoint(of request: HTTPRequest) -> Endpoint? {
+    switch request.url {
+    case issuer + ProviderMetadata.wellKnownPath: .discovery
+    case issuer + "/keys": .keys
+    case issuer + "/token": .token
+    case issuer + "/userinfo": .userinfo
+    case issuer + "/revoke": .revocation
+    default: nil
+    }
+  }
+
+  private func answer(_ request: HTTPRequest, _ endpoint: Endpoint) -> HTTPResponse {
+    switch endpoint {
+    case .discovery: json(200, discovery())
+    case .keys: json(200, keys())
+    case .token: token(form(request))
+    case .userinfo: userinfo()
+    case .revocation: revoke(form(request))
+    }
+  }
+
+  private func discovery() -> JSON {
+    var document = JSONObject([
+      ("issuer", .string(issuer)), ("authorization_endpoint", .string(issuer + "/authorize")),
+      ("token_endpoint", .string(issuer + "/token")), ("jwks_uri", .string(issuer + "/keys")),
+      ("userinfo_endpoint", .string(issuer + "/userinfo")),
+      ("revocation_endpoint", .string(issuer + "/revoke")),
+      ("end_session_endpoint", .string(issuer + "/logout")),
+      ("response_types_supported", .array([.string("code")])),
+      ("code_challenge_methods_supported", .array([.string("S256")])),
+      ("authorization_response_iss_parameter_supported", .bool(true)),
+    ])
+    state.withLock { $0.settings }.metadata(&document)
+    return .object(document)
+  }
+
+  private func keys() -> JSON {
+    guard case .ec(_, let x, let y) = key.publicKey.components else { return .null }
+    return .object([
+      (
+        "keys",
+        .array([
+          .object([
+            ("kty", .string("EC")), ("crv", .string("P-256")), ("kid", .string("key-1")),
+            ("alg", .string("ES256")),
+            ("use", .string("sig")), ("x", .string(Base64URL.encode(x))), ("y", .string(Base64URL.encode(y))),
+          ])
+        ])
+      )
+    ])
+  }
+
+  private func token(_ form: [String: String]) -> HTTPResponse {
+    switch form["grant_type"] {
+    case "authorization_code":
+      guard let grant = state.withLock({ $0.codes.removeValue(forKey: form["code"] ?? "") }),
+        grant.redirectURI == form["redirect_uri"],
+        let digest = try? Digest.sha256.hash(Array((form["code_verifier"] ?? "").utf8)),
+        Base64URL.encode(digest) == grant.challenge
+      else { return refusal("invalid_grant") }
+      return tokens(for: grant, isRefresh: false)
+    case "refresh_token":
+      let given = form["refresh_token"] ?? ""
+      let grant = state.withLock { state in
+        state.settings.rotates ? state.refreshTokens.removeValue(forKey: given) : state.refreshTokens[given]
+      }
+      guard let grant else { return refusal("invalid_grant") }
+      return tokens(for: grant, isRefresh: true)
+    default: return refusal("unsupported_grant_type")
+    }
+  }
+
+  private func tokens(for grant: Grant, isRefresh: Bool) -> HTTPResponse {
+    let (number, settings) = state.withLock { state in
+      state.issued += 1
+      if !isRefresh || state.settings.rotates, state.settings.givesRefreshToken {
+        state.refreshTokens["refresh-\(state.issued)"] = grant
+      }
+      return (state.issued, state.settings)
+    }
+    let access = "access-\(number)"
+    let givesRefreshToken = settings.givesRefreshToken && (!isRefresh || settings.rotates)
+    let givesIDToken = grant.hasOpenID && (!isRefresh || settings.givesIDTokenOnRefresh)
+    return json(
+      200,
+      .object([
+        ("access_token", .string(access)), ("token_type", .string("Bearer")),
+        ("expires_in", settings.lifetime),
+        ("refresh_token", givesRefreshToken ? .string("refresh-\(number)") : nil),
+        ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),
+      ]))
+  }
+
+  private func idToken(for grant: Grant, isRefresh: Bool, _ settings: Settings) -> String {
+    let now = clock.wallTime().seconds + settings.clockOffsetSeconds
+    var claims = JSONObject([
+      ("iss", .string(issuer)), ("sub", .string(grant.subject)), ("aud", .string("native")),
+      ("exp", .integer(now + 3600)), ("iat", .integer(now)), ("auth_time", .integer(1_600_000_000)),
+      ("nonce", isRefresh ? nil : grant.nonce.map { .string($0) }), ("name", .string("Alice Example")),
+    ])
+    settings.claims(&claims)
+    let header = JSON.object([("alg", .string("ES256")), ("kid", .string("key-1")), ("typ", .string("JWT"))])
+    let signed =
+      Base64URL.encode(header.serialized()) + "." + Base64URL.encode(JSON.object(claims).serialized())
+    let signature = (try? key.sign(Array(signed.utf8), algorithm: .ES256)) ?? []
+    return signed + "." + Base64URL.encode(signature)
+  }
+
+  private func userinfo() -> HTTPResponse {
+    let settings = state.withLock { $0.settings }
+    return json(
+      200,
+      .object([
+        ("sub", .string(settings.userinfoSubject ?? settings.subject)),
+        ("email", .string("alice@example.com")),
+      ]))
+  }
+
+  private func revoke(_ form: [String: String]) -> HTTPResponse {
+    let token = form["token"] ?? ""
+    state.withLock {
+      $0.revoked.append(token)
+      $0.refreshTokens[token] = nil
+    }
+    return HTTPResponse(status: 200)
+  }
+
+  private func refusal(_ error: String) -> HTTPResponse { json(400, .object([("error", .string(error))])) }
+
+  private func json(_ status: Int, _ body: JSON) -> HTTPResponse {
+    let offset = state.withLock { $0.settings.clockOffsetSeconds }
+    return HTTPResponse(
+      status: status,
+      headers: [
+        HTTPHeader("Content-Type", "application/json"),
+        HTTPHeader("Date", httpDate(clock.wallTime() + offset)),
+      ], body: body.serialized())
+  }
+}

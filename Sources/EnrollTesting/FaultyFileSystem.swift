@@ -1,0 +1,145 @@
+// A disk on which things go wrong when a test says so: every operation of the store passes here.
+
+public import EnrollHost
+
+/// Counts, observes and fails the operations of another file system.
+public final class FaultyFileSystem: FileSystem {
+  /// One call of an operation.
+  public struct Call: Sendable {
+    public var operation: FileOperation
+    /// The file's name where the operation has one.
+    public var name: String?
+  }
+
+  /// What happens at a call, decided before it is made.
+  public enum Fault: Sendable {
+    /// It fails with this `errno`, and nothing was done.
+    case error(Int32)
+    /// A write takes only so many bytes.
+    case short(Int)
+  }
+
+  private let base: any FileSystem
+  private let before: @Sendable (Call) -> Fault?
+  private let after: @Sendable (Call) -> Void
+  private let kindOfFilesystem: UInt32?
+
+  /// - Parameters:
+  ///   - before: asked before each call; nil lets it pass.
+  ///   - after: told after each call that succeeded.
+  ///   - kind: the magic number that every folder claims to be on.
+  public init(
+    _ base: any FileSystem = PosixFileSystem(), kind: UInt32? = nil,
+    before: @escaping @Sendable (Call) -> Fault? = { _ in nil },
+    after: @escaping @Sendable (Call) -> Void = { _ in }
+  ) {
+    self.base = base
+    self.before = before
+    self.after = after
+    kindOfFilesystem = kind
+  }
+
+  public var user: UInt32 { base.user }
+
+  private func pass<Value>(
+    _ operation: FileOperation, _ name: String?, _ body: () throws(FileFault) -> Value
+  ) throws(FileFault) -> Value {
+    let call = Call(operation: operation, name: name)
+    if case .error(let number) = before(call) { throw FileFault(operation, number) }
+    let value = try body()
+    after(call)
+    return value
+  }
+
+  public func makeFolder(_ path: String) throws(FileFault) {
+    try pass(.makeFolder, path) { () throws(FileFault) in try base.makeFolder(path) }
+  }
+
+  public func openFolder(_ path: String) throws(FileFault) -> Int32 {
+    try pass(.openFolder, path) { () throws(FileFault) in try base.openFolder(path) }
+  }
+
+  public func open(_ name: String, in folder: Int32, for access: FileAccess) throws(FileFault) -> Int32 {
+    try pass(.open, name) { () throws(FileFault) in try base.open(name, in: folder, for: access) }
+  }
+
+  public func openLock(_ name: String, in folder: Int32) throws(FileFault) -> Int32 {
+    try pass(.openLock, name) { () throws(FileFault) in try base.openLock(name, in: folder) }
+  }
+
+  public func close(_ descriptor: Int32) {
+    let call = Call(operation: .close, name: nil)
+    _ = before(call)
+    base.close(descriptor)
+    after(call)
+  }
+
+  public func closeLock(_ descriptor: Int32) {
+    let call = Call(operation: .closeLock, name: nil)
+    _ = before(call)
+    base.closeLock(descriptor)
+    after(call)
+  }
+
+  public func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
+    try pass(.read, nil) { () throws(FileFault) in try base.read(descriptor, into: buffer) }
+  }
+
+  public func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(FileFault) -> Int {
+    let call = Call(operation: .write, name: nil)
+    var bytes = bytes
+    switch before(call) {
+    case .error(let number): throw FileFault(.write, number)
+    case .short(let count): bytes = UnsafeRawBufferPointer(rebasing: bytes[..<min(count, bytes.count)])
+    case nil: break
+    }
+    let count = try base.write(descriptor, bytes)
+    after(call)
+    return count
+  }
+
+  public func allocate(_ descriptor: Int32, _ count: Int64) throws(FileFault) {
+    try pass(.allocate, nil) { () throws(FileFault) in try base.allocate(descriptor, count) }
+  }
+
+  public func truncate(_ descriptor: Int32, to count: Int64) throws(FileFault) {
+    try pass(.truncate, nil) { () throws(FileFault) in try base.truncate(descriptor, to: count) }
+  }
+
+  public func sync(_ descriptor: Int32) throws(FileFault) {
+    try pass(.sync, nil) { () throws(FileFault) in try base.sync(descriptor) }
+  }
+
+  public func rename(_ old: String, to new: String, in folder: Int32) throws(FileFault) {
+    try pass(.rename, new) { () throws(FileFault) in try base.rename(old, to: new, in: folder) }
+  }
+
+  public func renameNew(_ old: String, to new: String, in folder: Int32) throws(FileFault) {
+    try pass(.renameNew, new) { () throws(FileFault) in try base.renameNew(old, to: new, in: folder) }
+  }
+
+  public func unlink(_ name: String, in folder: Int32) throws(FileFault) {
+    try pass(.unlink, name) { () throws(FileFault) in try base.unlink(name, in: folder) }
+  }
+
+  public func status(_ descriptor: Int32) throws(FileFault) -> FileStatus {
+    try pass(.status, nil) { () throws(FileFault) in try base.status(descriptor) }
+  }
+
+  public func status(_ name: String, in folder: Int32) throws(FileFault) -> FileStatus {
+    try pass(.statusByName, name) { () throws(FileFault) in try base.status(name, in: folder) }
+  }
+
+  public func kind(_ descriptor: Int32) throws(FileFault) -> UInt32 {
+    let kind = try pass(.kind, nil) { () throws(FileFault) in try base.kind(descriptor) }
+    return kindOfFilesystem ?? kind
+  }
+
+  public func list(_ folder: Int32) throws(FileFault) -> [String] {
+    try pass(.list, nil) { () throws(FileFault) in try base.list(folder) }
+  }
+
+  public func lock(_ descriptor: Int32) throws(FileFault) -> Bool {
+    try pass(.lock, nil) { () throws(FileFault) in try base.lock(descriptor) }
+  }
+}

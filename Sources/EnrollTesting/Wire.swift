@@ -1,0 +1,38 @@
+// The small change of HTTP that a fake provider needs: queries, forms and dates.
+
+import EnrollCore
+import Foundation
+
+/// The query parameters of a URL; the last of a name counts.
+func parameters(of url: String) -> [String: String] {
+  guard let mark = url.firstIndex(of: "?") else { return [:] }
+  return fields(String(url[url.index(after: mark)...]))
+}
+
+/// The form in a request's body.
+func form(_ request: HTTPRequest) -> [String: String] {
+  fields(String(decoding: request.body, as: UTF8.self))
+}
+
+private func fields(_ text: String) -> [String: String] {
+  var fields: [String: String] = [:]
+  for pair in text.split(separator: "&") {
+    let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+      $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+    }
+    fields[parts[0]] = parts.count > 1 ? parts[1] : ""
+  }
+  return fields
+}
+
+func encoded(_ text: String) -> String {
+  text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+}
+
+func httpDate(_ time: UnixTime) -> String {
+  let formatter = DateFormatter()
+  formatter.locale = Locale(identifier: "en_US_POSIX")
+  formatter.timeZone = TimeZone(identifier: "GMT")
+  formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+  return formatter.string(from: Date(timeIntervalSince1970: TimeInterval(time.seconds)))
+}

@@ -1,0 +1,90 @@
+// The words on the command line, read with getopt_long. Secrets never come this way: arguments are public (reliability.md).
+
+import CPosix
+
+enum Arguments {
+  enum Wish {
+    case serve(Log.Level)
+    case help, version, manifest
+    /// What is wrong was said on stderr.
+    case refused
+  }
+
+  static let help = """
+    usage: enrolld [--log-level LEVEL]
+           enrolld --manifest | --version | --help
+
+    EnrollKit for any language: registration and sign-in through an external browser, and a token that renews itself,
+    as JSON-RPC 2.0 on standard input and output. One message per line, or Content-Length headers before each; the
+    first byte tells.
+
+      --log-level LEVEL  what to say on standard error: error, warning (the default), info or debug
+      --manifest         print every command, event and error as JSON, with JSON Schemas, and exit
+      --version          print the version and exit
+      --help             print this and exit
+
+    """
+
+  private static let wanted: [(name: StaticString, takes: Int32, letter: UInt8)] = [
+    ("help", no_argument, UInt8(ascii: "h")), ("version", no_argument, UInt8(ascii: "v")),
+    ("manifest", no_argument, UInt8(ascii: "m")), ("log-level", required_argument, UInt8(ascii: "l")),
+  ]
+
+  static func read() -> Wish {
+    var words: [UnsafeMutablePointer<CChar>?] = []
+    for word in self.words() { words.append(strdup(word)) }
+    defer { for word in words { free(word) } }
+    let count = Int32(words.count)
+    words.append(nil)
+    var options = wanted.map { option in
+      CPosix.option(
+        name: UnsafeRawPointer(option.name.utf8Start).assumingMemoryBound(to: CChar.self),
+        has_arg: option.takes, flag: nil, val: Int32(option.letter))
+    }
+    options.append(CPosix.option())
+
+    var level = Log.Level.warning
+    var argument: UnsafePointer<CChar>?
+    var operand: Int32 = 0
+    while true {
+      let found = enroll_posix_long_option(count, &words, options, &argument, &operand)
+      switch found {
+      case Int32(UInt8(ascii: "h")): return .help
+      case Int32(UInt8(ascii: "v")): return .version
+      case Int32(UInt8(ascii: "m")): return .manifest
+      case Int32(UInt8(ascii: "l")):
+        guard let named = argument.flatMap({ Log.Level(String(cString: $0)) }) else {
+          return refused("--log-level is error, warning, info or debug")
+        }
+        level = named
+      case -1: return operand < count ? refused("no operand was expected") : .serve(level)
+      default: return refused("see enrolld --help")
+      }
+    }
+  }
+
+  private static func refused(_ text: String) -> Wish {
+    Log(.error).error(text)
+    return .refused
+  }
+
+  /// As the kernel keeps them: Embedded Swift has no CommandLine. Each ends in NUL.
+  private static func words() -> [[CChar]] {
+    let fd = enroll_posix_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0)
+    guard fd >= 0 else { return [Array("enrolld\0".utf8.map { CChar(bitPattern: $0) })] }
+    defer { close(fd) }
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = bytes.withUnsafeMutableBytes { CPosix.read(fd, $0.baseAddress, $0.count) }
+    return bytes[..<max(0, count)].split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
+      word in
+      (Array(word) + [0]).map { CChar(bitPattern: $0) }
+    }
+  }
+}
+
+extension Log.Level {
+  fileprivate init?(_ name: String) {
+    guard let level = Log.Level.allCases.first(where: { $0.name == name }) else { return nil }
+    self = level
+  }
+}

@@ -1,0 +1,72 @@
+// stdin and stdout put together: messages in, answers out, in the framing that the host chose.
+
+import CPosix
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+import Synchronization
+
+/// One host on stdin and stdout. Read from one thread, answered from many.
+final class Conversation {
+  let output: Output
+  let server: Server
+  private var reader = MessageReader()
+  private let shared: Shared
+
+  /// What answers need, on whatever thread.
+  private final class Shared: Sendable {
+    let hasHeaders = Atomic<Bool>(false)
+    let hasOverflowed = Atomic<Bool>(false)
+
+    var framing: Framing { hasHeaders.load(ordering: .relaxed) ? .headers : .lines }
+  }
+
+  /// - Parameter waker: an eventfd on which the reading thread waits as well.
+  init(log: Log, waker: Int32) {
+    let shared = Shared()
+    let output = Output(STDOUT_FILENO) { ending in
+      if ending == .hostDoesNotRead {
+        shared.hasOverflowed.store(true, ordering: .relaxed)
+        log.error("\(Output.limitBytes) bytes of answers wait and the host does not read them: ending")
+      }
+      var one: UInt64 = 1
+      _ = write(waker, &one, 8)
+    }
+    server = Server(Directories.surroundings, log: log) { message in
+      output.send(shared.framing.framed(message.serialized()))
+    }
+    self.shared = shared
+    self.output = output
+  }
+
+  var hasOverflowed: Bool { shared.hasOverflowed.load(ordering: .relaxed) }
+
+  /// - Returns: false when nothing after this can be understood.
+  func read(_ chunk: UnsafeRawBufferPointer) -> Bool {
+    output.pauseWhileFull()
+    output.cork()
+    defer { output.uncork() }
+    var isUnderstood = true
+    reader.read(chunk) { item, framing in if !take(item, framing) { isUnderstood = false } }
+    return isUnderstood
+  }
+
+  /// - Returns: false when the input ended in the middle of a message.
+  func readEnd() -> Bool {
+    var isUnderstood = true
+    reader.end { item, framing in if !take(item, framing) { isUnderstood = false } }
+    return isUnderstood
+  }
+
+  private func take(_ item: MessageReader.Item, _ framing: Framing) -> Bool {
+    shared.hasHeaders.store(framing == .headers, ordering: .relaxed)
+    switch item {
+    case .message(let message): server.receive(message)
+    case .tooLong: server.refuseTooLong()
+    case .unframed(let detail):
+      server.refuseUnframed(detail)
+      return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,56 @@
+// The daemon's life: read, until there is nothing to read or nobody to answer; then finish what was begun (R39).
+
+import CPosix
+import EnrollJSON
+
+enum Daemon {
+  /// - Returns: the exit status: 0 after the end of the input or a signal, 1 when the host's messages could not be told
+  ///   apart, or it did not read the answers.
+  static func serve(_ log: Log) -> Int32 {
+    if enroll_posix_hide_memory() != 0 { log.warning("core dumps and debuggers could not be switched off") }
+    let signals = Signals.prepare()
+    let waker = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    let conversation = Conversation(log: log, waker: waker)
+    let input = Input(signals: signals, waker: waker)
+    let status = read(input, conversation, log)
+    finish(input, conversation)
+    return status
+  }
+
+  private static func read(_ input: Input, _ conversation: Conversation, _ log: Log) -> Int32 {
+    while true {
+      switch input.next() {
+      case .bytes(let count):
+        guard conversation.read(UnsafeRawBufferPointer(rebasing: input.buffer[..<count])) else { return 1 }
+      case .end:
+        log.info("the input has ended")
+        let isUnderstood = conversation.readEnd()
+        conversation.server.giveUpWaiting()
+        return isUnderstood ? 0 : 1
+      case .signal:
+        log.info("a signal asks for the end")
+        input.takeSignal()
+        conversation.server.giveUpAll()
+        return 0
+      case .wake:
+        log.info("the host reads no more")
+        conversation.server.giveUpAll()
+        return conversation.hasOverflowed ? 1 : 0
+      }
+    }
+  }
+
+  /// Requests under way get their answers, renewals that were sent are stored. A host that goes away meanwhile, or a
+  /// signal, ends the waits and not the renewals.
+  private static func finish(_ input: Input, _ conversation: Conversation) {
+    while !conversation.server.isIdle(withinNanoseconds: 20_000_000) {
+      if input.hasSignal {
+        input.takeSignal()
+        conversation.server.giveUpAll()
+      }
+      if conversation.output.isClosed { conversation.server.giveUpAll() }
+    }
+    conversation.server.finish()
+    conversation.output.finish()
+  }
+}

@@ -1,0 +1,46 @@
+// Lines on stderr. A host that does not read them loses lines, not answers: nothing here waits.
+// No line holds parameters, results or URLs (R40): names of commands, numbers, and error texts, which hold no secret.
+
+import CPosix
+import EnrollHost
+
+/// The daemon's log. A class because every thread writes to it.
+final class Log: @unchecked Sendable {
+  // Unchecked: `lost` is only touched with `condition` held.
+  enum Level: Int, CaseIterable {
+    case error, warning, info, debug
+
+    var name: String {
+      switch self {
+      case .error: "error"
+      case .warning: "warning"
+      case .info: "info"
+      case .debug: "debug"
+      }
+    }
+  }
+
+  let level: Level
+  private let condition = Condition()
+  private var lost = 0
+
+  init(_ level: Level) { self.level = level }
+
+  func error(_ text: @autoclosure () -> String) { write(.error, text) }
+  func warning(_ text: @autoclosure () -> String) { write(.warning, text) }
+  func info(_ text: @autoclosure () -> String) { write(.info, text) }
+  func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
+
+  private func write(_ level: Level, _ text: () -> String) {
+    guard level.rawValue <= self.level.rawValue else { return }
+    let text = text()
+    condition.lock()
+    defer { condition.unlock() }
+    let note = lost > 0 ? "enrolld: warning: \(lost) lines were lost\n" : ""
+    let line = Array("\(note)enrolld: \(level.name): \(text)\n".utf8.prefix(4096))
+    var poller = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    guard poll(&poller, 1, 0) == 1, Int32(poller.revents) & POLLOUT != 0 else { return lost += 1 }
+    let count = line.withUnsafeBytes { CPosix.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    lost = count == line.count ? 0 : lost + 1
+  }
+}

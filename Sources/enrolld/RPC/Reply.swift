@@ -1,0 +1,45 @@
+// Answers (JSON-RPC 2.0 §5). Errors of the protocol have its codes and words; errors of commands have the code that the
+// manifest names, and say the rest in `data`.
+
+import EnrollCommands
+import EnrollCore
+import EnrollJSON
+
+enum Reply {
+  static func result(_ result: JSON, to id: RequestID) -> JSON {
+    .object([("jsonrpc", .string("2.0")), ("result", result), ("id", id.json)])
+  }
+
+  static func failure(_ error: EnrollError, to id: RequestID) -> JSON {
+    failure(error.code.rpcCode, error.message, error, id)
+  }
+
+  static func parseError(_ detail: String) -> JSON {
+    failure(-32_700, "Parse error", EnrollError(.json, detail), nil)
+  }
+
+  static func invalidRequest(_ detail: String, to id: RequestID? = nil) -> JSON {
+    failure(-32_600, "Invalid Request", EnrollError(.invalidArgument, detail), id)
+  }
+
+  static func methodNotFound(to id: RequestID) -> JSON {
+    failure(-32_601, "Method not found", EnrollError(.notFound, "no command has this name"), id)
+  }
+
+  static func notification(_ method: String, _ params: JSON) -> JSON {
+    .object([("jsonrpc", .string("2.0")), ("method", .string(method)), ("params", params)])
+  }
+
+  private static func failure(_ code: Int64, _ message: String, _ error: EnrollError, _ id: RequestID?)
+    -> JSON
+  {
+    .object([
+      ("jsonrpc", .string("2.0")),
+      (
+        "error",
+        .object([("code", .integer(code)), ("message", .string(message)), ("data", error.json)])
+      ),
+      ("id", id?.json ?? .null),
+    ])
+  }
+}

@@ -1,0 +1,64 @@
+// The requests under way that may take a while: who asked, how to cancel, and whether any is left.
+
+import EnrollCommands
+import EnrollCore
+import EnrollHost
+
+/// Requests that have no answer yet. A class because they end on different threads.
+final class Requests: @unchecked Sendable {
+  // Unchecked: all state is only touched with `condition` held.
+  private struct Entry {
+    var id: RequestID?
+    var kind: Command.Kind
+    var cancellation: CancellationFlag
+  }
+
+  private let condition = Condition()
+  private var entries: [UInt64: Entry] = [:]
+  private var nextTicket: UInt64 = 1
+
+  /// - Returns: a ticket for ``end(_:)``, and what the request is cancelled by.
+  func begin(_ id: RequestID?, _ kind: Command.Kind) -> (ticket: UInt64, cancellation: CancellationFlag) {
+    let cancellation = CancellationFlag()
+    condition.lock()
+    defer { condition.unlock() }
+    let ticket = nextTicket
+    nextTicket += 1
+    entries[ticket] = Entry(id: id, kind: kind, cancellation: cancellation)
+    return (ticket, cancellation)
+  }
+
+  func end(_ ticket: UInt64) {
+    condition.lock()
+    entries[ticket] = nil
+    if entries.isEmpty { condition.wakeAll() }
+    condition.unlock()
+  }
+
+  /// Every request of that id: nobody keeps a host from using one twice.
+  func cancel(_ id: RequestID) {
+    cancel { entry in entry.id.map { $0.isSame(as: id) } ?? false }
+  }
+
+  func cancelAll() { cancel { _ in true } }
+
+  /// What waits for a user is given up when no more can be asked.
+  func cancelWaiting() { cancel { $0.kind == .waiting } }
+
+  private func cancel(_ isMeant: (Entry) -> Bool) {
+    condition.lock()
+    var meant: [CancellationFlag] = []
+    for entry in entries.values where isMeant(entry) { meant.append(entry.cancellation) }
+    condition.unlock()
+    // Hooks run here, and may end a request.
+    for cancellation in meant { cancellation.cancel() }
+  }
+
+  /// - Returns: whether none is left, now or within that time.
+  func areDone(withinNanoseconds limit: Int64) -> Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    if !entries.isEmpty { condition.wait(atMost: limit) }
+    return entries.isEmpty
+  }
+}

@@ -1,0 +1,137 @@
+// From a message to its answer (JSON-RPC 2.0). Runs on the reading thread and never waits there: commands that need no
+// waiting are answered at once, the others run on the session's workers or are parked, and what is too much is answered
+// `busy`. That is why the reading thread always comes back to read: an answer of the host that somebody here waits for is
+// never stuck behind a request.
+
+import EnrollCommands
+import EnrollCore
+import EnrollJSON
+
+/// One host's conversation. A class because answers come from many threads.
+final class Server: Sendable {
+  private let session: Session
+  private let requests = Requests()
+  private let log: Log
+  private let send: @Sendable (JSON) -> Void
+
+  /// - Parameter send: queues a message for the host; never waits.
+  init(_ surroundings: Surroundings, log: Log, send: @escaping @Sendable (JSON) -> Void) {
+    self.log = log
+    self.send = send
+    session = Session(surroundings) { name, parameters in send(Reply.notification(name, parameters)) }
+  }
+
+  /// Takes one message of the host.
+  func receive(_ message: [UInt8]) {
+    let json: JSON
+    do throws(JSONError) {
+      json = try JSON.parse(message)
+    } catch {
+      return send(
+        Reply.parseError(error.offset < 0 ? error.message : "\(error.message) (byte \(error.offset))"))
+    }
+    guard case .array(let items) = json else {
+      return handle(json) { [send] answer in if let answer { send(answer) } }
+    }
+    guard (1...Batch.limit).contains(items.count) else {
+      return send(Reply.invalidRequest("a batch of 1 to \(Batch.limit) was expected, \(items.count) came"))
+    }
+    let batch = Batch(count: items.count, send: send)
+    for (index, item) in items.enumerated() {
+      handle(item) { answer in batch.settle(index, answer) }
+    }
+  }
+
+  /// A message was longer than the limit, and is gone (R36).
+  func refuseTooLong() {
+    send(Reply.invalidRequest("at most \(MessageReader.limit) bytes were expected"))
+  }
+
+  func refuseUnframed(_ detail: String) { send(Reply.parseError(detail)) }
+
+  /// - Parameter answer: called exactly once; with nil where nothing is to be answered.
+  private func handle(_ json: JSON, _ answer: @escaping @Sendable (JSON?) -> Void) {
+    switch Incoming(json) {
+    case .invalid(let id, let detail): answer(Reply.invalidRequest(detail, to: id))
+    case .response:
+      // The daemon asks its host for nothing yet; answers to such requests are delivered here.
+      log.debug("an answer came that nobody waits for")
+      answer(nil)
+    case .request(let id, let method, let params):
+      if method.utf8.starts(with: "$/".utf8) {
+        answer(control(id, method, params))
+      } else if let command = CommandTable.command(method) {
+        run(command, id, params, answer)
+      } else {
+        answer(id.map { Reply.methodNotFound(to: $0) })
+      }
+    }
+  }
+
+  /// What is about the conversation itself.
+  private func control(_ id: RequestID?, _ method: String, _ params: JSON?) -> JSON? {
+    guard ASCII.equals(method, "$/cancelRequest") else { return id.map { Reply.methodNotFound(to: $0) } }
+    guard let meant = params?["id"].flatMap({ RequestID($0) }) else {
+      let error = EnrollError(.invalidArgument, "id: the id of a request was expected", field: "id")
+      return id.map { Reply.failure(error, to: $0) }
+    }
+    requests.cancel(meant)
+    return id.map { Reply.result(.null, to: $0) }
+  }
+
+  private func run(
+    _ command: Command, _ id: RequestID?, _ params: JSON?, _ answer: @escaping @Sendable (JSON?) -> Void
+  ) {
+    log.debug("\(command.name) begins")
+    let reply: @Sendable (Result<JSON, EnrollError>) -> Void = { [log] result in
+      switch result {
+      case .success(let value): answer(id.map { Reply.result(value, to: $0) })
+      case .failure(let error):
+        log.info("\(command.name): \(error.code.name): \(error.message)")
+        answer(id.map { Reply.failure(error, to: $0) })
+      }
+    }
+    let parameters: JSON
+    do throws(EnrollError) {
+      parameters = try command.named(params)
+    } catch {
+      return reply(.failure(error))
+    }
+    guard command.kind != .memory else {
+      return session.start(command, parameters, cancellation: nil, completion: reply)
+    }
+    let (ticket, cancellation) = requests.begin(id, command.kind)
+    session.start(command, parameters, cancellation: cancellation) { [requests] result in
+      reply(result)
+      requests.end(ticket)
+    }
+  }
+
+  /// No more messages will come: what waits for a user is given up, the rest goes on.
+  func giveUpWaiting() { requests.cancelWaiting() }
+
+  /// Nobody is there any more: every wait ends. What was sent to a provider is followed up all the same.
+  func giveUpAll() { requests.cancelAll() }
+
+  func isIdle(withinNanoseconds limit: Int64) -> Bool { requests.areDone(withinNanoseconds: limit) }
+
+  /// Returns once every renewal that was sent is stored (R39).
+  func finish() { session.finish() }
+}
+
+extension Command {
+  /// Parameters by name; those by position have the order of the schema (JSON-RPC 2.0 §4.2).
+  /// - Throws: `.invalidArgument` for more than there are.
+  fileprivate func named(_ params: JSON?) throws(EnrollError) -> JSON {
+    guard case .array(let values) = params else { return params ?? .object([]) }
+    let properties = input.properties
+    guard values.count <= properties.count else {
+      throw EnrollError(
+        .invalidArgument, "params: at most \(properties.count) were expected, \(values.count) came",
+        field: "params")
+    }
+    var object = JSONObject()
+    for (property, value) in zip(properties, values) { object[property.name] = value }
+    return .object(object)
+  }
+}

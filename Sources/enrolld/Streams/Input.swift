@@ -1,0 +1,59 @@
+// What the one reading thread waits for: bytes on stdin, a signal to end, or the host's going away.
+
+import CPosix
+
+/// Waits for whatever comes first, and reads.
+final class Input {
+  enum Event {
+    /// So many bytes are in ``buffer``.
+    case bytes(Int)
+    /// stdin has ended, or cannot be read.
+    case end
+    /// SIGTERM, SIGINT or SIGHUP.
+    case signal
+    /// stdout is closed, or something else asked for an end.
+    case wake
+  }
+
+  let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+  private let signals: Int32
+  private let waker: Int32
+
+  /// - Parameters:
+  ///   - signals: a signalfd, negative for none.
+  ///   - waker: an eventfd that asks for an end.
+  init(signals: Int32, waker: Int32) {
+    self.signals = signals
+    self.waker = waker
+  }
+
+  deinit { buffer.deallocate() }
+
+  func next() -> Event {
+    while true {
+      var pollers = [
+        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: waker, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+      ]
+      guard poll(&pollers, 4, -1) > 0 else { continue }
+      if pollers[1].revents != 0 { return .signal }
+      if pollers[2].revents != 0 || Int32(pollers[3].revents) & (POLLERR | POLLNVAL) != 0 { return .wake }
+      let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+      if count > 0 { return .bytes(count) }
+      if count == 0 { return .end }
+      let number = enroll_posix_errno()
+      if number != EINTR && number != EAGAIN { return .end }
+    }
+  }
+
+  /// Whether a signal waits to be taken.
+  var hasSignal: Bool {
+    var poller = pollfd(fd: signals, events: Int16(POLLIN), revents: 0)
+    return poll(&poller, 1, 0) == 1 && poller.revents != 0
+  }
+
+  /// The next one ends the process as usual.
+  func takeSignal() { Signals.release(signals) }
+}

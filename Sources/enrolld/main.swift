@@ -1,0 +1,13 @@
+// enrolld: EnrollKit for any language, as JSON-RPC 2.0 on stdin and stdout (interfaces.md).
+
+import CPosix
+import EnrollCommands
+import EnrollJSON
+
+switch Arguments.read() {
+case .serve(let level): exit(Daemon.serve(Log(level)))
+case .help: print(Arguments.help, terminator: "")
+case .version: print("enrolld \(Version.string)")
+case .manifest: print(String(decoding: Manifest.json.serialized(), as: UTF8.self))
+case .refused: exit(2)
+}

@@ -1,0 +1,350 @@
+/*
+ * driver.c - the C face as a process that a test talks to in lines, in the words of the manifest:
+ *
+ *     registration.begin {"kind": "signIn"}          ok {"transaction": "…", …}
+ *     token.access {}                                error {"status": "handle", "message": "…", …}
+ *
+ * client.open comes first; there is one client. Commands run one after the other, each through its typed function, and
+ * through enroll_call where it has none here. Ends with its input.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver_json.h"
+
+static enroll_client *client;
+static enroll_error error = ENROLL_ERROR_INIT;
+
+/* Runs a command: its result goes to *result, and when it fails the reason into `error`. */
+typedef enroll_status (*handler)(json_t *parameters, json_t **result);
+
+static enroll_status client_open(json_t *parameters, json_t **result) {
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  json_t *platform = json_object_get(parameters, "platform");
+  text store = text_of(parameters, "store"), account = text_of(parameters, "account");
+  text type = text_of(platform, "type"), version = text_of(platform, "appVersion"), id = text_of(platform, "deviceId");
+  char *configuration = json_dumps(json_object_get(parameters, "configuration"), JSON_COMPACT);
+  options.configuration = configuration;
+  options.configuration_size = ENROLL_NUL_TERMINATED;
+  if (store.data != NULL && strcmp(store.data, "memory") == 0) {
+    options.store = ENROLL_STORE_MEMORY;
+  } else {
+    options.store_directory = store.data;
+    options.store_directory_size = store.size;
+  }
+  options.account = account.data;
+  options.account_size = account.size;
+  options.is_not_native = json_is_false(json_object_get(platform, "native"));
+  options.waits_for_platform = json_is_true(json_object_get(parameters, "waitForPlatform"));
+  options.platform_type = type.data;
+  options.platform_type_size = type.size;
+  options.app_version = version.data;
+  options.app_version_size = version.size;
+  options.device_id = id.data;
+  options.device_id_size = id.size;
+  options.platform_width = integer_of(platform, "width", 0);
+  options.platform_height = integer_of(platform, "height", 0);
+  enroll_status status = enroll_client_new(&options, &client, &error);
+  free(configuration);
+  if (status == ENROLL_OK) *result = json_pack("{s:s}", "client", "c1");
+  return status;
+}
+
+static enroll_status client_close(json_t *parameters, json_t **result) {
+  (void)parameters;
+  error.status = enroll_client_free(client);
+  *result = json_object();
+  return error.status;
+}
+
+static enroll_status platform_ready(json_t *parameters, json_t **result) {
+  (void)parameters;
+  *result = json_object();
+  return enroll_platform_ready(client, &error);
+}
+
+/* The answer of every command that ends in a state. */
+static enroll_status answer_state(enroll_status status, const enroll_state *state, json_t **result) {
+  json_t *claims = NULL;
+  if (status != ENROLL_OK) return status;
+  if (state->kind == ENROLL_STATE_AWAITING_CONFIRMATION) {
+    enroll_buf profile = ENROLL_BUF_INIT;
+    status = enroll_identity_profile(client, &profile, &error);
+    if (status != ENROLL_OK) return status;
+    claims = json_of_buffer(&profile);
+  }
+  *result = json_object();
+  json_object_set_new(*result, "state", json_of_state(state, claims));
+  json_decref(claims);
+  return ENROLL_OK;
+}
+
+static enroll_status registration_state(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  int32_t wait = json_is_true(json_object_get(parameters, "wait"));
+  return answer_state(enroll_registration_state(client, wait, timeout_of(parameters), &state, &error), &state, result);
+}
+
+static enroll_status registration_begin(json_t *parameters, json_t **result) {
+  static const char *const kinds[] = {"signIn", "register", "passwordless", "anotherApp", "backend", "device"};
+  enroll_begin_options options = ENROLL_BEGIN_OPTIONS_INIT;
+  enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
+  enroll_buf url = ENROLL_BUF_INIT, redirect_uri = ENROLL_BUF_INIT;
+  json_t *given = json_object_get(parameters, "options"), *more = json_object_get(parameters, "parameters");
+  text kind = text_of(parameters, "kind"), prompt = text_of(given, "prompt"), hint = text_of(given, "loginHint");
+  text id_token_hint = text_of(given, "idTokenHint");
+  char *scopes = words_of(parameters, "scopes"), *acr = words_of(given, "acrValues"), *ui = words_of(given, "uiLocales");
+  char *encoded = more == NULL ? NULL : json_dumps(more, JSON_COMPACT);
+  for (int32_t index = 0; kind.data != NULL && index < 6; index++)
+    if (strcmp(kind.data, kinds[index]) == 0) options.kind = index;
+  options.has_max_age = json_object_get(given, "maxAge") != NULL;
+  options.max_age_seconds = integer_of(given, "maxAge", 0);
+  options.scopes = scopes;
+  options.scopes_size = ENROLL_NUL_TERMINATED;
+  options.prompt = prompt.data;
+  options.prompt_size = prompt.size;
+  options.login_hint = hint.data;
+  options.login_hint_size = hint.size;
+  options.ui_locales = ui;
+  options.ui_locales_size = ENROLL_NUL_TERMINATED;
+  options.acr_values = acr;
+  options.acr_values_size = ENROLL_NUL_TERMINATED;
+  options.id_token_hint = id_token_hint.data;
+  options.id_token_hint_size = id_token_hint.size;
+  options.parameters = encoded;
+  options.parameters_size = ENROLL_NUL_TERMINATED;
+  enroll_status status =
+      enroll_registration_begin(client, &options, timeout_of(parameters), &transaction, &url, &redirect_uri, &error);
+  free(scopes);
+  free(acr);
+  free(ui);
+  free(encoded);
+  if (status == ENROLL_OK)
+    *result = json_pack("{s:s, s:{s:s, s:s}, s:s, s:I, s:b}", "transaction", transaction.id, "action", "type",
+                        "openURL", "url", url.data, "redirectUri", redirect_uri.data, "expiresAt",
+                        (json_int_t)transaction.expires_at, "survivesProcess", transaction.survives_process);
+  enroll_buf_free(&url);
+  enroll_buf_free(&redirect_uri);
+  return status;
+}
+
+static enroll_status registration_resume(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  text url = text_of(parameters, "url");
+  return answer_state(
+      enroll_registration_resume(client, url.data, url.size, timeout_of(parameters), &state, &error), &state, result);
+}
+
+static enroll_status registration_await(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  text id = text_of(parameters, "transaction");
+  return answer_state(enroll_registration_await(client, id.data, id.size, timeout_of(parameters), &state, &error),
+                      &state, result);
+}
+
+static enroll_status registration_confirm(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  (void)parameters;
+  return answer_state(enroll_registration_confirm(client, &state, &error), &state, result);
+}
+
+static enroll_status registration_retry(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  return answer_state(enroll_registration_retry(client, timeout_of(parameters), &state, &error), &state, result);
+}
+
+static enroll_status registration_cancel(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  text id = text_of(parameters, "transaction");
+  return answer_state(enroll_registration_cancel(client, id.data, id.size, &state, &error), &state, result);
+}
+
+static enroll_status registration_clear(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  (void)parameters;
+  return answer_state(enroll_registration_clear(client, &state, &error), &state, result);
+}
+
+static enroll_status url_handle(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  int32_t kind = 0;
+  text url = text_of(parameters, "url");
+  enroll_status status =
+      enroll_url_handle(client, url.data, url.size, timeout_of(parameters), &kind, &state, &error);
+  if (status != ENROLL_OK) return status;
+  if (kind == ENROLL_URL_REGISTRATION) {
+    status = answer_state(status, &state, result);
+    if (status == ENROLL_OK) json_object_set_new(*result, "kind", json_string("registration"));
+    return status;
+  }
+  *result = json_pack("{s:s}", "kind", kind == ENROLL_URL_LOGOUT ? "logout" : "unsolicited");
+  return status;
+}
+
+/* The answer of every command that hands out a token: no token is an outcome, not an error. */
+static enroll_status answer_access(enroll_status status, const enroll_access *access, enroll_buf *token,
+                                   json_t **result) {
+  if (status != ENROLL_OK) {
+    *result = json_of_no_token(&error);
+    return *result == NULL ? status : ENROLL_OK;
+  }
+  *result = json_of_access(access, token);
+  enroll_buf_free(token);
+  return ENROLL_OK;
+}
+
+static enroll_status token_access(json_t *parameters, json_t **result) {
+  enroll_access access = ENROLL_ACCESS_INIT;
+  enroll_buf token = ENROLL_BUF_INIT;
+  int64_t lifetime = integer_of(parameters, "minimumLifetime", 0);
+  return answer_access(enroll_token_access(client, lifetime, timeout_of(parameters), &access, &token, &error), &access,
+                       &token, result);
+}
+
+static enroll_status token_refresh(json_t *parameters, json_t **result) {
+  enroll_access access = ENROLL_ACCESS_INIT;
+  enroll_buf token = ENROLL_BUF_INIT;
+  return answer_access(enroll_token_refresh(client, timeout_of(parameters), &access, &token, &error), &access, &token,
+                       result);
+}
+
+static enroll_status token_revoke(json_t *parameters, json_t **result) {
+  *result = json_object();
+  return enroll_token_revoke(client, timeout_of(parameters), &error);
+}
+
+static enroll_status answer_claims(enroll_status status, enroll_buf *claims, json_t **result) {
+  if (status != ENROLL_OK) return status;
+  *result = json_object();
+  json_object_set_new(*result, "claims", json_of_buffer(claims));
+  return status;
+}
+
+static enroll_status identity_profile(json_t *parameters, json_t **result) {
+  enroll_buf claims = ENROLL_BUF_INIT;
+  (void)parameters;
+  return answer_claims(enroll_identity_profile(client, &claims, &error), &claims, result);
+}
+
+static enroll_status identity_userinfo(json_t *parameters, json_t **result) {
+  enroll_buf claims = ENROLL_BUF_INIT;
+  return answer_claims(enroll_identity_userinfo(client, timeout_of(parameters), &claims, &error), &claims, result);
+}
+
+static enroll_status account_read(json_t *parameters, json_t **result) {
+  enroll_buf profile = ENROLL_BUF_INIT, id_token = ENROLL_BUF_INIT, type = ENROLL_BUF_INIT;
+  int64_t expires_at = 0;
+  (void)parameters;
+  enroll_status status = enroll_account_read(client, &profile, &id_token, &type, &expires_at, &error);
+  if (status != ENROLL_OK) return status;
+  *result = json_object();
+  if (id_token.size > 0) json_object_set_new(*result, "idToken", json_string(id_token.data));
+  if (type.size > 0) json_object_set_new(*result, "registrationType", json_string(type.data));
+  if (expires_at != 0) json_object_set_new(*result, "expiresAt", json_integer(expires_at));
+  if (profile.size > 0) json_object_set_new(*result, "profile", json_of_buffer(&profile));
+  enroll_buf_free(&profile);
+  enroll_buf_free(&id_token);
+  enroll_buf_free(&type);
+  return status;
+}
+
+static enroll_status logout_begin(json_t *parameters, json_t **result) {
+  enroll_buf url = ENROLL_BUF_INIT;
+  int32_t local_only = json_is_true(json_object_get(parameters, "localOnly"));
+  enroll_status status = enroll_logout_begin(client, local_only, timeout_of(parameters), &url, &error);
+  *result = json_object();
+  if (url.size > 0) json_object_set_new(*result, "url", json_string(url.data));
+  enroll_buf_free(&url);
+  return status;
+}
+
+static enroll_status logout_resume(json_t *parameters, json_t **result) {
+  text url = text_of(parameters, "url");
+  *result = json_pack("{s:b}", "done", 1);
+  return enroll_logout_resume(client, url.data, url.size, &error);
+}
+
+static const struct {
+  const char *command;
+  handler run;
+} handlers[] = {
+    {"client.open", client_open},
+    {"client.close", client_close},
+    {"platform.ready", platform_ready},
+    {"registration.state", registration_state},
+    {"registration.begin", registration_begin},
+    {"registration.resume", registration_resume},
+    {"registration.await", registration_await},
+    {"registration.confirm", registration_confirm},
+    {"registration.retry", registration_retry},
+    {"registration.cancel", registration_cancel},
+    {"registration.clear", registration_clear},
+    {"url.handle", url_handle},
+    {"token.access", token_access},
+    {"token.refresh", token_refresh},
+    {"token.revoke", token_revoke},
+    {"identity.profile", identity_profile},
+    {"identity.userinfo", identity_userinfo},
+    {"account.read", account_read},
+    {"logout.begin", logout_begin},
+    {"logout.resume", logout_resume},
+};
+
+static enroll_status by_name(const char *command, const char *parameters, json_t **result) {
+  enroll_buf answer = ENROLL_BUF_INIT;
+  enroll_status status = enroll_call(client, command, ENROLL_NUL_TERMINATED, parameters, ENROLL_NUL_TERMINATED,
+                                     ENROLL_NO_TIMEOUT, &answer, &error);
+  if (status == ENROLL_OK) *result = json_of_buffer(&answer);
+  return status;
+}
+
+static enroll_status run(const char *command, const char *text, json_t **result) {
+  json_t *parameters = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+  enroll_error_init(&error, sizeof error);
+  if (!json_is_object(parameters)) {
+    json_decref(parameters);
+    error.status = ENROLL_E_JSON;
+    return ENROLL_E_JSON;
+  }
+  for (size_t index = 0; index < sizeof handlers / sizeof *handlers; index++) {
+    if (strcmp(handlers[index].command, command) != 0) continue;
+    enroll_status status = handlers[index].run(parameters, result);
+    json_decref(parameters);
+    return status;
+  }
+  json_decref(parameters);
+  return by_name(command, text, result);
+}
+
+static void answer(const char *word, json_t *value) {
+  char *text = json_dumps(value, JSON_COMPACT);
+  printf("%s %s\n", word, text);
+  fflush(stdout);
+  free(text);
+}
+
+int main(void) {
+  char *line = NULL;
+  size_t capacity = 0;
+  ssize_t size;
+  while ((size = getline(&line, &capacity, stdin)) > 0) {
+    line[strcspn(line, "\n")] = 0;
+    char *parameters = strchr(line, ' ');
+    if (parameters != NULL) *parameters++ = 0;
+    json_t *result = NULL;
+    enroll_status status = run(line, parameters == NULL ? "{}" : parameters, &result);
+    if (status == ENROLL_OK) {
+      answer("ok", result);
+    } else {
+      json_t *failure = json_of_error(&error);
+      answer("error", failure);
+      json_decref(failure);
+    }
+    json_decref(result);
+  }
+  free(line);
+  enroll_client_free(client);
+  return 0;
+}

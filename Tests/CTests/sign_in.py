@@ -1,0 +1,178 @@
+"""Whole sign-ins against the sandbox: the README's example, and the driver, on both flavours, one under valgrind."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+SANDBOX = Path(os.environ.get("ENROLL_SANDBOX") or TOP / ".build/debug/enroll-sandbox")
+DRIVER = TOP / "build/tests/c-driver"
+CUSTOM = "com.example.app:/callback"
+
+
+def play_user(url):
+    """What the browser would be redirected to after alice signed in; a loopback redirect is followed. The pages have
+    tests of their own."""
+    issuer = "{0.scheme}://{0.netloc}".format(urllib.parse.urlsplit(url))
+    wish = json.dumps({"do": "settle", "url": url}).encode()
+    request = urllib.request.Request(f"{issuer}/_control", wish, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        redirect = json.loads(answer.read())["redirect"]
+    if redirect.startswith("http"):
+        with urllib.request.urlopen(redirect, timeout=60) as page:
+            page.read()
+    return redirect
+
+
+class Driver:
+    """The C driver with one client."""
+
+    def __init__(self, flavour, wrapper=()):
+        self.process = subprocess.Popen(
+            [*wrapper, str(DRIVER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "LD_LIBRARY_PATH": str(TOP / "build" / flavour)},
+        )
+
+    def ask(self, command, **parameters):
+        self.process.stdin.write(f"{command} {json.dumps(parameters)}\n")
+        self.process.stdin.flush()
+        word, _, rest = self.process.stdout.readline().partition(" ")
+        if not rest:
+            raise AssertionError(f"{command}: the driver ended: {self.process.stderr.read()}")
+        return word, json.loads(rest)
+
+    def call(self, command, **parameters):
+        word, answer = self.ask(command, **parameters)
+        assert word == "ok", f"{command}: {answer}"
+        return answer
+
+    def close(self):
+        """Ends it by ending its input; its exit code and what it complained of."""
+        self.process.stdin.close()
+        code = self.process.wait(300)
+        self.process.stdout.close()
+        complaint = self.process.stderr.read()
+        self.process.stderr.close()
+        return code, complaint
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def walk(issuer, flavour, redirect, wrapper=()):
+    """Sign in, profile, token, renewal, another process, logout."""
+    with tempfile.TemporaryDirectory() as home:
+        configuration = {
+            "issuer": issuer,
+            "clientId": "sample-app",
+            "redirectUri": redirect,
+            "postLogoutRedirectUri": "com.example.app:/signed-out",
+            "scopes": "openid profile email offline_access",
+            "allowLoopbackHTTP": True,
+        }
+        opening = {"configuration": configuration, "store": f"{home}/store"}
+        driver = Driver(flavour, wrapper)
+        driver.call("client.open", **opening)
+        expect(driver.call("registration.state")["state"]["letter"] == "D", "a new store is D")
+        begun = driver.call("registration.begin", kind="signIn")
+        answer = play_user(begun["action"]["url"])
+        if redirect == CUSTOM:
+            # The process that began need not be the one that finishes.
+            driver.process.kill()
+            driver.close()
+            driver = Driver(flavour, wrapper)
+            driver.call("client.open", **opening)
+            state = driver.call("registration.resume", url=answer)["state"]
+        else:
+            state = driver.call("registration.await", transaction=begun["transaction"], deadline=120)["state"]
+        expect(state["letter"] == "G" and state["profile"]["sub"], f"tokens await confirmation: {state}")
+        named = driver.call("registration.state", wait=True)["state"]
+        expect(named == state, f"asked again, the state is the same: {named}")
+        expect(driver.call("registration.confirm")["state"]["letter"] == "H", "confirmed is H")
+        first = driver.call("token.access")
+        expect(first["outcome"] == "valid" and first["tokenType"] == "Bearer", f"a valid token: {first}")
+        subject = driver.call("identity.profile")["claims"]["sub"]
+        expect(driver.call("identity.userinfo")["claims"]["sub"] == subject, "userinfo is about the same user")
+        second = driver.call("token.refresh")
+        expect(second["outcome"] == "valid", f"a renewal: {second}")
+        expect(second["accessToken"] != first["accessToken"], "a renewed token is another one")
+        account = driver.call("account.read")
+        expect(account["idToken"].count(".") == 2 and "refreshToken" not in account, "the account is readable")
+        if redirect == CUSTOM:
+            word, refused = driver.ask("registration.resume", url=answer)
+            expect(word == "error" and refused["status"] == "alreadySettled", f"a redirect counts once: {refused}")
+        goodbye = driver.call("logout.begin")
+        expect(goodbye.get("url", "").startswith("http"), f"a URL ends the browser's session: {goodbye}")
+        expect(driver.call("token.access")["outcome"] == "reauthenticate", "after logout there is no token")
+        code, complaint = driver.close()
+        expect(code == 0, f"the driver ends well: {code} {complaint}")
+
+
+def example(issuer, flavour, wrapper=()):
+    """Examples/sign_in.c, as the README prints it."""
+    program = TOP / "build/tests/c/sign_in"
+    subprocess.run(
+        ["cc", "-std=c99", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TOP / 'include'}",
+         str(TOP / "Examples/sign_in.c"), "-o", str(program), f"-L{TOP / 'build' / flavour}", "-lenroll"],
+        check=True,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as home:
+        process = subprocess.Popen(
+            [*wrapper, str(program), issuer, f"{home}/store"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "LD_LIBRARY_PATH": str(TOP / "build" / flavour)},
+        )
+        line = process.stdout.readline()
+        if "http" in line:
+            play_user(line[line.index("http") :].strip())
+        output, complaint = process.communicate(timeout=300)
+        expect(process.returncode == 0, f"exit {process.returncode}: {line}{output}{complaint}")
+        expect("Hello, Alice" in output and re.search(r"A valid token of \d+ bytes", output), output)
+
+
+def run(count, flavours, watched):
+    if not os.access(SANDBOX, os.X_OK):
+        count.add("the sandbox is built", False, f"no {SANDBOX}: swift build --traits Sandbox --product enroll-sandbox")
+        return
+    sandbox = subprocess.Popen(
+        [SANDBOX, "--port", "0", "--quiet", "--exit-with-stdin"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    issuer = json.loads(sandbox.stdout.readline())["issuer"]
+    cases = []
+    for flavour in flavours:
+        cases.append((f"the driver signs in by custom scheme on {flavour}", walk, (flavour, CUSTOM)))
+        cases.append((f"the driver signs in by loopback on {flavour}", walk, (flavour, "http://127.0.0.1/callback")))
+        cases.append((f"the C example signs in on {flavour}", example, (flavour,)))
+    if watched is not None and watched[0] in flavours and shutil.which("valgrind"):
+        flavour, wrapper = watched
+        cases.append((f"the driver signs in on {flavour} under valgrind", walk, (flavour, CUSTOM, wrapper)))
+        cases.append((f"the C example signs in on {flavour} under valgrind", example, (flavour, wrapper)))
+    try:
+        for name, case, arguments in cases:
+            try:
+                case(issuer, *arguments)
+                count.add(name, True)
+                print(f"ok - {name}", flush=True)
+            except (AssertionError, OSError, ValueError, KeyError, subprocess.SubprocessError) as fault:
+                count.add(name, False, f"{type(fault).__name__}: {fault}")
+    finally:
+        sandbox.stdin.close()
+        sandbox.wait(30)
+        sandbox.stdout.close()

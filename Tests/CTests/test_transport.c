@@ -1,0 +1,156 @@
+/* A host's own transport: what it may do, what it must not, and that it is believed no more than a server (R20, R41). */
+
+#include "check.h"
+#include "provider.h"
+
+struct hook {
+  enroll_client *client;
+  int runs;
+  enroll_status statuses[8];
+};
+
+static void calls_in(void *given) {
+  struct hook *hook = given;
+  enroll_buf buffer = ENROLL_BUF_INIT;
+  char token[64];
+  enroll_client *other = NULL;
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  hook->runs++;
+  hook->statuses[0] = enroll_identity_profile(hook->client, &buffer, NULL);
+  hook->statuses[1] = enroll_token_copy(hook->client, 0, 0, token, sizeof token, NULL, NULL, NULL);
+  hook->statuses[2] = enroll_registration_state(hook->client, 0, 0, NULL, NULL);
+  hook->statuses[3] = enroll_client_new(&options, &other, NULL);
+  hook->statuses[4] = enroll_client_free(hook->client);
+  hook->statuses[5] = enroll_call(hook->client, "identity.profile", 16, NULL, 0, 0, &buffer, NULL);
+  /* What needs no client may be called. */
+  hook->statuses[6] = enroll_system_describe(&buffer, NULL);
+  enroll_buf_free(&buffer);
+}
+
+TEST("a transport that calls back in is refused, and its own call goes on (R41)") {
+  provider *server = provider_new();
+  enroll_error error = ENROLL_ERROR_INIT;
+  struct hook hook = {provider_client(server, NULL), 0, {0}};
+  provider_on_send(server, calls_in, &hook);
+  provider_sign_in(server, hook.client);
+  CHECK(hook.runs >= 3);
+  for (int index = 0; index < 6; index++) CHECK_NUMBER(ENROLL_E_REENTRANT, hook.statuses[index]);
+  CHECK_NUMBER(ENROLL_OK, hook.statuses[6]);
+  provider_on_send(server, NULL, NULL);
+  CHECK_OK(enroll_registration_state(hook.client, 0, 0, NULL, &error));
+  CHECK_OK(enroll_client_free(hook.client));
+  provider_free(server);
+}
+
+/* A transport that answers discovery in one of many wrong ways. */
+struct odd {
+  int way;
+  int released;
+  enroll_http_response *kept;
+};
+
+static enroll_status odd_send(void *user_data, const enroll_http_request *request, enroll_http_response *response) {
+  struct odd *odd = user_data;
+  static char block[65536];
+  odd->kept = response;
+  switch (odd->way) {
+    case 0: return ENROLL_E_NETWORK;
+    case 1: return ENROLL_E_TLS;
+    case 2: return ENROLL_E_TIMEOUT;
+    case 3: return 12345;
+    case 4: return ENROLL_OK; /* Without a status. */
+    case 5:
+      enroll_http_response_set_status(response, 200);
+      for (size_t sent = 0; sent <= request->response_limit; sent += sizeof block)
+        if (enroll_http_response_add_body(response, block, sizeof block) != ENROLL_OK) break;
+      return ENROLL_OK;
+    case 6: return enroll_http_response_set_status(response, 99);
+    case 7:
+      for (int count = 0; count < 1000; count++) {
+        enroll_status status = enroll_http_response_add_header(response, "a", 1, "b", 1);
+        if (status != ENROLL_OK) return count == 256 ? ENROLL_E_RESPONSE_INVALID : ENROLL_E_INTERNAL;
+      }
+      return ENROLL_E_INTERNAL;
+    case 8: return enroll_http_response_add_body(response, NULL, 8) == ENROLL_E_INVALID_ARGUMENT &&
+                           enroll_http_response_add_header(response, NULL, 0, "b", 1) == ENROLL_E_INVALID_ARGUMENT &&
+                           enroll_http_response_add_header(response, "a", 1, "\xff", 1) == ENROLL_E_INVALID_ARGUMENT &&
+                           enroll_http_response_is_cancelled(response) == 0 &&
+                           request->struct_size == sizeof *request && strcmp(request->method, "GET") == 0 &&
+                           request->body_size == 0 && request->timeout_ms > 0
+                       ? ENROLL_E_RESPONSE_INVALID
+                       : ENROLL_E_INTERNAL;
+    default: return ENROLL_E_CANCELLED;
+  }
+}
+
+static void odd_release(void *user_data) { ((struct odd *)user_data)->released++; }
+
+static enroll_client *odd_client(struct odd *odd) {
+  enroll_transport transport = ENROLL_TRANSPORT_INIT;
+  transport.user_data = odd;
+  transport.send = odd_send;
+  transport.release = odd_release;
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  options.configuration =
+      "{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"com.example.app:/c\"}";
+  options.configuration_size = ENROLL_NUL_TERMINATED;
+  options.store = ENROLL_STORE_MEMORY;
+  options.transport = &transport;
+  enroll_client *client = NULL;
+  enroll_error error = ENROLL_ERROR_INIT;
+  CHECK_OK(enroll_client_new(&options, &client, &error));
+  return client;
+}
+
+TEST("a transport's failures and oddities become statuses") {
+  static const enroll_status expected[] = {ENROLL_E_NETWORK,          ENROLL_E_TLS,      ENROLL_E_TIMEOUT,
+                                           ENROLL_E_INTERNAL,         ENROLL_E_INTERNAL, ENROLL_E_RESPONSE_INVALID,
+                                           ENROLL_E_INTERNAL,         ENROLL_E_RESPONSE_INVALID,
+                                           ENROLL_E_RESPONSE_INVALID, ENROLL_E_CANCELLED};
+  for (int way = 0; way < (int)(sizeof expected / sizeof *expected); way++) {
+    struct odd odd = {way, 0, NULL};
+    enroll_client *client = odd_client(&odd);
+    enroll_buf url = ENROLL_BUF_INIT;
+    enroll_error error = ENROLL_ERROR_INIT;
+    enroll_status status = enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, &error);
+    if (status != expected[way])
+      CHECK_FAIL("way %d: %s (%s), expected %s", way, enroll_status_name(status), error.message,
+                 enroll_status_name(expected[way]));
+    CHECK(url.data == NULL);
+    CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+    CHECK_NUMBER(1, odd.released);
+  }
+}
+
+TEST("a response is of no use after send has returned") {
+  struct odd odd = {0, 0, NULL};
+  enroll_client *client = odd_client(&odd);
+  enroll_buf url = ENROLL_BUF_INIT;
+  CHECK_STATUS(ENROLL_E_NETWORK, enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, NULL));
+  CHECK(odd.kept != NULL);
+  CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_set_status(odd.kept, 200));
+  CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_add_header(odd.kept, "a", 1, "b", 1));
+  CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_add_body(odd.kept, "a", 1));
+  CHECK_NUMBER(1, enroll_http_response_is_cancelled(odd.kept));
+  CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_set_status(NULL, 200));
+  CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+}
+
+TEST("a transport without send is refused") {
+  enroll_transport transport = ENROLL_TRANSPORT_INIT;
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  options.configuration =
+      "{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"com.example.app:/c\"}";
+  options.configuration_size = ENROLL_NUL_TERMINATED;
+  options.store = ENROLL_STORE_MEMORY;
+  options.transport = &transport;
+  enroll_client *client = NULL;
+  enroll_error error = ENROLL_ERROR_INIT;
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_client_new(&options, &client, &error));
+  CHECK_TEXT("transport", error.field);
+  transport.struct_size = 0;
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_client_new(&options, &client, &error));
+  CHECK(client == NULL);
+}
+
+int main(int count, char **arguments) { return check_main(count, arguments); }

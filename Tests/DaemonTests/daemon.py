@@ -1,0 +1,237 @@
+"""enrolld as a child process: both framings, requests side by side, notifications.
+
+`ENROLLD` names the program; without it the debug build is used. Every result that passes through `Daemon.call` is held
+against the manifest's schema of its command, every error against the manifest's list.
+"""
+
+import functools
+import json
+import os
+import pathlib
+import queue
+import subprocess
+import tempfile
+import threading
+
+from schema import check
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+ENROLLD = pathlib.Path(os.environ.get("ENROLLD") or TOP / ".build" / "debug" / "enrolld")
+PATIENCE = float(os.environ.get("PATIENCE", 60))
+
+
+class Refused(Exception):
+    """The daemon answered with an error."""
+
+    def __init__(self, error):
+        super().__init__(f"{error['code']} {error['message']} {json.dumps(error.get('data'))}")
+        self.code = error["code"]
+        self.message = error["message"]
+        self.data = error.get("data", {})
+        self.status = self.data.get("status")
+
+
+class Ended(Exception):
+    """The daemon ended before it answered."""
+
+
+@functools.cache
+def manifest():
+    """What `enrolld --manifest` prints, with commands and errors by name."""
+    printed = json.loads(subprocess.run([ENROLLD, "--manifest"], stdout=subprocess.PIPE, check=True).stdout)
+    printed["byName"] = {command["name"]: command for command in printed["commands"]}
+    printed["eventByName"] = {event["name"]: event for event in printed["events"]}
+    printed["errorByStatus"] = {error["status"]: error for error in printed["errors"]}
+    return printed
+
+
+class Daemon:
+    """One process. Also a context manager, which ends it."""
+
+    def __init__(self, headers=False, log="debug", home=None, arguments=(), **popen):
+        self._headers = headers
+        self._home = home or tempfile.TemporaryDirectory(prefix="enrolld-")
+        self.home = pathlib.Path(getattr(self._home, "name", self._home))
+        self._log = open(self.home / "stderr", "ab")
+        own = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+        environment = {**own, "HOME": str(self.home), **popen.pop("env", {})}
+        self.process = subprocess.Popen(
+            [ENROLLD, "--log-level", log, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=self._log, env=environment, **popen)
+        self._lock = threading.Lock()
+        self._pending = {}
+        self._last_id = 0
+        self.unasked = queue.Queue()
+        self.notifications = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    # What is sent
+
+    def write(self, text):
+        """Bytes as they are."""
+        self.process.stdin.write(text if isinstance(text, bytes) else text.encode())
+        self.process.stdin.flush()
+
+    def post(self, message):
+        """One message in the framing of this conversation."""
+        body = message if isinstance(message, bytes) else json.dumps(message).encode()
+        with self._lock:
+            self.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) if self._headers else body + b"\n")
+
+    def start(self, method, params=None, request_id=None):
+        """Sends a request; its answer comes out of the `Pending`."""
+        with self._lock:
+            self._last_id += 1
+            request_id = self._last_id if request_id is None else request_id
+            pending = self._pending[request_id] = Pending(method, request_id)
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method}
+        if params is not None:
+            message["params"] = params
+        self.post(message)
+        return pending
+
+    def call(self, method, /, **params):
+        return self.start(method, params).result()
+
+    def notify(self, method, **params):
+        self.post({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def cancel(self, pending):
+        self.notify("$/cancelRequest", id=pending.request_id)
+
+    # What comes back
+
+    def raw(self, timeout=PATIENCE):
+        """The next message that answers none of `start`'s requests; None once there are no more."""
+        return self.unasked.get(timeout=timeout)
+
+    def notification(self, method, timeout=PATIENCE):
+        """The parameters of the next notification of that name."""
+        while True:
+            message = self.notifications.get(timeout=timeout)
+            if message is None:
+                raise Ended(method)
+            if message["method"] == method:
+                return message["params"]
+
+    def _read(self):
+        for body in self._messages(self.process.stdout):
+            message = json.loads(body)
+            if isinstance(message, dict) and "method" in message:
+                check(message["params"], manifest()["eventByName"][message["method"]]["parameters"])
+                self.notifications.put(message)
+                continue
+            pending = None
+            if isinstance(message, dict) and isinstance(message.get("id"), (int, str)):
+                with self._lock:
+                    pending = self._pending.pop(message["id"], None)
+            if pending:
+                pending.settle(message)
+            else:
+                self.unasked.put(message)
+        with self._lock:
+            left, self._pending = list(self._pending.values()), {}
+        for pending in left:
+            pending.settle(None)
+        self.unasked.put(None)
+        self.notifications.put(None)
+
+    def _messages(self, stream):
+        if not self._headers:
+            yield from stream
+            return
+        while True:
+            length = None
+            while (line := stream.readline()) not in (b"\r\n", b""):
+                name, _, value = line.partition(b":")
+                assert name == b"Content-Length", line
+                length = int(value)
+            if length is None:
+                return
+            yield stream.read(length)
+
+    # How it ends
+
+    def end_input(self):
+        self.process.stdin.close()
+
+    def wait(self, timeout=PATIENCE):
+        """The exit status, once it has ended by itself."""
+        return self.process.wait(timeout)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        """Ends it as a host does."""
+        if not self.process.stdin.closed:
+            try:
+                self.process.stdin.close()
+            except BrokenPipeError:
+                pass
+        try:
+            status = self.process.wait(PATIENCE)
+        finally:
+            if self.process.poll() is None:
+                self.kill()
+            self._reader.join(PATIENCE)
+            self.process.stdout.close()
+            self._log.close()
+        return status
+
+    @property
+    def log(self):
+        return (self.home / "stderr").read_text()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+        if isinstance(self._home, tempfile.TemporaryDirectory):
+            self._home.cleanup()
+
+
+class Pending:
+    """A request under way."""
+
+    def __init__(self, method, request_id):
+        self.method = method
+        self.request_id = request_id
+        self._answer = queue.Queue(1)
+        self._settled = None
+
+    def settle(self, message):
+        self._answer.put(message)
+
+    @property
+    def is_answered(self):
+        return self._settled is not None or not self._answer.empty()
+
+    def message(self, timeout=PATIENCE):
+        if self._settled is None:
+            self._settled = self._answer.get(timeout=timeout)
+            if self._settled is None:
+                raise Ended(self.method)
+        return self._settled
+
+    def result(self, timeout=PATIENCE):
+        message = self.message(timeout)
+        assert message["jsonrpc"] == "2.0" and ("result" in message) != ("error" in message), message
+        if "error" in message:
+            self._check(message["error"])
+            raise Refused(message["error"])
+        command = manifest()["byName"].get(self.method)
+        if command:
+            check(message["result"], command["output"])
+        return message["result"]
+
+    @staticmethod
+    def _check(error):
+        check(error["data"], manifest()["error"])
+        known = manifest()["errorByStatus"][error["data"]["status"]]
+        if error["code"] not in (-32700, -32600, -32601):
+            assert error["code"] == known["rpcCode"], error
+        assert error["data"]["code"] == known["code"], error

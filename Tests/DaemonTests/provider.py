@@ -1,0 +1,234 @@
+"""The other side: the sandbox as a child process, the user played by HTTP, and servers that keep one waiting."""
+
+import contextlib
+import http.cookiejar
+import http.server
+import json
+import os
+import pathlib
+import socket
+import socketserver
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from html.parser import HTMLParser
+
+from daemon import PATIENCE, TOP
+
+PROGRAM = pathlib.Path(os.environ.get("ENROLL_SANDBOX") or TOP / ".build" / "debug" / "enroll-sandbox")
+REDIRECT = "com.example.app:/callback"
+GOODBYE = "com.example.app:/goodbye"
+
+
+class Sandbox:
+    """A provider of its own, gone with the block."""
+
+    def __init__(self, *arguments):
+        if not PROGRAM.exists():
+            raise FileNotFoundError("no sandbox: swift build --traits Sandbox --product enroll-sandbox")
+        self.process = subprocess.Popen(
+            [PROGRAM, "--port", "0", "--quiet", "--exit-with-stdin", "--redirect-uri", REDIRECT,
+             "--redirect-uri", "http://127.0.0.1/callback", "--post-logout-redirect-uri", GOODBYE, *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        ready = json.loads(self.process.stdout.readline())
+        self.issuer = ready["issuer"]
+        self.configuration = {
+            **ready["configuration"], "redirectUri": REDIRECT, "postLogoutRedirectUri": GOODBYE}
+
+    def control(self, action, **more):
+        body = json.dumps({"do": action, **more}).encode()
+        request = urllib.request.Request(
+            f"{self.issuer}/_control", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    @property
+    def refreshes(self):
+        return self.control("counts")["refreshes"]
+
+    def redirect(self, url):
+        """Where the browser would be sent after everything was allowed."""
+        return self.control("settle", url=url)["redirect"]
+
+    def metadata(self):
+        with urllib.request.urlopen(f"{self.issuer}/.well-known/openid-configuration", timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def configuration_with_token_endpoint(self, url):
+        """The sandbox with somebody else between it and the daemon at the token endpoint."""
+        metadata = self.metadata()
+        return {**self.configuration, "endpoints": {
+            "authorizationEndpoint": metadata["authorization_endpoint"], "tokenEndpoint": url,
+            "jwksUri": metadata["jwks_uri"], "userinfoEndpoint": metadata["userinfo_endpoint"],
+            "endSessionEndpoint": metadata["end_session_endpoint"],
+            "authorizationResponseIssParameterSupported": True}}
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+        self.process.stdout.close()
+
+
+class Gate:
+    """Passes POSTs on to one URL, once it is open. Says when somebody waits before it."""
+
+    def __init__(self, target):
+        self.opened = threading.Event()
+        self.opened.set()
+        self.reached = threading.Event()
+        self.passed = 0
+        gate = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                gate.reached.set()
+                gate.opened.wait(PATIENCE)
+                gate.passed += 1
+                request = urllib.request.Request(
+                    target, body, {"Content-Type": self.headers["Content-Type"]})
+                try:
+                    answer = urllib.request.urlopen(request, timeout=PATIENCE)
+                except urllib.error.HTTPError as refused:
+                    answer = refused
+                with answer:
+                    content = answer.read()
+                    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                        self.send_response(answer.status)
+                        self.send_header("Content-Type", answer.headers["Content-Type"])
+                        self.send_header("Content-Length", str(len(content)))
+                        self.end_headers()
+                        self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 256
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/token"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def close_it(self):
+        self.reached.clear()
+        self.opened.clear()
+
+    def open_it(self):
+        self.opened.set()
+
+    def close(self):
+        self.open_it()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Silence:
+    """Accepts connections and never says a word."""
+
+    def __init__(self):
+        self._held = []
+        self.reached = threading.Event()
+        silence = self
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self):
+                silence.reached.set()
+                with contextlib.suppress(OSError):
+                    while self.request.recv(65_536):
+                        pass
+
+        class Server(socketserver.ThreadingTCPServer):
+            daemon_threads = True
+            request_queue_size = 256
+            allow_reuse_address = True
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def configuration(self):
+        return {"issuer": self.url, "clientId": "app", "redirectUri": REDIRECT, "allowLoopbackHTTP": True}
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class User:
+    """Somebody who fills in every form of the sandbox, with a browser's cookies and no browser."""
+
+    VALUES = {"username": "alice", "password": "alice-password"}
+    WANTED = ("sign-out", "continue")
+
+    def __init__(self):
+        class Stop(urllib.request.HTTPRedirectHandler):
+            """A browser asks the system who takes a scheme that is not its own."""
+
+            def http_error_302(self, request, body, code, message, headers):
+                if not headers["Location"].startswith(("http:", "https:", "/")):
+                    raise Arrived(headers["Location"])
+                return super().http_error_302(request, body, code, message, headers)
+
+            http_error_303 = http_error_302
+
+        self._opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()), Stop())
+
+    def visit(self, url):
+        """Goes on until the browser leaves for the app; the URL that the app gets, or None."""
+        form = None
+        try:
+            for _ in range(10):
+                with self._opener.open(url, form and urllib.parse.urlencode(form).encode(), timeout=PATIENCE) as answer:
+                    page, url = Page(answer.read().decode()), answer.url
+                if not page.buttons:
+                    return None
+                form = {name: self.VALUES.get(name, value) for name, value in page.fields.items()}
+                form["action"] = next(button for button in self.WANTED if button in page.buttons)
+                url = urllib.parse.urljoin(url, page.target)
+        except Arrived as arrived:
+            return arrived.url
+        raise AssertionError("the pages lead nowhere")
+
+
+class Arrived(Exception):
+    def __init__(self, url):
+        super().__init__("the browser left for the app")
+        self.url = url
+
+
+class Page(HTMLParser):
+    def __init__(self, markup):
+        super().__init__()
+        self.target, self.fields, self.buttons = "", {}, []
+        self.feed(markup)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if tag == "form":
+            self.target = found["action"]
+        elif tag == "input":
+            self.fields[found["name"]] = found.get("value", "")
+        elif tag == "button":
+            self.buttons.append(found.get("value"))
+
+
+def wait_until(condition, what):
+    """Polls until it is so."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"it never came about that {what}")
+        time.sleep(0.01)
+
+
+def is_listening(url):
+    parts = urllib.parse.urlsplit(url)
+    with socket.socket() as probe:
+        probe.settimeout(5)
+        return probe.connect_ex((parts.hostname, parts.port)) == 0

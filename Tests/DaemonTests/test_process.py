@@ -1,0 +1,191 @@
+"""The process: its options, its end, hosts that do not read, and what it hides."""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from daemon import ENROLLD, PATIENCE, Daemon, manifest
+from schema import check
+
+CALL = {"jsonrpc": "2.0", "id": "call", "method": "expiry.check", "params": {"expiresAt": 1, "now": 0}}
+
+
+def run(*arguments, given=b""):
+    return subprocess.run([ENROLLD, *arguments], input=given, capture_output=True, timeout=PATIENCE)
+
+
+class Options(unittest.TestCase):
+    def test_help_and_version_are_printed(self):
+        for word, begin in (("--help", b"usage: enrolld"), ("--version", b"enrolld 0.")):
+            done = run(word)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertTrue(done.stdout.startswith(begin))
+
+    def test_the_manifest_describes_a_configuration_that_works(self):
+        schema = manifest()["byName"]["client.open"]["input"]["properties"]["configuration"]
+        good = {"issuer": "https://id.example", "client_id": "app", "redirectUri": "com.example.app:/cb"}
+        check(good, schema)
+        for bad in ({**good, "clientId": "app"}, {**good, "frobnicate": 1}, {**good, "grace": "60"},
+                    {"issuer": "https://id.example"}):
+            with self.assertRaises(AssertionError):
+                check(bad, schema)
+
+    def test_words_that_are_not_known_are_refused_with_status_2(self):
+        for words in (["--frobnicate"], ["operand"], ["--log-level"], ["--log-level", "loud"], ["--help=yes"]):
+            with self.subTest(words):
+                done = run(*words)
+                self.assertEqual((done.returncode, done.stdout), (2, b""))
+                self.assertTrue(done.stderr)
+
+    def test_the_log_says_what_its_level_allows(self):
+        for level, silent in (("error", True), ("warning", True), ("info", False), ("debug", False)):
+            done = run("--log-level", level, given=b'{"jsonrpc":"2.0","id":1,"method":"expiry.check"}\n')
+            self.assertEqual(done.stderr == b"", silent, level)
+
+
+class Endings(unittest.TestCase):
+    def daemon(self, **options):
+        daemon = Daemon(**options)
+        self.addCleanup(daemon.__exit__)
+        return daemon
+
+    def test_end_of_input_ends_it_with_status_0(self):
+        self.assertEqual(run().returncode, 0)
+
+    def test_a_signal_ends_it_in_order(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            daemon = self.daemon()
+            daemon.call("system.describe")
+            daemon.process.send_signal(number)
+            self.assertEqual(daemon.wait(), 0)
+
+    def test_a_signal_that_the_parent_had_ignored_stays_ignored(self):
+        daemon = self.daemon(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        daemon.call("system.describe")
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.call("system.describe")
+
+    def test_a_closed_stdout_ends_it_in_order_without_a_word_from_the_host(self):
+        process = subprocess.Popen([ENROLLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(json.dumps(CALL).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(PATIENCE), 0)
+        process.stdin.close()
+
+    def test_requests_in_the_last_breath_are_answered(self):
+        requests = b"".join(json.dumps({**CALL, "id": number, "method": method, "params": {}}).encode() + b"\n"
+                            for number, method in enumerate(["system.describe", "accounts.list", "pkce.generate"] * 20))
+        with tempfile.TemporaryDirectory() as home:
+            done = subprocess.run([ENROLLD], input=requests, capture_output=True, timeout=PATIENCE,
+                                  env={"HOME": home, "PATH": os.environ["PATH"]})
+        self.assertEqual(sorted(json.loads(line)["id"] for line in done.stdout.splitlines()), list(range(60)))
+
+    def test_sockets_and_files_serve_as_well_as_pipes(self):
+        ours, theirs = socket.socketpair()
+        process = subprocess.Popen([ENROLLD], stdin=theirs, stdout=theirs)
+        theirs.close()
+        with ours, ours.makefile("rwb") as stream:
+            for number in range(100):
+                stream.write(json.dumps({**CALL, "id": number}).encode() + b"\n")
+            stream.flush()
+            self.assertEqual([json.loads(stream.readline())["id"] for _ in range(100)], list(range(100)))
+            ours.shutdown(socket.SHUT_WR)
+            self.assertEqual(stream.readline(), b"")
+        self.assertEqual(process.wait(PATIENCE), 0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "in")
+            path.write_bytes(b"".join(json.dumps({**CALL, "id": number}).encode() + b"\n" for number in range(1000)))
+            with path.open() as given, open(folder + "/out", "wb") as out:
+                self.assertEqual(subprocess.run([ENROLLD], stdin=given, stdout=out, timeout=PATIENCE).returncode, 0)
+            self.assertEqual(pathlib.Path(folder, "out").read_bytes().count(b"\n"), 1000)
+
+
+class Hosts(unittest.TestCase):
+    """Hosts that read late, or never."""
+
+    def setUp(self):
+        self.process = subprocess.Popen(
+            [ENROLLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.end)
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            try:
+                stream.close()
+            except BrokenPipeError:
+                pass
+
+    def test_a_host_that_writes_everything_before_it_reads_is_read_all_the_same(self):
+        """2 MB of answers do not fit into any pipe: the reader goes on while they wait."""
+        count = 20_000
+        self.process.stdin.write(b"".join(json.dumps({**CALL, "id": number}).encode() + b"\n" for number in range(count)))
+        self.process.stdin.close()
+        ids = [json.loads(line)["id"] for line in self.process.stdout]
+        self.assertEqual(ids, list(range(count)))
+        self.assertEqual(self.process.wait(PATIENCE), 0)
+
+    def test_a_host_that_never_reads_is_given_up_with_status_1(self):
+        """Each of these batches asks for more than half a megabyte: 64 are over the limit of 16 MiB."""
+        one = {"jsonrpc": "2.0", "id": 1, "method": "system.describe"}
+        batch = json.dumps([one] * 1000).encode() + b"\n"
+        for _ in range(64):
+            try:
+                self.process.stdin.write(batch)
+                self.process.stdin.flush()
+            except BrokenPipeError:
+                break
+        self.assertEqual(self.process.wait(PATIENCE), 1)
+        self.assertIn(b"does not read", self.process.stderr.read())
+
+    def test_a_host_that_does_not_read_the_log_loses_lines_and_no_answers(self):
+        self.end()
+        self.process = subprocess.Popen([ENROLLD, "--log-level", "debug"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        count = 20_000
+        self.process.stdin.write(b"".join(json.dumps({**CALL, "id": number}).encode() + b"\n" for number in range(count)))
+        self.process.stdin.close()
+        self.assertEqual(sum(1 for _ in self.process.stdout), count)
+
+
+class Hidden(unittest.TestCase):
+    def test_it_leaves_no_core_and_nobody_of_the_same_user_looks_into_it_r40(self):
+        if os.geteuid() != 0:
+            self.skipTest("root is needed to become somebody else")
+
+        def become_nobody():
+            resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            os.setgroups([])
+            os.setresgid(65534, 65534, 65534)
+            os.setresuid(65534, 65534, 65534)
+
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            program = shutil.copy(ENROLLD, folder + "/enrolld")
+            process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       preexec_fn=become_nobody)
+            with process:
+                process.stdin.write(json.dumps(CALL).encode() + b"\n")
+                process.stdin.flush()
+                process.stdout.readline()
+                limits = pathlib.Path(f"/proc/{process.pid}/limits").read_text()
+                core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
+                self.assertEqual(core.split()[4:6], ["0", "0"])
+                # The kernel gives what belongs to an undumpable process to root.
+                self.assertEqual(os.stat(f"/proc/{process.pid}/environ").st_uid, 0)
+                process.stdin.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

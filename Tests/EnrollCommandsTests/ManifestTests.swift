@@ -1,0 +1,85 @@
+import EnrollCore
+import EnrollJSON
+import Testing
+
+@testable import EnrollCommands
+
+@Suite("The manifest")
+struct ManifestTests {
+  private let manifest = Manifest.json
+
+  @Test("it names every command of the table, once and in order")
+  func commands() {
+    let names = manifest["commands"]?.array?.compactMap { $0["name"]?.string }
+    #expect(names == CommandTable.all.map(\.name))
+    #expect(Set(names ?? []).count == names?.count)
+  }
+
+  @Test(
+    "every command says in words what it is, and describes input and output",
+    arguments: CommandTable.all.map(\.name))
+  func documentation(name: String) throws {
+    let command = try #require(CommandTable.command(name))
+    let entry = try #require(manifest["commands"]?.array?.first { $0["name"] == .string(name) })
+    #expect(command.summary.hasSuffix("."))
+    #expect(entry["kind"] == .string(command.kind.rawValue))
+    #expect(entry["since"]?.string?.isEmpty == false)
+    #expect(entry["input"]?["type"] == .string("object"))
+    #expect(entry["input"]?["additionalProperties"] == .bool(false))
+    #expect(entry["output"]?.object?.isEmpty == false)
+    let properties = entry["input"]?["properties"]?.object?.members ?? []
+    #expect(properties.map(\.key) == command.input.properties.map(\.name))
+    for property in properties {
+      let isDescribed =
+        property.value["description"] != nil || property.value["anyOf"] != nil
+        || property.value["properties"] != nil
+      #expect(isDescribed, "\(property.key)")
+    }
+  }
+
+  @Test("it holds every event that a client can raise")
+  func events() {
+    let raised: [EnrollEvent] = [
+      .registrationChanged(.starting), .registrationSettled(.starting),
+      .tokenRenewed(expiresAt: UnixTime(seconds: 0)), .tokenRenewalFailed(EnrollError(.network, "")),
+      .logoutFinished, .errorReported(EnrollError(.network, "")),
+    ]
+    #expect(manifest["events"]?.array?.map { $0["name"]?.string } == raised.map(\.name))
+  }
+
+  @Test("it holds every error, with a code of the range that JSON-RPC leaves to servers")
+  func errors() throws {
+    let errors = try #require(manifest["errors"]?.array)
+    #expect(errors.map { $0["status"]?.string } == EnrollError.Code.allCases.map(\.name))
+    var codes: Set<Int64> = []
+    for error in errors {
+      let code = try #require(error["rpcCode"]?.integer)
+      #expect((-32_099 ... -32_000).contains(code) || code == -32_602)
+      #expect(codes.insert(code).inserted, "\(code) twice")
+    }
+  }
+
+  @Test("the schema of a configuration comes from the table of its keys, in all spellings")
+  func configuration() throws {
+    let open = try #require(manifest["commands"]?.array?.first { $0["name"] == .string("client.open") })
+    let schema = try #require(open["input"]?["properties"]?["configuration"])
+    let properties = try #require(schema["properties"]?.object)
+    for key in Configuration.keys {
+      for spelling in [key.name] + key.otherSpellings { #expect(properties[spelling] != nil, "\(spelling)") }
+    }
+    #expect(properties.members.count == Configuration.keys.reduce(0) { $0 + 1 + $1.otherSpellings.count })
+    #expect(properties["standInToken"]?["writeOnly"] == .bool(true))
+    #expect(schema["additionalProperties"] == .bool(false))
+  }
+
+  @Test("a command that may run on a thread that never waits needs no store and no network")
+  func memoryCommands() {
+    let memory = CommandTable.all.filter { $0.kind == .memory }.map(\.name)
+    #expect(
+      memory == [
+        "system.describe", "platform.ready", "client.close", "pkce.generate", "redirect.parse", "link.parse",
+        "expiry.check", "events.subscribe", "events.unsubscribe",
+      ])
+    #expect(CommandTable.all.filter { $0.kind == .parked }.map(\.name) == ["token.access", "token.refresh"])
+  }
+}

@@ -1,0 +1,242 @@
+import EnrollCore
+import EnrollCrypto
+import Testing
+
+@Suite("Authorize requests (RFC 6749 §4.1.1)")
+struct AuthorizationRequestTests {
+  static let random = (0..<AuthorizationRequest.randomByteCount).map { UInt8($0) }
+
+  private func make(
+    _ options: SignInOptions = SignInOptions(), configuration: Configuration? = nil,
+    metadata: ProviderMetadata? = nil, redirectURI: String? = nil, asksForLogin: Bool = false
+  ) throws -> AuthorizationRequest {
+    try AuthorizationRequest.make(
+      configuration: configuration ?? Fixture.configuration(), metadata: metadata ?? Fixture.metadata(),
+      options: options, redirectURI: redirectURI, asksForLogin: asksForLogin, at: Fixture.moment(),
+      random: Self.random)
+  }
+
+  private func fields(_ request: AuthorizationRequest) throws -> [(String, String)] {
+    let query = try #require(request.url.firstIndex(of: "?"))
+    return try FormEncoding.decode(Array(request.url[query...].dropFirst().utf8))
+  }
+
+  private func field(_ name: String, _ request: AuthorizationRequest) throws -> String? {
+    try fields(request).first { $0.0 == name }?.1
+  }
+
+  @Test("the URL says code, PKCE S256, state and nonce, each once (R7, R13, R16)")
+  func url() throws {
+    let request = try make()
+    let fields = try fields(request)
+    #expect(
+      request.url.hasPrefix("https://id.example.com/authorize?response_type=code&client_id=client%20one&"))
+    #expect(
+      fields.map(\.0) == [
+        "response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge",
+        "code_challenge_method",
+      ])
+    #expect(try field("redirect_uri", request) == "com.example.app:/cb")
+    #expect(try field("scope", request) == "openid profile")
+    #expect(try field("state", request) == request.transaction.state.reveal())
+    #expect(try field("nonce", request) == request.transaction.nonce.reveal())
+    #expect(try field("code_challenge", request) == PKCE.challenge(for: request.transaction.codeVerifier))
+    #expect(try field("code_challenge_method", request) == "S256")
+    #expect(!request.url.contains(request.transaction.codeVerifier.reveal()))
+  }
+
+  @Test("the transaction holds what the answer will be held against (R7, R12, R14)")
+  func transaction() throws {
+    let options = SignInOptions(prompt: "login consent", maxAgeSeconds: 0, acrValues: ["urn:a", "b"])
+    let transaction = try make(options).transaction
+    #expect(transaction.kind == .signIn)
+    #expect(transaction.status == .pending)
+    #expect(transaction.issuer == Fixture.issuer)
+    #expect(transaction.redirectURI == "com.example.app:/cb")
+    #expect(transaction.scopes == ["openid", "profile"])
+    #expect(transaction.maxAgeSeconds == 0)
+    #expect(transaction.acrValues == ["urn:a", "b"])
+    #expect(transaction.prompt == "login consent")
+    #expect(!transaction.listensOnLoopback)
+    #expect(transaction.began == Fixture.moment().wall)
+    #expect(transaction.deadline.secondsLeft(at: Fixture.moment()) == 600)
+    // 16, 32, 32 and 32 random bytes, none of them used twice.
+    #expect(Base64URL.decode(transaction.id) == Array(Self.random[..<16]))
+    #expect(Base64URL.decode(transaction.state.reveal()) == Array(Self.random[16..<48]))
+    #expect(Base64URL.decode(transaction.nonce.reveal()) == Array(Self.random[48..<80]))
+    #expect(Base64URL.decode(transaction.codeVerifier.reveal()) == Array(Self.random[80...]))
+  }
+
+  @Test("fewer or more random bytes than needed are refused")
+  func random() throws {
+    let configuration = try Fixture.configuration()
+    let metadata = try Fixture.metadata()
+    for bytes in [Array(Self.random.dropLast()), Self.random + [0], []] {
+      let error = refusal {
+        try AuthorizationRequest.make(
+          configuration: configuration, metadata: metadata, at: Fixture.moment(), random: bytes)
+      }
+      #expect(error?.code == .invalidArgument)
+    }
+  }
+
+  @Test("options become parameters")
+  func options() throws {
+    let request = try make(
+      SignInOptions(
+        scopes: ["openid", "api"], prompt: "none", loginHint: "a&b@example.com", maxAgeSeconds: 60,
+        acrValues: ["x", "y"], uiLocales: ["de-CH", "fr"], idTokenHint: Secret("e30.e30."),
+        parameters: [("idp", "go ogle")]))
+    #expect(try field("scope", request) == "openid api")
+    #expect(try field("prompt", request) == "none")
+    #expect(try field("login_hint", request) == "a&b@example.com")
+    #expect(try field("max_age", request) == "60")
+    #expect(try field("acr_values", request) == "x y")
+    #expect(try field("ui_locales", request) == "de-CH fr")
+    #expect(try field("id_token_hint", request) == "e30.e30.")
+    #expect(try field("idp", request) == "go ogle")
+  }
+
+  @Test("no scopes, no scope parameter: nothing is added silently")
+  func noScopes() throws {
+    let request = try make(configuration: Fixture.configuration(scopes: []))
+    #expect(try field("scope", request) == nil)
+  }
+
+  @Test("configured parameters come first, a host's own takes the place of one of the same name")
+  func parameters() throws {
+    let configuration = try Fixture.configuration(parameters: [("audience", "a"), ("connection", "b")])
+    let options = SignInOptions(parameters: [("x", "1"), ("audience", "c")])
+    let fields = try fields(make(options, configuration: configuration)).suffix(3)
+    #expect(fields.map(\.0) == ["audience", "connection", "x"])
+    #expect(fields.map(\.1) == ["c", "b", "1"])
+  }
+
+  @Test(
+    "a parameter of the protocol cannot be set, the error names it",
+    arguments: [
+      "response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "nonce",
+      "code_challenge",
+      "code_challenge_method", "request", "request_uri", "prompt", "login_hint", "max_age", "acr_values",
+      "ui_locales", "id_token_hint", "client_secret", "code", "code_verifier", "dpop_jkt",
+    ])
+  func reserved(name: String) {
+    let error = refusal { try make(SignInOptions(parameters: [(name, "x")])) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains(name) == true)
+  }
+
+  static let refused: [(SignInOptions, String)] = [
+    (SignInOptions(parameters: [("a", "1"), ("a", "2")]), "parameters"),
+    (SignInOptions(parameters: [("a\r\n", "1")]), "parameters"),
+    (SignInOptions(parameters: [("", "1")]), "parameters"),
+    (SignInOptions(parameters: [("a", "1\n")]), "parameters"),
+    (SignInOptions(parameters: [("a", String(repeating: "x", count: 2049))]), "parameters"),
+    (SignInOptions(parameters: (0..<33).map { ("a\($0)", "") }), "parameters"),
+    (SignInOptions(scopes: ["a b"]), "scopes"), (SignInOptions(scopes: [""]), "scopes"),
+    (SignInOptions(prompt: ""), "prompt"), (SignInOptions(prompt: "none login"), "prompt"),
+    (SignInOptions(prompt: "login  consent"), "prompt"), (SignInOptions(loginHint: ""), "loginHint"),
+    (SignInOptions(loginHint: "a\u{0}"), "loginHint"), (SignInOptions(maxAgeSeconds: -1), "maxAge"),
+    (SignInOptions(acrValues: ["a b"]), "acrValues"), (SignInOptions(uiLocales: [""]), "uiLocales"),
+    (SignInOptions(scopes: ["api"], maxAgeSeconds: 1), "scopes"),
+    (SignInOptions(scopes: ["api"], acrValues: ["a"]), "scopes"),
+  ]
+
+  @Test("an option that is not acceptable is refused by name (R26)", arguments: refused.indices)
+  func badOptions(index: Int) {
+    let (options, field) = Self.refused[index]
+    let error = refusal { try make(options) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.field == field)
+  }
+
+  @Test(
+    "the endpoint's own query is kept (RFC 6749 §3.1)",
+    arguments: [
+      ("https://id.example.com/a?p=policy", "https://id.example.com/a?p=policy&response_type=code&"),
+      ("https://id.example.com/a?", "https://id.example.com/a?response_type=code&"),
+      ("https://id.example.com/a?p=1&", "https://id.example.com/a?p=1&response_type=code&"),
+    ])
+  func existingQuery(endpoint: String, beginning: String) throws {
+    #expect(try make(metadata: Fixture.metadata(authorization: endpoint)).url.hasPrefix(beginning))
+  }
+
+  @Test("no parameter is sent twice: the endpoint's own query counts")
+  func overlap() throws {
+    let own = try Fixture.metadata(authorization: "https://id.example.com/a?p=policy")
+    let error = refusal { try make(SignInOptions(parameters: [("p", "x")]), metadata: own) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains("p is in") == true)
+    let broken = try Fixture.metadata(authorization: "https://id.example.com/a?st%61te=1")
+    #expect(refusal { try make(metadata: broken) }?.code == .responseInvalid)
+  }
+
+  @Test("after a logout another account can be chosen, unless the host asks for something else (flows.md §5)")
+  func asksForLogin() throws {
+    #expect(try make(asksForLogin: true).transaction.prompt == "login")
+    #expect(try field("prompt", make(asksForLogin: true)) == "login")
+    #expect(try make(SignInOptions(prompt: "none"), asksForLogin: true).transaction.prompt == "none")
+    #expect(try make().transaction.prompt == nil)
+  }
+
+  @Test("a registration begins as configured, and waits for an e-mail (flows.md §3, R12)")
+  func registration() throws {
+    let register = SignInOptions(kind: .register)
+    #expect(try make(register).transaction.prompt == nil)
+    #expect(try make(register).transaction.deadline.secondsLeft(at: Fixture.moment()) == 86_400)
+    let create = try Fixture.configuration(registration: .promptCreate)
+    #expect(try field("prompt", make(register, configuration: create)) == "create")
+    #expect(try make(configuration: create).transaction.prompt == nil)
+    let page = try Fixture.configuration(registration: .page("https://gate.example.com/"))
+    #expect(refusal { try make(register, configuration: page) }?.code == .unsupported)
+  }
+
+  @Test("what the provider says it cannot do is an error, not a silent downgrade")
+  func abilities() throws {
+    var metadata = try Fixture.metadata()
+    metadata.promptValues = ["none", "login"]
+    #expect(refusal { try make(SignInOptions(prompt: "create"), metadata: metadata) }?.code == .unsupported)
+    #expect(refusal { try make(SignInOptions(prompt: "login"), metadata: metadata) } == nil)
+    metadata.requiresPushedRequests = true
+    #expect(refusal { try make(metadata: metadata) }?.code == .unsupported)
+  }
+
+  static let loopback: [(String, String?, Bool)] = [
+    ("http://127.0.0.1/cb", "http://127.0.0.1:5000/cb", true),
+    ("http://127.0.0.1/cb", "http://[::1]:5000/cb", true),
+    ("http://[::1]/cb?a=1", "http://[::1]:5000/cb?a=1", true),
+    ("http://127.0.0.1:80/cb/x", nil, false),
+    ("http://127.0.0.1/cb", nil, false), ("http://127.0.0.1/cb", "http://127.0.0.1/cb", false),
+    ("http://127.0.0.1/cb", "http://127.0.0.1:5000/other", false),
+    ("http://127.0.0.1/cb", "http://localhost:5000/cb", false),
+    ("http://127.0.0.1/cb", "https://127.0.0.1:5000/cb", false),
+    ("http://127.0.0.1/cb", "http://127.0.0.1:5000/cb#", false),
+    ("http://127.0.0.1/cb", "http://192.0.2.1:5000/cb", false),
+    ("http://127.0.0.1:8765/cb", "http://127.0.0.1:8766/cb", false),
+    ("http://127.0.0.1:8765/cb", "http://127.0.0.1:8765/cb", true),
+    ("http://127.0.0.1:8765/cb", nil, true),
+    ("com.example.app:/cb", "com.example.app:/cb", true),
+    ("com.example.app:/cb", "com.example.app:/other", false),
+    ("com.example.app:/cb", "http://127.0.0.1:5000/cb", false),
+  ]
+
+  @Test(
+    "a listener may add its port to the configured loopback redirect, and change nothing else (R4)",
+    arguments: loopback)
+  func redirects(configured: String, given: String?, isAccepted: Bool) throws {
+    guard let configuration = try? Fixture.configuration(redirectURI: configured) else {
+      #expect(!isAccepted)
+      return
+    }
+    let error = refusal { try make(configuration: configuration, redirectURI: given) }
+    #expect((error == nil) == isAccepted)
+    guard isAccepted else {
+      #expect(error?.field == "redirectUri")
+      return
+    }
+    let request = try make(configuration: configuration, redirectURI: given)
+    #expect(request.transaction.redirectURI == given ?? configured)
+    #expect(request.transaction.listensOnLoopback == (given?.hasPrefix("http://") == true))
+    #expect(try field("redirect_uri", request) == given ?? configured)
+  }
+}

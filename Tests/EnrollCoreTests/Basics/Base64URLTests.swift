@@ -1,0 +1,45 @@
+import EnrollCore
+import EnrollJSON
+import TestVectors
+import Testing
+
+@Suite("Base64url (RFC 4648 §5)")
+struct Base64URLTests {
+  @Test("the RFC's examples, both ways", .enabled(if: Vectors.arePresent))
+  func examples() throws {
+    var count = 0
+    for example in try Vectors.json("rfc-kat/rfc-kat.json").array ?? []
+    where example["kind"]?.string == "base64url" {
+      let text = try #require(example["text"]?.string)
+      let encoded = try #require(example["encoded"]?.string)
+      #expect(Base64URL.encode(Array(text.utf8)) == encoded)
+      #expect(Base64URL.decode(encoded) == Array(text.utf8))
+      count += 1
+    }
+    #expect(count == 6)
+  }
+
+  @Test("every byte value in every position comes back")
+  func roundTrip() {
+    for length in 0...5 {
+      for byte in UInt8.min...UInt8.max {
+        let bytes = [UInt8](repeating: byte, count: length)
+        #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+      }
+    }
+  }
+
+  @Test("the alphabet is the one for URLs")
+  func alphabet() {
+    #expect(Base64URL.encode([0xFB, 0xFF, 0xBF]) == "-_-_")
+    #expect(Base64URL.decode("+/+/") == nil)
+  }
+
+  @Test(
+    "what encoding never gives is refused",
+    arguments: ["Zg==", "Zg=", "Z", "Zm9vY", "Zm 8", "Zm8\n", "Zh", "Zm9", "Zm9vYmF", "é", "Zg\u{0}"])
+  func strict(text: String) {
+    // "Zm9" and "Zh" have bits that no byte uses.
+    #expect(Base64URL.decode(text) == nil)
+  }
+}

@@ -1,0 +1,291 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import Testing
+
+@Suite("Configuration (flows.md §1)")
+struct ConfigurationTests {
+  static let minimum: [(String, JSON?)] = [
+    ("issuer", .string("https://id.example.com")), ("clientId", .string("native")),
+    ("redirectUri", .string("com.example.app:/cb")),
+  ]
+
+  private func read(_ changes: [(String, JSON?)]) throws -> Configuration {
+    try Configuration(json: .object(Self.minimum + changes))
+  }
+
+  @Test("three keys suffice, the rest has defaults")
+  func defaults() throws {
+    let configuration = try read([])
+    #expect(configuration.issuer == "https://id.example.com")
+    #expect(configuration.clientID == "native")
+    #expect(configuration.redirectURI == "com.example.app:/cb")
+    #expect(configuration.scopes == ["openid", "profile", "offline_access"])
+    #expect(configuration.graceSeconds == 60)
+    #expect(configuration.transactionSeconds == 600)
+    #expect(configuration.emailWaitSeconds == 86_400)
+    #expect(configuration.requiresConfirmation)
+    #expect(configuration.isNative)
+    #expect(!configuration.allowsLoopbackHTTP)
+    #expect(configuration.idTokenAlgorithms.count == 10)
+    #expect(configuration.registration == .signIn)
+    #expect(configuration.activation == .authorize)
+    #expect(configuration.endpoints == nil)
+  }
+
+  @Test("code and JSON give the same values")
+  func bothWays() throws {
+    let fromCode = try Configuration(
+      issuer: "https://id.example.com", clientID: "native", redirectURI: "com.example.app:/cb")
+    let fromJSON = try read([])
+    #expect(fromCode.scopes == fromJSON.scopes)
+    #expect(fromCode.graceSeconds == fromJSON.graceSeconds)
+    #expect(fromCode.requiresConfirmation == fromJSON.requiresConfirmation)
+    #expect(fromCode.idTokenAlgorithms == fromJSON.idTokenAlgorithms)
+  }
+
+  @Test("every key is read")
+  func everyKey() throws {
+    let text = """
+      {"discovery_uri": "https://id.example.com", "client_id": "native", "redirect_uri": "https://app.example/cb",
+       "end_session_redirect_uri": "com.example.app:/out", "fallback_uri": "com.example.app://identity/fallback",
+       "scopes": "openid email", "app_links": ["https://app.example/welcome/{activationToken}"], "grace": 5,
+       "transaction_lifetime": 900, "email_wait": 3600, "authorize_parameters": {"audience": "api", "b": "c d"},
+       "endpoints": {"authorization_endpoint": "https://id.example.com/a", "tokenEndpoint": "https://id.example.com/t",
+         "jwks_uri": "https://id.example.com/j", "userinfo_endpoint": "https://id.example.com/u",
+         "revocation_endpoint": "https://id.example.com/r", "end_session_endpoint": "https://id.example.com/e",
+         "authorization_response_iss_parameter_supported": true},
+       "id_token_algorithms": ["ES256"], "registration": {"registration_uri": "https://gate.example.com/r"},
+       "activation": "openPage", "native": false, "stand_in_token": "stand-in", "confirmation": false,
+       "registration_check_uri": "https://gate.example.com/c", "require_check": true,
+       "profile_update_uri": "https://gate.example.com/p", "error_report_uri": "https://gate.example.com/x",
+       "require_verified_email": true,
+       "choices": [{"kind": "google", "connection": "google-oauth2", "label": "Google", "guidance": "fast"}],
+       "another_app": {"init_uri": "https://gate.example.com/i", "complete_uri": "https://gate.example.com/f",
+         "fields": {"session_id": "sessionID", "link": "digidRequest"}, "allowed_links": ["https://other.example/app"]},
+       "backend": {"base": "https://bff.example.com"}, "passwordless": "auth0", "allow_loopback_http": true,
+       "ca_file": "/etc/ca.pem"}
+      """
+    let configuration = try Configuration(json: JSON.parse(Array(text.utf8)))
+    #expect(configuration.redirectURI == "https://app.example/cb")
+    #expect(configuration.postLogoutRedirectURI == "com.example.app:/out")
+    #expect(configuration.fallbackURI == "com.example.app://identity/fallback")
+    #expect(configuration.scopes == ["openid", "email"])
+    #expect(configuration.appLinks.map(\.text) == ["https://app.example/welcome/{activationToken}"])
+    #expect(configuration.graceSeconds == 5)
+    #expect(configuration.transactionSeconds == 900)
+    #expect(configuration.emailWaitSeconds == 3600)
+    #expect(configuration.authorizeParameters.map(\.0) == ["audience", "b"])
+    #expect(configuration.authorizeParameters.map(\.1) == ["api", "c d"])
+    #expect(
+      configuration.endpoints
+        == Endpoints(
+          authorization: "https://id.example.com/a", token: "https://id.example.com/t",
+          jwks: "https://id.example.com/j", userinfo: "https://id.example.com/u",
+          revocation: "https://id.example.com/r", endSession: "https://id.example.com/e",
+          announcesIssuerInRedirect: true))
+    #expect(configuration.idTokenAlgorithms == [.ES256])
+    #expect(configuration.registration == .page("https://gate.example.com/r"))
+    #expect(configuration.activation == .openPage)
+    #expect(!configuration.isNative)
+    #expect(configuration.standInToken == Secret("stand-in"))
+    #expect(!configuration.requiresConfirmation)
+    #expect(configuration.registrationCheckURI == "https://gate.example.com/c")
+    #expect(configuration.requireCheck)
+    #expect(configuration.profileUpdateURI == "https://gate.example.com/p")
+    #expect(configuration.errorReportURI == "https://gate.example.com/x")
+    #expect(configuration.requireVerifiedEmail)
+    #expect(
+      configuration.choices
+        == [
+          RegistrationChoice(kind: "google", connection: "google-oauth2", label: "Google", guidance: "fast")
+        ])
+    #expect(
+      configuration.anotherApp
+        == AnotherAppSettings(
+          initURI: "https://gate.example.com/i", completeURI: "https://gate.example.com/f",
+          sessionIDField: "sessionID", linkField: "digidRequest", artefactIDField: "artefactId",
+          allowedLinks: ["https://other.example/app"]))
+    #expect(configuration.backend == BackendSettings(base: "https://bff.example.com"))
+    #expect(configuration.passwordless == .auth0)
+    #expect(configuration.allowsLoopbackHTTP)
+    #expect(configuration.caFile == "/etc/ca.pem")
+  }
+
+  @Test("every spelling in the table is understood, beside no other of the same key")
+  func spellings() {
+    func check(_ keys: [ConfigurationKey]) {
+      let names = keys.flatMap { [$0.name] + $0.otherSpellings }
+      #expect(Set(names).count == names.count)
+      #expect(keys.allSatisfy { !$0.documentation.isEmpty })
+    }
+    check(Configuration.keys)
+    for key in Configuration.keys {
+      if case .object(let keys) = key.shape { check(keys) }
+      for spelling in key.otherSpellings {
+        var members = Self.minimum.filter { $0.0 != key.name }
+        members.append((spelling, .array([.null])))
+        let error = refusal { try Configuration(json: .object(members)) }
+        #expect(error?.code == .configuration)
+        #expect(error?.field?.hasPrefix(key.name) == true, "\(spelling): \(error?.message ?? "accepted")")
+      }
+      let twice = refusal { try read([(key.name, .null), (key.otherSpellings.first ?? "unknown", .null)]) }
+      #expect(twice?.code == .configuration)
+    }
+  }
+
+  @Test("one key in two spellings is refused")
+  func twoSpellings() {
+    let error = refusal { try read([("client_id", .string("native"))]) }
+    #expect(error?.field == "clientId")
+    #expect(error?.message.contains("two spellings") == true)
+  }
+
+  @Test("a missing key, an unknown one and a wrong type are refused by name")
+  func shape() {
+    for name in ["issuer", "clientId", "redirectUri"] {
+      let members = Self.minimum.filter { $0.0 != name }
+      #expect(refusal { try Configuration(json: .object(members)) }?.field == name)
+    }
+    #expect(refusal { try read([("clientSecret", .string("x"))]) }?.field == "clientSecret")
+    #expect(refusal { try read([("issuer2\n", .string("x"))]) }?.field == "issuer2?")
+    #expect(refusal { try read([("endpoints", .object([("tokens", .null)]))]) }?.field == "endpoints.tokens")
+    #expect(refusal { try Configuration(json: .array([])) }?.field == "configuration")
+    let error = refusal { try read([("grace", .string("60"))]) }
+    #expect(error?.field == "grace")
+    #expect(error?.message == "grace: an integer was expected, string came")
+  }
+
+  static let refused: [(String, JSON, String)] = [
+    ("grace", .integer(-1), "grace"), ("grace", .integer(86_401), "grace"), ("grace", .number(1.5), "grace"),
+    ("transactionLifetime", .integer(29), "transactionLifetime"), ("emailWait", .integer(.max), "emailWait"),
+    ("scopes", .string(""), "scopes"), ("scopes", .string("openid  profile"), "scopes"),
+    ("scopes", .string("openid openid"), "scopes"), ("scopes", .array([.string("a b")]), "scopes"),
+    ("scopes", .array([.integer(1)]), "scopes[0]"), ("scopes", .array([.string("é")]), "scopes"),
+    ("scopes", .array([.string("a\"")]), "scopes"), ("scopes", .bool(true), "scopes"),
+    ("authorizeParameters", .object([("state", .string("x"))]), "authorizeParameters"),
+    ("authorizeParameters", .object([("prompt", .string("x"))]), "authorizeParameters"),
+    ("authorizeParameters", .object([("a", .integer(1))]), "authorizeParameters.a"),
+    ("authorizeParameters", .object([("a b", .string("x"))]), "authorizeParameters"),
+    ("authorizeParameters", .object([("a", .string("x\n"))]), "authorizeParameters"),
+    ("idTokenAlgorithms", .array([]), "idTokenAlgorithms"),
+    ("idTokenAlgorithms", .array([.string("none")]), "idTokenAlgorithms[0]"),
+    ("idTokenAlgorithms", .array([.string("HS256")]), "idTokenAlgorithms[0]"),
+    (
+      "endpoints", .object([("tokenEndpoint", .string("https://a.example/t"))]),
+      "endpoints.authorizationEndpoint"
+    ),
+    ("registration", .string("other"), "registration"),
+    (
+      "registration", .object([("registrationUri", .string("http://a.example/"))]),
+      "registration.registrationUri"
+    ),
+    ("activation", .string("both"), "activation"),
+    ("native", .bool(false), "standInToken"), ("standInToken", .string("a b"), "standInToken"),
+    ("requireCheck", .bool(true), "requireCheck"), ("caFile", .string(""), "caFile"),
+    ("caFile", .string("a\u{0}b"), "caFile"), ("passwordless", .string("sms"), "passwordless"),
+    ("backend", .object([]), "backend.base"), ("backend", .object([("base", .string("x"))]), "backend.base"),
+    ("choices", .array([.object([("kind", .string("a"))])]), "choices[0].label"),
+    ("appLinks", .array([.string("https://a.example/w")]), "appLinks[0]"),
+    ("fallbackUri", .string("com.example.app:/cb"), "fallbackUri"),
+    ("fallbackUri", .string("http://127.0.0.1/f"), "fallbackUri"),
+    ("fallbackUri", .string("app://identity/f"), "fallbackUri"),
+    ("postLogoutRedirectUri", .string("app:/out"), "postLogoutRedirectUri"),
+    ("profileUpdateUri", .string("http://localhost/"), "profileUpdateUri"),
+    ("errorReportUri", .string("com.example.app:/x"), "errorReportUri"),
+  ]
+
+  @Test("a value that breaks a rule is refused by its key", arguments: refused)
+  func values(key: String, value: JSON, field: String) {
+    let error = refusal { try read([(key, value)]) }
+    #expect(error?.code == .configuration)
+    #expect(error?.field == field)
+  }
+
+  @Test(
+    "an issuer is https, or loopback http where that is switched on (R19)",
+    arguments: [
+      ("https://id.example.com", true), ("https://id.example.com/", true),
+      ("https://id.example.com:8443/t/a", true),
+      ("http://id.example.com", false), ("http://localhost:5000", false),
+      ("https://id.example.com?a=b", false),
+      ("https://id.example.com#", false), ("com.example.app:/", false), ("id.example.com", false),
+      ("https://u:p@id.example.com", false),
+      ("https://id.example.com/.well-known/openid-configuration", false),
+    ])
+  func issuers(text: String, isAccepted: Bool) {
+    let error = refusal {
+      try Configuration(issuer: text, clientID: "c", redirectURI: "com.example.app:/cb")
+    }
+    #expect((error == nil) == isAccepted)
+    if !isAccepted { #expect(error?.field == "issuer") }
+  }
+
+  @Test("allowLoopbackHTTP lets http through to loopback, and to nothing else (R19)")
+  func loopbackSwitch() throws {
+    let allowed: [(String, JSON?)] = [("allowLoopbackHTTP", .bool(true))]
+    func members(_ issuer: String) -> JSON {
+      .object(Self.minimum.filter { $0.0 != "issuer" } + allowed + [("issuer", .string(issuer))])
+    }
+    #expect(try Configuration(json: members("http://localhost:5000")).issuer == "http://localhost:5000")
+    #expect(refusal { try Configuration(json: members("http://id.example.com")) }?.field == "issuer")
+  }
+
+  @Test("discovery_uri may be the discovery document's address")
+  func discoveryURI() throws {
+    let rest = Self.minimum.filter { $0.0 != "issuer" }
+    let address = JSON.string("https://id.example.com/t/.well-known/openid-configuration")
+    #expect(
+      try Configuration(json: .object(rest + [("discovery_uri", address)])).issuer
+        == "https://id.example.com/t")
+    #expect(refusal { try Configuration(json: .object(rest + [("issuer", address)])) }?.field == "issuer")
+  }
+
+  @Test(
+    "redirects are claimed https, a private scheme with one slash, or a loopback address (R2-R4)",
+    arguments: [
+      ("https://app.example/cb", true), ("com.example.app:/cb", true), ("com.example.app:/", true),
+      ("http://127.0.0.1/cb", true), ("http://127.0.0.1:8765/cb", true), ("http://[::1]:1/cb", true),
+      ("https://app.example/cb?tenant=1", true),
+      ("myapp:/cb", false), ("com.example.app://cb", false), ("com.example.app:cb", false),
+      ("http://localhost/cb", false), ("http://127.0.0.2/cb", false), ("http://app.example/cb", false),
+      ("https://app.example/cb#", false), ("com.example.app:/cb#x", false), ("https://app.example", false),
+      ("https://App.example/cb", false), ("https://app.example:443/cb", false),
+      ("http://127.0.0.1:80/cb", false),
+      ("https://app.example/cb?state=1", false), ("https://app.example/cb?c%6Fde=1", false), ("", false),
+    ])
+  func redirects(text: String, isAccepted: Bool) {
+    let error = refusal {
+      try Configuration(issuer: "https://id.example.com", clientID: "c", redirectURI: text)
+    }
+    #expect((error == nil) == isAccepted, "\(error?.message ?? "accepted")")
+    if !isAccepted { #expect(error?.field == "redirectUri") }
+  }
+
+  @Test("an empty client id, and one that is not printable, is refused", arguments: ["", "a\n", "é"])
+  func clientIDs(text: String) {
+    let error = refusal {
+      try Configuration(issuer: "https://id.example.com", clientID: text, redirectURI: "com.example.app:/cb")
+    }
+    #expect(error?.field == "clientId")
+  }
+
+  @Test("requireVerifiedEmail adds the scope email once, and needs openid")
+  func verifiedEmail() throws {
+    #expect(try read([("requireVerifiedEmail", .bool(true))]).scopes.last == "email")
+    let scopes: [(String, JSON?)] = [
+      ("requireVerifiedEmail", .bool(true)), ("scopes", .string("email openid")),
+    ]
+    #expect(try read(scopes).scopes == ["email", "openid"])
+    let without: [(String, JSON?)] = [("requireVerifiedEmail", .bool(true)), ("scopes", .string("profile"))]
+    #expect(refusal { try read(without) }?.field == "requireVerifiedEmail")
+  }
+
+  @Test("no error text repeats a stand-in token (R40)")
+  func secrets() {
+    let error = refusal { try read([("standInToken", .string("hidden value"))]) }
+    #expect(error?.field == "standInToken")
+    #expect(error?.message.contains("hidden") == false)
+    #expect(Configuration.keys.filter(\.isSecret).map(\.name) == ["standInToken"])
+  }
+}

@@ -1,0 +1,157 @@
+import EnrollCore
+import EnrollJSON
+import Testing
+
+@Suite("Discovery (OpenID Connect Discovery §4)")
+struct ProviderMetadataTests {
+  private func configuration(_ issuer: String = Fixture.issuer, loopback: Bool = false) throws
+    -> Configuration
+  {
+    try Configuration(
+      issuer: issuer, clientID: "c", redirectURI: "com.example.app:/cb", allowsLoopbackHTTP: loopback)
+  }
+
+  private func document(_ changes: [(String, JSON?)] = []) -> HTTPResponse {
+    var object = JSONObject([
+      ("issuer", .string(Fixture.issuer)), ("authorization_endpoint", .string("https://id.example.com/a")),
+      ("token_endpoint", .string("https://id.example.com/t")),
+      ("jwks_uri", .string("https://keys.example.com/j")),
+    ])
+    for (key, value) in changes { object[key] = value }
+    return HTTPResponse(status: 200, body: JSON.object(object).serialized())
+  }
+
+  @Test(
+    "the document's address keeps the issuer's path",
+    arguments: [
+      ("https://id.example.com", "https://id.example.com/.well-known/openid-configuration"),
+      ("https://id.example.com/", "https://id.example.com/.well-known/openid-configuration"),
+      (
+        "https://id.example.com:8443/oauth2/default",
+        "https://id.example.com:8443/oauth2/default/.well-known/openid-configuration"
+      ),
+    ])
+  func address(issuer: String, url: String) throws {
+    let request = ProviderMetadata.request(configuration: try configuration(issuer))
+    #expect(request.url == url)
+    #expect(request.method == .get)
+    #expect(!request.headers.contains { $0.name == "If-None-Match" })
+  }
+
+  @Test("a known tag is sent for revalidation, one that could break a header is not")
+  func tag() throws {
+    let configuration = try configuration()
+    let request = ProviderMetadata.request(configuration: configuration, knownTag: "\"v1\"")
+    #expect(request.headers.last == HTTPHeader("If-None-Match", "\"v1\""))
+    let bad = ProviderMetadata.request(configuration: configuration, knownTag: "a\r\nX: y")
+    #expect(bad.headers.count == 1)
+  }
+
+  @Test("endpoints and abilities are read")
+  func facts() throws {
+    let texts = JSON.array([.string("S256"), .string("plain")])
+    let metadata = try ProviderMetadata(
+      processing: document([
+        ("userinfo_endpoint", .string("https://id.example.com/u")),
+        ("revocation_endpoint", .string("https://id.example.com/r")),
+        ("end_session_endpoint", .string("https://id.example.com/e?x=1")),
+        ("introspection_endpoint", .null), ("code_challenge_methods_supported", texts),
+        ("authorization_response_iss_parameter_supported", .bool(true)),
+        ("prompt_values_supported", .array([.string("create")])),
+        ("dpop_signing_alg_values_supported", .array([.string("ES256")])),
+        ("pushed_authorization_request_endpoint", .string("https://id.example.com/p")),
+        ("unknown", .object([("a", .null)])),
+      ]), configuration: try configuration())
+    #expect(metadata.authorizationEndpoint == "https://id.example.com/a")
+    #expect(metadata.tokenEndpoint == "https://id.example.com/t")
+    #expect(metadata.jwksURI == "https://keys.example.com/j")
+    #expect(metadata.userinfoEndpoint == "https://id.example.com/u")
+    #expect(metadata.revocationEndpoint == "https://id.example.com/r")
+    #expect(metadata.endSessionEndpoint == "https://id.example.com/e?x=1")
+    #expect(metadata.introspectionEndpoint == nil)
+    #expect(metadata.pushedAuthorizationRequestEndpoint == "https://id.example.com/p")
+    #expect(metadata.announcesIssuerInRedirect)
+    #expect(!metadata.requiresPushedRequests)
+    #expect(metadata.dpopAlgorithms == ["ES256"])
+    #expect(metadata.promptValues == ["create"])
+  }
+
+  @Test(
+    "an issuer that is not the configured one, byte for byte, is refused (R18)",
+    arguments: [
+      "https://id.example.com/", "https://ID.example.com", "https://id.example.com:443",
+      "http://id.example.com",
+      "https://id.example.co", "",
+    ])
+  func issuer(text: String) throws {
+    let configuration = try configuration()
+    let error = refusal {
+      try ProviderMetadata(processing: document([("issuer", .string(text))]), configuration: configuration)
+    }
+    #expect(error?.code == .issuerMismatch)
+  }
+
+  @Test("canonically equal text is another issuer (R18)")
+  func canonicalEquivalence() throws {
+    // "é" in one and in two scalars: equal as Swift strings.
+    let configuration = try configuration("https://id.example.com/%C3%A9")
+    let error = refusal {
+      try ProviderMetadata(
+        processing: document([("issuer", .string("https://id.example.com/e\u{301}"))]),
+        configuration: configuration)
+    }
+    #expect(error?.code == .issuerMismatch)
+  }
+
+  static let refused: [(String, JSON?, EnrollError.Code)] = [
+    ("token_endpoint", nil, .responseInvalid), ("authorization_endpoint", nil, .responseInvalid),
+    ("jwks_uri", nil, .responseInvalid), ("jwks_uri", .integer(1), .responseInvalid),
+    ("token_endpoint", .string("http://id.example.com/t"), .responseInvalid),
+    ("token_endpoint", .string("http://127.0.0.1/t"), .responseInvalid),
+    ("token_endpoint", .string("https://id.example.com/t#"), .responseInvalid),
+    ("token_endpoint", .string("https://u@id.example.com/t"), .responseInvalid),
+    ("token_endpoint", .string("com.example.app:/t"), .responseInvalid),
+    ("userinfo_endpoint", .string("/u"), .responseInvalid),
+    ("revocation_endpoint", .bool(true), .responseInvalid),
+    ("authorization_response_iss_parameter_supported", .string("true"), .responseInvalid),
+    ("prompt_values_supported", .string("create"), .responseInvalid),
+    ("prompt_values_supported", .array([.null]), .responseInvalid),
+    ("code_challenge_methods_supported", .array([.string("plain")]), .unsupported),
+    ("code_challenge_methods_supported", .array([]), .unsupported),
+  ]
+
+  @Test("what is missing, malformed or not https is refused by name (R13, R19)", arguments: refused)
+  func members(name: String, value: JSON?, code: EnrollError.Code) throws {
+    let configuration = try configuration()
+    let error = refusal {
+      try ProviderMetadata(processing: document([(name, value)]), configuration: configuration)
+    }
+    #expect(error?.code == code)
+    #expect(error?.field == name)
+  }
+
+  @Test("loopback endpoints need the switch (R19)")
+  func loopback() throws {
+    let local = [("token_endpoint", JSON?.some(.string("http://localhost:4593/t")))]
+    let strict = try configuration()
+    #expect(refusal { try ProviderMetadata(processing: document(local), configuration: strict) } != nil)
+    let open = try configuration(loopback: true)
+    #expect(refusal { try ProviderMetadata(processing: document(local), configuration: open) } == nil)
+  }
+
+  @Test("no document, no metadata: the status decides whose fault it is")
+  func statuses() throws {
+    let configuration = try configuration()
+    func error(_ response: HTTPResponse) -> EnrollError? {
+      refusal { try ProviderMetadata(processing: response, configuration: configuration) }
+    }
+    #expect(error(HTTPResponse(status: 404))?.code == .responseInvalid)
+    #expect(error(HTTPResponse(status: 302))?.code == .responseInvalid)
+    let busy = error(HTTPResponse(status: 503, headers: [HTTPHeader("Retry-After", "7")]))
+    #expect(busy?.code == .server)
+    #expect(busy?.retryAfterSeconds == 7)
+    #expect(error(Fixture.json("[]"))?.code == .responseInvalid)
+    #expect(error(Fixture.json("<html>"))?.code == .responseInvalid)
+    #expect(error(Fixture.json(#"{"issuer":"a","issuer":"b"}"#))?.code == .responseInvalid)
+  }
+}

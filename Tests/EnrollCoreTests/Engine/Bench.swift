@@ -1,0 +1,100 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+/// An engine among fakes: a provider in memory, a clock that stands still, a store in memory.
+struct Bench {
+  let clock: FakeClock
+  let provider: FakeProvider
+  let store: MemoryTokenStore
+  let seen = Recorder()
+  let configuration: Configuration
+
+  init(
+    requiresConfirmation: Bool = false, isNative: Bool = true,
+    scopes: [String] = ["openid", "offline_access"]
+  ) throws {
+    clock = FakeClock()
+    provider = try FakeProvider(clock: clock)
+    store = MemoryTokenStore(clock: clock)
+    configuration = try Configuration(
+      issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
+      postLogoutRedirectURI: "com.example.app:/logout", scopes: scopes, isNative: isNative,
+      standInToken: isNative ? nil : Secret("stand-in"), requiresConfirmation: requiresConfirmation)
+  }
+
+  /// A process: another engine over the same store.
+  func engine(account: AccountName = .default) -> Engine {
+    Engine(
+      configuration: configuration, account: account, platform: Platform(), transport: provider, store: store,
+      clock: clock, random: SystemRandomSource(), observer: seen, exclusion: { Mutex() })
+  }
+
+  /// An engine with somebody signed in.
+  func signedIn() throws -> Engine {
+    let engine = engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let ending = try engine.resume(provider.signIn(at: begun.url), cancellation: nil).ending
+    guard case .succeeded = ending else { throw Unexpected(what: "\(ending)") }
+    return engine
+  }
+
+  var record: AccountRecord {
+    get throws { try store.read(.default) ?? AccountRecord() }
+  }
+}
+
+struct Unexpected: Error { var what: String }
+
+extension BegunTransaction {
+  var url: String {
+    switch action {
+    case .openURL(let url): url
+    }
+  }
+}
+
+extension Engine {
+  /// What a caller of `token.access` gets, with the renewal run here.
+  func access(minimumLifetimeSeconds: Int64 = 0) throws -> AccessOutcome {
+    switch try decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds) {
+    case .fresh(let token, _): return .valid(token)
+    case .answer(let outcome): return outcome
+    case .renew(let epoch):
+      let result = try renew(epochs: [epoch], forced: false)
+      return try outcome(after: result, minimumLifetimeSeconds: minimumLifetimeSeconds)
+    }
+  }
+
+  func token() throws -> String { try access().token().value.reveal() }
+
+  /// The code of the failure that a redirect leads to.
+  func failure(of url: String) throws -> EnrollError.Code? {
+    guard case .failed(let error) = try resume(url, cancellation: nil).ending else { return nil }
+    return error.code
+  }
+}
+
+/// Keeps notifications.
+final class Recorder: EngineObserver {
+  private let kept = Guarded<[EnrollEvent]>([], by: Mutex())
+
+  func observe(_ notification: EnrollEvent) { kept.withLock { $0.append(notification) } }
+
+  var names: [String] { kept.withLock { $0.map(\.name) } }
+}
+
+/// The code of the error that `body` throws; nil when it does not.
+func code(_ body: () throws -> Void) -> EnrollError.Code? {
+  do {
+    try body()
+    return nil
+  } catch let error as EnrollError {
+    return error.code
+  } catch {
+    return nil
+  }
+}

@@ -1,0 +1,363 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("Renewal (flows.md §8, reliability.md)")
+struct RenewalStepTests {
+  private func due(_ bench: Bench) { bench.clock.advance(seconds: 3550) }
+  private func expired(_ bench: Bench) { bench.clock.advance(seconds: 4000) }
+
+  @Test("a fresh token asks nobody")
+  func fresh() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    for _ in 1...5 { #expect(try engine.token() == "access-2") }
+    #expect(bench.provider.count(.token) == 1)
+  }
+
+  @Test("a due token is renewed once, and the rotated refresh token is kept (R29)")
+  func renewed() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    due(bench)
+    #expect(try engine.standing() == .needsRenewal)
+    #expect(try engine.token() == "access-3")
+    #expect(try engine.token() == "access-3")
+    #expect(bench.provider.count(.token) == 2)
+    #expect(engine.state == .active(.renewed))
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+    #expect(try bench.record.renewalIntent == nil)
+    #expect(bench.seen.names.contains("token.renewed"))
+  }
+
+  @Test("no refresh token in the answer keeps the old one (R29)")
+  func kept() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.rotates = false }
+    let engine = try bench.signedIn()
+    due(bench)
+    #expect(try engine.token() == "access-3")
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-2"))
+  }
+
+  @Test("a caller with an epoch that is over renews nothing")
+  func latecomer() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let epoch = try bench.record.tokenEpoch
+    due(bench)
+    #expect(try engine.renew(epochs: [epoch], forced: false) == .renewed)
+    #expect(try engine.renew(epochs: [epoch], forced: false) == .renewed)
+    #expect(bench.provider.count(.token) == 2)
+  }
+
+  @Test("an answer that was lost is asked for again with the same token, in the same renewal")
+  func answerLost() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.rotates = false }
+    let engine = try bench.signedIn()
+    due(bench)
+    bench.provider.next(.token, .answerLost)
+    _ = try engine.token()
+    let sent = bench.provider.requests(.token).dropFirst().map { String(decoding: $0.body, as: UTF8.self) }
+    #expect(sent.count == 2 && sent[0] == sent[1])
+    #expect(try engine.standing() == .known(.active(.renewed)))
+  }
+
+  @Test(
+    "the intent is durable before the token is sent, and a later process sends the same token (unknown outcome)"
+  )
+  func intent() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.rotates = false }
+    let engine = try bench.signedIn()
+    due(bench)
+    nonisolated(unsafe) var during: AccountRecord?
+    bench.provider.next(.token, .during { during = try? bench.record }, .answerLost, .answerLost)
+    bench.provider.next(.token, .proper)
+    _ = try engine.token()
+    #expect(during?.renewalIntent != nil)
+
+    let late = try Bench()
+    late.provider.change { $0.rotates = false }
+    let dying = try late.signedIn()
+    due(late)
+    late.provider.next(.token, .answerLost, .answerLost)
+    #expect(try dying.token() == "access-2")
+    #expect(try late.record.renewalIntent != nil)
+    let next = late.engine()
+    #expect(try next.access().token().value.reveal().hasPrefix("access-"))
+    let sent = late.provider.requests(.token).dropFirst().map { String(decoding: $0.body, as: UTF8.self) }
+    #expect(Set(sent).count == 1 && sent.count == 3)
+    #expect(try late.record.renewalIntent == nil)
+  }
+
+  @Test("invalid_grant for the current token ends the session, and the record is kept (R34)")
+  func ended() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.endSessions()
+    due(bench)
+    #expect(try engine.access() == .reauthenticate(reason: "invalid_grant"))
+    #expect(try engine.access() == .reauthenticate(reason: "invalid_grant"))
+    #expect(bench.provider.count(.token) == 2)
+    #expect(try bench.record.confirmed != nil)
+    guard case .renewalFailed(let failure) = engine.state else { throw Unexpected(what: "\(engine.state)") }
+    #expect(failure.remedy == .registerAgain && failure.isTokenUsable)
+    // Signing in again heals it.
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    #expect(try engine.token().hasPrefix("access-"))
+  }
+
+  @Test("invalid_grant for a token that is not current any more ends nothing (R34)")
+  func endedByOther() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    due(bench)
+    let other = bench.engine()
+    let url = bench.provider.signIn(at: try other.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.endSessions()
+    // Another process signs in while the refusal is on its way.
+    bench.provider.next(.token, .during { _ = try? other.resume(url, cancellation: nil) })
+    #expect(try engine.token().hasPrefix("access-"))
+    #expect(try bench.record.sessionEnded == nil)
+  }
+
+  @Test(
+    "a refusal that does not end the session keeps the record, asks no hot loop, and counts the second time a minute later"
+  )
+  func refused() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    expired(bench)
+    bench.provider.next(.token, .status(400), .status(400), .status(400))
+    guard case .rejected = try engine.access() else { throw Unexpected(what: "no refusal") }
+    for _ in 1...10 { guard case .rejected = try engine.access() else { throw Unexpected(what: "hot loop") } }
+    #expect(bench.provider.count(.token) == 2)
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-2"))
+    bench.clock.advance(seconds: 61)
+    guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "not ended") }
+    #expect(bench.provider.count(.token) == 3)
+  }
+
+  @Test(
+    "a refusal of the client, not of its token, never ends the session",
+    arguments: ["invalid_client", "unauthorized_client"])
+  func configuration(error: String) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    expired(bench)
+    for _ in 1...4 {
+      bench.provider.next(.token, .status(401, body: "{\"error\":\"\(error)\"}"))
+      guard case .rejected(let reason) = try engine.access() else { throw Unexpected(what: "ended") }
+      #expect(reason.oauthError == error)
+      bench.clock.advance(seconds: 61)
+    }
+    #expect(try engine.token() == "access-3")
+  }
+
+  @Test(
+    "an outage: the live token is served, an expired one says since when, nothing is erased (R33)",
+    arguments: [
+      FakeProvider.Reply.unreachable, .timeout, .status(503), .status(429), .status(200, body: "<html>"),
+      .status(502),
+    ])
+  func outage(reply: FakeProvider.Reply) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    due(bench)
+    bench.provider.next(.token, reply, reply)
+    guard case .stale(let token, _) = try engine.access() else { throw Unexpected(what: "not stale") }
+    #expect(token.value == Secret("access-2"))
+    guard case .renewalFailed(let failure) = engine.state else { throw Unexpected(what: "\(engine.state)") }
+    #expect(failure.isTokenUsable && failure.remedy == .wait)
+
+    bench.clock.advance(seconds: 600)
+    bench.provider.next(.token, reply, reply)
+    guard case .expired(let since, _, _) = try engine.access() else { throw Unexpected(what: "not expired") }
+    #expect(since != nil)
+    bench.clock.advance(seconds: 600)
+    #expect(try engine.token().hasPrefix("access-"))
+    #expect(engine.state == .active(.renewed))
+  }
+
+  @Test("during an outage callers do not become a hot loop (R33)")
+  func patience() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    expired(bench)
+    bench.provider.next(.token, .status(503, headers: [HTTPHeader("Retry-After", "120")]))
+    for _ in 1...50 {
+      guard case .expired(_, let wait, _) = try engine.access() else { throw Unexpected(what: "not expired") }
+      #expect((wait ?? 0) >= 100)
+    }
+    #expect(bench.provider.count(.token) == 2)
+    bench.clock.advance(seconds: 140)
+    #expect(try engine.token() == "access-3")
+  }
+
+  @Test("a logout during the renewal: the late answer is revoked, not stored (R35)")
+  func logoutMeanwhile() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let other = bench.engine()
+    due(bench)
+    bench.provider.next(.token, .during { _ = try? other.beginLogout(localOnly: true, cancellation: nil) })
+    #expect(try engine.access() == .reauthenticate(reason: "nobody is signed in"))
+    #expect(try !bench.record.hasTokens)
+    #expect(bench.provider.revoked.contains("refresh-3"))
+    #expect(try engine.standing() == .known(.unregistered))
+  }
+
+  @Test("tokens that arrive for confirmation, and a retry, leave a renewal of the session alone")
+  func beside() throws {
+    let bench = try Bench(requiresConfirmation: true)
+    let engine = try bench.signedIn()
+    _ = try engine.confirm()
+    due(bench)
+    let other = bench.engine()
+    let url = bench.provider.signIn(at: try other.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.next(
+      .token,
+      .during {
+        _ = try? other.resume(url, cancellation: nil)
+        _ = try? other.retry(cancellation: nil)
+      })
+    let renewed = try engine.token()
+    #expect(renewed != "access-2")
+    #expect(try bench.record.confirmed?.accessToken == Secret(renewed))
+    #expect(!bench.provider.revoked.contains(renewed))
+  }
+
+  @Test("an id_token of a renewal that is somebody else's makes the new tokens unusable (R27)")
+  func otherSubject() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    due(bench)
+    bench.provider.change { $0.claims = { $0["sub"] = .string("mallory") } }
+    guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "accepted") }
+    #expect(try engine.profile()["sub"] == .string("alice"))
+    guard case .reauthenticate = try bench.engine().access() else { throw Unexpected(what: "accepted") }
+  }
+
+  @Test("an outage of the key endpoint does not lose the renewed tokens (R27)")
+  func keysOutage() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    due(bench)
+    bench.provider.next(.keys, .status(503), .status(503))
+    let engine = bench.engine()
+    #expect(try engine.token() == "access-3")
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+    #expect(try bench.record.confirmed?.isVerified == false)
+  }
+
+  @Test("an answer whose access token is of no use still brings its refresh token home (R30)")
+  func rotatedOnly() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    due(bench)
+    bench.provider.next(.token, .status(200, body: #"{"token_type":"Bearer","refresh_token":"rescued"}"#))
+    guard case .stale = try engine.access() else { throw Unexpected(what: "not stale") }
+    #expect(try bench.record.confirmed?.refreshToken == Secret("rescued"))
+  }
+
+  @Test(
+    "expires_in that is missing or absurd is a stated default or a clamp (R32)",
+    arguments: [
+      (JSON?.none, Int64(300)), (.integer(-5), 300), (.string("soon"), 300), (.integer(.max), 365 * 86_400),
+      (.number(1e300), 365 * 86_400),
+    ])
+  func lifetimes(given: JSON?, seconds: Int64) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.lifetime = given }
+    _ = try bench.signedIn()
+    #expect(try bench.record.confirmed?.expiry.lifetimeSeconds == seconds)
+  }
+
+  @Test(
+    "setting the date, even by years, signs nobody out and costs at most one renewal",
+    arguments: [Int64(-31_536_000), -3600, 3600, 31_536_000])
+  func dates(by seconds: Int64) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.setWall(bench.clock.wallTime().seconds + seconds)
+    _ = try engine.token()
+    bench.clock.reboot(bootID: "boot-2")
+    _ = try bench.engine().token()
+    #expect(bench.provider.count(.token) <= 2)
+  }
+
+  @Test("without a refresh token a session ends with its access token")
+  func noRefreshToken() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.givesRefreshToken = false }
+    let engine = try bench.signedIn()
+    due(bench)
+    #expect(try engine.token() == "access-2")
+    expired(bench)
+    guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "renewed") }
+    #expect(bench.provider.count(.token) == 1)
+  }
+}
+
+@Suite("Logout (flows.md §5)")
+struct LogoutStepTests {
+  @Test("local tokens go, the server is told, the browser gets its URL, the callback is known by its state")
+  func whole() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let url = try #require(try engine.beginLogout(localOnly: false, cancellation: nil))
+    #expect(try !bench.record.hasTokens)
+    #expect(engine.state == .unregistered)
+    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    #expect(url.hasPrefix("https://id.example/logout?") && url.contains("id_token_hint="))
+    let state = try #require(url.split(separator: "&").first { $0.hasPrefix("state=") })
+    #expect(code { try engine.finishLogout("com.example.app:/logout?state=nobody") } == .unsolicited)
+    try engine.finishLogout("com.example.app:/logout?\(state)")
+    #expect(bench.seen.names.last == "logout.finished")
+    #expect(code { try engine.finishLogout("com.example.app:/logout?\(state)") } == .unsolicited)
+    #expect(try engine.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
+  }
+
+  @Test("offline, the session is gone all the same; the server is told when it is back")
+  func offline() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    let engine = bench.engine()
+    bench.provider.next(.discovery, .unreachable, .unreachable, .unreachable)
+    #expect(try engine.beginLogout(localOnly: false, cancellation: nil) == nil)
+    #expect(try !bench.record.hasTokens)
+    #expect(bench.provider.revoked.isEmpty)
+    bench.clock.advance(seconds: 3600)
+    bench.engine().sendOutbox(cancellation: nil)
+    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    #expect(try bench.store.updateOutbox { _ in }.isEmpty)
+  }
+
+  @Test("what a server cannot be told for 7 days is dropped")
+  func dropped() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.next(.revocation, .unreachable, .unreachable)
+    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    #expect(try bench.store.updateOutbox { _ in }.count == 2)
+    bench.clock.advance(seconds: 7 * 86_400 + 1)
+    engine.sendOutbox(cancellation: nil)
+    #expect(try bench.store.updateOutbox { _ in }.isEmpty)
+    #expect(bench.provider.revoked.isEmpty)
+  }
+
+  @Test("a logout for this device only tells no server")
+  func local() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    #expect(try engine.beginLogout(localOnly: true, cancellation: nil) == nil)
+    #expect(bench.provider.revoked.isEmpty)
+    #expect(try !bench.record.hasTokens)
+  }
+}

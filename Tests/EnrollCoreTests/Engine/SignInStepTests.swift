@@ -1,0 +1,305 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import EnrollTesting
+import Foundation
+import Testing
+
+@Suite("Signing in (flows.md §2)")
+struct SignInStepTests {
+  @Test("begin, redirect, exchange, confirmation: D, browser, G, H, and a token")
+  func whole() throws {
+    let bench = try Bench(requiresConfirmation: true)
+    let engine = bench.engine()
+    #expect(try engine.standing() == .known(.unregistered))
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(begun.url.contains("code_challenge_method=S256"))
+    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .browser))
+
+    let settlement = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    guard case .succeeded(.awaitingConfirmation(let profile)) = settlement.ending else {
+      throw Unexpected(what: "\(settlement)")
+    }
+    #expect(profile["sub"] == .string("alice"))
+    #expect(code { _ = try engine.token() } == .illegalState)
+
+    #expect(try engine.confirm() == .active(.confirmed))
+    #expect(try engine.token() == "access-2")
+    #expect(try engine.profile()["name"] == .string("Alice Example"))
+    #expect(bench.seen.names.filter { $0 == "registration.settled" }.count == 1)
+    #expect(code { _ = try engine.confirm() } == .illegalState)
+  }
+
+  @Test("without confirmation G is passed through at once")
+  func unconfirmed() throws {
+    let engine = try Bench().signedIn()
+    #expect(engine.state == .active(.confirmed))
+  }
+
+  @Test("a redirect finds its transaction in another process (R7, R12)")
+  func anotherProcess() throws {
+    let bench = try Bench()
+    let begun = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    let second = bench.engine()
+    #expect(
+      try second.standing() == .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
+    #expect(try second.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    #expect(try second.token() == "access-2")
+  }
+
+  @Test("a redirect with another state changes nothing, and the right one still works (R6)")
+  func wrongState() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let right = bench.provider.signIn(at: begun.url)
+    let before = try bench.record
+    let wrong = [
+      "com.example.app:/callback?code=x&state=nobody", "com.example.app:/callback?code=x",
+      "com.example.app:/callback?error=access_denied&state=nobody",
+      right.replacingOccurrences(of: "/callback", with: "/callback/"),
+      right.replacingOccurrences(of: "id%2Eexample", with: "evil%2Eexample"),
+    ]
+    for url in wrong {
+      let refused: Set<EnrollError.Code> = [.unsolicited, .redirectMismatch, .issuerMismatch]
+      #expect(refused.contains(code { _ = try engine.resume(url, cancellation: nil) } ?? .internal), "\(url)")
+    }
+    #expect(try bench.record == before)
+    #expect(bench.provider.count(.token) == 0)
+    #expect(try engine.failure(of: right) == nil)
+  }
+
+  @Test("a redirect twice: the second is told that the first came (R7)")
+  func twice() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    _ = try engine.resume(url, cancellation: nil)
+    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .alreadySettled)
+    #expect(bench.provider.count(.token) == 1)
+    #expect(try engine.token() == "access-2")
+  }
+
+  @Test("two redirects at once: one wins, the code is sent once (R7, R15)")
+  func atOnce() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let second = bench.engine()
+    nonisolated(unsafe) var refused: EnrollError.Code?
+    // The second arrives while the server holds the first one's request.
+    bench.provider.next(.token, .during { refused = code { _ = try second.resume(url, cancellation: nil) } })
+    #expect(try engine.failure(of: url) == nil)
+    #expect(refused == .alreadySettled)
+    #expect(bench.provider.count(.token) == 1)
+  }
+
+  @Test(
+    "an error with a live state settles the transaction, typed",
+    arguments: [
+      ("login_required", EnrollError.Code.loginRequired), ("interaction_required", .interactionRequired),
+      ("consent_required", .consentRequired), ("access_denied", .accessDenied), ("server_error", .oauth),
+    ])
+  func errors(error: String, expected: EnrollError.Code) throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let url = bench.provider.refuse(try engine.begin(SignInOptions(), cancellation: nil).url, error: error)
+    #expect(try engine.failure(of: url) == expected)
+    #expect(engine.state.kind == .registrationFailed)
+    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .alreadySettled)
+    #expect(bench.seen.names.contains("error.reported"))
+    // F stays until somebody tries again.
+    #expect(try engine.standing() == .known(engine.state))
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+  }
+
+  @Test("after an unclear failure the code is not sent again: the user starts again (R15)")
+  func unclear() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.next(.token, .answerLost)
+    #expect(try engine.failure(of: url) == .network)
+    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .alreadySettled)
+    #expect(bench.provider.count(.token) == 1)
+    let request = try #require(bench.provider.requests(.token).first)
+    #expect(request.freshConnection)
+  }
+
+  @Test(
+    "an id_token that breaks a rule yields no token (R24-R26)",
+    arguments: [
+      ("nonce", JSON.string("other")), ("nonce", .null), ("aud", .string("other")),
+      ("iss", .string("https://evil.example")),
+      ("exp", .integer(1)), ("sub", .null),
+    ])
+  func badIDToken(claim: String, value: JSON) throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    bench.provider.change { $0.claims = { $0[claim] = value } }
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    #expect(try engine.failure(of: url) == .idTokenInvalid)
+    #expect(try !bench.record.hasTokens)
+  }
+
+  @Test(
+    "a wrong clock on the device does not block the login: the server's is learned (R25)",
+    arguments: [Int64(-86_400), 31_536_000])
+  func wrongClock(offset: Int64) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.clockOffsetSeconds = offset }
+    let engine = try bench.signedIn()
+    #expect(try bench.record.serverClockOffsetSeconds == offset)
+    #expect(try engine.token() == "access-2")
+  }
+
+  @Test("openid was asked for and no id_token came: refused")
+  func missingIDToken() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let url = bench.provider.signIn(at: begun.url.replacingOccurrences(of: "openid", with: "other"))
+    #expect(try engine.failure(of: url) == .idTokenInvalid)
+  }
+
+  @Test("without openid the profile comes from userinfo")
+  func plainOAuth() throws {
+    let bench = try Bench(scopes: ["offline_access"])
+    let engine = try bench.signedIn()
+    #expect(try engine.profile()["email"] == .string("alice@example.com"))
+  }
+
+  @Test("after a cancel, a late valid redirect still wins (R12)")
+  func late() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(try engine.cancel(transactionID: begun.transactionID) == .unregistered)
+    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    #expect(engine.state == .active(.confirmed))
+  }
+
+  @Test("many transactions at once: the newest is not the only one (R12)")
+  func many() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let first = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(try engine.failure(of: bench.provider.signIn(at: first.url)) == nil)
+  }
+
+  @Test("a redirect after the deadline is refused (R12)")
+  func deadline() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    bench.clock.advance(seconds: 601)
+    #expect(
+      code { _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil) }
+        == .transactionExpired)
+    #expect(try engine.standing() == .known(.unregistered))
+  }
+
+  @Test("a step-up that fails leaves the session as it was (flows.md §6)")
+  func stepUp() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
+    #expect(try engine.failure(of: bench.provider.refuse(begun.url, error: "access_denied")) == .accessDenied)
+    #expect(engine.state == .active(.valid))
+    #expect(try engine.token() == "access-2")
+  }
+
+  @Test("retry clears and revokes provisional tokens, and the next request asks for a log-in")
+  func retry() throws {
+    let bench = try Bench(requiresConfirmation: true)
+    let engine = try bench.signedIn()
+    #expect(try engine.retry(cancellation: nil) == .unregistered)
+    #expect(bench.provider.revoked.contains("refresh-2"))
+    #expect(try !bench.record.hasTokens)
+    #expect(try engine.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
+  }
+
+  @Test("retry keeps an earlier confirmed session")
+  func retryBesideSession() throws {
+    let bench = try Bench(requiresConfirmation: true)
+    let engine = try bench.signedIn()
+    _ = try engine.confirm()
+    bench.provider.change { $0.subject = "bob" }
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    #expect(engine.state.kind == .awaitingConfirmation)
+    #expect(try engine.profile()["sub"] == .string("bob"))
+    #expect(try engine.retry(cancellation: nil) == .active(.valid))
+    #expect(try engine.token() == "access-2")
+    #expect(try engine.profile()["sub"] == .string("alice"))
+  }
+
+  @Test("a platform that is not native uses the stand-in token (A)")
+  func notNative() throws {
+    let bench = try Bench(isNative: false)
+    let engine = bench.engine()
+    #expect(try engine.standing() == .known(.active(.notNative)))
+    #expect(try engine.token() == "stand-in")
+    #expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) } == .illegalState)
+  }
+
+  @Test("discovery of another issuer is refused (R18)")
+  func otherIssuer() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.metadata = { $0["issuer"] = .string("https://evil.example") } }
+    #expect(code { _ = try bench.engine().begin(SignInOptions(), cancellation: nil) } == .issuerMismatch)
+  }
+
+  @Test("an unreachable provider is a network error, and begin works once it is back")
+  func unreachable() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    bench.provider.next(.discovery, .unreachable)
+    #expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) } == .network)
+    #expect(engine.state == .unregistered)
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+  }
+
+  @Test(
+    "a redirect that finds the provider away stays pending until the code is sent, and works later",
+    arguments: [FakeProvider.Endpoint.discovery, .keys])
+  func providerAway(endpoint: FakeProvider.Endpoint) throws {
+    let bench = try Bench()
+    let begun = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    let url = bench.provider.signIn(at: begun.url)
+    let engine = bench.engine()
+    bench.provider.next(endpoint, .unreachable)
+    let refused = code { _ = try engine.resume(url, cancellation: nil) }
+    #expect(refused == .network || refused == .keysUnavailable)
+    #expect(bench.provider.count(.token) == 0)
+    #expect(try engine.failure(of: url) == nil)
+    #expect(try engine.token() == "access-2")
+  }
+
+  @Test("kinds of transaction that cannot be begun yet are refused with words")
+  func kinds() throws {
+    let engine = try Bench().engine()
+    for kind in [Transaction.Kind.passwordless, .anotherApp, .backend, .device] {
+      #expect(code { _ = try engine.begin(SignInOptions(kind: kind), cancellation: nil) } == .unsupported)
+    }
+  }
+
+  @Test("settled transactions keep no secret but the state, to know a second redirect by")
+  func forgets() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    let transaction = try #require(try bench.record.transactions.first)
+    #expect(transaction.status == .succeeded)
+    #expect(transaction.codeVerifier.isEmpty && transaction.nonce.isEmpty)
+  }
+
+  @Test("userinfo about somebody else is discarded (R28)")
+  func userinfo() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    #expect(try engine.userinfo(cancellation: nil)["email"] == .string("alice@example.com"))
+    bench.provider.change { $0.userinfoSubject = "mallory" }
+    #expect(code { _ = try engine.userinfo(cancellation: nil) } == .profileMismatch)
+  }
+}

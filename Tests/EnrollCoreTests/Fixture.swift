@@ -1,0 +1,62 @@
+// One provider and one client, as most tests of the rules want them.
+
+import EnrollCore
+import EnrollCrypto
+import Testing
+
+enum Fixture {
+  static let issuer = "https://id.example.com"
+
+  static func configuration(
+    redirectURI: String = "com.example.app:/cb", scopes: [String] = ["openid", "profile"],
+    postLogoutRedirectURI: String? = "com.example.app.oauth:/logout/callback",
+    parameters: [(String, String)] = [], registration: Registration = .signIn
+  ) throws -> Configuration {
+    try Configuration(
+      issuer: issuer, clientID: "client one", redirectURI: redirectURI,
+      postLogoutRedirectURI: postLogoutRedirectURI, scopes: scopes, authorizeParameters: parameters,
+      registration: registration)
+  }
+
+  static func metadata(
+    authorization: String = "https://id.example.com/authorize", announcesIssuer: Bool = false
+  ) throws -> ProviderMetadata {
+    let configuration = try Configuration(
+      issuer: issuer, clientID: "client one", redirectURI: "com.example.app:/cb",
+      endpoints: Endpoints(
+        authorization: authorization, token: "https://id.example.com/token",
+        jwks: "https://id.example.com/jwks",
+        endSession: "https://id.example.com/logout?ui=plain", announcesIssuerInRedirect: announcesIssuer))
+    return try #require(ProviderMetadata(configured: configuration))
+  }
+
+  static func moment(_ seconds: Int64 = 0) -> Moment {
+    Moment(
+      wall: UnixTime(seconds: 1_700_000_000 + seconds),
+      instant: Instant(nanoseconds: 0).advanced(bySeconds: 1000 + seconds), bootID: "boot")
+  }
+
+  static func transaction(
+    state: String, status: Transaction.Status = .pending, redirectURI: String = "com.example.app:/cb",
+    issuer: String = Fixture.issuer, seconds: Int64 = 600
+  ) -> Transaction {
+    Transaction(
+      id: "id-\(state)", kind: .signIn, status: status, issuer: issuer, redirectURI: redirectURI,
+      state: Secret(state), nonce: Secret("nonce"), codeVerifier: Secret("verifier"), scopes: ["openid"],
+      began: moment().wall, deadline: Expiry(lifetimeSeconds: seconds, from: moment()))
+  }
+
+  static func json(_ text: String, status: Int = 200, headers: [HTTPHeader] = []) -> HTTPResponse {
+    HTTPResponse(status: status, headers: headers, body: Array(text.utf8))
+  }
+}
+
+/// The error that `body` throws; nil when it throws none, or one of another type.
+func refusal<Value>(_ body: () throws -> Value) -> EnrollError? {
+  do {
+    _ = try body()
+    return nil
+  } catch {
+    return error as? EnrollError
+  }
+}

@@ -1,0 +1,298 @@
+// The rules about claims, R24 to R27, each by itself.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import Testing
+
+private let now = TokenMaker.now
+
+@Suite("Claims of an id_token")
+struct IDTokenTests {
+  @Test("a right token is proven, and gives its facts and claims")
+  func right() throws {
+    var maker = TokenMaker()
+    maker.claims["aud"] = .array([.string("native"), .string("api")])
+    maker.claims["azp"] = .string("native")
+    maker.claims["auth_time"] = .number(1_699_999_990.7)
+    maker.claims["acr"] = .string("silver")
+    maker.claims["email"] = .string("alice@example.com")
+    let token = try IDToken.Unverified(parsing: Secret(maker.text()))
+      .verify(keys: Provider.keySet(), expecting: expectations())
+    #expect(
+      token.facts
+        == IdentityFacts(
+          issuer: "https://idp.example", subject: "alice", audience: ["native", "api"],
+          authorizedParty: "native", authTime: UnixTime(seconds: 1_699_999_990)))
+    #expect(token.subject == "alice")
+    #expect(token.issuedAt == UnixTime(seconds: now))
+    #expect(token.expiresAt == UnixTime(seconds: now + 300))
+    #expect(token.authenticationClass == "silver")
+    #expect(token.claims == maker.claims)
+  }
+
+  @Test(
+    "iss is the configured issuer, byte for byte (R24)",
+    arguments: [
+      "https://idp.example/", "https://IDP.example", "http://idp.example", "https://idp.example ", "",
+      "https://evil.example",
+    ])
+  func issuer(value: String) throws {
+    #expect(isRefused(try refusal(.with("iss", .string(value))), by: "R24", "iss"))
+  }
+
+  @Test("iss that is equal only to Unicode is another issuer (R24)")
+  func issuerNormalised() throws {
+    let maker = TokenMaker.with("iss", .string("https://e\u{301}.example"))
+    let error = try refusal(maker) { $0.issuer = "https://\u{E9}.example" }
+    #expect(isRefused(error, by: "R24", "iss"))
+  }
+
+  @Test(
+    "aud contains us (R24)",
+    arguments: [
+      JSON.string("other"), .string("Native"), .string("native "), .string(""), .array([]),
+      .array([.string("other")]), .array([.string("native"), .integer(1)]), .integer(1), .null,
+      .object([("native", .bool(true))]),
+    ])
+  func audience(value: JSON) throws {
+    var maker = TokenMaker.with("aud", value)
+    #expect(isRefused(try refusal(maker), by: "R24", "aud"))
+    // Having asked for it does not make it ours.
+    maker.claims["azp"] = .string("native")
+    #expect(isRefused(try refusal(maker), by: "R24", "aud"))
+  }
+
+  @Test("a token without aud is refused (R24)")
+  func noAudience() throws {
+    #expect(isRefused(try refusal(.with("aud", nil)), by: "R24", "aud is missing"))
+  }
+
+  @Test("several audiences need azp, and azp is us (R24)")
+  func authorizedParty() throws {
+    var maker = TokenMaker.with("aud", .array([.string("native"), .string("api")]))
+    #expect(isRefused(try refusal(maker), by: "R24", "azp is missing"))
+    maker.claims["azp"] = .string("native")
+    #expect(try refusal(maker) == nil)
+    for other: JSON in [.string("api"), .string(""), .null, .array([.string("native")])] {
+      maker.claims["azp"] = other
+      #expect(isRefused(try refusal(maker), by: "R24", "azp"))
+    }
+    #expect(isRefused(try refusal(.with("azp", .string("api"))), by: "R24", "azp"))
+    #expect(try refusal(.with("azp", .string("native"))) == nil)
+    #expect(try refusal(.with("aud", .array([.string("native")]))) == nil)
+    #expect(try refusal(.with("aud", .array([.string("native"), .string("native")]))) == nil)
+  }
+
+  @Test(
+    "exp, iat, sub and iss are present and of their type (R24, R25)", arguments: ["exp", "iat", "sub", "iss"])
+  func required(name: String) throws {
+    let rule = name == "iss" ? "R24" : "R25"
+    #expect(isRefused(try refusal(.with(name, nil)), by: rule, "\(name) is missing"))
+    for value: JSON in [.null, .bool(true), .array([]), .object([])] {
+      #expect(isRefused(try refusal(.with(name, value)), by: rule, "\(name) is not a"))
+    }
+  }
+
+  @Test("a date as text is no date (R25)", arguments: ["exp", "iat", "nbf", "auth_time"])
+  func textDate(name: String) throws {
+    #expect(isRefused(try refusal(.with(name, .string("1700000000"))), by: "R25", name))
+  }
+
+  @Test("sub has 1 to 255 bytes (R25)")
+  func subjectLength() throws {
+    #expect(isRefused(try refusal(.with("sub", .string(""))), by: "R25", "sub"))
+    #expect(try refusal(.with("sub", .string(String(repeating: "a", count: 255)))) == nil)
+    #expect(
+      isRefused(try refusal(.with("sub", .string(String(repeating: "a", count: 256)))), by: "R25", "sub"))
+  }
+
+  @Test(
+    "exp may have passed by less than the tolerance (R25)",
+    arguments: [
+      (JSON.integer(now + 1), true), (.integer(now), true), (.integer(now - 299), true),
+      (.number(Double(now) - 298.5), true), (.integer(now - 300), false), (.integer(now - 301), false),
+      (.integer(0), false), (.integer(-1), false), (.integer(.min), false), (.integer(.max), true),
+      (.number(1e300), true), (.number(-1e300), false), (.number(0x1p63), true), (.number(-0x1p63), false),
+    ])
+  func expiry(value: JSON, accepted: Bool) throws {
+    let error = try refusal(.with("exp", value))
+    #expect(accepted ? error == nil : isRefused(error, by: "R25", "exp"))
+  }
+
+  @Test(
+    "iat may be in the future by the tolerance at most (R25)",
+    arguments: [
+      (JSON.integer(now + 300), true), (.integer(now + 301), false), (.integer(0), true),
+      (.integer(.max), false), (.integer(.min), true), (.number(1e300), false), (.number(-1e300), true),
+    ])
+  func issueTime(value: JSON, accepted: Bool) throws {
+    let error = try refusal(.with("iat", value))
+    #expect(accepted ? error == nil : isRefused(error, by: "R25", "iat"))
+  }
+
+  @Test(
+    "nbf may be in the future by the tolerance at most (R25)",
+    arguments: [
+      (JSON.integer(now + 300), true), (.integer(now + 301), false), (.number(1e300), false),
+      (.integer(.min), true), (.null, false),
+    ])
+  func notBefore(value: JSON, accepted: Bool) throws {
+    let error = try refusal(.with("nbf", value))
+    #expect(accepted ? error == nil : isRefused(error, by: "R25", "nbf"))
+  }
+
+  @Test("no clock and no tolerance, however absurd, makes a rule trap")
+  func absurdClock() throws {
+    for now in [Int64.min, -1, 0, .max] {
+      for tolerance in [Int64.min, 0, .max] {
+        _ = try refusal(TokenMaker.with("auth_time", .integer(.min))) {
+          $0.now = UnixTime(seconds: now)
+          $0.toleranceSeconds = tolerance
+          $0.maxAgeSeconds = .max
+        }
+      }
+    }
+  }
+
+  @Test(
+    "nonce is the one that was sent (R26)",
+    arguments: [
+      JSON.string("n-0S6_WzA2Mk"), .string("n-0S6_WzA2M"), .string("n-0S6_WzA2Mj "), .string(""), .null,
+      .array([.string("n-0S6_WzA2Mj")]), nil,
+    ])
+  func nonce(value: JSON?) throws {
+    let error = try refusal(.with("nonce", value))
+    #expect(isRefused(error, by: "R26", "nonce"))
+    // Whoever reads the log must not learn what was expected (R40).
+    #expect(error?.message.contains("n-0S6_WzA2Mj") == false)
+  }
+
+  @Test("on refresh no nonce is asked for")
+  func noNonce() throws {
+    #expect(try refusal(.with("nonce", nil)) { $0.nonce = nil } == nil)
+    #expect(try refusal(.with("nonce", .string("any"))) { $0.nonce = nil } == nil)
+  }
+
+  @Test(
+    "max_age asked means auth_time checked (R26)",
+    arguments: [
+      (nil, false), (JSON.integer(now), true), (.integer(now - 60), true), (.integer(now - 360), true),
+      (.integer(now - 361), false), (.number(Double(now) - 359.5), true), (.integer(0), false),
+      (.integer(now + 300), true), (.integer(now + 301), false), (.integer(.max), false),
+      (.integer(.min), false),
+    ])
+  func authenticationTime(value: JSON?, accepted: Bool) throws {
+    let error = try refusal(.with("auth_time", value)) { $0.maxAgeSeconds = 60 }
+    #expect(accepted ? error == nil : isRefused(error, by: "R26", "auth_time"))
+    #expect(try refusal(.with("auth_time", value)) == nil)
+  }
+
+  @Test("max_age of nought allows no more than the tolerance (R26)")
+  func maxAgeZero() throws {
+    #expect(try refusal(.with("auth_time", .integer(now - 300))) { $0.maxAgeSeconds = 0 } == nil)
+    let error = try refusal(.with("auth_time", .integer(now - 301))) { $0.maxAgeSeconds = 0 }
+    #expect(isRefused(error, by: "R26", "auth_time"))
+  }
+
+  @Test("acr is checked when asked (R26)")
+  func authenticationClass() throws {
+    let ask = { (expected: inout IDTokenExpectations) in expected.acrValues = ["gold", "silver"] }
+    #expect(isRefused(try refusal(TokenMaker(), ask), by: "R26", "acr"))
+    #expect(try refusal(.with("acr", .string("silver")), ask) == nil)
+    #expect(isRefused(try refusal(.with("acr", .string("bronze")), ask), by: "R26", "acr"))
+    #expect(isRefused(try refusal(.with("acr", .string("gold silver")), ask), by: "R26", "acr"))
+    #expect(isRefused(try refusal(.with("acr", .integer(1)), ask), by: "R26", "acr"))
+    #expect(try refusal(.with("acr", .string("bronze"))) == nil)
+  }
+
+  @Test(
+    "at_hash is of the access token, by the hash of the algorithm, or by Glewlwyd's for EdDSA (R26)",
+    arguments: SignatureAlgorithm.allCases)
+  func accessTokenHash(algorithm: SignatureAlgorithm) throws {
+    let accessToken = Secret("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y")
+    var maker = TokenMaker(algorithm)
+    let accepted: [Digest] = algorithm == .EdDSA ? [.sha512, .sha256] : [algorithm.digest]
+    for digest in Digest.allCases {
+      let hash = try digest.hash(accessToken)
+      maker.claims["at_hash"] = .string(Base64URL.encode(Array(hash.prefix(digest.byteCount / 2))))
+      let error = try refusal(maker) { $0.accessToken = accessToken }
+      #expect(accepted.contains(digest) ? error == nil : isRefused(error, by: "R26", "at_hash"))
+    }
+  }
+
+  @Test("at_hash of another token, cut short or of another type is refused (R26)")
+  func wrongAccessTokenHash() throws {
+    let accessToken = Secret("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y")
+    let ask = { (expected: inout IDTokenExpectations) in expected.accessToken = accessToken }
+    // OpenID Connect Core A.3 has this pair.
+    #expect(try refusal(.with("at_hash", .string("77QmUPtjPfzWtF2AnpK9RQ")), ask) == nil)
+    #expect(try refusal(TokenMaker(), ask) == nil)
+    for wrong: JSON in [
+      .string("77QmUPtjPfzWtF2AnpK9RA"), .string("77QmUPtjPfzWtF2AnpK9R"), .string(""), .null,
+      .string("77QmUPtjPfzWtF2AnpK9RQ=="),
+    ] {
+      #expect(isRefused(try refusal(.with("at_hash", wrong), ask), by: "R26", "at_hash"))
+    }
+  }
+
+  private let first = IdentityFacts(
+    issuer: "https://idp.example", subject: "alice", audience: ["native"],
+    authTime: UnixTime(seconds: now - 9))
+
+  private func onRefresh(_ maker: TokenMaker, _ first: IdentityFacts) throws -> EnrollError? {
+    try refusal(maker) {
+      $0.nonce = nil
+      $0.previous = first
+    }
+  }
+
+  @Test("on refresh iss, sub, aud, azp and auth_time are unchanged (R27)")
+  func continuity() throws {
+    var maker = TokenMaker()
+    #expect(try onRefresh(maker, first) == nil)
+    maker.claims["auth_time"] = .integer(now - 9)
+    #expect(try onRefresh(maker, first) == nil)
+    maker.claims["auth_time"] = .number(Double(now) - 8.25)
+    #expect(try onRefresh(maker, first) == nil)
+    maker.claims["auth_time"] = .integer(now - 8)
+    #expect(isRefused(try onRefresh(maker, first), by: "R27", "auth_time"))
+
+    #expect(isRefused(try onRefresh(.with("sub", .string("mallory")), first), by: "R27", "sub"))
+    #expect(try onRefresh(.with("sub", .string("mallory")), first)?.message.contains("mallory") == false)
+    #expect(isRefused(try onRefresh(.with("azp", .string("native")), first), by: "R27", "azp"))
+    var several = first
+    several.audience = ["native", "api"]
+    several.authorizedParty = "native"
+    #expect(isRefused(try onRefresh(TokenMaker(), several), by: "R27", "aud"))
+    maker = .with("aud", .array([.string("api"), .string("native")]))
+    maker.claims["azp"] = .string("native")
+    #expect(try onRefresh(maker, several) == nil)
+    #expect(isRefused(try onRefresh(maker, first), by: "R27", "aud"))
+    var elsewhere = first
+    elsewhere.issuer = "https://old.example"
+    #expect(isRefused(try onRefresh(TokenMaker(), elsewhere), by: "R27", "iss"))
+  }
+
+  @Test("an auth_time that comes late, or only once, changes nothing (R27)")
+  func authTimeOnce() throws {
+    var silent = first
+    silent.authTime = nil
+    #expect(try onRefresh(.with("auth_time", .integer(now - 9)), silent) == nil)
+    #expect(try onRefresh(TokenMaker(), silent) == nil)
+  }
+
+  @Test("claims that are no object, or break a limit of JSON, are refused (R37)")
+  func badClaims() throws {
+    let header = Base64URL.encode(Array(#"{"alg":"RS256","kid":"rsa"}"#.utf8))
+    for payload in [
+      "", "null", "[]", "\"x\"", "{", #"{"iss":"https://idp.example","iss":"https://evil.example"}"#,
+      #"{"sub":"a\u0000"}"#, String(repeating: "[", count: 100),
+    ] {
+      let signed = header + "." + Base64URL.encode(Array(payload.utf8))
+      let signature = try Provider.key(.rsa).sign(Array(signed.utf8), algorithm: .RS256)
+      let error = try refusal(signed + "." + Base64URL.encode(signature))
+      #expect(isRefused(error, by: "R21", "the claims are not"), "\(payload.prefix(40))")
+    }
+  }
+}

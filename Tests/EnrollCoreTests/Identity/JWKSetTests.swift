@@ -1,0 +1,147 @@
+// Key sets: what is left out, what makes the whole set unusable (R20, R22).
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import Testing
+
+private func reason(_ key: JSON) throws -> String? {
+  let set = try Provider.keySet([key])
+  #expect(set.keys.count + set.unusable.count == 1)
+  return set.unusable.first?.reason
+}
+
+private func refusal(_ body: String) -> EnrollError? {
+  do throws(EnrollError) {
+    _ = try JWKSet.parse(Array(body.utf8))
+    return nil
+  } catch {
+    return error
+  }
+}
+
+@Suite("Key sets")
+struct JWKSetTests {
+  @Test("every kind of key is read, and finds its algorithms")
+  func kinds() throws {
+    let set = try Provider.keySet()
+    #expect(set.unusable.isEmpty)
+    #expect(set.keys.map(\.keyID) == ["rsa", "p256", "p384", "p521", "ed25519"])
+    for algorithm in SignatureAlgorithm.allCases {
+      let candidates = set.candidates(keyID: nil, algorithm: algorithm)
+      #expect(candidates.count == 1)
+      #expect(algorithm.fits(candidates[0].key.kind))
+      #expect(set.candidates(keyID: candidates[0].keyID, algorithm: algorithm).count == 1)
+      #expect(set.candidates(keyID: "other", algorithm: algorithm).isEmpty)
+    }
+  }
+
+  @Test("a key that cannot check signatures is left out with its reason (R22)")
+  func unusable() throws {
+    let text = { (value: String) in JSON.string(value) }
+    for (members, expected) in [
+      ([("use", text("enc"))], "use is not sig"), ([("use", text("SIG"))], "use is not sig"),
+      ([("use", .null)], "use is not sig"), ([("key_ops", .array([text("encrypt")]))], "key_ops"),
+      ([("key_ops", .array([]))], "key_ops"), ([("key_ops", text("verify"))], "key_ops"),
+      ([("alg", text("RSA-OAEP"))], "alg is not"), ([("alg", text("none"))], "alg is not"),
+      ([("alg", text("HS256"))], "alg is not"), ([("alg", .integer(1))], "alg is not"),
+      ([("alg", text("ES256"))], "alg ES256 is for another kind"), ([("kty", text("rsa"))], "kty"),
+      ([("kty", text("oct"))], "kty"), ([("kty", nil)], "kty is missing"), ([("kid", .integer(1))], "kid"),
+      ([("kid", text(String(repeating: "k", count: 513)))], "kid"), ([("d", text("AQAB"))], "secret half"),
+      ([("n", nil)], "n is not base64url"), ([("n", text("AQAB=="))], "n is not base64url"),
+      ([("n", text("AQAB"))], "an RSA key has 2048 to 8192 bits"), ([("e", text("AQ"))], "exponent"),
+      ([("e", text("Ag"))], "exponent"), ([("e", .integer(65537))], "e is not base64url"),
+    ] as [([(String, JSON?)], String)] {
+      let reason = try reason(Provider.jwk(.rsa, members))
+      #expect(reason?.contains(expected) == true, "\(members): \(reason ?? "accepted")")
+    }
+    for (members, expected) in [
+      ([("crv", text("P-384"))], "a coordinate on P-384"), ([("crv", text("p-256"))], "kty and crv"),
+      ([("crv", text("secp256k1"))], "kty and crv"), ([("crv", nil)], "kty and crv"),
+      ([("alg", text("ES384"))], "alg ES384 is for another kind"),
+      ([("x", text(Base64URL.encode([UInt8](repeating: 1, count: 32))))], "not on P-256"),
+      ([("y", nil)], "y is not base64url"), ([("kty", text("OKP"))], "kty and crv"),
+    ] as [([(String, JSON?)], String)] {
+      let reason = try reason(Provider.jwk(.p256, members))
+      #expect(reason?.contains(expected) == true, "\(members): \(reason ?? "accepted")")
+    }
+    for (members, expected) in [
+      ([("crv", text("Ed448"))], "kty and crv"), ([("crv", text("X25519"))], "kty and crv"),
+      ([("x", text("AQAB"))], "32 bytes"), ([("alg", text("ES256"))], "alg ES256 is for another kind"),
+    ] as [([(String, JSON?)], String)] {
+      let reason = try reason(Provider.jwk(.ed25519, members))
+      #expect(reason?.contains(expected) == true, "\(members): \(reason ?? "accepted")")
+    }
+    #expect(try reason(.string("key")) == "not an object")
+    #expect(try reason(.null) == "not an object")
+  }
+
+  @Test("a key for signatures is used, whatever else it says")
+  func usable() throws {
+    for members in [
+      [], [("use", .string("sig"))], [("alg", .string("PS512"))], [("kid", nil)], [("x5c", .array([]))],
+      [("key_ops", .array([.string("sign"), .string("verify")]))],
+    ] as [[(String, JSON?)]] {
+      #expect(try reason(Provider.jwk(.rsa, members)) == nil)
+    }
+  }
+
+  @Test("an unusable key does not harm the others")
+  func mixed() throws {
+    let set = try Provider.keySet([
+      .null, Provider.jwk(.otherRSA, [("use", .string("enc"))]), Provider.jwk(.rsa),
+      .object([("kty", .string("oct")), ("k", .string("AQAB")), ("kid", .string("mac"))]),
+    ])
+    #expect(set.keys.map(\.keyID) == ["rsa"])
+    #expect(set.unusable.map(\.keyID) == [nil, "otherRSA", "mac"])
+  }
+
+  @Test("two usable keys with one kid are refused (R22)")
+  func twins() throws {
+    let twin = try Provider.jwk(.otherRSA, [("kid", .string("rsa"))])
+    let body = JSON.object([("keys", .array([try Provider.jwk(.rsa), twin]))]).serialized()
+    let error = refusal(String(decoding: body, as: UTF8.self))
+    #expect(error?.code == .keysUnavailable)
+    #expect(error?.message.contains("kid rsa") == true)
+    // Not when one of them is for encryption, nor without a kid.
+    let encryption = try Provider.jwk(.otherRSA, [("kid", .string("rsa")), ("use", .string("enc"))])
+    #expect(try Provider.keySet([Provider.jwk(.rsa), encryption]).keys.count == 1)
+    let nameless = try [Provider.KeyID.rsa, .otherRSA].map { try Provider.jwk($0, [("kid", nil)]) }
+    #expect(try Provider.keySet(nameless).keys.count == 2)
+  }
+
+  @Test("a set has 100 keys at most, in 512 KiB (R20)")
+  func limits() throws {
+    let nulls = { (count: Int) in
+      "{\"keys\":[" + [String](repeating: "null", count: count).joined(separator: ",") + "]}"
+    }
+    #expect(refusal(nulls(100)) == nil)
+    #expect(refusal(nulls(101))?.message.contains("101 keys") == true)
+    let spaces = { (count: Int) in "{\"keys\":[]}" + String(repeating: " ", count: count - 11) }
+    #expect(refusal(spaces(512 << 10)) == nil)
+    #expect(refusal(spaces(512 << 10 + 1))?.code == .keysUnavailable)
+    #expect(JWKSet.request("https://idp.example/jwks").responseLimit == 512 << 10)
+  }
+
+  @Test(
+    "what is no key set is refused",
+    arguments: ["", "[]", "{}", "null", #"{"keys":{}}"#, #"{"keys":[],"keys":[]}"#])
+  func noSet(body: String) {
+    #expect(refusal(body)?.code == .keysUnavailable)
+  }
+
+  @Test("only status 200 brings keys")
+  func status() throws {
+    let body = JSON.object([("keys", .array([try Provider.jwk(.rsa)]))]).serialized()
+    #expect(try JWKSet.accept(HTTPResponse(status: 200, body: body)).keys.count == 1)
+    for status in [201, 204, 302, 404, 500] {
+      do throws(EnrollError) {
+        _ = try JWKSet.accept(HTTPResponse(status: status, body: body))
+        Issue.record("accepted")
+      } catch {
+        #expect(error.code == .keysUnavailable)
+        #expect(error.httpStatus == status)
+      }
+    }
+  }
+}

@@ -1,0 +1,290 @@
+// Signatures, algorithms and keys of id_tokens: R21, R22, R23.
+
+import EnrollCrypto
+import EnrollJSON
+import TestVectors
+import Testing
+
+@testable import EnrollCore
+
+@Suite("Signatures of id_tokens")
+struct JWSTests {
+  @Test("every algorithm of R21 is accepted with its kind of key", arguments: SignatureAlgorithm.allCases)
+  func accepted(algorithm: SignatureAlgorithm) throws {
+    #expect(try refusal(TokenMaker(algorithm)) == nil)
+    var withoutKeyID = TokenMaker(algorithm)
+    withoutKeyID.header["kid"] = nil
+    #expect(try refusal(withoutKeyID) == nil)
+  }
+
+  @Test(
+    "a changed byte of header, claims or signature is refused (R21)", arguments: SignatureAlgorithm.allCases)
+  func tampered(algorithm: SignatureAlgorithm) throws {
+    let text = try TokenMaker(algorithm).text()
+    let parts = text.split(separator: ".").compactMap { Base64URL.decode(String($0)) }
+    #expect(parts.count == 3)
+    for part in 0..<3 {
+      for at in [0, parts[part].count / 2, parts[part].count - 1] {
+        var changed = parts
+        changed[part][at] ^= 1
+        let token = changed.map { Base64URL.encode($0) }.joined(separator: ".")
+        #expect(try refusal(token)?.code == .idTokenInvalid)
+      }
+    }
+    var evil = TokenMaker(algorithm)
+    evil.claims["sub"] = .string("mallory")
+    let grafted = evil.signedPart + "." + Base64URL.encode(parts[2])
+    #expect(isRefused(try refusal(grafted), by: "R21", "the signature is not the issuer's"))
+  }
+
+  @Test(
+    "none and HS* are refused in every spelling, with and without a signature (R21)",
+    arguments: [
+      "none", "None", "NONE", "nOnE", "HS256", "HS384", "HS512", "hs256", "", "RS256 ", "rs256", "ES256K",
+      "ES521", "RS1", "Ed25519", "A256GCM", "dir",
+    ])
+  func otherAlgorithms(name: String) throws {
+    var maker = TokenMaker()
+    maker.header["alg"] = .string(name)
+    #expect(isRefused(try refusal(maker), by: "R21", "alg"))
+    #expect(isRefused(try refusal(maker.signedPart + "."), by: "R21", "alg"))
+  }
+
+  @Test("alg is a text, and the signature is not empty (R21)")
+  func missingParts() throws {
+    for value: JSON? in [nil, .null, .integer(256), .array([.string("RS256")])] {
+      var maker = TokenMaker()
+      maker.header["alg"] = value
+      #expect(isRefused(try refusal(maker), by: "R21", "alg is missing"))
+    }
+    #expect(isRefused(try refusal(TokenMaker().signedPart + "."), by: "R21", "signature is missing"))
+  }
+
+  @Test("the public key as an HMAC secret signs nothing (R21)")
+  func confusion() throws {
+    var maker = TokenMaker()
+    guard case .rsa(let modulus, _) = try Provider.key(.rsa).publicKey.components else { return }
+    maker.header["alg"] = .string("HS256")
+    for secret in [modulus, try Provider.jwk(.rsa).serialized()] {
+      let tag = try HMAC.sha256(key: Secret(secret), Array(maker.signedPart.utf8))
+      let token = maker.signedPart + "." + Base64URL.encode(tag)
+      #expect(isRefused(try refusal(token), by: "R21", "alg HS256"))
+    }
+  }
+
+  @Test("an algorithm that is not configured is refused (R21)")
+  func configured() throws {
+    #expect(isRefused(try refusal(TokenMaker(.ES256)) { $0.algorithms = [.RS256] }, by: "R21", "ES256"))
+    #expect(isRefused(try refusal(TokenMaker(.RS256)) { $0.algorithms = [] }, by: "R21", "RS256"))
+    #expect(try refusal(TokenMaker(.ES256)) { $0.algorithms = [.RS256, .ES256] } == nil)
+  }
+
+  @Test("any crit is refused, for none is known (R21)")
+  func crit() throws {
+    for value: JSON in [
+      .array([.string("b64")]), .array([.string("exp")]), .array([]), .string("b64"), .null,
+    ] {
+      var maker = TokenMaker()
+      maker.header["crit"] = value
+      maker.header["b64"] = .bool(false)
+      #expect(isRefused(try refusal(maker), by: "R21", "crit"))
+    }
+  }
+
+  @Test("a key that the token brings along is not used (R21)", arguments: ["jwk", "jku", "x5u", "x5c"])
+  func ownKey(member: String) throws {
+    var maker = TokenMaker()
+    maker.key = .otherRSA
+    maker.header["kid"] = .string("otherRSA")
+    maker.header[member] =
+      member == "jwk" ? try Provider.jwk(.otherRSA) : .string("https://evil.example/otherRSA")
+    #expect(try refusal(maker)?.code == .keysUnavailable)
+    maker.header["kid"] = nil
+    #expect(isRefused(try refusal(maker), by: "R21", "signature"))
+    maker.header["kid"] = .string("rsa")
+    #expect(isRefused(try refusal(maker), by: "R21", "signature"))
+    // And one that is signed rightly is accepted all the same.
+    maker.key = .rsa
+    #expect(try refusal(maker) == nil)
+  }
+
+  @Test("an unknown kid asks for the keys again, and nothing else does (R23)")
+  func unknownKeyID() throws {
+    for kid in ["new", "RSA", "rsa ", "", "../rsa"] {
+      var maker = TokenMaker()
+      maker.header["kid"] = .string(kid)
+      #expect(try refusal(maker)?.code == .keysUnavailable)
+    }
+    var maker = TokenMaker()
+    maker.header["kid"] = nil
+    #expect(try refusal(maker, keys: Provider.keySet([.p256]))?.code == .keysUnavailable)
+    #expect(try refusal(maker, keys: Provider.keySet([JSON]()))?.code == .keysUnavailable)
+    for kid: JSON in [.null, .integer(1), .string(String(repeating: "k", count: 513))] {
+      maker.header["kid"] = kid
+      #expect(isRefused(try refusal(maker), by: "R21", "kid"))
+    }
+  }
+
+  @Test("the key of the token's kid is the only one tried (R22)")
+  func keyIDGames() throws {
+    // Signed by otherRSA, which the issuer has, but said to be signed by rsa.
+    var maker = TokenMaker()
+    maker.key = .otherRSA
+    let keys = try Provider.keySet([.rsa, .otherRSA])
+    #expect(isRefused(try refusal(maker, keys: keys), by: "R21", "signature"))
+    maker.header["kid"] = .string("otherRSA")
+    #expect(try refusal(maker, keys: keys) == nil)
+    // Without kid any key of the issuer may have signed.
+    maker.header["kid"] = nil
+    #expect(try refusal(maker, keys: keys) == nil)
+    #expect(isRefused(try refusal(maker, keys: Provider.keySet([.rsa])), by: "R21", "signature"))
+  }
+
+  @Test("a key of another kind or curve than the algorithm's is refused (R22)")
+  func wrongKey() throws {
+    for (algorithm, key) in [
+      (SignatureAlgorithm.ES256, "rsa"), (.ES256, "p384"), (.ES384, "p256"), (.RS256, "p256"),
+      (.EdDSA, "p256"),
+      (.ES256, "ed25519"),
+    ] {
+      var maker = TokenMaker(algorithm)
+      maker.header["kid"] = .string(key)
+      #expect(isRefused(try refusal(maker), by: "R22", "is not for \(algorithm.rawValue)"))
+    }
+  }
+
+  @Test("a key that names its algorithm is for no other (R22)")
+  func boundKey() throws {
+    let keys = try Provider.keySet([Provider.jwk(.rsa, [("alg", .string("RS256"))])])
+    #expect(try refusal(TokenMaker(.RS256), keys: keys) == nil)
+    for algorithm: SignatureAlgorithm in [.RS384, .RS512, .PS256] {
+      #expect(isRefused(try refusal(TokenMaker(algorithm), keys: keys), by: "R22", "is not for"))
+    }
+  }
+
+  @Test("a token whose key is unusable is refused with the reason (R22)")
+  func unusableKey() throws {
+    let keys = try Provider.keySet([Provider.jwk(.rsa, [("use", .string("enc"))])])
+    #expect(isRefused(try refusal(TokenMaker(), keys: keys), by: "R22", "use is not sig"))
+  }
+
+  @Test("three parts of strict base64url make a token (R21)")
+  func form() throws {
+    let text = try TokenMaker().text()
+    let parts = text.split(separator: ".").map(String.init)
+    let bad = [
+      "", ".", "..", "...", "a.b.c", parts[0], parts[0] + "." + parts[1], text + ".", "." + text,
+      text + ".x.y",
+      text + "=", parts[0] + "=." + parts[1] + "." + parts[2], " " + text, text + " ", text + "\n",
+      parts[0] + "?." + parts[1] + "." + parts[2], text.dropLast() + "+",
+      parts[0] + ".." + parts[2], "." + parts[1] + "." + parts[2],
+    ]
+    for token in bad {
+      let error = try refusal(token)
+      #expect(error?.code == .idTokenInvalid, "\(token.count)")
+    }
+    for header in ["[]", "null", "{", #"{"alg":"RS256","alg":"none"}"#, "{\"alg\":\"RS256\"} x"] {
+      let token = Base64URL.encode(Array(header.utf8)) + "." + parts[1] + "." + parts[2]
+      #expect(isRefused(try refusal(token), by: "R21", "header"))
+    }
+  }
+
+  @Test("a token over 64 KiB is refused before it is read")
+  func length() throws {
+    let maker = TokenMaker.with("padding", .string(String(repeating: "x", count: 40_000)))
+    #expect(try refusal(maker) == nil)
+    let long = TokenMaker.with("padding", .string(String(repeating: "x", count: 50_000)))
+    #expect(isRefused(try refusal(long), by: "R21", "bytes"))
+  }
+
+  @Test("what is refused is told without control characters, and cut short")
+  func printable() throws {
+    var maker = TokenMaker()
+    maker.header["alg"] = .string("no\n\u{1B}[31mne" + String(repeating: "x", count: 1000))
+    let message = try #require(try refusal(maker)).message
+    #expect(message.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F })
+    #expect(message.utf8.count < 200)
+  }
+
+  // MARK: Published vectors
+
+  /// Whether the token's signature is accepted with these keys.
+  private func accepts(_ token: String, _ keys: JSON?) -> Bool {
+    do throws(EnrollError) {
+      let keys = keys?["keys"] ?? keys.map { .array([$0]) } ?? .array([])
+      let set = try JWKSet.parse(JSON.object([("keys", keys)]).serialized())
+      let token = try JWS(parsing: Array(token.utf8))
+      try SignatureRule.check(token, keys: set, algorithms: SignatureAlgorithm.allCases)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  @Test(
+    "Wycheproof's JSON web signatures are judged as it says, but for the stated overrides",
+    .enabled(if: Vectors.arePresent),
+    arguments: ["json_web_signature_test.json", "json_web_key_test.json", "json_web_crypto_test.json"])
+  func wycheproof(file: String) throws {
+    let overrides = try Vectors.json("wycheproof/OVERRIDES.json")[file]
+    var accepted = 0
+    for group in try Vectors.json("wycheproof/" + file).elements("testGroups") {
+      for test in group.elements("tests") {
+        let id = "\(test["tcId"]?.integer ?? 0)"
+        var result = overrides?[id]?["use"]?.string ?? test["result"]?.string ?? ""
+        // No public key means a shared one, and HS* is refused whatever the tag (R21).
+        if group["public"] == nil || group["public"]?.isNull == true { result = "invalid" }
+        let valid = accepts(test["jws"]?.string ?? test["jwe"]?.string ?? "", group["public"])
+        if valid { accepted += 1 }
+        if result == "valid" || result == "invalid" {
+          #expect(valid == (result == "valid"), "\(file) \(id) \(test["comment"]?.string ?? "")")
+        }
+      }
+    }
+    #expect(accepted > 0)
+  }
+
+  @Test("RFC 7520's and RFC 8037's signatures are accepted, but for HMAC", .enabled(if: Vectors.arePresent))
+  func cookbook() throws {
+    for (file, valid) in [
+      ("jws/4_1.rsa_v15_signature.json", true), ("jws/4_2.rsa-pss_signature.json", true),
+      ("jws/4_3.ecdsa_signature.json", true), ("jws/4_4.hmac-sha2_integrity_protection.json", false),
+      ("curve25519/jws.json", true),
+    ] {
+      let example = try Vectors.json("jose-cookbook/" + file)
+      // The examples give private keys, which no provider may publish.
+      var key = try #require(example["input"]?["key"]?.object)
+      for name in ["d", "p", "q", "dp", "dq", "qi"] { key[name] = nil }
+      let token = try #require(example["output"]?["compact"]?.string)
+      #expect(accepts(token, .object(key)) == valid, "\(file)")
+      #expect(!accepts(token, example["input"]?["key"]), "\(file)")
+      if valid {
+        let payload = try JWS(parsing: Array(token.utf8)).payload
+        #expect(example["input"]?["payload"]?.string.map { Array($0.utf8) } == payload)
+      }
+    }
+  }
+
+  @Test("RFC 7515's signatures are accepted, but for HMAC and none", .enabled(if: Vectors.arePresent))
+  func rfc7515() throws {
+    for test in try Vectors.json("rfc-kat/rfc-kat.json").array ?? []
+    where test["kind"]?.string == "jws-compact" {
+      var key = test["key"]?.object ?? JSONObject()
+      key["d"] = nil
+      let isAsymmetric = ["RSA", "EC", "OKP"].contains(key["kty"]?.string ?? "")
+      #expect(accepts(test["jws"]?.string ?? "", .object(key)) == isAsymmetric, "\(test["id"] ?? .null)")
+    }
+  }
+
+  @Test("at_hash and c_hash of the specifications are computed", .enabled(if: Vectors.arePresent))
+  func hashes() throws {
+    for test in try Vectors.json("rfc-kat/rfc-kat.json").array ?? [] {
+      guard let kind = test["kind"]?.string, kind == "at_hash" || kind == "c_hash" else { continue }
+      let token = test["code"]?.string ?? test["access_token"]?.string ?? ""
+      let algorithm = try #require(SignatureAlgorithm(name: test["alg"]?.string ?? "RS256"))
+      var maker = TokenMaker(algorithm)
+      maker.claims["at_hash"] = test[kind]
+      #expect(try refusal(maker) { $0.accessToken = Secret(token) } == nil)
+    }
+  }
+}

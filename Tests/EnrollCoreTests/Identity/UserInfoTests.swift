@@ -1,0 +1,78 @@
+// The userinfo endpoint: R28, R31.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import Testing
+
+private func response(_ body: String, type: String? = "application/json", status: Int = 200) -> HTTPResponse {
+  HTTPResponse(
+    status: status, headers: type.map { [HTTPHeader("content-type", $0)] } ?? [], body: Array(body.utf8))
+}
+
+private func code(_ response: HTTPResponse, subject: String? = "alice") -> EnrollError.Code? {
+  do throws(EnrollError) {
+    _ = try UserInfo.accept(response, subject: subject)
+    return nil
+  } catch {
+    return error.code
+  }
+}
+
+@Suite("Userinfo")
+struct UserInfoTests {
+  @Test("claims about the user of the id_token are taken")
+  func accepted() throws {
+    let claims = try UserInfo.accept(response(#"{"sub":"alice","name":"A"}"#), subject: "alice")
+    #expect(claims["name"] == .string("A"))
+  }
+
+  @Test(
+    "claims about somebody else are discarded (R28)",
+    arguments: ["Alice", "alice ", "mallory", "alic\u{65}\u{301}"])
+  func mismatch(subject: String) {
+    #expect(code(response("{\"sub\":\"\(subject)\"}")) == .profileMismatch)
+    #expect(code(response(#"{"sub":"é"}"#), subject: "e\u{301}") == .profileMismatch)
+  }
+
+  @Test(
+    "an answer without sub, or that is no object, is refused",
+    arguments: ["{}", #"{"sub":1}"#, #"{"sub":""}"#, "[]", "", "x"])
+  func malformed(body: String) {
+    #expect(code(response(body)) == .responseInvalid)
+  }
+
+  @Test("a signed answer is told to be unsupported; other types are no answer")
+  func contentType() {
+    let body = #"{"sub":"alice"}"#
+    for type in [
+      "application/json", "Application/JSON", "application/json; charset=utf-8", "application/json ;x",
+    ] {
+      #expect(code(response(body, type: type)) == nil)
+    }
+    #expect(code(response("ey.ey.x", type: "application/jwt")) == .unsupported)
+    #expect(code(response("ey.ey.x", type: "application/JWT; charset=x")) == .unsupported)
+    for type in ["text/html", "text/json", "application/jsonx", "", nil] {
+      #expect(code(response(body, type: type)) == .responseInvalid)
+    }
+  }
+
+  @Test(
+    "a status other than 200 brings no claims",
+    arguments: [
+      (401, EnrollError.Code.oauth), (403, .oauth), (429, .server), (500, .server), (503, .server),
+      (404, .responseInvalid), (204, .responseInvalid),
+    ])
+  func status(status: Int, expected: EnrollError.Code) {
+    #expect(code(response(#"{"sub":"alice"}"#, status: status)) == expected)
+  }
+
+  @Test("the access token goes into the Authorization header alone (R31)")
+  func request() {
+    let request = UserInfo.request(
+      endpoint: "https://idp.example/userinfo", accessToken: Secret("at-1"), tokenType: "bearer")
+    #expect(request.url == "https://idp.example/userinfo")
+    #expect(request.body.isEmpty)
+    #expect(request.headers.contains(HTTPHeader("Authorization", "Bearer at-1")))
+  }
+}

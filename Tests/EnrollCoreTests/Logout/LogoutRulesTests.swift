@@ -1,0 +1,111 @@
+import EnrollCore
+import EnrollCrypto
+import Testing
+
+@Suite("Logout requests and answers (flows.md §5)")
+struct LogoutRulesTests {
+  private var entry: OutboxEntry {
+    OutboxEntry(
+      issuer: Fixture.issuer, endpoint: nil, clientID: "client one", token: Secret("r&1"),
+      hint: "refresh_token",
+      bearer: Secret("acc"), queued: Fixture.moment().wall)
+  }
+
+  @Test("a revocation says token, hint and client (RFC 7009 §2.1)")
+  func revocation() {
+    let request = RevocationRequest.make(entry, endpoint: "https://id.example.com/r")
+    #expect(request.method == .post)
+    #expect(request.url == "https://id.example.com/r")
+    #expect(
+      String(decoding: request.body, as: UTF8.self)
+        == "token=r%261&token_type_hint=refresh_token&client_id=client+one")
+    #expect(!request.headers.contains { $0.name == "Authorization" })
+  }
+
+  @Test("the bearer goes along only where it is asked for")
+  func bearer() {
+    let request = RevocationRequest.make(entry, endpoint: "https://id.example.com/r", withBearer: true)
+    #expect(request.headers.contains(HTTPHeader("Authorization", "Bearer acc")))
+    var without = entry
+    without.bearer = nil
+    let plain = RevocationRequest.make(without, endpoint: "https://id.example.com/r", withBearer: true)
+    #expect(!plain.headers.contains { $0.name == "Authorization" })
+  }
+
+  static let answers: [(Int, String, Bool, Bool)] = [
+    (200, "", true, false), (204, "", true, false),
+    (400, #"{"error":"unsupported_token_type"}"#, true, false),
+    (400, #"{"error":"invalid_client"}"#, true, true), (401, "", true, true), (403, "", true, true),
+    (404, "", true, false), (503, "", false, false), (429, "", false, false), (408, "", false, false),
+    (302, "", false, false),
+  ]
+
+  @Test(
+    "trouble is tried again, a refusal is final, a bearer may help against 401 and 403", arguments: answers)
+  func classes(status: Int, body: String, isFinal: Bool, wantsBearer: Bool) {
+    let answer = RevocationAnswer(processing: Fixture.json(body, status: status))
+    #expect(answer.isFinal == isFinal)
+    #expect(answer.wantsBearer == wantsBearer)
+  }
+
+  private func endSession(
+    callback: String?, endpoint: String? = "https://id.example.com/logout?ui=plain",
+    hint: Secret? = Secret("i.d.t")
+  ) throws -> EndSessionRequest? {
+    var metadata = try Fixture.metadata()
+    metadata.endSessionEndpoint = endpoint
+    return EndSessionRequest.make(
+      configuration: try Fixture.configuration(postLogoutRedirectURI: callback), metadata: metadata,
+      idTokenHint: hint, random: [UInt8](repeating: 0xFF, count: 32))
+  }
+
+  @Test("the end_session URL names the session, the client and the way back (RP-Initiated Logout §2)")
+  func endSessionURL() throws {
+    let request = try #require(try endSession(callback: "com.example.app.oauth:/logout/callback"))
+    let state = try #require(request.state)
+    #expect(state.count == 43)
+    #expect(
+      request.url == "https://id.example.com/logout?ui=plain&id_token_hint=i.d.t&client_id=client%20one"
+        + "&post_logout_redirect_uri=com.example.app.oauth%3A%2Flogout%2Fcallback&state=\(state.reveal())")
+    #expect(request.redirectURI == "com.example.app.oauth:/logout/callback")
+  }
+
+  @Test("without a callback no state is sent, without an endpoint nothing")
+  func endSessionParts() throws {
+    let request = try #require(try endSession(callback: nil, hint: nil))
+    #expect(request.url == "https://id.example.com/logout?ui=plain&client_id=client%20one")
+    #expect(request.state == nil)
+    #expect(try endSession(callback: nil, endpoint: nil) == nil)
+  }
+
+  private var pending: [PendingLogout] {
+    ["one", "two"].map {
+      PendingLogout(
+        state: Secret($0), redirectURI: "com.example.app.oauth:/logout/callback", began: Fixture.moment().wall
+      )
+    }
+  }
+
+  @Test(
+    "a callback belongs to the logout that has its state and its address",
+    arguments: [
+      ("com.example.app.oauth:/logout/callback?state=two", Int?.some(1)),
+      ("com.example.app.oauth:/logout/callback?state=one&x=y", 0),
+      ("com.example.app.oauth:/logout/callback?state=three", nil),
+      ("com.example.app.oauth:/logout/callback?state=", nil), ("com.example.app.oauth:/logout/callback", nil),
+      ("com.example.app.oauth:/logout/callback/?state=one", nil),
+      ("com.example.app.oauth:/logout?state=one", nil),
+      ("com.example.app:/logout/callback?state=one", nil),
+    ])
+  func callbacks(url: String, index: Int?) throws {
+    #expect(try LogoutCallback(parsing: url).index(in: pending) == index)
+  }
+
+  @Test("a repeated state is malformed (R8)")
+  func repeatedState() {
+    let error = refusal {
+      try LogoutCallback(parsing: "com.example.app.oauth:/logout/callback?state=one&state=two")
+    }
+    #expect(error?.code == .redirectMalformed)
+  }
+}

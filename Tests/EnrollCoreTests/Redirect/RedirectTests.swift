@@ -1,0 +1,71 @@
+import EnrollCore
+import EnrollCrypto
+import Testing
+
+@Suite("Redirects as they arrive (R8, R9)")
+struct RedirectTests {
+  @Test(
+    "what came twice, or beside what excludes it, is refused (R8)",
+    arguments: [
+      "code=a&code=a", "state=a&state=a", "error=a&error=a", "iss=a&iss=a", "code=a&error=b",
+      "error=b&state=x&code=a",
+      "code=a&c%6fde=b", "code=a&%63%6F%64%65=b", "stat%65=a&state=a", "code=a&code", "state=&state=a",
+      "code=", "code", "error=", "iss=&code=a", "code=&state=a",
+    ])
+  func refused(query: String) {
+    #expect(refusal { try Redirect(parsing: "com.example.app:/cb?\(query)") }?.code == .redirectMalformed)
+  }
+
+  @Test(
+    "unknown parameters are ignored, repeated or not (RFC 6749 §3.1)",
+    arguments: [
+      "state=s&code=a&x=1&x=2", "&&state=s&&code=a&&", "state=s&code=a&CODE=b&Code=c&code[]=d",
+      "state=s&code=a&=b&==c",
+      "state=s&code=a&error_description=a&error_description=b", "state=s&code=a&session_state=x.y&scope=a+b",
+      "state=s&code=a&access_token=t&id_token=u",
+      "state=s&code=a&co%2564e=b&code%00".replacing("%00", with: "%01"),
+      "state=s&code=a&auth_code=b&codes=c&cod=d",
+    ])
+  func ignored(query: String) throws {
+    let redirect = try Redirect(parsing: "com.example.app:/cb?\(query)")
+    #expect(redirect.state == Secret("s"))
+    let transactions = [Fixture.transaction(state: "s")]
+    let verified = try VerifiedRedirect(
+      verifying: redirect, among: transactions, issuerAnnounced: false, at: Fixture.moment())
+    #expect(verified.answer == .code(Secret("a")))
+  }
+
+  @Test("a parameter in the fragment is not read (R8)")
+  func fragment() throws {
+    let redirect = try Redirect(parsing: "com.example.app:/cb?state=s#state=t&code=x&error=y")
+    #expect(redirect.state == Secret("s"))
+    #expect(redirect.errorCode == nil)
+    #expect(try Redirect(parsing: "com.example.app:/cb#state=s&code=x").state == nil)
+  }
+
+  @Test("values are decoded once, + is a space")
+  func decoding() throws {
+    let redirect = try Redirect(parsing: "com.example.app:/cb?state=a%2Bb+c%2525=d")
+    #expect(redirect.state == Secret("a+b c%25=d"))
+  }
+
+  @Test(
+    "an error code is bounded and printable, or none",
+    arguments: [
+      ("access_denied", String?.some("access_denied")), ("a%20b", "a b"), ("a%0Ab", nil), ("%22", nil),
+      ("%5C", nil),
+      ("%C3%A9", nil), ("%FF", nil),
+    ])
+  func errorCodes(value: String, code: String?) throws {
+    #expect(try Redirect(parsing: "com.example.app:/cb?error=\(value)").errorCode == code)
+    let long = String(repeating: "e", count: 65)
+    #expect(try Redirect(parsing: "com.example.app:/cb?error=\(long)").errorCode == nil)
+  }
+
+  @Test(
+    "a URL that R9 refuses is malformed",
+    arguments: ["foo", "", "https://u@a.b/cb?state=s", "com.example.app:/cb?a=%00"])
+  func malformed(text: String) {
+    #expect(refusal { try Redirect(parsing: text) }?.code == .redirectMalformed)
+  }
+}

@@ -1,0 +1,82 @@
+// docs/states.md is drawn from the transition table. ENROLL_WRITE_DOCS=1 draws it anew.
+
+import EnrollCore
+import Foundation
+import Testing
+
+private typealias State = RegistrationState.Kind
+private typealias Event = RegistrationEvent.Kind
+
+private let page = URL(fileURLWithPath: #filePath)
+  .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent()
+  .appendingPathComponent("docs/states.md")
+
+@Suite("The documentation of the state machine")
+struct StatesDocumentTests {
+  @Test("docs/states.md is drawn from the transition table")
+  func drawn() throws {
+    let text = drawing()
+    if ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1" {
+      try text.write(to: page, atomically: true, encoding: .utf8)
+    }
+    #expect(
+      try String(contentsOf: page, encoding: .utf8) == text,
+      "run with ENROLL_WRITE_DOCS=1 and look at the difference")
+  }
+
+  private func drawing() -> String {
+    """
+    # The registration's states
+
+    Drawn from `Sources/EnrollCore/Registration/TransitionTable.swift`; do not edit. An event that has no arrow from a
+    state is refused there with `illegalState`, and changes nothing.
+
+    ## Diagram
+
+    ```mermaid
+    stateDiagram-v2
+      [*] --> starting
+    \(diagram().joined(separator: "\n"))
+    ```
+
+    ## Table
+
+    Rows are states, columns are events, cells are where the event leads; empty cells are illegal.
+
+    \(table().joined(separator: "\n"))
+
+    """
+  }
+
+  private func diagram() -> [String] {
+    let names = State.allCases.map { "  \($0.rawValue): \(label($0))" }
+    var arrows: [String] = []
+    for from in State.allCases {
+      for to in State.allCases where to != from {
+        let events = Event.allCases.filter { TransitionTable.target(from: from, on: $0) == to }
+        if !events.isEmpty {
+          arrows.append(
+            "  \(from.rawValue) --> \(to.rawValue): \(events.map(\.rawValue).joined(separator: ", "))")
+        }
+      }
+    }
+    return names + arrows
+  }
+
+  private func table() -> [String] {
+    let head = "| state | " + Event.allCases.map(\.rawValue).joined(separator: " | ") + " |"
+    let line = "| --- |" + String(repeating: " --- |", count: Event.allCases.count)
+    let rows = State.allCases.map { state in
+      let cells = Event.allCases.map { event in
+        TransitionTable.target(from: state, on: event).map { $0.letter ?? $0.rawValue } ?? ""
+      }
+      return "| \(label(state)) | " + cells.joined(separator: " | ") + " |"
+    }
+    return [head, line] + rows
+  }
+
+  private func label(_ state: State) -> String {
+    state.letter.map { "\($0) \(state.rawValue)" } ?? state.rawValue
+  }
+}

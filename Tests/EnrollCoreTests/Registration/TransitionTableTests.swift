@@ -1,0 +1,174 @@
+import EnrollCore
+import EnrollJSON
+import Testing
+
+/// The whole table, written down a second time by hand: state, event, and where it leads. Pairs that are not here are
+/// illegal. A change of the table in the code has to be made here as well, knowingly.
+private let legal: [(RegistrationState.Kind, RegistrationEvent.Kind, RegistrationState.Kind)] = {
+  typealias State = RegistrationState.Kind
+  typealias Event = RegistrationEvent.Kind
+  let rows: [(Event, [(State, State)])] = [
+    (.standInUsed, [(.starting, .notNative), (.notNative, .notNative)]),
+    (
+      .tokenValid,
+      [
+        (.starting, .valid), (.unregistered, .valid), (.renewalFailed, .valid), (.registrationFailed, .valid),
+        (.authenticating, .valid), (.awaitingConfirmation, .valid), (.valid, .valid), (.renewed, .renewed),
+        (.confirmed, .confirmed),
+      ]
+    ),
+    (
+      .tokenRenewed,
+      [
+        (.starting, .renewed), (.valid, .renewed), (.renewed, .renewed), (.confirmed, .renewed),
+        (.unregistered, .renewed), (.renewalFailed, .renewed), (.registrationFailed, .renewed),
+      ]
+    ),
+    (
+      .tokenMissing,
+      [
+        (.starting, .unregistered), (.valid, .unregistered), (.renewed, .unregistered),
+        (.confirmed, .unregistered),
+        (.unregistered, .unregistered), (.renewalFailed, .unregistered),
+        (.awaitingConfirmation, .unregistered),
+        (.authenticating, .unregistered), (.registrationFailed, .registrationFailed),
+      ]
+    ),
+    (
+      .renewalFailed,
+      [
+        (.starting, .renewalFailed), (.valid, .renewalFailed), (.renewed, .renewalFailed),
+        (.confirmed, .renewalFailed), (.unregistered, .renewalFailed), (.renewalFailed, .renewalFailed),
+        (.registrationFailed, .renewalFailed),
+      ]
+    ),
+    (
+      .begun,
+      [
+        (.valid, .authenticating), (.renewed, .authenticating), (.confirmed, .authenticating),
+        (.unregistered, .authenticating), (.renewalFailed, .authenticating),
+        (.registrationFailed, .authenticating),
+        (.authenticating, .authenticating),
+      ]
+    ),
+    (
+      .advanced,
+      [
+        (.starting, .authenticating), (.valid, .authenticating), (.renewed, .authenticating),
+        (.confirmed, .authenticating), (.unregistered, .authenticating), (.renewalFailed, .authenticating),
+        (.registrationFailed, .authenticating), (.authenticating, .authenticating),
+        (.awaitingConfirmation, .authenticating),
+      ]
+    ),
+    (.dismissed, [(.authenticating, .unregistered)]),
+    (.failed, [(.authenticating, .registrationFailed)]),
+    (
+      .tokensArrived,
+      [
+        (.authenticating, .awaitingConfirmation), (.starting, .awaitingConfirmation),
+        (.awaitingConfirmation, .awaitingConfirmation), (.unregistered, .awaitingConfirmation),
+        (.valid, .awaitingConfirmation), (.renewed, .awaitingConfirmation),
+        (.renewalFailed, .awaitingConfirmation),
+        (.registrationFailed, .awaitingConfirmation), (.confirmed, .awaitingConfirmation),
+      ]
+    ),
+    (.confirmed, [(.awaitingConfirmation, .confirmed)]),
+    (
+      .retried,
+      [
+        (.awaitingConfirmation, .unregistered), (.registrationFailed, .unregistered),
+        (.renewalFailed, .unregistered),
+        (.authenticating, .unregistered),
+      ]
+    ),
+    (
+      .cleared,
+      [
+        (.notNative, .notNative), (.starting, .unregistered), (.valid, .unregistered),
+        (.renewed, .unregistered),
+        (.unregistered, .unregistered), (.renewalFailed, .unregistered), (.registrationFailed, .unregistered),
+        (.awaitingConfirmation, .unregistered), (.confirmed, .unregistered), (.authenticating, .unregistered),
+      ]
+    ),
+  ]
+  return rows.flatMap { event, pairs in pairs.map { ($0.0, event, $0.1) } }
+}()
+
+@Suite("The registration state machine (flows.md §7)")
+struct TransitionTableTests {
+  private let profile = JSONObject([("sub", .string("alice"))])
+  private let trouble = EnrollError(.network, "down")
+
+  private func state(_ kind: RegistrationState.Kind) -> RegistrationState {
+    switch kind {
+    case .starting: .starting
+    case .notNative: .active(.notNative)
+    case .valid: .active(.valid)
+    case .renewed: .active(.renewed)
+    case .confirmed: .active(.confirmed)
+    case .unregistered: .unregistered
+    case .renewalFailed: .renewalFailed(.init(error: trouble, remedy: .wait, isTokenUsable: true))
+    case .registrationFailed: .registrationFailed(trouble)
+    case .awaitingConfirmation: .awaitingConfirmation(profile: profile)
+    case .authenticating: .authenticating(transactionID: "t", step: .browser)
+    }
+  }
+
+  private func event(_ kind: RegistrationEvent.Kind) -> RegistrationEvent {
+    switch kind {
+    case .standInUsed: .standInUsed
+    case .tokenValid: .tokenValid
+    case .tokenRenewed: .tokenRenewed
+    case .tokenMissing: .tokenMissing
+    case .renewalFailed: .renewalFailed(.init(error: trouble, remedy: .retry, isTokenUsable: false))
+    case .begun: .begun(transactionID: "u", step: .browser)
+    case .advanced: .advanced(transactionID: "u", step: .exchanging)
+    case .dismissed: .dismissed
+    case .failed: .failed(trouble)
+    case .tokensArrived: .tokensArrived(profile: profile)
+    case .confirmed: .confirmed
+    case .retried: .retried
+    case .cleared: .cleared
+    }
+  }
+
+  @Test(
+    "every pair of state and event leads where the table says, or is refused and changes nothing",
+    arguments: RegistrationState.Kind.allCases, RegistrationEvent.Kind.allCases)
+  func pair(from: RegistrationState.Kind, on: RegistrationEvent.Kind) throws {
+    let target = legal.first { $0.0 == from && $0.1 == on }?.2
+    #expect(TransitionTable.target(from: from, on: on) == target)
+    let before = state(from)
+    #expect(before.kind == from)
+    do throws(EnrollError) {
+      let after = try before.after(event(on))
+      #expect(after.kind == target)
+    } catch {
+      #expect(target == nil)
+      #expect(error.code == .illegalState)
+      #expect(error.message.contains(on.rawValue))
+    }
+  }
+
+  @Test("a retry in the middle of an exchange is refused: a code that was sent cannot be unsent (R15)")
+  func retryWhileExchanging() {
+    let exchanging = RegistrationState.authenticating(transactionID: "t", step: .exchanging)
+    #expect(throws: EnrollError.self) { try exchanging.after(.retried) }
+  }
+
+  @Test("payloads travel with the event")
+  func payloads() throws {
+    let waiting = RegistrationState.authenticating(transactionID: "t", step: .browser)
+    #expect(try waiting.after(.tokensArrived(profile: profile)) == .awaitingConfirmation(profile: profile))
+    #expect(try waiting.after(.failed(trouble)) == .registrationFailed(trouble))
+    #expect(
+      try waiting.after(.advanced(transactionID: "u", step: .exchanging))
+        == .authenticating(transactionID: "u", step: .exchanging))
+  }
+
+  @Test("the letters A to H each name one state")
+  func letters() {
+    let letters = RegistrationState.Kind.allCases.compactMap(\.letter)
+    #expect(letters.sorted() == ["A", "B", "C", "D", "E", "F", "G", "H"])
+  }
+}

@@ -1,0 +1,62 @@
+// A record in which every field holds something that it does not hold by itself.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+
+enum Sample {
+  static let expiry = Expiry(
+    expiresAt: UnixTime(seconds: 1_700_000_300), deadline: Instant(nanoseconds: 987_654_321),
+    bootID: "boot-7",
+    lifetimeSeconds: 300)
+
+  static let tokens = TokenSet(
+    accessToken: Secret("access"), tokenType: "DPoP", refreshToken: Secret([0, 255, 10]),
+    idToken: Secret("a.b.c"), scopes: ["openid", "profile"], expiry: expiry,
+    identity: IdentityFacts(
+      issuer: "https://op.example", subject: "s\u{e9}\u{10FFFF}", audience: ["us", "them"],
+      authorizedParty: "us",
+      authTime: UnixTime(seconds: -5)),
+    isVerified: false)
+
+  static let transaction = Transaction(
+    id: "id", kind: .passwordless, status: .exchanging, issuer: "https://op.example",
+    redirectURI: "com.example.app:/cb", state: Secret("state"), nonce: Secret("nonce"),
+    codeVerifier: Secret("verifier"), scopes: ["openid"], maxAgeSeconds: 60, acrValues: ["gold"],
+    prompt: "login", listensOnLoopback: true, began: UnixTime(seconds: 1_700_000_000), deadline: expiry)
+
+  static let outboxEntry = OutboxEntry(
+    issuer: "https://op.example", endpoint: "https://op.example/revoke", clientID: "client",
+    token: Secret("refresh"), hint: "refresh_token", bearer: Secret("access"),
+    queued: UnixTime(seconds: 1_700_000_000), attempts: 3)
+
+  static var record: AccountRecord {
+    var record = AccountRecord()
+    record.tokenEpoch = .max - 1
+    record.confirmed = tokens
+    record.provisional = tokens
+    record.profile = JSONObject([
+      ("sub", .string("s")),
+      ("nested", .object([("a", .array([.null, .bool(true), .integer(.min), .number(0.5)]))])),
+    ])
+    record.provisionalProfile = JSONObject([("sub", .string("t"))])
+    record.registrationType = "SOCIAL"
+    record.transactions = [transaction]
+    record.renewalIntent = RenewalIntent(
+      attempt: "attempt", tokenEpoch: 7, refreshTokenHash: "hash", bootID: "boot-7",
+      began: UnixTime(seconds: 1))
+    record.refusal = RenewalRefusal(at: UnixTime(seconds: 2), httpStatus: 418, oauthError: "odd")
+    record.sessionEnded = "invalid_grant"
+    record.serverClockOffsetSeconds = -3600
+    record.asksForLogin = true
+    record.logouts = [
+      PendingLogout(state: Secret("state"), redirectURI: "com.example.app:/out", began: UnixTime(seconds: 3))
+    ]
+    return record
+  }
+
+  static let account: AccountName = .default
+  static var document: AccountDocument {
+    AccountDocument(account: account, lineage: "lineage", record: record)
+  }
+}

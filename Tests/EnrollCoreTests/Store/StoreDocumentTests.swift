@@ -1,0 +1,153 @@
+// What is written to the store is read again, whole, or not at all.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import Testing
+
+struct StoreDocumentTests {
+  @Test("the sample fills every field, so that a forgotten one is noticed")
+  func sampleIsComplete() {
+    let blank = Mirror(reflecting: AccountRecord()).children.map { String(reflecting: $0.value) }
+    for (child, empty) in zip(Mirror(reflecting: Sample.record).children, blank) {
+      #expect(String(reflecting: child.value) != empty, "\(child.label ?? "?")")
+    }
+    for sample: Any in [
+      Sample.record, Sample.tokens, Sample.transaction, Sample.outboxEntry, Sample.expiry,
+      Sample.record.renewalIntent as Any, Sample.record.refusal as Any, Sample.tokens.identity as Any,
+    ] { expectFilled(sample) }
+  }
+
+  /// No nil, no empty collection, anywhere.
+  private func expectFilled(_ value: Any) {
+    for child in Mirror(reflecting: value).children {
+      let mirror = Mirror(reflecting: child.value)
+      let isEmpty =
+        (mirror.displayStyle == .optional || mirror.displayStyle == .collection) && mirror.children.isEmpty
+      #expect(!isEmpty, "\(child.label ?? "?") of \(type(of: value))")
+    }
+  }
+
+  @Test("every field of a record survives the store")
+  func roundTrip() throws {
+    #expect(try AccountDocument(decoding: Sample.document.encoded()) == Sample.document)
+    let blank = AccountDocument(account: .default, lineage: "", record: AccountRecord())
+    #expect(try AccountDocument(decoding: blank.encoded()) == blank)
+  }
+
+  @Test("every field of the outbox survives the store")
+  func outboxRoundTrip() throws {
+    var second = Sample.outboxEntry
+    second.bearer = nil
+    second.endpoint = nil
+    let entries = [Sample.outboxEntry, second]
+    #expect(try OutboxDocument.decode(OutboxDocument.encoded(entries)) == entries)
+    #expect(try OutboxDocument.decode(OutboxDocument.encoded([])).isEmpty)
+    #expect(try InstallationDocument.decode(InstallationDocument.encoded("id")) == "id")
+  }
+
+  @Test("every kind and status of a transaction survives the store")
+  func transactionKinds() throws {
+    for kind in Transaction.Kind.allCases {
+      for status in Transaction.Status.allCases {
+        var document = Sample.document
+        document.record.transactions[0].kind = kind
+        document.record.transactions[0].status = status
+        #expect(try AccountDocument(decoding: document.encoded()) == document)
+      }
+    }
+  }
+
+  @Test("a profile as deep as JSON may be does not make the record unreadable (R37)")
+  func deepProfile() throws {
+    var value = JSON.bool(true)
+    for _ in 0..<JSON.depthLimit { value = .object([("a", value)]) }
+    var document = Sample.document
+    document.record.profile = try JSON.parse(value.serialized()).object
+    #expect(document.record.profile != nil)
+    #expect(try AccountDocument(decoding: document.encoded()) == document)
+  }
+
+  @Test("a record with any member missing, added or of another kind is corrupt, not half believed")
+  func strict() throws {
+    let whole = try JSON.parse(Sample.document.encoded().revealBytes())
+    var refused = 0
+    for changed in mutations(of: whole, path: []) {
+      let text = Secret(changed.serialized())
+      do {
+        // Only members that may be absent may vanish unnoticed.
+        let isSame = try AccountDocument(decoding: text) == Sample.document
+        #expect(!isSame)
+      } catch {
+        #expect(error.code == .storeCorrupt || error.code == .storeVersion, "\(error.message)")
+        refused += 1
+      }
+    }
+    #expect(refused > 150)
+  }
+
+  /// One change each: a member removed, a stranger added, a value of another kind.
+  private func mutations(of value: JSON, path: [String]) -> [JSON] {
+    switch value {
+    case .object(let object):
+      var results: [JSON] = []
+      var stranger = object
+      stranger["stranger"] = .null
+      results.append(.object(stranger))
+      for member in object.members {
+        var without = object
+        without[member.key] = nil
+        results.append(.object(without))
+        var other = object
+        other[member.key] = .number(0.5)
+        results.append(.object(other))
+        for inner in mutations(of: member.value, path: path + [member.key]) {
+          var changed = object
+          changed[member.key] = inner
+          results.append(.object(changed))
+        }
+      }
+      return results
+    case .array(let elements):
+      return elements.indices.flatMap { index in
+        ([.null] + mutations(of: elements[index], path: path)).map { inner in
+          var changed = elements
+          changed[index] = inner
+          return .array(changed)
+        }
+      }
+    default: return []
+    }
+  }
+
+  @Test("a document by a newer program is refused as such, not as damage")
+  func newerVersion() throws {
+    var whole = try JSON.parse(Sample.document.encoded().revealBytes()).object
+    whole?["version"] = .integer(AccountDocument.version + 1)
+    whole?["news"] = .bool(true)
+    let text = Secret(JSON.object(try #require(whole)).serialized())
+    #expect(code { () throws(EnrollError) in _ = try AccountDocument(decoding: text) } == .storeVersion)
+    #expect(
+      code { () throws(EnrollError) in _ = try AccountDocument(decoding: Secret("{}")) } == .storeCorrupt)
+    #expect(code { () throws(EnrollError) in _ = try AccountDocument(decoding: Secret("")) } == .storeCorrupt)
+    let old = Secret("{\"version\":0}")
+    #expect(code { () throws(EnrollError) in _ = try OutboxDocument.decode(old) } == .storeCorrupt)
+  }
+
+  @Test("no error text holds anything that was in the record (R40)")
+  func noSecretsInErrors() throws {
+    let whole = try JSON.parse(Sample.document.encoded().revealBytes())
+    for changed in mutations(of: whole, path: []) {
+      do {
+        _ = try AccountDocument(decoding: Secret(changed.serialized()))
+      } catch {
+        for secret in ["a.b.c", "\"access\"", "verifier\""] { #expect(!error.message.contains(secret)) }
+      }
+    }
+  }
+
+  private func code(_ body: () throws(EnrollError) -> Void) -> EnrollError.Code? {
+    do { try body() } catch { return error.code }
+    return nil
+  }
+}

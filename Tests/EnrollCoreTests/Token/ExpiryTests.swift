@@ -1,0 +1,59 @@
+import EnrollCore
+import Testing
+
+@Suite("The three bands of a token (flows.md §8)")
+struct ExpiryTests {
+  private func moment(_ wall: Int64, _ seconds: Int64, boot: String = "one") -> Moment {
+    Moment(
+      wall: UnixTime(seconds: wall), instant: Instant(nanoseconds: 0).advanced(bySeconds: seconds),
+      bootID: boot)
+  }
+
+  private var hour: Expiry { Expiry(lifetimeSeconds: 3600, from: moment(1_000_000, 500)) }
+
+  @Test(
+    "fresh until the grace period, due in it, expired after it",
+    arguments: [
+      (Int64(0), Expiry.Band.fresh), (3539, .fresh), (3540, .due), (3599, .due), (3600, .expired),
+      (100_000, .expired),
+    ])
+  func bands(elapsed: Int64, band: Expiry.Band) {
+    #expect(hour.band(at: moment(1_000_000 + elapsed, 500 + elapsed), graceSeconds: 60) == band)
+  }
+
+  @Test(
+    "setting the device's date changes nothing within a boot",
+    arguments: [-31_536_000, -3600, 3600, 31_536_000])
+  func dateIsSet(by seconds: Int64) {
+    #expect(hour.band(at: moment(1_000_000 + seconds, 510), graceSeconds: 60) == .fresh)
+    #expect(hour.band(at: moment(1_000_000 + seconds, 500 + 3600), graceSeconds: 60) == .expired)
+  }
+
+  @Test("after a reboot the date decides")
+  func reboot() {
+    #expect(hour.band(at: moment(1_000_100, 5, boot: "two"), graceSeconds: 60) == .fresh)
+    #expect(hour.band(at: moment(1_003_600, 5, boot: "two"), graceSeconds: 60) == .expired)
+  }
+
+  @Test("a caller that needs longer makes the token due earlier")
+  func minimumLifetime() {
+    let after = moment(1_000_000, 500 + 1800)
+    #expect(hour.band(at: after, graceSeconds: 60, minimumLifetimeSeconds: 1799) == .fresh)
+    #expect(hour.band(at: after, graceSeconds: 60, minimumLifetimeSeconds: 1800) == .due)
+  }
+
+  @Test("a token that lives shorter than the grace period is not due at birth")
+  func shortLived() {
+    let brief = Expiry(lifetimeSeconds: 30, from: moment(1_000_000, 500))
+    #expect(brief.band(at: moment(1_000_000, 500), graceSeconds: 60) == .fresh)
+    #expect(brief.band(at: moment(1_000_015, 515), graceSeconds: 60) == .due)
+    #expect(brief.band(at: moment(1_000_000, 500), graceSeconds: 60, minimumLifetimeSeconds: 3600) == .fresh)
+  }
+
+  @Test("absurd lifetimes saturate (R32)", arguments: [Int64.max, Int64.max - 1, Int64.min])
+  func absurd(lifetime: Int64) {
+    let expiry = Expiry(lifetimeSeconds: lifetime, from: moment(1_000_000, 500))
+    let band = expiry.band(at: moment(1_000_000, 500), graceSeconds: 60)
+    #expect(band == (lifetime > 0 ? .fresh : .expired))
+  }
+}

@@ -1,0 +1,240 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+import Foundation
+import FoundationNetworking
+import Testing
+
+/// A client among fakes.
+private struct Stage {
+  let clock = FakeClock()
+  let provider: FakeProvider
+  let store: MemoryTokenStore
+  let redirectURI: String
+
+  init(redirectURI: String = "com.example.app:/callback") throws {
+    provider = try FakeProvider(clock: clock)
+    store = MemoryTokenStore(clock: clock)
+    self.redirectURI = redirectURI
+  }
+
+  func client(isPlatformReady: Bool = true, requiresConfirmation: Bool = false) throws -> Client {
+    var options = ClientOptions(
+      configuration: try Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
+        requiresConfirmation: requiresConfirmation), store: .custom(store))
+    options.transport = provider
+    options.clock = clock
+    options.isPlatformReady = isPlatformReady
+    return try Client(options)
+  }
+
+  func signedIn() throws -> Client {
+    let client = try client()
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    guard case .openURL(let url) = begun.action else { throw EnrollError(.internal, "no URL") }
+    _ = try client.resume(provider.signIn(at: url), until: .distantFuture, cancellation: nil)
+    return client
+  }
+}
+
+extension Client {
+  fileprivate func now(until deadline: Instant = .distantFuture) throws -> AccessOutcome {
+    try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: nil)
+  }
+}
+
+private func code(_ body: () throws -> Void) -> EnrollError.Code? {
+  do { try body() } catch let error as EnrollError { return error.code } catch { return .internal }
+  return nil
+}
+
+@Suite("The client: threads, deadlines, loopback")
+struct ClientTests {
+  @Test("64 threads that ask for a due token cause one request, and all get the same")
+  func oneRequest() throws {
+    let stage = try Stage()
+    let client = try stage.signedIn()
+    stage.clock.advance(seconds: 3550)
+    let outcomes = Guarded<[String]>([], by: Mutex())
+    DispatchQueue.concurrentPerform(iterations: 64) { _ in
+      let token = (try? client.now().token().value.reveal()) ?? "none"
+      outcomes.withLock { $0.append(token) }
+    }
+    #expect(outcomes.withLock { $0 } == Array(repeating: "access-3", count: 64))
+    #expect(stage.provider.count(.token) == 2)
+  }
+
+  @Test("a caller whose deadline passes gets the live token, and the renewal goes on to its end")
+  func deadline() throws {
+    let stage = try Stage()
+    let client = try stage.signedIn()
+    stage.clock.advance(seconds: 3550)
+    let arrived = DispatchSemaphore(value: 0)
+    let release = DispatchSemaphore(value: 0)
+    stage.provider.next(
+      .token,
+      .during {
+        arrived.signal()
+        release.wait()
+      })
+    let answered = DispatchSemaphore(value: 0)
+    let outcome = Guarded<AccessOutcome?>(nil, by: Mutex())
+    let deadline = client.deadline(afterSeconds: 5)
+    Thread.detachNewThread {
+      let got = try? client.now(until: deadline)
+      outcome.withLock { $0 = got }
+      answered.signal()
+    }
+    arrived.wait()
+    stage.clock.advance(seconds: 5)
+    answered.wait()
+    guard case .stale(let token, let reason) = outcome.withLock({ $0 }) else {
+      release.signal()
+      Issue.record("\(String(describing: outcome.withLock { $0 }))")
+      return
+    }
+    #expect(token.value == Secret("access-2") && reason.code == .deadlineExceeded)
+    release.signal()
+    #expect(try client.refresh(until: .distantFuture, cancellation: nil).token().value.count > 0)
+    #expect(try stage.store.read(.default)?.confirmed?.refreshToken != Secret("refresh-2"))
+  }
+
+  @Test("a cancelled caller leaves alone; the renewal is stored all the same")
+  func cancelled() throws {
+    let stage = try Stage()
+    let client = try stage.signedIn()
+    stage.clock.advance(seconds: 3550)
+    let cancellation = CancellationFlag()
+    let release = DispatchSemaphore(value: 0)
+    stage.provider.next(
+      .token,
+      .during {
+        cancellation.cancel()
+        release.wait()
+      })
+    #expect(
+      code {
+        _ = try client.access(minimumLifetimeSeconds: 0, until: .distantFuture, cancellation: cancellation)
+      } == .cancelled)
+    release.signal()
+    #expect(try client.now().token().value == Secret("access-3"))
+  }
+
+  @Test("a logout is seen at once by its own client, and within a second by another")
+  func logoutElsewhere() throws {
+    let stage = try Stage()
+    let first = try stage.signedIn()
+    let second = try stage.client()
+    _ = try first.now().token()
+    _ = try second.now().token()
+    #expect(second.freshAccessToken(minimumLifetimeSeconds: 0) != nil)
+    _ = try first.beginLogout(localOnly: true, until: .distantFuture, cancellation: nil)
+    #expect(first.freshAccessToken(minimumLifetimeSeconds: 0) == nil)
+    #expect(try first.now() == .reauthenticate(reason: "nobody is signed in"))
+    stage.clock.advance(seconds: 1)
+    #expect(try second.now() == .reauthenticate(reason: "nobody is signed in"))
+  }
+
+  @Test("a fresh token is copied from memory, and its length told when it does not fit")
+  func copies() throws {
+    let stage = try Stage()
+    let client = try stage.signedIn()
+    _ = try client.now()
+    var small = [UInt8](repeating: 0xAA, count: 4)
+    let short = small.withUnsafeMutableBytes {
+      client.copyFreshAccessToken(minimumLifetimeSeconds: 0, into: $0)
+    }
+    #expect(short?.count == 8 && small == [0xAA, 0xAA, 0xAA, 0xAA])
+    var enough = [UInt8](repeating: 0, count: 8)
+    _ = enough.withUnsafeMutableBytes { client.copyFreshAccessToken(minimumLifetimeSeconds: 0, into: $0) }
+    #expect(String(decoding: enough, as: UTF8.self) == "access-2")
+  }
+
+  @Test("a loopback redirect reaches the listener, and whoever awaits the transaction (R4)")
+  func loopback() async throws {
+    let stage = try Stage(redirectURI: "http://127.0.0.1/callback")
+    let client = try stage.client()
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    #expect(!begun.survivesProcess)
+    guard case .openURL(let url) = begun.action else { return }
+    // Somebody else's URL at the same door changes nothing.
+    _ = try? await URLSession.shared.data(from: #require(URL(string: begun.redirectURI + "?code=x&state=y")))
+    let (page, _) = try await URLSession.shared.data(
+      from: #require(URL(string: stage.provider.signIn(at: url))))
+    #expect(String(decoding: page, as: UTF8.self).contains("<title>"))
+    let state = try client.awaitTransaction(begun.transactionID, until: .distantFuture, cancellation: nil)
+    #expect(state == .active(.confirmed))
+    #expect(stage.provider.count(.token) == 1)
+  }
+
+  @Test("awaiting an unknown transaction, or one whose deadline passed, is an error of its own")
+  func awaiting() throws {
+    let stage = try Stage()
+    let client = try stage.client()
+    #expect(
+      code { _ = try client.awaitTransaction("nobody", until: .distantFuture, cancellation: nil) }
+        == .notFound)
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    stage.clock.advance(seconds: 601)
+    #expect(
+      code { _ = try client.awaitTransaction(begun.transactionID, until: .distantFuture, cancellation: nil) }
+        == .transactionExpired)
+  }
+
+  @Test("one door for every URL: redirect, logout callback, and what is nobody's")
+  func doors() throws {
+    let stage = try Stage()
+    let client = try stage.client()
+    #expect(
+      try client.handle("com.example.app:/callback?code=x&state=y", until: .distantFuture, cancellation: nil)
+        == .unsolicited)
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    guard case .openURL(let url) = begun.action else { return }
+    #expect(
+      try client.handle(stage.provider.signIn(at: url), until: .distantFuture, cancellation: nil)
+        == .registration(.active(.confirmed)))
+  }
+
+  @Test("until the host's platform is ready, a request for the state waits; it goes on when it is")
+  func platform() throws {
+    let stage = try Stage()
+    let client = try stage.client(isPlatformReady: false)
+    let cancellation = CancellationFlag()
+    cancellation.cancel()
+    #expect(
+      code {
+        _ = try client.registrationState(wait: false, until: .distantFuture, cancellation: cancellation)
+      }
+        == .cancelled)
+    client.platformReady()
+    #expect(
+      try client.registrationState(wait: true, until: .distantFuture, cancellation: nil) == .unregistered)
+  }
+
+  @Test("a closed client refuses every call, and closing twice is nothing (R41)")
+  func closed() throws {
+    let stage = try Stage()
+    let client = try stage.signedIn()
+    client.close()
+    client.close()
+    #expect(code { _ = try client.now() } == .handle)
+    #expect(
+      code { _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil) } == .handle)
+    #expect(client.freshAccessToken(minimumLifetimeSeconds: 0) == nil)
+  }
+
+  @Test("due at start-up: the state is C after a renewal, and asking again renews nothing")
+  func renewedState() throws {
+    let stage = try Stage()
+    _ = try stage.signedIn()
+    stage.clock.advance(seconds: 3550)
+    let later = try stage.client()
+    #expect(
+      try later.registrationState(wait: true, until: .distantFuture, cancellation: nil) == .active(.renewed))
+    #expect(
+      try later.registrationState(wait: true, until: .distantFuture, cancellation: nil) == .active(.renewed))
+    #expect(stage.provider.count(.token) == 2)
+  }
+}

@@ -1,0 +1,253 @@
+import EnrollCore
+import EnrollHost
+import EnrollTesting
+import Foundation
+import Testing
+
+/// A loopback redirect as the browser sees it (R4).
+@Suite(.timeLimit(.minutes(1))) struct LoopbackListenerTests {
+  /// A machine without ::1 can do with the other.
+  private static let hosts: [String] = {
+    let hasIPv6 = (try? LoopbackListener(redirectURI: "http://[::1]/cb")) != nil
+    if !hasIPv6 { print("skipped: this machine has no ::1") }
+    return hasIPv6 ? ["127.0.0.1", "[::1]"] : ["127.0.0.1"]
+  }()
+
+  private let clock = SystemClock()
+  private var soon: Instant { clock.instant().advanced(bySeconds: 50) }
+
+  /// Waits on this thread for `good=1`, while `browse` plays the browser on another.
+  private func wait(
+    for listener: LoopbackListener, page: LoopbackPage = .signedIn,
+    _ browse: @escaping @Sendable (UInt16) -> [String]
+  ) throws -> (urls: [String], answers: [String]) {
+    let port = try #require(Self.port(of: listener))
+    let answers = Guarded([String](), by: Mutex())
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let got = browse(port)
+      answers.withLock { $0 = got }
+      done.signal()
+    }
+    var urls: [String] = []
+    try listener.wait(deadline: soon, clock: clock) { (url: String) throws(EnrollError) -> LoopbackReply in
+      urls.append(url)
+      return url.hasSuffix("good=1") ? .accepted(page) : .declined
+    }
+    done.wait()
+    return (urls, answers.withLock { $0 })
+  }
+
+  private static func port(of listener: LoopbackListener) -> UInt16? {
+    URLComponents(string: listener.redirectURI)?.port.flatMap { UInt16(exactly: $0) }
+  }
+
+  private static func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
+
+  @Test(
+    "the redirect gets the port that the system chose, the URL arrives whole, then the port is closed (R4)",
+    arguments: hosts)
+  func accepted(_ host: String) throws {
+    let listener = try LoopbackListener(redirectURI: "http://\(host)/cb/x")
+    let port = try #require(Self.port(of: listener))
+    #expect(listener.redirectURI == "http://\(host):\(port)/cb/x")
+    let isIPv6 = host == "[::1]"
+    let (urls, answers) = try wait(for: listener) { port in
+      [RawClient.get("/cb/x?state=%20a&code=b/c?&good=1", port: port, isIPv6: isIPv6)]
+    }
+    #expect(urls == ["http://\(host):\(port)/cb/x?state=%20a&code=b/c?&good=1"])
+    #expect(Self.status(answers[0]) == "200")
+    #expect(RawClient(port: port) == nil)
+    #expect(RawClient(port: port, isIPv6: true) == nil)
+    let error = #expect(throws: EnrollError.self) {
+      try listener.wait(deadline: soon, clock: clock) { (_: String) throws(EnrollError) in .declined }
+    }
+    #expect(error?.code == .illegalState)
+  }
+
+  @Test(
+    "both address families are listened on, and no other interface (R4)", arguments: hosts)
+  func interfaces(_ host: String) throws {
+    let listener = try LoopbackListener(redirectURI: "http://\(host)/cb")
+    let port = try #require(Self.port(of: listener))
+    #expect(RawClient(port: port) != nil)
+    #expect((RawClient(port: port, isIPv6: true) != nil) == (Self.hosts.count == 2))
+    let suffix = ":" + String(format: "%04X", Int(port))
+    var listening: [String] = []
+    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+      for line in try String(contentsOfFile: table, encoding: .utf8).split(separator: "\n").dropFirst() {
+        let fields = line.split(separator: " ")
+        if fields[1].hasSuffix(suffix), fields[3] == "0A" { listening.append(String(fields[1])) }
+      }
+    }
+    let expected = ["0100007F\(suffix)", "00000000000000000000000001000000\(suffix)"]
+    #expect(listening == Array(expected.prefix(Self.hosts.count)))
+    listener.close()
+  }
+
+  @Test("a configured port is used, is busy while it is used, and can be used again at once")
+  func configuredPort() throws {
+    // Below the ports that the system chooses, so that nobody takes it in between.
+    let ports = (1...50).map { _ in Int.random(in: 12_000..<28_000) }
+    let free = try #require(
+      ports.lazy.compactMap { try? LoopbackListener(redirectURI: "http://127.0.0.1:\($0)/cb") }.first)
+    let uri = free.redirectURI
+    let error = #expect(throws: EnrollError.self) { try LoopbackListener(redirectURI: uri) }
+    #expect(error?.code == .busy)
+    #expect(error?.field == "redirectUri")
+    free.close()
+    for _ in 1...3 {
+      let listener = try LoopbackListener(redirectURI: uri)
+      #expect(listener.redirectURI == uri)
+      _ = try wait(for: listener) { [RawClient.get("/cb?good=1", port: $0)] }
+    }
+  }
+
+  @Test("a redirect's own query is kept in what is sent to the provider")
+  func ownQuery() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb?tenant=a")
+    #expect(listener.redirectURI.hasSuffix("/cb?tenant=a"))
+    let (urls, _) = try wait(for: listener) { [RawClient.get("/cb?tenant=a&good=1", port: $0)] }
+    #expect(urls.first?.hasSuffix("/cb?tenant=a&good=1") == true)
+  }
+
+  @Test(
+    "only a loopback address can be listened on (R4)",
+    arguments: [
+      "http://localhost/cb", "http://127.0.0.2/cb", "http://0.0.0.0/cb", "http://10.0.0.1/cb",
+      "http://[::]/cb",
+      "https://127.0.0.1/cb", "com.example.app:/cb", "http://127.0.0.1", "http://127.0.0.1/cb#x",
+      "http://127.0.0.1:0/cb",
+      "http://user@127.0.0.1/cb", "",
+    ])
+  func notLoopback(_ uri: String) {
+    let error = #expect(throws: EnrollError.self) { try LoopbackListener(redirectURI: uri) }
+    #expect(error?.code == .configuration)
+    #expect(error?.field == "redirectUri")
+  }
+
+  @Test("what is not the redirect never reaches the host, and does not end the wait (R4, R6)")
+  func otherRequests() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let (urls, answers) = try wait(for: listener) { port in
+      let host = "127.0.0.1:\(port)"
+      let heads = [
+        "GET /favicon.ico HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+        "GET /cb/?good=1 HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+        "GET /CB?good=1 HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+        "GET /cb%3Fgood=1 HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+        "POST /cb?good=1 HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+        "HEAD /cb?good=1 HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+        "GET /cb?good=1 HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n",
+        "GET /cb?good=1 HTTP/1.1\r\nHost: rebound.example:\(port)\r\n\r\n",
+        "GET /cb?good=1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        "GET /cb?good=1 HTTP/1.1\r\nHost: [::1]:\(port)\r\n\r\n",
+        "GET http://\(host)/cb?good=1 HTTP/1.1\r\nHost: \(host)\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}",
+        "GET /cb?good=1 HTTP/1.1\r\nHost: \(host)\r\nContent-Length: 5\r\n\r\nhello",
+      ]
+      var answers = heads.map { head in
+        let client = RawClient(port: port)
+        client?.send(head)
+        return client?.readAll() ?? ""
+      }
+      answers.append(RawClient.get("/cb?good=1", port: port))
+      return answers
+    }
+    #expect(urls.count == 1)
+    #expect(
+      answers.map(Self.status) == [
+        "404", "404", "404", "404", "405", "405", "421", "421", "421", "421", "400", "400", "400", "200",
+      ])
+    #expect(answers[4].contains("\r\nAllow: GET\r\n"))
+  }
+
+  @Test("a URL that the host declines does not end the wait (R6)")
+  func declined() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let (urls, answers) = try wait(for: listener) { port in
+      ["/cb?state=forged", "/cb", "/cb?good=1"].map { RawClient.get($0, port: port) }
+    }
+    #expect(urls.count == 3)
+    #expect(urls[1].hasSuffix("/cb"))
+    #expect(answers.map(Self.status) == ["404", "404", "200"])
+  }
+
+  @Test("the page is plain, not kept, loads nothing, and repeats nothing of the request")
+  func page() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let page = LoopbackPage(title: "<Done> & \"dusted\"", message: "It's over.", language: "en-GB")
+    let (_, answers) = try wait(for: listener, page: page) {
+      [RawClient.get("/cb?state=s3cret", port: $0), RawClient.get("/cb?code=s3cret&good=1", port: $0)]
+    }
+    for answer in answers {
+      #expect(!answer.contains("s3cret"))
+      #expect(answer.contains("\r\nCache-Control: no-store\r\n"))
+      #expect(answer.contains("\r\nContent-Security-Policy: default-src 'none';"))
+      #expect(answer.contains("\r\nReferrer-Policy: no-referrer\r\n"))
+      #expect(answer.contains("\r\nX-Content-Type-Options: nosniff\r\n"))
+      #expect(answer.contains("\r\nConnection: close\r\n"))
+      let parts = answer.components(separatedBy: "\r\n\r\n")
+      #expect(parts.count == 2)
+      #expect(parts[0].contains("\r\nContent-Length: \(parts[1].utf8.count)"))
+    }
+    #expect(answers[1].contains("<html lang=\"en-GB\">"))
+    #expect(answers[1].contains("<h1>&lt;Done&gt; &amp; &quot;dusted&quot;</h1>"))
+    #expect(answers[1].contains("It&#39;s over."))
+  }
+
+  @Test(
+    "connections that are never used, heads in pieces and more connections than room do not stop the browser")
+  func manyConnections() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let (urls, answers) = try wait(for: listener) { port in
+      let idle = (1...40).map { _ in RawClient(port: port) }
+      let slow = RawClient(port: port)
+      for piece in ["GET /cb?good=1 HT", "TP/1.1\r\nHost: 127.0.0.1:", "\(port)\r\n\r", "\n"] {
+        slow?.send(piece)
+      }
+      return withExtendedLifetime(idle) { [slow?.readAll() ?? ""] }
+    }
+    #expect(urls.count == 1)
+    #expect(answers.map(Self.status) == ["200"])
+  }
+
+  @Test("a head without end is refused", arguments: ["GET /cb?good=1&x=", "GET /cb?good=1 HTTP/1.1\r\nX: "])
+  func endlessHead(_ start: String) throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let (urls, answers) = try wait(for: listener) { port in
+      let client = RawClient(port: port)
+      client?.send(start)
+      let piece = String(repeating: "x", count: 1_024)
+      for _ in 1...20 { client?.send(piece) }
+      let answer = client?.readAll() ?? ""
+      return [answer, RawClient.get("/cb?good=1", port: port)]
+    }
+    #expect(urls.count == 1)
+    // The answer may be lost to the reset that unread data brings about.
+    #expect(["431", ""].contains(Self.status(answers[0])))
+    #expect(Self.status(answers[1]) == "200")
+  }
+
+  @Test("an error of the host ends the wait, and the browser hears of it")
+  func handlerThrows() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let port = try #require(Self.port(of: listener))
+    let answer = Guarded("", by: Mutex())
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let got = RawClient.get("/cb?x", port: port)
+      answer.withLock { $0 = got }
+      done.signal()
+    }
+    let error = #expect(throws: EnrollError.self) {
+      try listener.wait(deadline: soon, clock: clock) { (_: String) throws(EnrollError) in
+        throw EnrollError(.accessDenied, "secret reason")
+      }
+    }
+    done.wait()
+    #expect(error?.code == .accessDenied)
+    #expect(answer.withLock { $0 }.contains(LoopbackPage.failed.title))
+    #expect(!answer.withLock { $0 }.contains("secret"))
+    #expect(RawClient(port: port) == nil)
+  }
+}

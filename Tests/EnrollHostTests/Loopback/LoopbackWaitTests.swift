@@ -1,0 +1,140 @@
+import EnrollCore
+import EnrollHost
+import EnrollTesting
+import Foundation
+import Testing
+
+/// How a wait for the browser ends without the browser.
+@Suite(.timeLimit(.minutes(1))) struct LoopbackWaitTests {
+  private let clock = FakeClock()
+
+  private func listener() throws -> (LoopbackListener, UInt16) {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let port = try #require(URLComponents(string: listener.redirectURI)?.port.flatMap { UInt16(exactly: $0) })
+    return (listener, port)
+  }
+
+  private func wait(_ listener: LoopbackListener, cancellation: CancellationFlag? = nil) -> EnrollError.Code?
+  {
+    do throws(EnrollError) {
+      try listener.wait(
+        deadline: clock.instant().advanced(bySeconds: 600), clock: clock, cancellation: cancellation
+      ) { (url: String) throws(EnrollError) -> LoopbackReply in
+        if url.hasSuffix("late") { clock.advance(seconds: 600) }
+        return url.hasSuffix("good") ? .accepted(.signedIn) : .declined
+      }
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test("the deadline ends the wait and keeps the port, so that the wait can be taken up again")
+  func deadline() throws {
+    let (listener, port) = try listener()
+    Thread.detachNewThread { _ = RawClient.get("/cb?late", port: port) }
+    #expect(wait(listener) == .deadlineExceeded)
+    Thread.detachNewThread { _ = RawClient.get("/cb?good", port: port) }
+    #expect(wait(listener) == nil)
+  }
+
+  @Test("a deadline in the past is not waited for")
+  func pastDeadline() throws {
+    let (listener, _) = try listener()
+    let error = #expect(throws: EnrollError.self) {
+      try listener.wait(deadline: clock.instant(), clock: clock) { (_: String) throws(EnrollError) in
+        .declined
+      }
+    }
+    #expect(error?.code == .deadlineExceeded)
+  }
+
+  @Test("a request that came in part before a cancellation is finished in the next wait")
+  func requestAcrossWaits() throws {
+    let (listener, port) = try listener()
+    let slow = try #require(RawClient(port: port))
+    slow.send("GET /cb?go")
+    let cancellation = CancellationFlag()
+    Thread.detachNewThread {
+      _ = RawClient.get("/cb?x", port: port)
+      cancellation.cancel()
+    }
+    #expect(wait(listener, cancellation: cancellation) == .cancelled)
+    slow.send("od HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+    #expect(wait(listener) == nil)
+    #expect(slow.readAll().hasPrefix("HTTP/1.1 200 OK"))
+  }
+
+  @Test("a connection that sends nothing is closed when its seconds are over")
+  func idleConnection() throws {
+    let (listener, port) = try listener()
+    let idle = try #require(RawClient(port: port))
+    let clock = self.clock
+    Thread.detachNewThread {
+      _ = RawClient.get("/cb?x", port: port)
+      clock.advance(seconds: 5)
+      _ = RawClient.get("/cb?x", port: port)
+      // Ends only once the listener has closed it.
+      #expect(idle.readAll() == "")
+      _ = RawClient.get("/cb?good", port: port)
+    }
+    #expect(wait(listener) == nil)
+  }
+
+  @Test("a cancellation ends the wait at once, before it or during it")
+  func cancelled() throws {
+    let (listener, _) = try listener()
+    let before = CancellationFlag()
+    before.cancel()
+    #expect(wait(listener, cancellation: before) == .cancelled)
+    let during = CancellationFlag()
+    Thread.detachNewThread { during.cancel() }
+    #expect(wait(listener, cancellation: during) == .cancelled)
+  }
+
+  @Test("close ends a wait on another thread, and closes the port")
+  func closedMeanwhile() throws {
+    let (listener, port) = try listener()
+    Thread.detachNewThread {
+      _ = RawClient.get("/cb?x", port: port)
+      listener.close()
+      listener.close()
+    }
+    #expect(wait(listener) == .cancelled)
+    #expect(RawClient(port: port) == nil)
+    #expect(wait(listener) == .illegalState)
+  }
+
+  @Test("the port is closed with the listener")
+  func deinitCloses() throws {
+    var kept: LoopbackListener? = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let port = try #require(
+      URLComponents(string: kept?.redirectURI ?? "")?.port.flatMap { UInt16(exactly: $0) })
+    #expect(RawClient(port: port) != nil)
+    kept = nil
+    #expect(RawClient(port: port) == nil)
+  }
+
+  @Test("only one thread waits at a time")
+  func twoWaits() throws {
+    let (listener, port) = try listener()
+    let second = Guarded(EnrollError.Code?.none, by: Mutex())
+    let clock = self.clock
+    Thread.detachNewThread { _ = RawClient.get("/cb", port: port) }
+    try listener.wait(deadline: clock.instant().advanced(bySeconds: 600), clock: clock) {
+      (_: String) throws(EnrollError) -> LoopbackReply in
+      let code: EnrollError.Code?
+      do throws(EnrollError) {
+        try listener.wait(deadline: .distantFuture, clock: clock) { (_: String) throws(EnrollError) in
+          .declined
+        }
+        code = nil
+      } catch {
+        code = error.code
+      }
+      second.withLock { $0 = code }
+      return .accepted(.signedIn)
+    }
+    #expect(second.withLock { $0 } == .illegalState)
+  }
+}

@@ -1,0 +1,283 @@
+// The save protocol against a disk on which things go wrong, and a process that is killed at every step.
+
+import EnrollCore
+import EnrollHost
+import EnrollTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct DurableWriteTests {
+  private let folder = TestFolder()
+
+  /// The operations of one saved update, in their order.
+  private func trace(_ body: (FileTokenStore) throws(EnrollError) -> Void) throws -> [FileOperation] {
+    let calls = Guarded<[FileOperation]>([], by: Mutex())
+    let store = try folder.open(
+      system: FaultyFileSystem(after: { call in calls.withLock { $0.append(call.operation) } }))
+    try store.unlock()
+    calls.withLock { $0 = [] }
+    try body(store)
+    return calls.withLock { $0 }
+  }
+
+  @Test("a save is: lock, exclusive temporary file, write, sync, rename, sync the folder, in that order")
+  func order() throws {
+    let operations = try trace { (store) throws(EnrollError) in
+      try store.update(.default) { $0.tokenEpoch += 1 }
+    }
+    let wanted: [FileOperation] = [.openLock, .lock, .open, .write, .sync, .rename, .sync, .closeLock]
+    var rest = operations[...]
+    for operation in wanted {
+      let at = try #require(rest.firstIndex(of: operation), "\(operation) in \(operations)")
+      rest = rest[(at + 1)...]
+    }
+    #expect(operations.count { $0 == .sync } == 2)
+  }
+
+  @Test("a record that is known is read with one look at its status, and not opened again")
+  func hotRead() throws {
+    let clock = FakeClock()
+    try folder.filled()
+    let calls = Guarded<[FileOperation]>([], by: Mutex())
+    let system = FaultyFileSystem(after: { call in calls.withLock { $0.append(call.operation) } })
+    let store = try folder.open(clock: clock, system: system)
+    // Old enough that every change shows in its status.
+    let path = try folder.only(".record")
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1_000_000_000)], ofItemAtPath: path)
+    _ = try store.read(.default)
+    calls.withLock { $0 = [] }
+    for _ in 0..<100 { _ = try store.read(.default) }
+    #expect(calls.withLock { $0 } == Array(repeating: .statusByName, count: 100))
+  }
+
+  @Test("a change by another process is seen by the next read, also one that a status does not show")
+  func changeElsewhere() throws {
+    let clock = FakeClock()
+    let store = try folder.filled(clock: clock)
+    #expect(try store.read(.default)?.asksForLogin == false)
+    let path = try folder.only(".record")
+    var before = stat()
+    stat(path, &before)
+    try folder.open().update(.default) { $0.registrationType = "OTHERS" }
+    // The same time and, because it is overwritten in place, the same file and size: only its content differs.
+    let changed = try folder.bytes(path)
+    var after = stat()
+    stat(path, &after)
+    #expect(after.st_size == before.st_size)
+    var times = [before.st_atim, before.st_mtim]
+    try folder.overwrite(path, changed)
+    utimensat(AT_FDCWD, path, &times, 0)
+    #expect(try store.read(.default)?.registrationType == "OTHERS")
+  }
+
+  @Test(
+    "after a failed sync the temporary file is thrown away and written anew, never synced again",
+    arguments: [EIO, EINTR])
+  func failedSync(_ number: Int32) throws {
+    try folder.filled()
+    let calls = Guarded<[FileOperation]>([], by: Mutex())
+    let isFirst = Guarded(true, by: Mutex())
+    let system = FaultyFileSystem(before: { call in
+      calls.withLock { $0.append(call.operation) }
+      guard call.operation == .sync, isFirst.withLock({ $0 }) else { return nil }
+      isFirst.withLock { $0 = false }
+      return .error(number)
+    })
+    let store = try folder.open(system: system)
+    _ = try store.read(.default)
+    isFirst.withLock { $0 = true }
+    calls.withLock { $0 = [] }
+    try store.update(.default) { $0.registrationType = "NEW" }
+    #expect(try folder.open().read(.default)?.registrationType == "NEW")
+    let made = calls.withLock { $0 }
+    let first = try #require(made.firstIndex(of: .sync))
+    let second = try #require(made[(first + 1)...].firstIndex(of: .sync))
+    #expect(made[first...second].contains(.unlink), "\(made)")
+    #expect(made[first...second].contains(.write))
+  }
+
+  @Test("short writes and interruptions are taken up again")
+  func shortWrites() throws {
+    let turn = Guarded(0, by: Mutex())
+    let system = FaultyFileSystem(before: { call in
+      let now = turn.withLock { turn in
+        turn += 1
+        return turn
+      }
+      if call.operation == .write { return now % 2 == 0 ? .error(EINTR) : .short(7) }
+      // Each operation is interrupted every other time.
+      return call.operation != .sync && now % 2 == 0 ? .error(EINTR) : nil
+    })
+    try folder.open(system: system).update(.default) { $0.registrationType = "SOCIAL" }
+    #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
+  }
+
+  @Test(
+    "an error of any operation, once or for ever, loses nothing and has a type",
+    arguments: [EIO, ENOSPC, EDQUOT, EROFS, EACCES, EINTR, EMFILE, ENOMEM])
+  func everyError(_ number: Int32) throws {
+    let clock = FakeClock()
+    try folder.filled()
+    var position = 0
+    var reached = true
+    while reached {
+      for forever in [false, true] {
+        let count = Guarded(0, by: Mutex())
+        let place = position
+        let system = FaultyFileSystem(before: { _ in
+          let now = count.withLock { count in
+            count += 1
+            return count - 1
+          }
+          return now == place || (forever && now > place) ? .error(number) : nil
+        })
+        let before = try folder.open().read(.default)
+        let wanted = "\(place) \(forever)"
+        var failure: EnrollError?
+        do {
+          try folder.open(clock: clock, system: system).update(.default) {
+            $0.registrationType = wanted
+            $0.tokenEpoch += 1
+          }
+        } catch {
+          failure = error
+        }
+        reached = count.withLock { $0 } > place
+        let after = try folder.open().read(.default)
+        if let failure {
+          #expect(Self.wanted(for: number).contains(failure.code), "\(failure.message)")
+          #expect(after == before || after?.registrationType == wanted)
+        } else {
+          #expect(after?.registrationType == wanted, "acknowledged")
+        }
+      }
+      position += 1
+    }
+    #expect(position > 15)
+    #expect(try folder.names().allSatisfy { !$0.contains("corrupt") })
+  }
+
+  private static func wanted(for number: Int32) -> [EnrollError.Code] {
+    switch number {
+    case ENOSPC, EDQUOT: [.storeFull]
+    case EROFS, EACCES: [.storeRefused]
+    default: [.storeIO]
+    }
+  }
+
+  @Test("on a full disk new tokens take the space that was kept for them, and nothing else may")
+  func reserve() throws {
+    struct Disk {
+      var isFull = false
+      var tookReserve = false
+    }
+    let disk = Guarded(Disk(), by: Mutex())
+    let system = FaultyFileSystem(before: { call in
+      guard call.name?.hasSuffix(".temp") == true else { return nil }
+      return disk.withLock { disk in
+        if call.operation == .rename { disk.tookReserve = true }
+        return call.operation == .open && disk.isFull && !disk.tookReserve ? .error(ENOSPC) : nil
+      }
+    })
+    let store = try folder.open(system: system)
+    let epoch = try store.update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
+    let end = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+      () throws(EnrollError) in
+      try store.reserveSpace(.default)
+      disk.withLock { $0.isFull = true }
+      let waits = code { () throws(EnrollError) in try store.update(.default) { $0.asksForLogin = true } }
+      #expect(waits == .storeFull, "what can wait leaves the reserve alone")
+      try store.update(.default) {
+        $0.registrationType = "SOCIAL"
+        $0.tokenEpoch += 1
+      }
+      let again = code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }
+      #expect(again == nil || again == .storeFull)
+    }
+    #expect(end == .taken)
+    #expect(try folder.names(".reserve").isEmpty, "kept for the turn only")
+    #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
+  }
+
+  @Test("a record that used the reserve has its own length again")
+  func reserveIsCut() throws {
+    let disk = Guarded(false, by: Mutex())
+    let system = FaultyFileSystem(before: { call in
+      guard call.name?.hasSuffix(".temp") == true else { return nil }
+      return disk.withLock { tookReserve in
+        if call.operation == .rename { tookReserve = true }
+        return call.operation == .open && !tookReserve ? .error(EDQUOT) : nil
+      }
+    })
+    try folder.filled()
+    let store = try folder.open(system: system)
+    try store.reserveSpace(.default)
+    try store.update(.default) { $0.tokenEpoch += 1 }
+    #expect(try folder.bytes(try folder.only(".record")).count < 1000)
+    #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
+  }
+
+  @Test("a disk that is full says so before a refresh token is spent")
+  func fullBeforeSpending() throws {
+    let system = FaultyFileSystem(before: { $0.operation == .allocate ? .error(ENOSPC) : nil })
+    let store = try folder.open(system: system)
+    try store.update(.default) { $0.tokenEpoch += 1 }
+    #expect(code { () throws(EnrollError) in try store.reserveSpace(.default) } == .storeFull)
+    #expect(try folder.names(".reserve").isEmpty)
+  }
+
+  @Test("what a dead process left half written is replaced, not believed")
+  func staleTemporary() throws {
+    let store = try folder.filled()
+    let temporary = try folder.only(".record").replacingOccurrences(of: ".record", with: ".temp")
+    try Data("half".utf8).write(to: URL(fileURLWithPath: temporary))
+    try store.update(.default) { $0.registrationType = "NEW" }
+    #expect(try folder.names(".temp").isEmpty)
+    #expect(try folder.open().read(.default)?.registrationType == "NEW")
+  }
+
+  @Test("a process killed before any operation leaves the old record or the new one, and a store that works")
+  func killedAnywhere() throws {
+    var position = 1
+    while true {
+      let before = try Probe.run("read", folder.store)
+      let probe = try Probe("--kill", "\(position)", "update", folder.store, "\(position)")
+      let said = probe.rest()
+      let after = try Probe.run("read", folder.store)
+      if !probe.wasKilled {
+        #expect(said == ["updated"])
+        break
+      }
+      let epochs = [before, after].map { Int($0.first?.split(separator: " ").last ?? "") ?? 0 }
+      if said == ["updated"] {
+        // Killed while it tidied up: what was acknowledged is there.
+        #expect(epochs[1] == epochs[0] + 1)
+      } else {
+        #expect(said.isEmpty)
+        #expect(before == ["none"] || [0, 1].contains(epochs[1] - epochs[0]), "\(before) \(after)")
+      }
+      position += 1
+    }
+    #expect(position > 20, "operations of one update: \(position)")
+    let store = try folder.open()
+    _ = try store.update(.default) { $0.tokenEpoch += 1 }
+    #expect(try folder.names(".temp").isEmpty)
+  }
+
+  @Test("a store made by a process that was killed at any operation opens")
+  func killedWhileMade() throws {
+    var position = 1
+    while true {
+      let fresh = TestFolder()
+      let probe = try Probe("--kill", "\(position)", "update", fresh.store)
+      _ = probe.rest()
+      try fresh.open().update(.default) { $0.asksForLogin = true }
+      #expect(try fresh.open().read(.default)?.asksForLogin == true)
+      if !probe.wasKilled { break }
+      position += 1
+    }
+    #expect(position > 40, "operations of a first update: \(position)")
+  }
+}

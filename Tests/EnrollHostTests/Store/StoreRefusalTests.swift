@@ -1,0 +1,402 @@
+// What the store refuses to use, each with an error of its own, and that it wipes nothing.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct StoreRefusalTests {
+  private let folder = TestFolder()
+  private static let isRoot = geteuid() == 0
+  private static let nobody = "65534"
+
+  private func reading() -> EnrollError.Code? {
+    code { () throws(EnrollError) in _ = try folder.open().read(.default) }
+  }
+
+  private func opening(_ path: String) -> EnrollError? {
+    do { _ = try FileTokenStore(path: path, clock: FakeClock()) } catch { return error }
+    return nil
+  }
+
+  // MARK: The folder
+
+  @Test("the folder is made with mode 0700, its files with 0600, where the parent exists")
+  func modes() throws {
+    try folder.filled()
+    _ = try folder.open().installationID()
+    let manager = FileManager.default
+    func mode(_ path: String) throws -> Int? {
+      try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    #expect(try mode(folder.store) == 0o700)
+    for name in try folder.names() { #expect(try mode(folder.store + "/" + name) == 0o600, "\(name)") }
+  }
+
+  @Test("a relative path, a missing parent, a file and a symbolic link are no folders for a store")
+  func paths() throws {
+    #expect(opening("store")?.code == .invalidArgument)
+    #expect(opening("")?.code == .invalidArgument)
+    #expect(opening(folder.path + "/none/store")?.code == .storeRefused)
+    try Data().write(to: URL(fileURLWithPath: folder.path + "/file"))
+    #expect(opening(folder.path + "/file")?.code == .storeRefused)
+    try folder.filled()
+    symlink(folder.store, folder.path + "/link")
+    #expect(opening(folder.path + "/link")?.code == .storeRefused)
+    #expect(opening(folder.path + "/link/")?.code == .storeRefused, "a slash at the end follows no link")
+    #expect(opening(folder.store + "//") == nil)
+  }
+
+  @Test("a folder that lets others in is refused", arguments: [0o710, 0o750, 0o701, 0o707, 0o777])
+  func openFolder(_ mode: mode_t) throws {
+    try folder.filled()
+    chmod(folder.store, mode)
+    #expect(opening(folder.store)?.code == .storeRefused)
+  }
+
+  @Test("a network filesystem is refused by name unless it is allowed")
+  func network() throws {
+    let nfs = FaultyFileSystem(kind: 0x6969)
+    do {
+      _ = try folder.open(system: nfs)
+      Issue.record("was not refused")
+    } catch {
+      #expect(error.code == .storeRefused)
+      #expect(error.message.contains("NFS"))
+    }
+    #expect(
+      code { () throws(EnrollError) in _ = try folder.open(system: nfs, allowsNetworkFilesystem: true) }
+        == nil)
+  }
+
+  @Test("a folder that vanishes under an open store is an error, not an account without tokens")
+  func vanished() throws {
+    let clock = FakeClock()
+    let store = try folder.filled(clock: clock)
+    try FileManager.default.removeItem(atPath: folder.store)
+    clock.advance(seconds: 2)
+    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeIO)
+    #expect(
+      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } } == .storeIO)
+  }
+
+  // MARK: The files
+
+  @Test(
+    "a file that lets others in is refused, and left alone", arguments: [".record", "keys", "key", ".write"])
+  func openFile(_ name: String) throws {
+    try folder.filled()
+    let path = try folder.only(name)
+    let before = try folder.bytes(path)
+    chmod(path, 0o640)
+    let refused = code { () throws(EnrollError) in
+      let store = try folder.open()
+      _ = try store.update(.default) { $0.tokenEpoch += 1 }
+    }
+    #expect(refused == .storeRefused)
+    #expect(try folder.bytes(path) == before)
+  }
+
+  @Test("a file with two names is refused", arguments: [".record", "keys", "key", ".write"])
+  func hardLink(_ name: String) throws {
+    try folder.filled()
+    #expect(link(try folder.only(name), folder.path + "/second") == 0)
+    let refused = code { () throws(EnrollError) in
+      _ = try folder.open().update(.default) { $0.tokenEpoch += 1 }
+    }
+    #expect(refused == .storeRefused)
+  }
+
+  @Test(
+    "a symbolic link in place of a file is refused, and its target untouched",
+    arguments: [".record", "keys", "key", ".write"])
+  func symbolicLink(_ name: String) throws {
+    try folder.filled()
+    let path = try folder.only(name)
+    let elsewhere = folder.path + "/elsewhere"
+    try FileManager.default.moveItem(atPath: path, toPath: elsewhere)
+    let before = try folder.bytes(elsewhere)
+    symlink(elsewhere, path)
+    let refused = code { () throws(EnrollError) in
+      _ = try folder.open().update(.default) { $0.tokenEpoch += 1 }
+    }
+    #expect(refused == .storeRefused)
+    #expect(try folder.bytes(elsewhere) == before)
+  }
+
+  @Test("a temporary name that is a symbolic link is not written through")
+  func temporaryLink() throws {
+    let store = try folder.filled()
+    let target = folder.path + "/target"
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: target))
+    symlink(target, try folder.only(".record").replacingOccurrences(of: ".record", with: ".temp"))
+    try store.update(.default) { $0.tokenEpoch += 1 }
+    #expect(try folder.bytes(target) == Array("mine".utf8))
+  }
+
+  @Test("a pipe or a folder in place of a record is refused without waiting for it")
+  func pipe() throws {
+    try folder.filled()
+    let path = try folder.only(".record")
+    unlink(path)
+    mkfifo(path, 0o600)
+    #expect(reading() == .storeRefused)
+    unlink(path)
+    mkdir(path, 0o700)
+    #expect(reading() == .storeRefused)
+  }
+
+  // MARK: Other users
+
+  @Test("a store of another user is refused", .enabled(if: isRoot, "needs root to become somebody else"))
+  func foreignOwner() throws {
+    try folder.filled()
+    // Open to everybody, so that only the owner speaks against it.
+    chown(folder.store, 65534, 65534)
+    #expect(opening(folder.store)?.code == .storeRefused, "root is another user too")
+    chown(folder.store, 0, 0)
+    chown(try folder.only(".record"), 65534, 65534)
+    #expect(reading() == .storeRefused)
+    #expect(try Probe.run("--user", Self.nobody, "read", folder.store) == ["storeRefused"])
+  }
+
+  @Test(
+    "a user who may not write is told so, and keeps what can be read",
+    .enabled(if: isRoot, "needs root to become somebody else"))
+  func unwritable() throws {
+    chmod(folder.path, 0o777)
+    #expect(try Probe.run("--user", Self.nobody, "update", folder.store) == ["updated"])
+    chmod(folder.store, 0o500)
+    #expect(try Probe.run("--user", Self.nobody, "update", folder.store) == ["storeRefused"])
+    #expect(try Probe.run("--user", Self.nobody, "read", folder.store).first?.hasPrefix("epoch") == true)
+    // A store that is not there yet, in a folder where nothing may be made.
+    chmod(folder.path, 0o555)
+    #expect(try Probe.run("--user", Self.nobody, "update", folder.path + "/new") == ["storeRefused"])
+    chmod(folder.path, 0o777)
+  }
+
+  // MARK: Damage and keys
+
+  @Test("every flipped byte of a record is told, and the damaged file is set aside, not wiped")
+  func damagedRecord() throws {
+    try folder.filled()
+    let path = try folder.only(".record")
+    let whole = try folder.bytes(path)
+    var changed = whole
+    for index in whole.indices {
+      changed[index] ^= 0x10
+      try folder.overwrite(path, changed)
+      #expect(reading() == .storeCorrupt, "byte \(index)")
+      let aside = try folder.names().filter { $0.contains(".record.corrupt-") }
+      #expect(aside.count == 1)
+      #expect(try folder.bytes(folder.store + "/" + (aside.first ?? "")) == changed)
+      #expect(try folder.open().read(.default) == nil, "told once, then the account has no record")
+      try FileManager.default.removeItem(atPath: folder.store + "/" + (aside.first ?? ""))
+      changed[index] ^= 0x10
+      try Data(whole).write(to: URL(fileURLWithPath: path))
+      chmod(path, 0o600)
+    }
+    #expect(reading() == nil)
+  }
+
+  @Test("an empty, a cut-off and an overlong record are damage", arguments: [0, 11, 159, 200, 1 << 21])
+  func lengths(_ count: Int) throws {
+    try folder.filled()
+    let path = try folder.only(".record")
+    var bytes = try folder.bytes(path)
+    bytes = count < bytes.count ? Array(bytes[..<count]) : bytes + [UInt8](repeating: 0, count: count)
+    try folder.overwrite(path, bytes)
+    #expect(reading() == .storeCorrupt)
+  }
+
+  @Test("an update over a damaged record tells and sets aside as well, and the next one begins anew")
+  func updateOverDamage() throws {
+    let clock = FakeClock()
+    let store = try folder.filled(clock: clock)
+    try folder.overwrite(try folder.only(".record"), [1, 2, 3])
+    var asked = false
+    let told = code { () throws(EnrollError) in _ = try store.update(.default) { _ in asked = true } }
+    #expect(told == .storeCorrupt)
+    #expect(!asked)
+    #expect(try store.update(.default) { $0.asksForLogin = true }.registrationType == nil)
+    #expect(try folder.names().filter { $0.contains(".corrupt-") }.count == 1)
+  }
+
+  @Test(
+    "a damaged outbox and a damaged installation id are set aside too", arguments: ["outbox", "installation"])
+  func damagedStoreFile(_ name: String) throws {
+    let store = try folder.filled()
+    let entry = OutboxEntry(
+      issuer: "i", endpoint: nil, clientID: "c", token: Secret("t"), hint: "h", queued: UnixTime(seconds: 1))
+    let use = { () throws(EnrollError) in
+      if name == "outbox" {
+        _ = try store.updateOutbox { $0.append(entry) }
+      } else {
+        _ = try store.installationID()
+      }
+    }
+    try use()
+    var bytes = try folder.bytes(folder.store + "/" + name)
+    bytes[bytes.count - 1] ^= 1
+    try folder.overwrite(folder.store + "/" + name, bytes)
+    #expect(code(use) == .storeCorrupt)
+    #expect(code(use) == nil)
+    #expect(try folder.names().contains { $0.hasPrefix(name + ".corrupt-") })
+  }
+
+  @Test("two accounts' files cannot be swapped, even under each other's names")
+  func swapped() throws {
+    let store = try folder.filled()
+    let first = try folder.only(".record")
+    try store.update(try AccountName("other")) { $0.tokenEpoch += 1 }
+    let second = try #require(
+      try folder.names(".record").map { folder.store + "/" + $0 }.first { $0 != first })
+    let bytes = try folder.bytes(second)
+    try folder.overwrite(first, bytes)
+    #expect(reading() == .storeCorrupt)
+  }
+
+  @Test("without its key file a store is locked, and no new key is made over it")
+  func missingKey() throws {
+    try folder.filled()
+    let key = try folder.bytes(folder.store + "/key")
+    try FileManager.default.removeItem(atPath: folder.store + "/key")
+    let store = try folder.open()
+    #expect(code { () throws(EnrollError) in try store.unlock() } == .storeLocked)
+    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeLocked)
+    #expect(
+      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } } == .storeLocked
+    )
+    #expect(code { () throws(EnrollError) in _ = try store.accounts() } == .storeLocked)
+    #expect(try !folder.names().contains("key"))
+    // The same store goes on when the key comes back.
+    #expect(
+      FileManager.default.createFile(
+        atPath: folder.store + "/key", contents: Data(key), attributes: [.posixPermissions: 0o600]))
+    #expect(try store.read(.default) != nil)
+  }
+
+  @Test(
+    "without its keys file a store with sealed files is locked, and none is made anew",
+    arguments: ["record", "outbox", "aside"])
+  func missingKeysFile(_ what: String) throws {
+    let store = try folder.filled()
+    _ = try store.installationID()
+    let manager = FileManager.default
+    if what != "record" { try manager.removeItem(atPath: try folder.only(".record")) }
+    if what == "aside" {
+      try manager.moveItem(
+        atPath: folder.store + "/installation", toPath: folder.store + "/installation.corrupt-00")
+    }
+    try manager.removeItem(atPath: folder.store + "/keys")
+    #expect(code { () throws(EnrollError) in try folder.open().unlock() } == .storeLocked)
+    #expect(try !folder.names().contains("keys"))
+  }
+
+  @Test("another store's key is a wrong key, and nothing is set aside")
+  func wrongKey() throws {
+    try folder.filled()
+    let other = TestFolder()
+    try other.filled()
+    try folder.overwrite(folder.store + "/key", try other.bytes(other.store + "/key"))
+    let before = try folder.names()
+    #expect(reading() == .storeKey)
+    #expect(try folder.names() == before)
+  }
+
+  @Test("another store's record is sealed with a wrong key, and is not set aside")
+  func foreignRecord() throws {
+    try folder.filled()
+    let other = TestFolder()
+    try other.filled()
+    // The keys of the other store, complete: this store's record is then the stranger.
+    for name in ["key", "keys"] {
+      try folder.overwrite(folder.store + "/" + name, try other.bytes(other.store + "/" + name))
+    }
+    let stranger = try folder.only(".record")
+    let own = try other.only(".record")
+    try FileManager.default.moveItem(
+      atPath: stranger, toPath: folder.store + "/" + URL(fileURLWithPath: own).lastPathComponent)
+    let seen = reading()
+    #expect(seen == .storeKey || seen == .storeCorrupt)
+  }
+
+  @Test(
+    "every flipped byte of the keys file or the key file is a typed error, and nothing is rewritten",
+    arguments: ["keys", "key"])
+  func damagedKeys(_ name: String) throws {
+    try folder.filled()
+    let path = folder.store + "/" + name
+    let whole = try folder.bytes(path)
+    var changed = whole
+    for index in whole.indices {
+      changed[index] ^= 0x01
+      try folder.overwrite(path, changed)
+      let seen = reading()
+      #expect(seen == .storeCorrupt, "byte \(index)")
+      #expect(try folder.bytes(path) == changed)
+      changed[index] ^= 0x01
+    }
+    try folder.overwrite(path, whole)
+    #expect(reading() == nil)
+  }
+
+  @Test("a key file elsewhere is made beside others, and a store opened with another provider is refused")
+  func otherProvider() throws {
+    final class Vault: KeyProvider {
+      let name = "vault"
+      func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
+        JSONObject([("key", .string(Base64URL.encode(key.revealBytes())))])
+      }
+      func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret {
+        Secret(Base64URL.decode(wrapped["key"]?.string ?? "") ?? [])
+      }
+    }
+    let store = try folder.open(keys: Vault())
+    try store.update(.default) { $0.asksForLogin = true }
+    #expect(try !folder.names().contains("key"), "the provider decides where keys are")
+    #expect(reading() == .storeKey)
+    #expect(try folder.open(keys: Vault()).read(.default)?.asksForLogin == true)
+    let elsewhere = TestFolder()
+    let keyFile = try KeyFileProvider(path: elsewhere.path + "/my key")
+    try elsewhere.open(keys: keyFile).update(.default) { $0.asksForLogin = true }
+    #expect(FileManager.default.fileExists(atPath: elsewhere.path + "/my key"))
+    #expect(try !elsewhere.names().contains("key"))
+  }
+
+  @Test("an older copy put back under a running process is noticed (rollback)")
+  func rollback() throws {
+    let clock = FakeClock()
+    let store = try folder.filled(clock: clock)
+    let path = try folder.only(".record")
+    let old = try folder.bytes(path)
+    try store.update(.default) { $0.tokenEpoch += 1 }
+    try folder.overwrite(path, old)
+    clock.advance(seconds: 2)
+    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeRefused)
+    #expect(
+      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } }
+        == .storeRefused)
+    try store.remove(.default)
+    #expect(try store.read(.default) == nil)
+  }
+
+  @Test("no file of the store holds a secret or an account's name in the clear (R40)")
+  func nothingInTheClear() throws {
+    let store = try folder.open()
+    try store.update(try AccountName("alice@example")) { $0.registrationType = "CANARY" }
+    let entry = OutboxEntry(
+      issuer: "CANARY", endpoint: nil, clientID: "c", token: Secret("CANARY"), hint: "h",
+      queued: UnixTime(seconds: 1))
+    try store.updateOutbox { $0.append(entry) }
+    for name in try folder.names() {
+      #expect(!name.contains("alice"))
+      let text = String(decoding: try folder.bytes(folder.store + "/" + name), as: UTF8.self)
+      #expect(!text.contains("CANARY") && !text.contains("alice"), "\(name)")
+    }
+  }
+}

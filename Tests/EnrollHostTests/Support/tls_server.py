@@ -1,0 +1,53 @@
+"""An HTTPS server with keep-alive on a free port of 127.0.0.1: prints the port, then serves until standard input ends.
+
+    tls_server.py CERTIFICATE_CHAIN KEY
+
+Answers every request with "CONNECTION REQUEST", counted from 1; /reset breaks the connection once the head was read.
+"""
+import itertools
+import socket
+import ssl
+import struct
+import sys
+import threading
+
+
+def serve(connection, context, number):
+    try:
+        with context.wrap_socket(connection, server_side=True) as tls:
+            stream = tls.makefile("rb")
+            for count in itertools.count(1):
+                line = stream.readline()
+                if not line:
+                    return
+                length = 0
+                while (header := stream.readline().strip()):
+                    name, _, value = header.partition(b":")
+                    if name.lower() == b"content-length":
+                        length = int(value)
+                if b"/reset" in line:
+                    tls.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    return
+                stream.read(length)
+                body = b"%d %d" % (number, count)
+                tls.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+    except OSError:
+        pass
+
+
+def main():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[1], sys.argv[2])
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+
+    def accept():
+        for number in itertools.count(1):
+            connection, _ = listener.accept()
+            threading.Thread(target=serve, args=(connection, context, number), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    sys.stdin.read()
+
+
+main()

@@ -1,0 +1,179 @@
+import EnrollCore
+import EnrollHost
+import Testing
+
+/// What a server on plain loopback http can do wrong.
+@Suite struct TransportFaultTests {
+  private let transport = CurlTransport(.init(allowsLoopbackHTTP: true))
+  private static let secret = "s3cr3t-in-the-path"
+
+  /// The error of a request to a server that behaves as `script` says.
+  private func failure(
+    _ transport: CurlTransport? = nil, limit: Int = HTTPRequest.defaultResponseLimit,
+    _ script: @escaping @Sendable (RawConnection) -> Void
+  ) throws -> EnrollError {
+    let server = try RawServer(script)
+    let request = HTTPRequest(
+      .get, server.url("/\(Self.secret)?\(Self.secret)=1"),
+      headers: [HTTPHeader("Authorization", "Bearer \(Self.secret)")], responseLimit: limit)
+    let error = try #require(throws: EnrollError.self) {
+      try (transport ?? self.transport).send(request, cancellation: nil)
+    }
+    #expect(!error.message.contains(Self.secret), "the text names scheme and host only (R40)")
+    #expect(error.message.contains("http://127.0.0.1"))
+    return error
+  }
+
+  @Test("a connection that is closed without an answer is the network's fault")
+  func closedWithoutAnswer() throws {
+    let error = try failure { $0.readRequest() }
+    #expect(error.code == .network)
+    #expect(error.isRetryable)
+  }
+
+  @Test("a connection that is dropped as soon as it was accepted is the network's fault")
+  func droppedAfterAccept() throws {
+    #expect(try failure { $0.reset() }.code == .network)
+  }
+
+  @Test("nobody listening is the network's fault")
+  func refusedConnection() throws {
+    let port = try RawServer { _ in }.port
+    let error = try #require(throws: EnrollError.self) {
+      try transport.send(HTTPRequest(.get, "http://127.0.0.1:\(port)/"), cancellation: nil)
+    }
+    #expect(error.code == .network)
+  }
+
+  @Test(
+    "half a body is no body",
+    arguments: ["Content-Length: 10\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"])
+  func halfABody(_ answer: String) throws {
+    let error = try failure {
+      $0.readRequest()
+      $0.send("HTTP/1.1 200 OK\r\n\(answer)")
+    }
+    #expect(error.code == .network)
+  }
+
+  @Test("a body that is announced longer than the limit is refused (R20)")
+  func announcedTooLong() throws {
+    let error = try failure(limit: 100) {
+      $0.readRequest()
+      $0.send("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n")
+      $0.waitForClose()
+    }
+    #expect(error.code == .responseInvalid)
+  }
+
+  @Test("a body without end is cut off at the limit while it arrives (R20)")
+  func endlessBody() throws {
+    let error = try failure(limit: 100_000) {
+      $0.readRequest()
+      $0.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+      let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
+      while $0.send(chunk) {}
+    }
+    #expect(error.code == .responseInvalid)
+    #expect(error.httpStatus == 200)
+  }
+
+  @Test("a body of exactly the limit is taken", arguments: [true, false])
+  func exactlyTheLimit(_ isAnnounced: Bool) throws {
+    let body = String(repeating: "x", count: 1_000)
+    let server = try RawServer {
+      $0.readRequest()
+      if isAnnounced { $0.answer(body) } else { $0.send("HTTP/1.1 200 OK\r\n\r\n" + body) }
+    }
+    let response = try transport.send(
+      HTTPRequest(.get, server.url(), responseLimit: 1_000), cancellation: nil)
+    #expect(response.body.count == 1_000)
+  }
+
+  @Test("a limit of zero takes only an empty body")
+  func limitOfZero() throws {
+    #expect(
+      try failure(limit: 0) {
+        $0.readRequest()
+        $0.answer("x")
+      }.code == .responseInvalid)
+  }
+
+  @Test("a server that never answers runs into the time limit (R20)")
+  func neverAnswers() throws {
+    let hasty = CurlTransport(.init(allowsLoopbackHTTP: true, totalTimeout: .init(100)))
+    let error = try failure(hasty) {
+      $0.readRequest()
+      $0.waitForClose()
+    }
+    #expect(error.code == .timeout)
+  }
+
+  @Test("a body that drips runs into the time limit for the whole request (R20)")
+  func slowDrip() throws {
+    let hasty = CurlTransport(.init(allowsLoopbackHTTP: true, totalTimeout: .init(200)))
+    let error = try failure(hasty) {
+      $0.readRequest()
+      $0.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+      while !$0.waitForClose(milliseconds: 20), $0.send("1\r\nx\r\n") {}
+    }
+    #expect(error.code == .timeout)
+  }
+
+  @Test(
+    "what is not HTTP is refused",
+    arguments: [
+      "SSH-2.0-OpenSSH_9.2\r\n\r\n", "\u{0}\u{1}\u{2}\u{3}", "<html></html>", "HTTP/3.7 abc\r\n\r\n",
+      "HTTP/1.1 099 no\r\n\r\n",
+    ])
+  func garbage(_ bytes: String) throws {
+    let error = try failure {
+      $0.readRequest()
+      $0.send(bytes)
+    }
+    #expect(error.code == .responseInvalid)
+  }
+
+  @Test("a head without end is refused (R20)", arguments: ["X-Many: 0123456789\r\n", "X-One-Line-"])
+  func endlessHead(_ piece: String) throws {
+    let error = try failure {
+      $0.readRequest()
+      $0.send("HTTP/1.1 200 OK\r\n")
+      let pieces = String(repeating: piece, count: 500)
+      while $0.send(pieces) {}
+    }
+    #expect(error.code == .responseInvalid)
+  }
+
+  @Test("a head of a few kilobytes is taken")
+  func largeHead() throws {
+    let server = try RawServer {
+      $0.readRequest()
+      $0.answer(headers: String(repeating: "X-Many: 0123456789\r\n", count: 1_000))
+    }
+    #expect(try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).headers.count == 1_001)
+  }
+
+  @Test(
+    "a compressed body is refused (R20)",
+    arguments: [
+      "Content-Encoding: gzip", "content-encoding: br", "Transfer-Encoding: gzip, chunked",
+      "Content-Encoding: identity, gzip",
+    ])
+  func compressedBody(_ header: String) throws {
+    let error = try failure {
+      $0.readRequest()
+      $0.answer(headers: "\(header)\r\n")
+    }
+    #expect(error.code == .responseInvalid)
+  }
+
+  @Test("the content encoding identity is no encoding")
+  func identityEncoding() throws {
+    let server = try RawServer {
+      $0.readRequest()
+      $0.answer(headers: "Content-Encoding: Identity\r\n")
+    }
+    #expect(try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status == 200)
+  }
+}

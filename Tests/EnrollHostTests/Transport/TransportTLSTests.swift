@@ -1,0 +1,163 @@
+import EnrollCore
+import Foundation
+import Testing
+
+@testable import EnrollHost
+
+/// TLS against a real server with a private authority (R19).
+@Suite struct TransportTLSTests {
+  private static let libraries = [CurlLibrary.fileNames, ["libcurl-gnutls.so.4"]]
+
+  private func send(
+    to url: String, caFile: String?, libraries: [String] = CurlLibrary.fileNames
+  ) throws(EnrollError) -> HTTPResponse {
+    try CurlTransport(.init(caFile: caFile), libraryNames: libraries).send(
+      HTTPRequest(.get, url), cancellation: nil)
+  }
+
+  @Test("a certificate of the configured authority is accepted", arguments: libraries)
+  func privateAuthority(_ libraries: [String]) throws {
+    let certificates = try Certificates.shared.get()
+    let server = try TLSServer(certificates, .good)
+    let response = try send(to: server.url(), caFile: certificates.authority, libraries: libraries)
+    #expect(response.body == Array("1 1".utf8))
+    let named = try send(
+      to: "https://localhost:\(server.port)/", caFile: certificates.authority, libraries: libraries)
+    #expect(named.status == 200)
+  }
+
+  @Test(
+    "another host's certificate, an expired one and one of an unknown authority are refused for good",
+    arguments: [
+      (Certificates.Kind.otherHost, true, "host|IP|name"), (.expired, true, "expired"),
+      (.good, false, "issuer|self"),
+    ], libraries)
+  func refused(_ row: (Certificates.Kind, Bool, String), _ libraries: [String]) throws {
+    let certificates = try Certificates.shared.get()
+    let server = try TLSServer(certificates, row.0)
+    let caFile = row.1 ? certificates.authority : certificates.stranger
+    let error = try #require(throws: EnrollError.self) {
+      try send(to: server.url("/secret-path?secret-query"), caFile: caFile, libraries: libraries)
+    }
+    #expect(error.code == .tls)
+    #expect(!error.isRetryable)
+    #expect(!error.message.contains("secret"))
+    if libraries == CurlLibrary.fileNames {
+      #expect(error.message.contains(try Regex(row.2)), "\(error.message)")
+    }
+  }
+
+  @Test("without a configured authority the system's are asked, which do not know this one")
+  func systemAuthorities() throws {
+    let server = try TLSServer(try Certificates.shared.get(), .good)
+    #expect(try #require(throws: EnrollError.self) { try send(to: server.url(), caFile: nil) }.code == .tls)
+  }
+
+  @Test(
+    "an unreadable caFile is an error of the configuration", arguments: ["/nonexistent/ca.pem", "/dev/null"])
+  func unreadableAuthority(_ path: String) throws {
+    let server = try TLSServer(try Certificates.shared.get(), .good)
+    let error = try #require(throws: EnrollError.self) { try send(to: server.url(), caFile: path) }
+    #expect(error.code == .configuration)
+    #expect(error.field == "caFile")
+  }
+
+  @Test(
+    "a connection that breaks inside the handshake is the network's fault, not the certificate's",
+    arguments: [true, false], libraries)
+  func brokenHandshake(_ isReset: Bool, _ libraries: [String]) throws {
+    let server = try RawServer {
+      var byte: UInt8 = 0
+      recv($0.descriptor, &byte, 1, 0)
+      if isReset { $0.reset() }
+    }
+    let error = try #require(throws: EnrollError.self) {
+      try send(to: "https://127.0.0.1:\(server.port)/", caFile: nil, libraries: libraries)
+    }
+    #expect(error.code == .network, "\(error.message)")
+  }
+
+  @Test(
+    "a server that accepts and says nothing runs into the time limit for connections (R20)",
+    .timeLimit(.minutes(1)))
+  func silentHandshake() throws {
+    let server = try RawServer { $0.waitForClose() }
+    let hasty = CurlTransport(.init(connectTimeout: .init(100), totalTimeout: .init(600_000)))
+    let error = try #require(throws: EnrollError.self) {
+      try hasty.send(HTTPRequest(.get, "https://127.0.0.1:\(server.port)/"), cancellation: nil)
+    }
+    #expect(error.code == .timeout)
+  }
+
+  @Test("a server that does not speak TLS is refused for good")
+  func noTLS() throws {
+    let server = try RawServer {
+      $0.send("HTTP/1.1 400 Bad Request\r\n\r\n")
+      $0.waitForClose()
+    }
+    let error = try #require(throws: EnrollError.self) {
+      try send(to: "https://127.0.0.1:\(server.port)/", caFile: nil)
+    }
+    #expect(error.code == .tls)
+  }
+
+  @Test("connections with TLS are kept as well")
+  func reuse() throws {
+    let certificates = try Certificates.shared.get()
+    let server = try TLSServer(certificates, .good)
+    let transport = CurlTransport(.init(caFile: certificates.authority))
+    let answers = try (1...3).map { _ in
+      String(
+        decoding: try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).body, as: UTF8.self)
+    }
+    #expect(answers == ["1 1", "1 2", "1 3"])
+  }
+
+  @Test("a connection that the server resets under a large request does not end the process with SIGPIPE")
+  func pipeSignal() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGPIPE, SIG_DFL)
+      let certificates = try Certificates.shared.get()
+      let server = try TLSServer(certificates, .good)
+      let transport = CurlTransport(.init(caFile: certificates.authority))
+      let body = [UInt8](repeating: 0x78, count: 8 << 20)
+      for _ in 1...5 {
+        let error = #expect(throws: EnrollError.self) {
+          try transport.send(HTTPRequest(.post, server.url("/reset"), body: body), cancellation: nil)
+        }
+        #expect(error?.code == .network)
+      }
+    }
+  }
+
+  @Test("https goes through the proxy of the environment, loopback never does")
+  func proxy() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = try RawServer {
+        $0.readRequest()
+        $0.send("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+      }
+      for name in ["https_proxy", "http_proxy", "ALL_PROXY"] { setenv(name, proxy.url(), 1) }
+      unsetenv("no_proxy")
+      let certificates = try Certificates.shared.get()
+      let server = try TLSServer(certificates, .good)
+      let transport = CurlTransport(.init(allowsLoopbackHTTP: true, caFile: certificates.authority))
+      #expect(try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status == 200)
+      let plain = try RawServer {
+        $0.readRequest()
+        $0.answer()
+      }
+      #expect(try transport.send(HTTPRequest(.get, plain.url()), cancellation: nil).status == 200)
+      #expect(proxy.accepted == 0)
+
+      let secret = HTTPHeader("Authorization", "Bearer secret")
+      let error = #expect(throws: EnrollError.self) {
+        try transport.send(
+          HTTPRequest(.get, "https://provider.invalid/path", headers: [secret]), cancellation: nil)
+      }
+      #expect(error?.code == .network)
+      #expect(proxy.requests.map { String($0.head.prefix(29)) } == ["CONNECT provider.invalid:443 "])
+      #expect(proxy.requests.first?.hasHeader("Authorization") == false)
+    }
+  }
+}

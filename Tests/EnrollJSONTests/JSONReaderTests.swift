@@ -1,0 +1,158 @@
+// Reading: the published suites, then every limit of R37 by itself.
+
+import EnrollJSON
+import TestVectors
+import Testing
+
+private func parse(_ text: String) throws -> JSON { try JSON.parse(Array(text.utf8)) }
+
+private func message(_ bytes: [UInt8]) -> String? {
+  do throws(JSONError) {
+    _ = try JSON.parse(bytes)
+    return nil
+  } catch {
+    return error.message
+  }
+}
+
+private func message(_ text: String) -> String? { message(Array(text.utf8)) }
+
+@Suite struct JSONReaderTests {
+  /// Where this reader is stricter than RFC 8259 asks, and why.
+  static let refusedThoughValid = [
+    "y_object_duplicated_key.json": "duplicate object key",
+    "y_object_duplicated_key_and_value.json": "duplicate object key",
+    "y_object_escaped_null_in_key.json": "NUL in a string",
+    "y_string_null_escape.json": "NUL in a string",
+  ]
+  /// What RFC 8259 leaves open (i_) and this reader accepts: absurd numbers are clamped (R32).
+  static let acceptedThoughFree: Set = [
+    "i_number_double_huge_neg_exp.json", "i_number_huge_exp.json", "i_number_neg_int_huge_exp.json",
+    "i_number_pos_double_huge_exp.json", "i_number_real_neg_overflow.json", "i_number_real_pos_overflow.json",
+    "i_number_real_underflow.json", "i_number_too_big_neg_int.json", "i_number_too_big_pos_int.json",
+    "i_number_very_big_negative_int.json",
+  ]
+
+  @Test("JSONTestSuite is read as RFC 8259 and R37 say", .enabled(if: Vectors.arePresent))
+  func jsonTestSuite() throws {
+    let names = try Vectors.names("jsontestsuite").filter { $0.hasSuffix(".json") }
+    #expect(names.count >= 180)
+    for name in names {
+      let refusal = message(try Vectors.bytes("jsontestsuite/" + name))
+      let expected =
+        switch name.first {
+        case "y": Self.refusedThoughValid[name] == nil
+        case "i": Self.acceptedThoughFree.contains(name)
+        default: false
+        }
+      #expect((refusal == nil) == expected, "\(name): \(refusal ?? "accepted")")
+      if let reason = Self.refusedThoughValid[name] { #expect(refusal == reason, "\(name)") }
+    }
+  }
+
+  @Test("UTF-8 in a string is accepted if and only if it is valid (R37)", .enabled(if: Vectors.arePresent))
+  func utf8() throws {
+    guard case .array(let cases) = try JSON.parse(Vectors.bytes("utf8tests/utf8tests.json")) else {
+      Issue.record("the vectors are not an array")
+      return
+    }
+    #expect(cases.count > 100)
+    for test in cases {
+      let bytes = Vectors.bytes(hex: test["hex"]?.string ?? "")
+      // JSON wants these escaped, whatever UTF-8 says.
+      if bytes.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) { continue }
+      let refusal = message([0x22] + bytes + [0x22])
+      #expect((refusal == nil) == test["valid"]?.bool, "\(test["id"]?.string ?? "")")
+      if refusal == nil {
+        #expect(try JSON.parse([0x22] + bytes + [0x22]) == .string(String(decoding: bytes, as: UTF8.self)))
+      }
+    }
+  }
+
+  @Test("an invalid byte outside a string is refused (R37)")
+  func invalidByteOutsideString() {
+    #expect(message([0xFF]) != nil)
+    #expect(message([0x5B, 0x31, 0xC3, 0x28, 0x5D]) != nil)
+  }
+
+  @Test("64 levels are read, 65 are refused (R37)")
+  func depth() throws {
+    func nested(_ levels: Int, _ open: String, _ close: String) -> String {
+      String(repeating: open, count: levels) + "1" + String(repeating: close, count: levels)
+    }
+    #expect(message(nested(64, "[", "]")) == nil)
+    #expect(message(nested(65, "[", "]")) == "nested too deeply")
+    #expect(message(nested(64, "{\"a\":", "}")) == nil)
+    #expect(message(nested(65, "{\"a\":", "}")) == "nested too deeply")
+    #expect(message(String(repeating: "[", count: 1_000_000)) == "nested too deeply")
+    #expect(message(String(repeating: "[{\"a\":", count: 100_000)) == "nested too deeply")
+    // Siblings are no nesting, and brackets in strings are text.
+    #expect(message("[" + String(repeating: "[],", count: 100) + "[]]") == nil)
+    #expect(message("\"" + String(repeating: "[", count: 100) + "\"") == nil)
+    #expect(message("[\"\\\"[\\\\\"," + "\"" + String(repeating: "{\\\"", count: 100) + "\"]") == nil)
+  }
+
+  @Test("duplicate keys are refused, however they are spelt (R37)")
+  func duplicateKeys() {
+    #expect(message(#"{"a":1,"a":1}"#) == "duplicate object key")
+    #expect(message(#"{"a":1,"\u0061":2}"#) == "duplicate object key")
+    #expect(message(#"[{"b":{"a":1,"c":0,"a":1}}]"#) == "duplicate object key")
+    #expect(message(#"{"a":{"a":1}}"#) == nil)
+  }
+
+  @Test("keys that only look alike are different keys")
+  func keysAreBytes() throws {
+    // Precomposed and decomposed é are equal for String, not for JSON.
+    let value = try parse("{\"\u{E9}\":1,\"e\u{301}\":2}")
+    #expect(value["\u{E9}"] == .integer(1))
+    #expect(value["e\u{301}"] == .integer(2))
+  }
+
+  @Test("NUL and lone surrogates are refused (R37)")
+  func strings() throws {
+    #expect(message(#""\u0000""#) == "NUL in a string")
+    #expect(message(#"{"a\u0000b":1}"#) == "NUL in a string")
+    #expect(message([0x22, 0x00, 0x22]) != nil)
+    #expect(message(#""\uD800""#) != nil)
+    #expect(message(#""\uDC00""#) != nil)
+    #expect(message(#""\uD800\uD800""#) != nil)
+    #expect(message(#""\uDC00\uD800""#) != nil)
+    #expect(message(#""\uD83Dx""#) != nil)
+    #expect(try parse(#""\uD83D\uDE00""#) == .string("😀"))
+  }
+
+  @Test("the whole text is one value")
+  func wholeText() throws {
+    #expect(message("") == "the text ends too early")
+    #expect(message(" \n") == "the text ends too early")
+    #expect(message("{} {}") == "more follows after the value")
+    #expect(message("1 x") != nil)
+    #expect(message([0x31, 0x00]) != nil)
+    #expect(message("\u{FEFF}{}") != nil)
+    #expect(try parse(" \t\r\n1\n") == .integer(1))
+  }
+
+  @Test("members keep their order")
+  func order() throws {
+    let keys = (0..<200).map { "k\(($0 * 7919) % 200)" }
+    let text = "{" + keys.map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+    #expect(try parse(text).object?.members.map(\.key) == keys)
+  }
+
+  @Test("an error says where, and never quotes the text")
+  func errors() {
+    do throws(JSONError) {
+      _ = try JSON.parse(Array(#"{"token": hunter2}"#.utf8))
+      Issue.record("accepted")
+    } catch {
+      #expect(!error.message.contains("hunter2"))
+      #expect((10...17).contains(error.offset))
+    }
+  }
+
+  @Test("an object of a hundred thousand members is read in linear time")
+  func manyMembers() throws {
+    let text = "{" + (0..<100_000).map { "\"key\($0)\":\($0)" }.joined(separator: ",") + "}"
+    #expect(try parse(text).object?.members.count == 100_000)
+  }
+}

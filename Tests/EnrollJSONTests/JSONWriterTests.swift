@@ -1,0 +1,77 @@
+// Writing, and that reading gives back what was written.
+
+import EnrollJSON
+import TestVectors
+import Testing
+
+@Suite struct JSONWriterTests {
+  private func text(_ value: JSON) -> String { String(decoding: value.serialized(), as: UTF8.self) }
+
+  @Test("text is compact, members in their order")
+  func compact() {
+    let value = JSON.object([
+      ("b", .array([.null, .bool(true), .bool(false), .integer(-7)])), ("absent", nil), ("a", .object([])),
+      ("n", .number(0.1)), ("e", .array([])),
+    ])
+    #expect(text(value) == #"{"b":[null,true,false,-7],"a":{},"n":0.1,"e":[]}"#)
+  }
+
+  @Test("quotes, backslashes and control characters are escaped, nothing else")
+  func escapes() {
+    let all = String(String.UnicodeScalarView((1...0x7F).compactMap { UnicodeScalar($0) }))
+    let written = text(.string(all + "é😀/\u{2028}"))
+    #expect(written.hasPrefix(#""\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u0008\t\n\u000b\u000c\r\u000e"#))
+    #expect(written.contains(##"\u001f !\"#$%&'"##))
+    #expect(written.contains(#"[\\]"#))
+    #expect(written.hasSuffix("~\u{7F}é😀/\u{2028}\""))
+    #expect(text(.object([("a\"\n", .null)])) == #"{"a\"\n":null}"#)
+  }
+
+  @Test("a written line holds no line feed, whatever is in it")
+  func oneLine() {
+    #expect(!JSON.object([("a\nb", .string("\r\n"))]).serialized().contains(10))
+  }
+
+  @Test(
+    "a number is read back as it was written",
+    arguments: [
+      0.1, 1, -0.0, 1e16, 1e21, .leastNonzeroMagnitude, .leastNormalMagnitude, .greatestFiniteMagnitude,
+      -.greatestFiniteMagnitude, 1700000000.123, 1 / 3,
+    ])
+  func doubles(value: Double) throws {
+    #expect(try JSON.parse(JSON.number(value).serialized()) == .number(value))
+  }
+
+  @Test("what is not a number to JSON is written as null")
+  func notFinite() {
+    #expect(text(.array([.number(.infinity), .number(-.infinity), .number(.nan)])) == "[null,null,null]")
+  }
+
+  @Test("integers are exact at both ends")
+  func integers() {
+    #expect(text(.array([.integer(.max), .integer(.min)])) == "[9223372036854775807,-9223372036854775808]")
+  }
+
+  @Test("every naughty string survives a round trip byte by byte", .enabled(if: Vectors.arePresent))
+  func naughtyStrings() throws {
+    guard case .array(let strings) = try JSON.parse(Vectors.bytes("blns/blns.json")) else {
+      Issue.record("the vectors are not an array")
+      return
+    }
+    #expect(strings.count > 300)
+    for string in strings {
+      let text = try #require(string.string)
+      let value = JSON.object([(text, .array([string]))])
+      let back = try JSON.parse(value.serialized())
+      #expect(back[text]?.array?.first?.string.map { Array($0.utf8) } == Array(text.utf8))
+    }
+  }
+
+  @Test("what the published suite accepts survives a round trip", .enabled(if: Vectors.arePresent))
+  func suiteRoundTrip() throws {
+    for name in try Vectors.names("jsontestsuite") where name.hasPrefix("y_") {
+      guard let value = try? JSON.parse(Vectors.bytes("jsontestsuite/" + name)) else { continue }
+      #expect(try JSON.parse(value.serialized()) == value, "\(name)")
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import EnrollKit
+import EnrollTesting
+import Testing
+
+@Suite("The Swift face")
+struct EnrollClientTests {
+  private let clock = FakeClock()
+  private let provider: FakeProvider
+
+  init() throws { provider = try FakeProvider(clock: clock) }
+
+  private func client(requiresConfirmation: Bool = true) throws -> EnrollClient {
+    try EnrollClient(
+      configuration: Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
+        requiresConfirmation: requiresConfirmation), store: .memory, transport: provider, clock: clock)
+  }
+
+  @Test("signs in, confirms, hands out a token, renews it, logs out")
+  func whole() async throws {
+    let client = try client()
+    #expect(try await client.state() == .unregistered)
+    let begun = try await client.begin()
+    let state = try await client.resume(provider.signIn(at: begun.url))
+    guard case .awaitingConfirmation(let profile) = state else {
+      Issue.record("\(state)")
+      return
+    }
+    #expect(profile["sub"] == .string("alice"))
+    #expect(try await client.confirm() == .active(.confirmed))
+    #expect(try await client.accessToken() == "access-2")
+    clock.advance(seconds: 3550)
+    #expect(try await client.accessToken() == "access-3")
+    #expect(try await client.state() == .active(.renewed))
+    #expect(try await client.userinfo()["email"] == .string("alice@example.com"))
+    #expect(try await client.account().profile?["sub"] == .string("alice"))
+    #expect(try await client.logout() != nil)
+    await #expect(throws: EnrollError.self) { try await client.accessToken() }
+    #expect(try await client.access() == .reauthenticate(reason: "nobody is signed in"))
+  }
+
+  @Test("states are a stream that begins with the present one")
+  func states() async throws {
+    let client = try client(requiresConfirmation: false)
+    var states = client.states.makeAsyncIterator()
+    #expect(await states.next() == .starting)
+    let begun = try await client.begin()
+    #expect(await states.next() == .unregistered)
+    #expect(await states.next() == .authenticating(transactionID: begun.transactionID, step: .browser))
+    _ = try await client.resume(provider.signIn(at: begun.url))
+    #expect(await states.next()?.kind == .authenticating)
+    #expect(await states.next()?.kind == .awaitingConfirmation)
+    #expect(await states.next() == .active(.confirmed))
+  }
+
+  @Test("whoever waits for a transaction is told when another task resumes it")
+  func settled() async throws {
+    let client = try client(requiresConfirmation: false)
+    let begun = try await client.begin()
+    async let settled = client.settled(begun)
+    _ = try await client.resume(provider.signIn(at: begun.url))
+    #expect(try await settled == .active(.confirmed))
+  }
+
+  @Test("a cancelled task ends its wait")
+  func cancelled() async throws {
+    let client = try client()
+    let begun = try await client.begin()
+    let waiting = Task { try await client.settled(begun) }
+    waiting.cancel()
+    let result = await waiting.result
+    #expect(throws: EnrollError.self) { try result.get() }
+  }
+
+  @Test("errors are typed, and say who is to blame")
+  func errors() async throws {
+    let client = try client()
+    do throws(EnrollError) {
+      _ = try await client.resume("com.example.app:/callback?code=x&state=nobody")
+      Issue.record("accepted")
+    } catch {
+      #expect(error.code == .unsolicited)
+      #expect(error.blame == .network && !error.isRetryable)
+    }
+    client.close()
+    do throws(EnrollError) {
+      _ = try await client.access()
+      Issue.record("open")
+    } catch {
+      #expect(error.code == .handle)
+    }
+  }
+
+  @Test("a hundred tasks that ask for a due token cause one request")
+  func crowd() async throws {
+    let client = try client(requiresConfirmation: false)
+    _ = try await client.resume(provider.signIn(at: try await client.begin().url))
+    clock.advance(seconds: 3550)
+    let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 1...100 { group.addTask { try await client.accessToken() } }
+      return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+    }
+    #expect(tokens == ["access-3"])
+    #expect(provider.count(.token) == 2)
+  }
+}

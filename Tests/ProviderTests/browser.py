@@ -1,0 +1,173 @@
+"""A real browser in the role of the browser tab: headless Chromium.
+
+A `Person` is one browser profile. `open` loads a URL and answers whatever page the
+provider shows, as a person would, until the browser leaves for the redirect. A custom
+scheme has no handler here, so the redirect is read from the navigation; a loopback
+redirect is a page like any other, served by the product's own listener.
+"""
+
+import shutil
+import time
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+from playwright.sync_api import Error, sync_playwright
+
+from processes import TimedOut
+
+
+@dataclass(frozen=True)
+class Step:
+    """When `selector` is visible, `act(page, user)` is what a person does next."""
+
+    name: str
+    selector: str
+    act: object
+
+
+@dataclass
+class Visit:
+    """Where the browser ended, and which steps it was asked for on the way."""
+
+    redirect: str
+    asked: list = field(default_factory=list)
+    text: str = ""
+
+    @property
+    def asked_for_password(self):
+        return "password" in self.asked
+
+
+class Browser:
+    """One Chromium for all tests; each `Person` has cookies of its own."""
+
+    def __init__(self):
+        self._playwright = sync_playwright().start()
+        try:
+            self._chromium = self._playwright.chromium.launch(
+                executable_path=shutil.which("chromium"),
+                # A browser sandbox cannot be had as root, nor in most containers.
+                args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
+            )
+        except BaseException:
+            self._playwright.stop()
+            raise
+
+    def person(self, provider, user):
+        return Person(self._chromium, provider, user)
+
+    def close(self):
+        self._chromium.close()
+        self._playwright.stop()
+
+
+class Person:
+    """Somebody who has an account at `provider`, in a browser profile without history."""
+
+    def __init__(self, chromium, provider, user):
+        self.provider = provider
+        self.user = user
+        # The private CA of the TLS tests is the product's to judge; this browser looks away.
+        self._context = chromium.new_context(ignore_https_errors=True)
+        self._context.set_default_timeout(10_000)
+        self._page = None
+        self._left_for = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self._context.close()
+
+    def open(self, url, until, timeout=20.0):
+        """Loads `url` and goes on until a URL that begins with `until`; a `Visit`."""
+        return self._go(url, until, self.provider.pages, timeout)
+
+    def hop(self, url, until):
+        """`open` without the pages, for somebody who is logged in and has consented: follows the
+        redirects with the browser's cookies. For tests whose subject is not the browser."""
+        next_url = url + self.provider.without_pages
+        for _ in range(5):
+            answer = self._context.request.get(next_url, max_redirects=0)
+            next_url = urljoin(next_url, answer.headers.get("location", ""))
+            if next_url.startswith(until):
+                return Visit(next_url)
+        return self.open(url, until)
+
+    def log_out(self, url, until, timeout=20.0):
+        """The same for an end_session URL."""
+        return self._go(url, until, self.provider.logout_pages, timeout)
+
+    def look(self, url):
+        """Loads a page that asks for nothing, such as one that a listener answers."""
+        self._new_tab()
+        self._page.goto(url)
+        return self._page.inner_text("body")
+
+    def _new_tab(self):
+        """A custom scheme leaves Chromium's question about it over the tab, deaf to clicks."""
+        if self._page:
+            self._page.close()
+        self._left_for.clear()
+        self._page = self._context.new_page()
+        self._page.on("request", self._note_custom_scheme)
+
+    def _note_custom_scheme(self, request):
+        if not request.url.startswith(("http:", "https:", "data:", "blob:")):
+            self._left_for.append(request.url)
+
+    def _go(self, url, until, steps, timeout):
+        self._new_tab()
+        visit = Visit("")
+        try:
+            self._page.goto(url, wait_until="commit")
+        except Error as error:
+            # A redirect straight to the custom scheme aborts the navigation.
+            if not self._left_for and "ERR_ABORTED" not in str(error):
+                raise
+        end = time.monotonic() + timeout
+        while not self._arrived(visit, until):
+            if time.monotonic() > end:
+                raise TimedOut(
+                    f"{self.provider.name} led to {self._page.url} and no further, "
+                    f"asked for {visit.asked}: {self._text()[:300]!r}"
+                )
+            self._answer(steps, visit)
+            # Also lets the browser's events in.
+            self._page.wait_for_timeout(25)
+        return visit
+
+    def _arrived(self, visit, until):
+        for url in self._left_for:
+            if url.startswith(until):
+                visit.redirect = url
+                return True
+        if not self._page.url.startswith(until):
+            return False
+        visit.redirect = self._page.url
+        visit.text = self._text()
+        return True
+
+    def _answer(self, steps, visit):
+        for step in steps:
+            if step.name not in visit.asked and self._shows(step.selector):
+                visit.asked.append(step.name)
+                step.act(self._page, self.user)
+                return
+
+    def _shows(self, selector):
+        try:
+            return self._page.locator(selector).first.is_visible()
+        except Error:
+            # The page changed under our hands: the caller looks again.
+            return False
+
+    def _text(self):
+        try:
+            self._page.wait_for_load_state()
+            return self._page.inner_text("body")
+        except Error as error:
+            return f"({error})"

@@ -1,0 +1,145 @@
+"""Canaille 0.3 from PyPI, started in a directory of its own."""
+
+import json
+import sys
+from pathlib import Path
+
+import httpx
+from joserfc.jwk import ECKey, RSAKey
+
+from browser import Step
+from processes import Child, free_port, workspace
+from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider
+
+_CONFIGURATION = """
+SECRET_KEY = "0123456789abcdef0123456789abcdef"
+SERVER_NAME = "localhost:{port}"
+PREFERRED_URL_SCHEME = "http"
+[CANAILLE]
+NAME = "Canaille"
+DATABASE = "sql"
+AUTHENTICATION_FACTORS = ["password"]
+CAPTCHA_ENABLED = false
+[CANAILLE_SQL]
+DATABASE_URI = "sqlite:///{directory}/canaille.sqlite"
+[CANAILLE_OIDC]
+ACTIVE_JWKS = [{keys}]
+"""
+
+
+class Canaille(Provider):
+    name = "Canaille"
+    facts = Facts(
+        silent_refusal="login_required",
+        spent_refresh_token=("reauthenticate",),
+        reuse_kills_family=False,
+        iss_on_errors=False,
+        # Hypercorn also writes one without a status when the client closes the connection.
+        token_request=r'"POST /oauth/token 1\.\d" \d',
+        # Its access tokens say nothing but the second they were made in, and it looks them up.
+        pace=1.1,
+        clients={"RS256": "native", "ES256": "native-es256"},
+    )
+
+    pages = [
+        Step("account", "input[name=login]", lambda page, user: _send(page, "login", user.name)),
+        Step("password", "input[name=password]", lambda page, user: _send(page, "password", user.password)),
+        Step("consent", "button[name=answer][value=accept]", lambda page, user: _press(page, "accept")),
+    ]
+    logout_pages = [
+        Step("logout", "button[name=answer][value=logout]", lambda page, user: _press(page, "logout")),
+    ]
+
+    def __init__(self):
+        super().__init__()
+        self.port = free_port()
+        self.issuer = f"http://localhost:{self.port}"
+        self.loopback = f"http://127.0.0.1:{free_port()}/cb"
+        self.directory = None
+        self.child = None
+
+    def start(self):
+        if self.directory is None:
+            self.directory = workspace("canaille")
+            self._write_files()
+        self.child = Child(
+            # -P: this directory's modules must not hide the packages of the same names.
+            [
+                sys.executable,
+                "-P",
+                Path(__file__).with_name("canaille_server.py"),
+                self.directory / "seed.json",
+                self.port,
+            ],
+            self.directory / "log",
+            environment={"CANAILLE_CONFIG": str(self.directory / "canaille.toml")},
+            directory=self.directory,
+        )
+        self.child.wait_for(self._answers, "Canaille answers", timeout=60)
+
+    def stop(self):
+        self.child.stop()
+
+    def _answers(self):
+        try:
+            return httpx.get(f"{self.issuer}/.well-known/openid-configuration").is_success
+        except httpx.TransportError:
+            return False
+
+    def _write_files(self):
+        keys = [RSAKey.generate_key(2048, private=True), ECKey.generate_key("P-256", private=True)]
+        self.directory.joinpath("canaille.toml").write_text(
+            _CONFIGURATION.format(
+                port=self.port,
+                directory=self.directory,
+                keys=", ".join(_toml(key.as_dict(private=True)) for key in keys),
+            )
+        )
+        self.directory.joinpath("seed.json").write_text(
+            json.dumps(
+                {
+                    "users": [_user(user) for user in (ALICE, BOB)],
+                    "clients": [
+                        self._client(client_id, algorithm)
+                        for algorithm, client_id in self.facts.clients.items()
+                    ],
+                }
+            )
+        )
+
+    def _client(self, client_id, algorithm):
+        return {
+            "client_id": client_id,
+            "client_name": "Native",
+            "token_endpoint_auth_method": "none",
+            "redirect_uris": [CUSTOM, self.loopback],
+            "post_logout_redirect_uris": [CUSTOM_LOGOUT],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "scope": ["openid", "profile", "email"],
+            "application_type": "native",
+            "id_token_signed_response_alg": algorithm,
+        }
+
+
+def _send(page, field, text):
+    page.fill(f"input[name={field}]", text)
+    page.press(f"input[name={field}]", "Enter")
+
+
+def _press(page, answer):
+    page.click(f"button[name=answer][value={answer}]")
+
+
+def _user(user):
+    return {
+        "user_name": user.name,
+        "formatted_name": user.name.capitalize(),
+        "family_name": user.name.capitalize(),
+        "emails": [user.email],
+        "password": user.password,
+    }
+
+
+def _toml(key):
+    return "{" + ", ".join(f'{name} = "{value}"' for name, value in key.items()) + "}"

@@ -1,0 +1,48 @@
+"""Canaille as a program: `canaille_server.py SEED PORT`, configured by $CANAILLE_CONFIG.
+
+It does in one process what `canaille install`, `canaille create` and `canaille run` do in
+six; each of these takes seconds to start. The first start fills the database from SEED
+(JSON: users, clients); later ones keep what is there.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from asgiref.wsgi import WsgiToAsgi
+from canaille import create_app
+from canaille.app import models
+from canaille.backends import Backend
+from hypercorn.asyncio import serve
+from hypercorn.config import Config
+
+
+def main(seed, port):
+    app = create_app()
+    with app.app_context():
+        Backend.instance.install(app)
+        with Backend.instance.session():
+            if not Backend.instance.query(models.User):
+                fill(json.loads(Path(seed).read_text()))
+    server = Config.from_mapping(bind=[f"127.0.0.1:{port}"], accesslog="-", graceful_timeout=0.1)
+    asyncio.run(serve(WsgiToAsgi(app), server))
+
+
+def fill(seed):
+    for attributes in seed["users"]:
+        password = attributes.pop("password")
+        user = models.User(**attributes)
+        Backend.instance.save(user)
+        Backend.instance.set_user_password(user, password)
+        Backend.instance.save(user)
+    for attributes in seed["clients"]:
+        client = models.Client(**attributes)
+        Backend.instance.save(client)
+        # The client itself: its id_tokens would otherwise have an empty audience.
+        client.audience = [client]
+        Backend.instance.save(client)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,188 @@
+"""What the tests share: running them on each provider and face, and the steps of a flow."""
+
+import sys
+import unittest
+from urllib.parse import parse_qs, urlsplit
+
+import faces
+import providers
+from browser import Browser
+from canaille_provider import Canaille
+from faces import Refused
+from glewlwyd_provider import Glewlwyd
+from processes import workspace
+from providers import ALICE, CUSTOM
+
+BOTH = (Glewlwyd, Canaille)
+
+_browser = None
+_regulars = {}
+
+
+def browser():
+    """The one Chromium, started when first asked for."""
+    global _browser
+    if _browser is None:
+        _browser = Browser()
+    return _browser
+
+
+def tear_down():
+    """Ends what the tests shared."""
+    global _browser
+    for person in _regulars.values():
+        person.close()
+    _regulars.clear()
+    if _browser is not None:
+        _browser.close()
+        _browser = None
+    providers.stop_all()
+
+
+def on_each(kinds=BOTH, flavours=False):
+    """Runs a mix-in's tests on each of these providers, from each selected face.
+
+    Both flavours of the C library have the same sources; with `flavours` both are tested,
+    else the small one, which is what is installed, speaks for both.
+    """
+
+    def multiply(tests):
+        module = sys.modules[tests.__module__]
+        for kind in kinds:
+            for face in faces.selected(flavours):
+                name = f"{tests.__name__} on {kind.name} from {face.name}"
+                case = type(
+                    name, (tests, ProviderCase), {"kind": kind, "face": face, "__module__": module.__name__}
+                )
+                case.__qualname__ = name
+                setattr(module, name, case)
+        return tests
+
+    return multiply
+
+
+class ProviderCase(unittest.TestCase):
+    """One provider, one face; a store of its own for each test."""
+
+    kind: type
+    face: faces.Face
+
+    def setUp(self):
+        if not self.face.is_built:
+            self.fail(f"{self.face.program.name} is not built")
+        self.provider = self.provide()
+        self.store = workspace("store")
+
+    def provide(self):
+        return providers.shared(self.kind)
+
+    # Clients and people.
+
+    def open(self, redirect=CUSTOM, store=None, account=None, **configuration):
+        """A process with a client for this test's store; it ends with the test."""
+        client = self.face.open(
+            self.provider.configuration(redirect, **configuration), store or self.store, account
+        )
+        self.addCleanup(client.close)
+        return client
+
+    def somebody(self, user=ALICE):
+        """A browser profile of this test's own: nobody is logged in."""
+        person = browser().person(self.provider, user)
+        self.addCleanup(person.close)
+        return person
+
+    def regular(self):
+        """Alice in a browser that is logged in already, unless she is the first to come."""
+        if self.provider not in _regulars:
+            _regulars[self.provider] = browser().person(self.provider, ALICE)
+        return _regulars[self.provider]
+
+    # Steps.
+
+    def begin(self, client, **parameters):
+        """Begins a sign-in; what the host has to do."""
+        begun = client.call("registration.begin", kind="signIn", **parameters)
+        self.assertEqual(begun["action"]["type"], "openURL")
+        return begun
+
+    def redirect(self, client, person=None, **parameters):
+        """Begins a sign-in and lets a person finish it; the URL that the host then receives.
+
+        With no person named, the browser's pages are left out where they would ask nothing.
+        """
+        url = self.begin(client, **parameters)["action"]["url"]
+        visit = person.open(url, until=CUSTOM) if person else self.regular().hop(url, until=CUSTOM)
+        return visit.redirect
+
+    def resume(self, client, url):
+        with self.provider.paced():
+            return client.call("registration.resume", url=url)["state"]
+
+    def sign_in(self, client, person=None, **parameters):
+        """The whole sign-in by custom scheme, confirmed."""
+        state = self.resume(client, self.redirect(client, person, **parameters))
+        self.confirm(client, state)
+
+    def confirm(self, client, state):
+        """Tokens are provisional until the user has seen whose they are (flows.md §7)."""
+        self.assertState(state, "awaitingConfirmation", "G")
+        confirmed = client.call("registration.confirm")["state"]
+        self.assertState(confirmed, "active", "H")
+
+    def refusal(self, client, url):
+        """Resumes with the redirect of a sign-in that failed; the provider's own error code."""
+        try:
+            state = client.call("registration.resume", url=url)["state"]
+        except Refused as refused:
+            return refused.oauth_error
+        self.assertState(state, "failed", "F")
+        return state["error"]["oauthError"]
+
+    def refresh(self, client):
+        with self.provider.paced():
+            return client.call("token.refresh")
+
+    # Assertions.
+
+    def assertState(self, state, name, letter=None):
+        self.assertEqual(state["state"], name, state)
+        if letter is not None:
+            self.assertEqual(state.get("letter"), letter, state)
+
+    def assertValid(self, answer):
+        """A token is handed out, and the provider still takes it."""
+        self.assertEqual(answer["outcome"], "valid", answer)
+        self.assertTrue(answer["accessToken"])
+        self.assertEqual(answer["tokenType"].lower(), "bearer")
+
+    def assertSignInNeeded(self, client):
+        self.assertState(client.call("registration.state")["state"], "unregistered", "D")
+        try:
+            answer = client.call("token.access")
+        except Refused as refused:
+            self.assertNotIn("accessToken", refused.data)
+        else:
+            self.assertEqual(answer["outcome"], "reauthenticate", answer)
+            self.assertFalse(answer.get("accessToken"))
+
+    def assertNoEffect(self, client, url, command="registration.resume"):
+        """This URL is refused, and nothing has changed."""
+        before = client.call("registration.state")["state"]
+        with self.assertRaises(Refused) as caught:
+            client.call(command, url=url)
+        self.assertEqual(client.call("registration.state")["state"], before)
+        return caught.exception
+
+
+def parameter(url, name):
+    """The value of a query parameter, decoded."""
+    return parse_qs(urlsplit(url).query)[name][0]
+
+
+def with_query(url, **changes):
+    """`url` with these query parameters replaced, added or (None) removed."""
+    base, _, query = url.partition("?")
+    kept = [part for part in query.split("&") if part.split("=")[0] not in changes]
+    new = [f"{name}={value}" for name, value in changes.items() if value is not None]
+    return f"{base}?{'&'.join(kept + new)}"

@@ -1,0 +1,211 @@
+"""The three faces, each as a process of its own that a test talks to in the same words.
+
+A `Client` is one opened client in one process: `client.call("token.access")`. `enrolld`
+speaks JSON-RPC; the Swift and C drivers speak lines: `COMMAND JSON`, answered by
+`ok JSON` or `error JSON`. Commands, parameters and results are those of the manifest.
+"""
+
+import json
+import os
+import queue
+import threading
+from pathlib import Path
+
+from processes import TOP, Child, TimedOut, workspace
+
+
+class Refused(Exception):
+    """The command failed; `data` is what the face said about it."""
+
+    def __init__(self, command, message, data):
+        super().__init__(f"{command}: {message} {json.dumps(data)}")
+        self.message = message
+        self.data = data
+        self.status = data.get("status")
+        self.blame = data.get("blame")
+        self.retryable = data.get("retryable")
+        self.oauth_error = data.get("oauthError")
+
+
+class Pending:
+    """A command under way."""
+
+    def __init__(self, command):
+        self._command = command
+        self._answer = queue.Queue(1)
+
+    def settle(self, result, error):
+        self._answer.put((result, error))
+
+    def result(self, timeout=60.0):
+        """Its result; raises `Refused`, or `TimedOut` when no answer comes."""
+        try:
+            result, error = self._answer.get(timeout=timeout)
+        except queue.Empty:
+            raise TimedOut(f"{self._command}: no answer in {timeout:g} s") from None
+        if error is not None:
+            raise error
+        return result
+
+
+class Client:
+    """An opened client; the process ends with it."""
+
+    def __init__(self, arguments, environment):
+        home = workspace("client")
+        self._child = Child(
+            arguments,
+            home / "stderr",
+            pipes=True,
+            environment={
+                "HOME": str(home),
+                "XDG_CONFIG_HOME": str(home),
+                "XDG_DATA_HOME": str(home),
+                **environment,
+            },
+        )
+        self._writing = threading.Lock()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def open(self, configuration, store, account=None):
+        parameters = {"configuration": configuration, "store": str(store)}
+        if account is not None:
+            parameters["account"] = account
+        self._opened(self.start("client.open", parameters).result())
+
+    def call(self, command, timeout=60.0, **parameters):
+        return self.start(command, parameters).result(timeout)
+
+    def start(self, command, parameters):
+        """Sends the command and does not wait for its answer."""
+        pending = Pending(command)
+        with self._writing:
+            line = self._request(command, parameters, pending)
+            self._child.process.stdin.write(line.encode() + b"\n")
+            self._child.process.stdin.flush()
+        return pending
+
+    @property
+    def process_id(self):
+        return self._child.process.pid
+
+    @property
+    def log(self):
+        return self._child.log.read_text(errors="replace")
+
+    def kill(self):
+        """As the system does it: without a chance to write anything."""
+        self._child.kill()
+
+    def close(self):
+        self._child.stop()
+
+    def _read(self):
+        for line in self._child.process.stdout:
+            self._answered(line.decode())
+        self._lost(Refused("-", "the process ended", {"status": "ended", "log": self._child.tail()}))
+
+    def _opened(self, result):
+        pass
+
+
+class JSONRPCClient(Client):
+    def __init__(self, arguments, environment):
+        self._waiting = {}
+        self._handle = None
+        self._sent = 0
+        super().__init__(arguments, environment)
+
+    def _opened(self, result):
+        self._handle = result["client"]
+
+    def _request(self, command, parameters, pending):
+        self._sent += 1
+        self._waiting[self._sent] = pending
+        if self._handle is not None:
+            parameters = {"client": self._handle, **parameters}
+        return json.dumps({"jsonrpc": "2.0", "id": self._sent, "method": command, "params": parameters})
+
+    def _answered(self, line):
+        answer = json.loads(line)
+        pending = self._waiting.pop(answer.get("id"), None)
+        if pending is None:
+            return
+        error = answer.get("error")
+        if error is not None:
+            error = Refused(
+                pending._command, error["message"], {"code": error["code"], **error.get("data", {})}
+            )
+        pending.settle(answer.get("result"), error)
+
+    def _lost(self, error):
+        for pending in list(self._waiting.values()):
+            pending.settle(None, error)
+
+
+class DriverClient(Client):
+    """Answers come in the order of the requests."""
+
+    def __init__(self, arguments, environment):
+        self._waiting = queue.Queue()
+        super().__init__(arguments, environment)
+
+    def _request(self, command, parameters, pending):
+        self._waiting.put(pending)
+        return f"{command} {json.dumps(parameters)}"
+
+    def _answered(self, line):
+        pending = self._waiting.get()
+        word, _, rest = line.partition(" ")
+        value = json.loads(rest)
+        if word == "ok":
+            pending.settle(value, None)
+        else:
+            pending.settle(None, Refused(pending._command, value.get("message"), value))
+
+    def _lost(self, error):
+        while not self._waiting.empty():
+            self._waiting.get().settle(None, error)
+
+
+class Face:
+    """How one face's process is started."""
+
+    def __init__(self, name, client, variable, program, library=None):
+        self.name = name
+        self._client = client
+        self.program = Path(os.environ.get(variable) or TOP / program)
+        self._environment = {"LD_LIBRARY_PATH": str(TOP / library)} if library else {}
+
+    @property
+    def is_built(self):
+        return os.access(self.program, os.X_OK)
+
+    def open(self, configuration, store, account=None):
+        """A new process with one client."""
+        client = self._client([self.program], self._environment)
+        try:
+            client.open(configuration, store, account)
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+
+FACES = {
+    face.name: face
+    for face in (
+        Face("swift", DriverClient, "ENROLL_SWIFT_DRIVER", "build/tests/swift-driver"),
+        Face("c", DriverClient, "ENROLL_C_DRIVER", "build/tests/c-driver", "build/standard"),
+        Face("c-small", DriverClient, "ENROLL_C_DRIVER", "build/tests/c-driver", "build/small"),
+        Face("jsonrpc", JSONRPCClient, "ENROLLD", "build/bin/enrolld"),
+    )
+}
+
+
+def selected(flavours=True):
+    """The faces under test: all, or those that `run --face` named."""
+    names = os.environ.get("ENROLL_FACES", "").split() or list(FACES)
+    if not flavours and "c-small" in names and "c" in names:
+        names.remove("c")
+    return [FACES[name] for name in names]

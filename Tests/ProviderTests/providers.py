@@ -1,0 +1,123 @@
+"""What a test knows of a real provider, and the shared ones: each is started once."""
+
+import re
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+CUSTOM = "com.example.app:/cb"
+CUSTOM_LOGOUT = "com.example.app:/logout"
+
+
+@dataclass(frozen=True)
+class User:
+    name: str
+    password: str
+    email: str
+
+
+ALICE = User("alice", "alice-pass", "alice@example.com")
+BOB = User("bob", "bob-pass-2", "bob@example.com")
+
+
+@dataclass
+class Facts:
+    """How this provider behaves where the specifications leave a choice, or are ignored."""
+
+    # What prompt=none answers when nobody is signed in.
+    silent_refusal: str
+    # Reuse of a spent refresh token ends the whole family (RFC 9700 §4.14.2).
+    reuse_kills_family: bool
+    # Outcomes of a renewal with a spent refresh token.
+    spent_refresh_token: tuple
+    # An error redirect carries `iss` (RFC 9207 §2.2).
+    iss_on_errors: bool
+    # A line of its log for each request to the token endpoint that reached a decision.
+    token_request: str
+    # Two tokens for one user within this many seconds fail.
+    pace: float = 0.0
+    # Our clients, by the algorithm that signs their id_tokens.
+    clients: dict = field(default_factory=dict)
+
+
+class Provider:
+    """A running provider with the public client `native` and the users alice and bob."""
+
+    name: str
+    issuer: str
+    facts: Facts
+    client_id = "native"
+    # The provider registers whole redirects only, so the loopback port is chosen beforehand.
+    loopback: str
+    # What a person meets on the way to the redirect, and after logging out: `browser.Step`s.
+    pages: list
+    logout_pages: list
+    # Appended to an authorize URL, does what the pages do for somebody whom they would ask nothing.
+    without_pages = ""
+
+    def __init__(self):
+        self._last_token = 0.0
+
+    def start(self):
+        raise NotImplementedError
+
+    def stop(self):
+        raise NotImplementedError
+
+    def configuration(self, redirect=CUSTOM, **more):
+        """A client configuration for this provider (flows.md §1)."""
+        return {
+            "issuer": self.issuer,
+            "clientId": self.client_id,
+            "redirectUri": redirect,
+            "postLogoutRedirectUri": CUSTOM_LOGOUT,
+            "scopes": ["openid", "profile", "email"],
+            "allowLoopbackHTTP": True,
+            **more,
+        }
+
+    @property
+    def loopback_port(self):
+        return urlsplit(self.loopback).port
+
+    def token_requests(self):
+        """How many requests for tokens it has seen, granted or not."""
+        return self.logged(self.facts.token_request)
+
+    def logged(self, pattern):
+        """How many lines of its log match."""
+        return len(re.findall(pattern, self.child.log.read_text(errors="replace")))
+
+    @contextmanager
+    def paced(self):
+        """Around each request for tokens: waits out the provider's own limit."""
+        rest = self._last_token + self.facts.pace - time.time()
+        if rest > 0:
+            time.sleep(rest)
+        try:
+            yield
+        finally:
+            self._last_token = time.time()
+
+
+_shared = {}
+
+
+def shared(make):
+    """The one provider that `make` makes, started when first asked for."""
+    if make not in _shared:
+        provider = make()
+        # One that does not start is not tried again for each test.
+        _shared[make] = None
+        provider.start()
+        _shared[make] = provider
+    assert _shared[make] is not None, "the provider did not start, see the first failure"
+    return _shared[make]
+
+
+def stop_all():
+    for provider in _shared.values():
+        if provider is not None:
+            provider.stop()
+    _shared.clear()

@@ -1,0 +1,168 @@
+"""Renewal against real rotation: due, at once, refused, and without the provider (flows.md §8)."""
+
+import shutil
+
+from cases import Refused, on_each
+from glewlwyd_provider import Glewlwyd
+from processes import wait_until, workspace
+
+
+class ShortLived(Glewlwyd):
+    """Its access tokens are due soon, and to whoever asks for a `whole_life` at once."""
+
+    name = "Glewlwyd with short-lived tokens"
+    whole_life = 6
+
+    def __init__(self):
+        super().__init__(token_seconds=self.whole_life)
+
+
+@on_each()
+class Rotation:
+    def test_a_spent_refresh_token_gives_nothing_more(self):
+        """R34; on Glewlwyd reuse also ends the session of whoever holds the newest token."""
+        client = self.open()
+        self.sign_in(client)
+        client.close()
+        copy = workspace("copy")
+        shutil.copytree(self.store, copy, dirs_exist_ok=True)
+        honest = self.open()
+        self.assertValid(self.refresh(honest))
+
+        thief = self.open(store=copy)
+        self.assertSpent(self.refresh(thief))
+        if self.provider.facts.reuse_kills_family:
+            self.assertSpent(self.refresh(honest))
+        else:
+            self.assertValid(self.refresh(honest))
+
+        self.sign_in(thief)
+        self.assertValid(thief.call("token.access"))
+
+    def assertSpent(self, answer):
+        """The session's end for `invalid_grant`; Glewlwyd's bare 400 may mean less, so nothing is given up yet."""
+        self.assertIn(answer["outcome"], self.provider.facts.spent_refresh_token, answer)
+
+
+@on_each([Glewlwyd])
+class SharedSession:
+    """Where reuse kills the family, one request too many would be seen."""
+
+    def test_four_processes_that_renew_at_once_keep_the_session(self):
+        first = self.open()
+        self.sign_in(first)
+        old = first.call("token.access")["accessToken"]
+        clients = [first] + [self.open() for _ in range(3)]
+        for answer in [client.start("token.refresh", {}) for client in clients]:
+            self.assertValid(answer.result())
+        tokens = {client.call("token.access")["accessToken"] for client in clients}
+        self.assertEqual(len(tokens), 1)
+        self.assertNotIn(old, tokens)
+        self.assertTrue(first.call("identity.userinfo")["claims"]["sub"])
+        self.assertValid(self.refresh(first))
+
+
+@on_each([ShortLived])
+class Due:
+    def test_a_due_token_that_four_processes_ask_for_is_renewed_once(self):
+        """Reliability.md: one request on the wire."""
+        first = self.open()
+        self.sign_in(first)
+        clients = [first] + [self.open() for _ in range(3)]
+        sent = self.provider.token_requests()
+        whole_life = {"minimumLifetime": self.provider.whole_life}
+        for answer in [client.start("token.access", whole_life) for client in clients]:
+            self.assertValid(answer.result())
+        # A process that asks after the renewal finds a token that is younger than a second.
+        self.assertLess(self.provider.token_requests(), sent + 4)
+
+    def test_the_state_tells_of_the_renewal(self):
+        client = self.open()
+        self.sign_in(client)
+        client.close()
+        client = self.open()
+        wait_until(lambda: self.letter(client) == "C", "the token was due and was renewed")
+        self.assertValid(client.call("token.access"))
+
+    def letter(self, client):
+        return client.call("registration.state", wait=True)["state"].get("letter")
+
+
+class MayStop:
+    """For tests that stop the provider: whatever happens, it is there again for the next one."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.bring_back)
+
+    def bring_back(self):
+        if not self.provider.child.is_running:
+            self.provider.start()
+
+
+@on_each([ShortLived])
+class Outage(MayStop):
+    def test_a_due_token_is_served_as_stale_until_it_expires_and_is_renewed_afterwards(self):
+        client = self.open()
+        self.sign_in(client)
+        token = client.call("token.access")["accessToken"]
+        self.provider.stop()
+        due = client.call("token.access", minimumLifetime=self.provider.whole_life)
+        self.assertEqual(due["outcome"], "stale", due)
+        self.assertEqual(due["accessToken"], token)
+        wait_until(lambda: self.outcome(client) == "expired", "the token expires")
+        self.assertState(client.call("registration.state", wait=True)["state"], "failed", "E")
+
+        self.provider.start()
+        wait_until(lambda: self.outcome(client) == "valid", "renewed once the provider is back", timeout=30)
+        self.assertNotEqual(client.call("token.access")["accessToken"], token)
+
+    def outcome(self, client):
+        return client.call("token.access")["outcome"]
+
+
+@on_each([Glewlwyd])
+class Unreachable(MayStop):
+    def test_a_live_token_is_served_without_asking(self):
+        client = self.open()
+        self.sign_in(client)
+        token = client.call("token.access")["accessToken"]
+        self.provider.stop()
+        for process in (client, self.open()):
+            answer = process.call("token.access")
+            self.assertValid(answer)
+            self.assertEqual(answer["accessToken"], token)
+
+    def test_a_redirect_that_arrives_meanwhile_is_not_lost(self):
+        """R15: its code was not sent, so the same redirect works later; R17 needs the provider's word first."""
+        client = self.open()
+        url = self.redirect(client)
+        client.kill()
+        heir = self.open()
+        self.provider.stop()
+        with self.assertRaises(Refused) as caught:
+            heir.call("registration.resume", url=url)
+        self.assertTrue(caught.exception.retryable, caught.exception)
+        self.provider.start()
+        self.confirm(heir, self.resume(heir, url))
+
+    def test_a_sign_in_that_cannot_begin_says_that_the_provider_is_not_reached(self):
+        self.provider.stop()
+        client = self.open()
+        with self.assertRaises(Refused) as caught:
+            client.call("registration.begin", kind="signIn")
+        self.assertEqual(caught.exception.blame, "network")
+        self.assertTrue(caught.exception.retryable)
+
+    def test_logging_out_without_the_provider_leaves_no_token_behind(self):
+        client = self.open()
+        self.sign_in(client)
+        token = client.call("token.access")["accessToken"]
+        self.provider.stop()
+        client.call("logout.begin")
+        self.assertSignInNeeded(client)
+        client.close()
+        self.assertSignInNeeded(self.open())
+        for file in self.store.rglob("*"):
+            if file.is_file():
+                self.assertNotIn(token.encode(), file.read_bytes())

@@ -1,0 +1,291 @@
+// A process that uses the store as it is told, for tests that need real processes: to kill them, to fork them, to run them as
+// another user, or to have several at once.
+//
+//   store-probe [--user UID] [--kill N] COMMAND PATH [ARGUMENT…]
+//
+// --kill N ends the process with SIGKILL before its N-th file operation. Answers are lines on standard output; `go` on
+// standard input starts what has to start together.
+
+import CPosix
+import EnrollCore
+import EnrollHost
+import EnrollTesting
+import Synchronization
+
+func say(_ line: String) {
+  let bytes = Array((line + "\n").utf8)
+  _ = write(1, bytes, bytes.count)
+}
+
+/// One word of standard input, or its end.
+func waitForStart() {
+  var byte: UInt8 = 0
+  _ = read(0, &byte, 1)
+}
+
+/// What the command line says.
+struct Orders {
+  private var rest = Array(CommandLine.arguments.dropFirst())
+  let killAt: Int
+  let command: String
+  let path: String
+
+  init() {
+    if rest.first == "--user", let user = UInt32(rest.dropFirst().first ?? "") {
+      rest.removeFirst(2)
+      guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
+        say("cannot become \(user)")
+        exit(2)
+      }
+    }
+    if rest.first == "--kill" {
+      killAt = Int(rest.dropFirst().first ?? "") ?? -1
+      rest.removeFirst(2)
+    } else {
+      killAt = -1
+    }
+    guard rest.count >= 2 else {
+      say("what, and where?")
+      exit(2)
+    }
+    command = rest.removeFirst()
+    path = rest.removeFirst()
+  }
+
+  mutating func next() -> String { rest.isEmpty ? "" : rest.removeFirst() }
+
+  func openFolder() throws(FileFault) -> Int32 { try PosixFileSystem().openFolder(path) }
+
+  func openStore() throws(EnrollError) -> FileTokenStore {
+    let killAt = killAt
+    let operations = Counter()
+    let system = FaultyFileSystem(before: { _ in
+      if operations.next() == killAt { kill(getpid(), SIGKILL) }
+      return nil
+    })
+    return try FileTokenStore(path: path, clock: SystemClock(), system: system)
+  }
+}
+
+final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+  func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
+
+/// Runs `body` in so many threads at once and waits for all.
+func together(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  let pool = WorkerPool(threads: count)
+  for index in 0..<count where !pool.submit({ body(index) }) { say("no thread") }
+  pool.drain()
+}
+
+func code(_ body: () throws(EnrollError) -> Void) -> String {
+  do {
+    try body()
+    return "ok"
+  } catch {
+    return error.code.name
+  }
+}
+
+func turnName(_ turn: RenewalTurn) -> String {
+  switch turn {
+  case .taken: "taken"
+  case .overtaken: "overtaken"
+  case .deadlinePassed: "deadlinePassed"
+  }
+}
+
+func appendByte(_ path: String) {
+  let fd = enroll_posix_open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+  var byte: UInt8 = 0x2E
+  write(fd, &byte, 1)
+  close(fd)
+}
+
+func run(_ orders: inout Orders) throws(EnrollError) {
+  switch orders.command {
+  case "read":
+    let record = try orders.openStore().read(.default)
+    say(record.map { "epoch \($0.tokenEpoch)" } ?? "none")
+  case "update":
+    // A registration type of so many bytes.
+    let size = Int(orders.next()) ?? 1
+    let store = try orders.openStore()
+    try store.update(.default) {
+      $0.tokenEpoch += 1
+      $0.registrationType = String(repeating: "x", count: size)
+    }
+    say("updated")
+  case "increment":
+    let count = Int(orders.next()) ?? 0
+    let threads = Int(orders.next()) ?? 1
+    let store = try orders.openStore()
+    waitForStart()
+    together(threads) { _ in
+      for _ in 0..<count {
+        let code = code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }
+        if code != "ok" { say(code) }
+      }
+    }
+    say("done")
+  case "renew":
+    // All threads want to renew the epoch that they find; each body that runs appends a byte to a file.
+    let threads = Int(orders.next()) ?? 1
+    let wire = orders.next()
+    let store = try orders.openStore()
+    let epoch = try store.read(.default)?.tokenEpoch ?? 0
+    say("ready")
+    waitForStart()
+    let counts = Guarded<[String: Int]>([:], by: Mutex())
+    together(threads) { _ in
+      let deadline = SystemClock().instant().advanced(bySeconds: 60)
+      var name = ""
+      let code = code { () throws(EnrollError) in
+        let turn = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) {
+          () throws(EnrollError) in
+          appendByte(wire)
+          try store.update(.default) { $0.tokenEpoch += 1 }
+        }
+        name = turnName(turn)
+      }
+      counts.withLock { $0[code == "ok" ? name : code, default: 0] += 1 }
+    }
+    let all = counts.withLock { $0 }
+    say(all.keys.sorted().map { "\($0)=\(all[$0] ?? 0)" }.joined(separator: " "))
+  case "hold":
+    // Takes the turn and keeps it; with `fork`, a child lives on after this process was killed.
+    let forks = orders.next() == "fork"
+    let store = try orders.openStore()
+    let epoch = try store.read(.default)?.tokenEpoch ?? 0
+    let deadline = SystemClock().instant().advanced(bySeconds: 60)
+    _ = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
+      if forks {
+        let child = fork()
+        if child == 0 { while true { pause() } }
+        say("holding \(child)")
+      } else {
+        say("holding")
+      }
+      while true { pause() }
+    }
+  case "turn":
+    // One turn, at most so many seconds.
+    let store = try orders.openStore()
+    let epoch = try store.read(.default)?.tokenEpoch ?? 0
+    say("ready")
+    let deadline = SystemClock().instant().advanced(bySeconds: Int64(orders.next()) ?? 0)
+    say(
+      turnName(
+        try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in }))
+  case "fork":
+    try childOfFork(orders)
+  case "churn":
+    try churn(orders, forks: Int(orders.next()) ?? 0)
+  default:
+    say("unknown command \(orders.command)")
+  }
+}
+
+/// What a forked child is told by everything made before the fork, and what it can do with a store of its own.
+func childOfFork(_ orders: Orders) throws(EnrollError) {
+  let store = try orders.openStore()
+  let memory = MemoryTokenStore(clock: SystemClock())
+  let pool = WorkerPool()
+  let timers = TimerQueue(clock: SystemClock())
+  let coordinator = RenewalCoordinator<Int>(pool: pool, timers: timers, clock: SystemClock()) { 1 }
+  try store.update(.default) { $0.asksForLogin = true }
+  _ = coordinator.join(deadline: .distantFuture)
+  // In the parent, a thread is inside the store while the fork happens.
+  let inside = Event()
+  let over = Event()
+  _ = pool.submit {
+    _ = code { () throws(EnrollError) in
+      try store.update(.default) { (record) throws(EnrollError) in
+        inside.set()
+        over.wait()
+      }
+    }
+  }
+  inside.wait()
+  let child = fork()
+  if child == 0 {
+    let far = Instant.distantFuture
+    for each: any TokenStore in [store, memory] {
+      say("read " + code { () throws(EnrollError) in _ = try each.read(.default) })
+      say("update " + code { () throws(EnrollError) in _ = try each.update(.default) { $0.tokenEpoch += 1 } })
+      say(
+        "turn "
+          + code { () throws(EnrollError) in
+            _ = try each.renewalTurn(.default, epoch: 0, deadline: far) { () throws(EnrollError) in }
+          })
+      say("reserve " + code { () throws(EnrollError) in try each.reserveSpace(.default) })
+      say("accounts " + code { () throws(EnrollError) in _ = try each.accounts() })
+      say("remove " + code { () throws(EnrollError) in try each.remove(.default) })
+      say("installation " + code { () throws(EnrollError) in _ = try each.installationID() })
+      say("reset " + code { () throws(EnrollError) in try each.resetInstallationID() })
+      say("outbox " + code { () throws(EnrollError) in _ = try each.updateOutbox { $0 = [] } })
+    }
+    say("submit " + (pool.submit {} ? "ok" : "forked"))
+    if case .refused(let error) = coordinator.join(deadline: far) { say("join " + error.code.name) }
+    say("own " + code { () throws(EnrollError) in _ = try orders.openStore().read(.default) })
+    exit(0)
+  }
+  var status: Int32 = 0
+  waitpid(child, &status, 0)
+  over.set()
+  pool.drain()
+  say("parent " + code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } })
+}
+
+/// Forks while threads take and free the lock: says how many of the children have the lock file open.
+func churn(_ orders: Orders, forks: Int) throws(EnrollError) {
+  let store = try orders.openStore()
+  try store.update(.default) { $0.asksForLogin = true }
+  let over = Atomic<Bool>(false)
+  let pool = WorkerPool(threads: 2)
+  for _ in 0..<2 {
+    _ = pool.submit {
+      while !over.load(ordering: .relaxed) {
+        _ = code { () throws(EnrollError) in _ = try store.update(.default) { _ in } }
+      }
+    }
+  }
+  var locks: [UInt64] = []
+  for name in (try? PosixFileSystem().list(orders.openFolder())) ?? []
+  where name.utf8.suffix(6).elementsEqual(".write".utf8) {
+    if let status = try? PosixFileSystem().status(name, in: orders.openFolder()) {
+      locks.append(status.inode)
+    }
+  }
+  var leaks = 0
+  for _ in 0..<forks {
+    let child = fork()
+    if child == 0 {
+      for descriptor: Int32 in 3..<64 {
+        var status = stat()
+        if fstat(descriptor, &status) == 0, locks.contains(UInt64(status.st_ino)) { _exit(1) }
+      }
+      _exit(0)
+    }
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    if status != 0 { leaks += 1 }
+  }
+  over.store(true, ordering: .relaxed)
+  pool.drain()
+  say("locks \(locks.count) leaks \(leaks)")
+}
+
+@main
+struct StoreProbe {
+  static func main() {
+    var orders = Orders()
+    do {
+      try run(&orders)
+    } catch {
+      say(error.code.name)
+      exit(1)
+    }
+  }
+}

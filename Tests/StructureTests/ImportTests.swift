@@ -1,0 +1,144 @@
+// Who may import whom. An arrow that is not drawn here fails the test: draw it knowingly, or do without it.
+
+import Foundation
+import Testing
+
+/// What each module may import, and what it is for in one line.
+private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
+  (
+    "EnrollCrypto", "digests, ciphers, signatures, random bytes and wiped secrets, over OpenSSL", ["COpenSSL"]
+  ),
+  ("EnrollJSON", "one JSON value, read within limits and written, over jansson", ["CJansson"]),
+  (
+    "EnrollCore", "the rules and the steps: no IO, no C library, no platform", ["EnrollCrypto", "EnrollJSON"]
+  ),
+  (
+    "EnrollHost", "the world: libcurl, files, clocks, threads, the loopback listener, and the client",
+    ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix", "Synchronization"]
+  ),
+  (
+    "EnrollCommands", "every command once, with its schema: what all faces call",
+    ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"]
+  ),
+  (
+    "EnrollC", "the C functions: pointer checks, then a command",
+    [
+      "CEnroll", "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+      "Synchronization",
+    ]
+  ),
+  (
+    "enrolld", "framing, JSON-RPC and scheduling",
+    ["EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix", "Synchronization"]
+  ),
+  (
+    "EnrollKit", "what Swift programs import: async at the edge only",
+    ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"]
+  ),
+  (
+    "EnrollTesting", "the test kit for hosts",
+    ["EnrollKit", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "Foundation"]
+  ),
+]
+
+/// Modules that no library and no daemon may reach.
+private let theOtherSide: Set<String> = ["EnrollSandbox", "FlyingFox", "FlyingSocks", "ArgumentParser"]
+
+private let root = URL(fileURLWithPath: #filePath)
+  .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+private func sources(of module: String) throws -> [URL] {
+  let folder = root.appendingPathComponent("Sources/\(module)")
+  let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+  return (files?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
+}
+
+/// The modules that a file imports, whatever the access level and attributes of the import.
+private func imports(in text: String) -> [String] {
+  text.split(separator: "\n").compactMap { line in
+    let words = line.split(separator: " ").map(String.init)
+    guard let at = words.firstIndex(of: "import"), words.count > at + 1,
+      words[..<at].allSatisfy({
+        $0.hasPrefix("@") || ["public", "internal", "package", "private", "fileprivate"].contains($0)
+      })
+    else { return nil }
+    return words[at + 1].split(separator: ".").first.map(String.init)
+  }
+}
+
+@Suite("The structure of the sources")
+struct ImportTests {
+  @Test("every module imports only what its drawing allows", arguments: modules.map(\.name))
+  func arrows(module: String) throws {
+    let allowed = try #require(modules.first { $0.name == module }).imports
+    let files = try sources(of: module)
+    #expect(!files.isEmpty)
+    for file in files {
+      for imported in imports(in: try String(contentsOf: file, encoding: .utf8)) {
+        #expect(allowed.contains(imported), "\(module)/\(file.lastPathComponent) imports \(imported)")
+        #expect(!theOtherSide.contains(imported), "\(module)/\(file.lastPathComponent) imports \(imported)")
+      }
+    }
+  }
+
+  @Test("every module of Sources is drawn, or is a C module, a program or the other side")
+  func complete() throws {
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: root.appendingPathComponent("Sources").path)
+    let undrawn = Set(folders).subtracting(modules.map(\.name))
+    #expect(
+      undrawn.isSubset(of: [
+        "CCurl", "CJansson", "COpenSSL", "CPosix", "EnrollSandbox", "enroll-sandbox", "enroll",
+      ]))
+  }
+
+  @Test("the core has no conditional compilation: both flavours read the same rules")
+  func unconditional() throws {
+    for module in ["EnrollCore", "EnrollCrypto", "EnrollJSON"] {
+      for file in try sources(of: module) {
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(!text.contains("\n#if") && !text.contains("\n  #if"), "\(module)/\(file.lastPathComponent)")
+      }
+    }
+  }
+
+  @Test("every C function is compared with the header by the compiler")
+  func implementation() throws {
+    for file in try sources(of: "EnrollC") {
+      let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      for line in lines where line.contains("@_cdecl(") {
+        #expect(line.contains("@implementation"), "\(file.lastPathComponent): \(line)")
+      }
+    }
+  }
+
+  @Test("nothing on outside data can trap: no force, no fatalError")
+  func traps() throws {
+    for module in modules.map(\.name) where module != "EnrollTesting" {
+      for file in try sources(of: module) {
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for word in ["fatalError(", "try!", " as!", "preconditionFailure(", "TODO", "FIXME"] {
+          #expect(!text.contains(word), "\(module)/\(file.lastPathComponent) has \(word)")
+        }
+      }
+    }
+  }
+
+  @Test("a file opens with a note that says what it is")
+  func notes() throws {
+    for module in modules.map(\.name) {
+      for file in try sources(of: module) {
+        #expect(
+          try String(contentsOf: file, encoding: .utf8).hasPrefix("//"), "\(module)/\(file.lastPathComponent)"
+        )
+      }
+    }
+  }
+
+  @Test("imports are read whatever stands before them")
+  func reader() {
+    let text =
+      "public import A\n@_exported public import B\nimport struct C.D\n@testable import E\n// import F\n  import G"
+    #expect(imports(in: text) == ["A", "B", "struct", "E", "G"])
+  }
+}

@@ -1,0 +1,96 @@
+// The Swift face as a process: one command per line on stdin (`registration.begin {"kind":"signIn"}`), one answer per
+// line on stdout (`ok {…}` or `error {…}`), in the order of the commands. For the tests against real providers, which
+// drive all three faces with the same words.
+
+import EnrollKit
+import Foundation
+
+@main
+struct Driver {
+  static func main() async {
+    let driver = Driver()
+    var last: Task<Void, Never>?
+    let session = ClientBox()
+    for await line in lines() {
+      let before = last
+      let (command, parameters) = driver.split(line)
+      // Commands run side by side, answers leave in order.
+      let work = Task { await driver.answer(command, parameters, session) }
+      if command == "client.open" { _ = await work.value }
+      last = Task {
+        await before?.value
+        FileHandle.standardOutput.write(Data((await work.value + "\n").utf8))
+      }
+    }
+    await last?.value
+  }
+
+  /// Read on a thread of their own: a blocked read would hold up the tasks.
+  private static func lines() -> AsyncStream<String> {
+    AsyncStream { continuation in
+      Thread {
+        while let line = readLine() { continuation.yield(line) }
+        continuation.finish()
+      }.start()
+    }
+  }
+
+  private func split(_ line: String) -> (String, JSON) {
+    let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+    let parameters = parts.count > 1 ? try? JSON.parse(Array(parts[1].utf8)) : nil
+    return (parts.first ?? "", parameters ?? .object([]))
+  }
+
+  private func answer(_ command: String, _ parameters: JSON, _ box: ClientBox) async -> String {
+    do throws(EnrollError) {
+      let result = try await run(command, parameters, box)
+      return "ok " + String(decoding: result.serialized(), as: UTF8.self)
+    } catch {
+      return "error " + String(decoding: error.json.serialized(), as: UTF8.self)
+    }
+  }
+
+  private func run(_ command: String, _ parameters: JSON, _ box: ClientBox) async throws(EnrollError) -> JSON
+  {
+    if command == "client.open" {
+      try box.open(parameters)
+      return .object([])
+    }
+    let client = try box.client()
+    let url = parameters["url"]?.string ?? ""
+    switch command {
+    case "registration.state":
+      return state(try await client.state(settled: parameters["wait"]?.bool ?? false))
+    case "registration.begin":
+      let begun = try await client.begin(try SignInOptions(json: parameters))
+      box.remember(begun)
+      return begun.json
+    case "registration.resume": return state(try await client.resume(url))
+    case "registration.await":
+      let patience = Duration.seconds(parameters["deadline"]?.integer ?? 60)
+      return state(
+        try await client.settled(try box.begun(parameters["transaction"]?.string ?? ""), patience: patience))
+    case "registration.confirm": return state(try await client.confirm())
+    case "registration.retry": return state(try await client.retry())
+    case "token.access":
+      return try await client.access(minimumLifetime: .seconds(parameters["minimumLifetime"]?.integer ?? 0))
+        .json
+    case "token.refresh": return try await client.refresh().json
+    case "identity.profile": return .object([("claims", .object(try await client.profile()))])
+    case "identity.userinfo": return .object([("claims", .object(try await client.userinfo()))])
+    case "logout.begin":
+      return .object([
+        (
+          "url",
+          try await client.logout(localOnly: parameters["localOnly"]?.bool ?? false).map { .string($0) }
+        )
+      ])
+    case "logout.resume":
+      try await client.finishLogout(url)
+      return .object([("done", .bool(true))])
+    default: throw EnrollError(.notFound, "the driver has no command \(command)")
+    }
+  }
+
+  private func state(_ state: RegistrationState) -> JSON { .object([("state", state.json)]) }
+}

@@ -1,0 +1,131 @@
+// The driver's JSON: the names of the manifest, for the few commands that the provider tests use.
+
+import EnrollKit
+import Foundation
+
+/// The one client of the process, and the transactions that it began.
+final class ClientBox: @unchecked Sendable {
+  // Unchecked: `lock` is held around every access.
+  private let lock = NSLock()
+  private var opened: EnrollClient?
+  private var transactions: [String: BegunTransaction] = [:]
+
+  func open(_ parameters: JSON) throws(EnrollError) {
+    let configuration = try Configuration(json: parameters["configuration"] ?? .null)
+    let path = parameters["store"]?.string ?? "memory"
+    let client = try EnrollClient(
+      configuration: configuration, store: path == "memory" ? .memory : .directory(path),
+      account: try AccountName(parameters["account"]?.string ?? "default"))
+    lock.withLock { opened = client }
+  }
+
+  func client() throws(EnrollError) -> EnrollClient {
+    guard let client = lock.withLock({ opened }) else {
+      throw EnrollError(.handle, "client.open comes first")
+    }
+    return client
+  }
+
+  func remember(_ begun: BegunTransaction) { lock.withLock { transactions[begun.transactionID] = begun } }
+
+  func begun(_ id: String) throws(EnrollError) -> BegunTransaction {
+    guard let begun = lock.withLock({ transactions[id] }) else {
+      throw EnrollError(.notFound, "no such transaction", field: "transaction")
+    }
+    return begun
+  }
+}
+
+extension SignInOptions {
+  init(json: JSON) throws(EnrollError) {
+    self.init()
+    let options = json["options"]
+    prompt = options?["prompt"]?.string
+    loginHint = options?["loginHint"]?.string
+    maxAgeSeconds = options?["maxAge"]?.integer
+    for member in json["parameters"]?.object?.members ?? [] {
+      parameters.append((member.key, member.value.string ?? ""))
+    }
+  }
+}
+
+extension BegunTransaction {
+  var json: JSON {
+    .object([
+      ("transaction", .string(transactionID)),
+      ("action", .object([("type", .string("openURL")), ("url", .string(url))])),
+      ("redirectUri", .string(redirectURI)), ("expiresAt", .integer(expiresAt.seconds)),
+      ("survivesProcess", .bool(survivesProcess)),
+    ])
+  }
+}
+
+extension RegistrationState {
+  var json: JSON {
+    var members = JSONObject([("letter", kind.letter.map { .string($0) })])
+    switch self {
+    case .starting: members["state"] = .string("starting")
+    case .unregistered: members["state"] = .string("unregistered")
+    case .authenticating(let id, let step):
+      members["state"] = .string("authenticating")
+      members["transaction"] = .string(id)
+      members["step"] = .string(step.rawValue)
+    case .awaitingConfirmation(let profile):
+      members["state"] = .string("awaitingConfirmation")
+      members["profile"] = .object(profile)
+    case .active(let activation):
+      members["state"] = .string("active")
+      members["reason"] = .string(activation.rawValue)
+    case .renewalFailed(let failure):
+      members["state"] = .string("failed")
+      members["reason"] = .string("renewal")
+      members["error"] = failure.error.json
+      members["remedy"] = .string(failure.remedy.rawValue)
+      members["tokenUsable"] = .bool(failure.isTokenUsable)
+    case .registrationFailed(let error):
+      members["state"] = .string("failed")
+      members["reason"] = .string("registration")
+      members["error"] = error.json
+    }
+    return .object(members)
+  }
+}
+
+extension AccessOutcome {
+  var json: JSON {
+    switch self {
+    case .valid(let token): token.json(outcome: "valid")
+    case .stale(let token, let reason): token.json(outcome: "stale", reason: reason.json)
+    case .expired(let since, let wait, let reason):
+      .object([
+        ("outcome", .string("expired")), ("offlineSince", since.map { .integer($0.seconds) }),
+        ("retryAfter", wait.map { .integer($0) }), ("reason", reason.json),
+      ])
+    case .rejected(let reason): .object([("outcome", .string("rejected")), ("reason", reason.json)])
+    case .reauthenticate(let reason):
+      .object([("outcome", .string("reauthenticate")), ("reason", .string(reason))])
+    case .storeLocked: .object([("outcome", .string("storeLocked"))])
+    case .busy: .object([("outcome", .string("busy"))])
+    }
+  }
+}
+
+extension AccessToken {
+  fileprivate func json(outcome: String, reason: JSON? = nil) -> JSON {
+    .object([
+      ("outcome", .string(outcome)), ("accessToken", .string(value.reveal())),
+      ("tokenType", .string(tokenType)),
+      ("expiresAt", .integer(expiresAt.seconds)), ("reason", reason),
+    ])
+  }
+}
+
+extension EnrollError {
+  var json: JSON {
+    .object([
+      ("status", .string(code.name)), ("message", .string(message)), ("blame", .string(blame.rawValue)),
+      ("retryable", .bool(isRetryable)), ("field", field.map { .string($0) }),
+      ("httpStatus", httpStatus.map { .integer(Int64($0)) }), ("oauthError", oauthError.map { .string($0) }),
+    ])
+  }
+}

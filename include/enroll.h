@@ -1,0 +1,968 @@
+/*
+ * enroll.h - EnrollKit for C: registration and sign-in through an external browser, and a token that renews itself.
+ *
+ * A program signs its user in like this (Tests/CTests/sign_in.c is the whole of it, and is run by the tests):
+ *
+ *     enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+ *     options.configuration = "{\"issuer\":\"https://id.example\",\"clientId\":\"app\","
+ *                             "\"redirectUri\":\"http://127.0.0.1/callback\"}";
+ *     options.configuration_size = ENROLL_NUL_TERMINATED;
+ *     options.store_directory = "/home/me/.local/share/app";
+ *     options.store_directory_size = ENROLL_NUL_TERMINATED;
+ *     enroll_client_new(&options, &client, &error);
+ *     enroll_registration_begin(client, NULL, 30000, &transaction, &url, NULL, &error);
+ *     ... open url.data in the browser ...
+ *     enroll_registration_await(client, transaction.id, ENROLL_NUL_TERMINATED, 300000, &state, &error);
+ *     enroll_registration_confirm(client, &state, &error);
+ *     enroll_token_access(client, 0, 30000, &access, &token, &error);
+ *
+ * CALLS. A call that can fail returns an enroll_status: 0 is success, negative numbers are the statuses below; they are
+ * stable and never reused. Arguments come in this order: receiver, inputs, outputs, error. Outputs are written only
+ * on success. An output that is not wanted may be NULL unless its function says otherwise. The error, always last and
+ * always optional, is filled only when the call fails.
+ *
+ * STRINGS IN are a pointer and a size in bytes: UTF-8 with no NUL inside, borrowed for the call. The size may be
+ * ENROLL_NUL_TERMINATED. NULL with size 0 (or ENROLL_NUL_TERMINATED) is "not given"; NULL with another size is
+ * ENROLL_E_INVALID_ARGUMENT, and so are text that is not UTF-8 and text over the stated limit.
+ *
+ * BUFFERS OUT are enroll_buf: owned by the library, terminated by a NUL that `size` does not count, given back with
+ * enroll_buf_free, which wipes them first. What a caller copies out is the caller's to wipe (enroll_wipe).
+ *
+ * STRUCTS begin with `struct_size`, which the INIT macro of each sets; zero in every other member is the default. They
+ * only ever grow at the end: a newer library accepts an older, shorter struct, and writes no further than its size. A
+ * longer one with a member set that this library does not know is ENROLL_E_UNSUPPORTED; one shorter than the first
+ * version of the struct (struct_size never set, say) is ENROLL_E_INVALID_ARGUMENT.
+ *
+ * HANDLES (enroll_client, enroll_pending) are numbers dressed as pointers: never dereferenced, looked up at each call.
+ * Null, stale and doubly freed ones are ENROLL_E_HANDLE. Handing in a handle of another kind is ENROLL_E_HANDLE too.
+ *
+ * TIME. `timeout_ms` says for how many milliseconds a call may go on: 0 does not wait, ENROLL_NO_TIMEOUT waits as long
+ * as it takes (each request ends by itself after 30 seconds), other negative numbers are ENROLL_E_INVALID_ARGUMENT. A
+ * renewal that was sent is finished in the background even if its callers do not wait for it. Dates are seconds since
+ * 1970-01-01T00:00:00Z.
+ *
+ * THREADS. Every function may be called from any thread at any time, also with one client from many threads, and also
+ * while another thread frees that client: a call under way keeps what it uses. Nothing here is safe in a signal
+ * handler. No function changes signal handlers or the locale; the library's own threads block all signals. After
+ * fork() the child gets ENROLL_E_FORKED for every handle made before, and makes its own; or it calls exec.
+ *
+ * CALLBACKS of completion and of events have `user_data` first. They run on a thread of their own, one at a time for
+ * each client, with no lock held, and may call every function here, enroll_client_free included. Each completion
+ * callback runs exactly once if its call returned ENROLL_OK, and not at all otherwise; what it is handed is borrowed
+ * until it returns. A host's own transport (enroll_transport) is different: it runs inside a call, so it may call only
+ * functions that take no client; the others, and enroll_client_new, answer ENROLL_E_REENTRANT.
+ *
+ * STATUSES in the descriptions below: "[call]" stands for ENROLL_E_HANDLE, ENROLL_E_FORKED, ENROLL_E_REENTRANT and
+ * ENROLL_E_INVALID_ARGUMENT (the message names the argument); "[store]" for the seven ENROLL_E_STORE_*; "[network]"
+ * for ENROLL_E_NETWORK, ENROLL_E_TLS, ENROLL_E_TIMEOUT, ENROLL_E_SERVER, ENROLL_E_RESPONSE_INVALID and
+ * ENROLL_E_ISSUER_MISMATCH; "[wait]" for ENROLL_E_DEADLINE_EXCEEDED and ENROLL_E_CANCELLED (the client was freed
+ * meanwhile, or the pending call cancelled). ENROLL_E_INTERNAL and ENROLL_E_OUT_OF_MEMORY may come from any call.
+ *
+ * SINCE. Everything here is there since version 0.1.0 unless it says otherwise.
+ */
+#ifndef ENROLL_H
+#define ENROLL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Statuses ------------------------------------------------------------------------------------------------- */
+
+/** What a call came to: ENROLL_OK or one of ENROLL_E_*. */
+typedef int32_t enroll_status;
+
+#define ENROLL_OK 0
+/** An argument is missing, of the wrong type or out of range. */
+#define ENROLL_E_INVALID_ARGUMENT (-1)
+/** The handle is null, stale or already freed. */
+#define ENROLL_E_HANDLE (-2)
+/** A host callback called back into the library. */
+#define ENROLL_E_REENTRANT (-3)
+/** The process forked after the client was made; open a new one in the child. */
+#define ENROLL_E_FORKED (-4)
+/** The caller's buffer is too small; the needed size was reported. */
+#define ENROLL_E_BUFFER_TOO_SMALL (-5)
+/** The call was cancelled. */
+#define ENROLL_E_CANCELLED (-6)
+/** The caller's deadline passed first. */
+#define ENROLL_E_DEADLINE_EXCEEDED (-7)
+/** Too much is going on at once; ask again. */
+#define ENROLL_E_BUSY (-8)
+/** This build or this provider cannot do that. */
+#define ENROLL_E_UNSUPPORTED (-9)
+/** The registration is in a state in which that is not possible. */
+#define ENROLL_E_ILLEGAL_STATE (-10)
+/** No such command, account or transaction. */
+#define ENROLL_E_NOT_FOUND (-11)
+/** Memory could not be had. */
+#define ENROLL_E_OUT_OF_MEMORY (-12)
+/** The configuration is not acceptable; the error's `field` names the key. */
+#define ENROLL_E_CONFIGURATION (-20)
+/** The URL is not one that a provider may redirect to. */
+#define ENROLL_E_REDIRECT_MALFORMED (-21)
+/** The URL is not the redirect URI of its transaction. */
+#define ENROLL_E_REDIRECT_MISMATCH (-22)
+/** No pending transaction asked for this URL. */
+#define ENROLL_E_UNSOLICITED (-23)
+/** The transaction was settled before. */
+#define ENROLL_E_ALREADY_SETTLED (-24)
+/** The transaction's deadline has passed; begin again. */
+#define ENROLL_E_TRANSACTION_EXPIRED (-25)
+/** The server could not be reached. */
+#define ENROLL_E_NETWORK (-30)
+/** The server's certificate is not acceptable. */
+#define ENROLL_E_TLS (-31)
+/** The server did not answer in time. */
+#define ENROLL_E_TIMEOUT (-32)
+/** The server is in trouble (5xx or 429). */
+#define ENROLL_E_SERVER (-33)
+/** The server's answer is not what the protocol says. */
+#define ENROLL_E_RESPONSE_INVALID (-34)
+/** The provider refused; the error's `oauth_error` has its code. */
+#define ENROLL_E_OAUTH (-35)
+/** prompt=none, but the user is not signed in at the provider. */
+#define ENROLL_E_LOGIN_REQUIRED (-36)
+/** prompt=none, but the provider needs the user. */
+#define ENROLL_E_INTERACTION_REQUIRED (-37)
+/** prompt=none, but the user has to consent. */
+#define ENROLL_E_CONSENT_REQUIRED (-38)
+/** The user or the provider said no. */
+#define ENROLL_E_ACCESS_DENIED (-39)
+/** The issuer is not the configured one. */
+#define ENROLL_E_ISSUER_MISMATCH (-40)
+/** The issuer's keys could not be had. */
+#define ENROLL_E_KEYS_UNAVAILABLE (-50)
+/** The id_token breaks a rule; the message names it. */
+#define ENROLL_E_ID_TOKEN_INVALID (-51)
+/** Two sources disagree about who the user is. */
+#define ENROLL_E_PROFILE_MISMATCH (-52)
+/** The session is over; sign in again. */
+#define ENROLL_E_REAUTHENTICATE (-60)
+/** The provider refused to renew, without ending the session. */
+#define ENROLL_E_REJECTED (-61)
+/** The token expired and could not be renewed yet. */
+#define ENROLL_E_EXPIRED (-62)
+/** The store's key is not to be had now. */
+#define ENROLL_E_STORE_LOCKED (-70)
+/** The store's file is damaged; it was set aside. */
+#define ENROLL_E_STORE_CORRUPT (-71)
+/** The store's owner, permissions or kind are not acceptable. */
+#define ENROLL_E_STORE_REFUSED (-72)
+/** The store could not be read or written. */
+#define ENROLL_E_STORE_IO (-73)
+/** No space is left for the store. */
+#define ENROLL_E_STORE_FULL (-74)
+/** The key is not this store's. */
+#define ENROLL_E_STORE_KEY (-75)
+/** The store was written by a newer version. */
+#define ENROLL_E_STORE_VERSION (-76)
+/** The text is not acceptable JSON. */
+#define ENROLL_E_JSON (-80)
+/** A defect of this library; please report it. */
+#define ENROLL_E_INTERNAL (-99)
+
+/* Whose fault a failure is. */
+#define ENROLL_BLAME_NONE 0
+#define ENROLL_BLAME_CALLER 1
+#define ENROLL_BLAME_HOST 2
+#define ENROLL_BLAME_USER 3
+#define ENROLL_BLAME_SERVER 4
+#define ENROLL_BLAME_NETWORK 5
+#define ENROLL_BLAME_INTERNAL 6
+
+/** The size of a string that ends at its NUL. */
+#define ENROLL_NUL_TERMINATED ((size_t)-1)
+/** A `timeout_ms` without a limit. */
+#define ENROLL_NO_TIMEOUT (-1)
+
+/* Sizes of the character arrays below, in bytes, the terminating NUL included. */
+#define ENROLL_MESSAGE_CAPACITY 512
+#define ENROLL_FIELD_CAPACITY 64
+#define ENROLL_OAUTH_ERROR_CAPACITY 64
+#define ENROLL_TRANSACTION_CAPACITY 48
+#define ENROLL_TOKEN_TYPE_CAPACITY 32
+#define ENROLL_PKCE_CAPACITY 48
+
+/** The name of a status as it is written in JSON: "storeLocked"; "ok" for ENROLL_OK; "unknown" for any other number.
+ *  Never NULL; static, not to be freed. */
+const char *enroll_status_name(enroll_status status);
+
+/** One English sentence about a status, for logs. Never NULL; static, not to be freed. */
+const char *enroll_status_summary(enroll_status status);
+
+/** ENROLL_BLAME_* of a status; ENROLL_BLAME_NONE for ENROLL_OK and unknown numbers. */
+int32_t enroll_status_blame(enroll_status status);
+
+/** 1 when the same call may succeed later without anybody changing anything, else 0. */
+int32_t enroll_status_is_retryable(enroll_status status);
+
+/** The name of ENROLL_BLAME_* as it is written in JSON: "server"; "none" for ENROLL_BLAME_NONE, "unknown" for any
+ *  other number. Never NULL; static, not to be freed. */
+const char *enroll_blame_name(int32_t blame);
+
+/* ---- Errors --------------------------------------------------------------------------------------------------- */
+
+/** Why a call failed; the caller's own memory, never freed by the library. No text in it holds a secret. */
+typedef struct enroll_error {
+  /** sizeof(enroll_error): ENROLL_ERROR_INIT sets it. */
+  size_t struct_size;
+  /** What the call returned. */
+  enroll_status status;
+  /** ENROLL_BLAME_*. */
+  int32_t blame;
+  /** 1 when trying again may help. */
+  int32_t is_retryable;
+  /** Status of the HTTP response that caused it; 0 for none. */
+  int32_t http_status;
+  /** Why renewing failed, with ENROLL_E_EXPIRED and ENROLL_E_REJECTED; ENROLL_OK for none. */
+  enroll_status reason;
+  /** Zero. */
+  int32_t reserved;
+  /** Seconds that the server asked us to wait; 0 for none. */
+  int64_t retry_after_seconds;
+  /** The provider's own error code (RFC 6749 5.2); empty for none. Longer ones are cut. */
+  char oauth_error[ENROLL_OAUTH_ERROR_CAPACITY];
+  /** The configuration key or the argument at fault; empty for none. */
+  char field[ENROLL_FIELD_CAPACITY];
+  /** What was expected and what came, in English, for a log. Cut at a character's boundary. */
+  char message[ENROLL_MESSAGE_CAPACITY];
+} enroll_error;
+
+/* clang-format off */
+#define ENROLL_ERROR_INIT {sizeof(enroll_error), 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}}
+/* clang-format on */
+
+/** Does what ENROLL_ERROR_INIT does, for languages without macros: zeroes `struct_size` bytes and sets struct_size.
+ *  NULL does nothing. */
+void enroll_error_init(enroll_error *error, size_t struct_size);
+
+/* ---- Buffers -------------------------------------------------------------------------------------------------- */
+
+/** Bytes that belong to the library. */
+typedef struct enroll_buf {
+  /** The bytes, followed by a NUL; NULL in an empty buffer that was never filled. */
+  const char *data;
+  /** Bytes in `data`, without the NUL. */
+  size_t size;
+  /** The library's own. */
+  uintptr_t owner;
+} enroll_buf;
+
+/* clang-format off */
+#define ENROLL_BUF_INIT {NULL, 0, 0}
+/* clang-format on */
+
+/** Wipes and frees the bytes, and empties `buffer`. NULL, empty and already freed buffers (copies of the struct
+ *  included) do nothing. A buffer that is filled again without being freed first leaks its old bytes. */
+void enroll_buf_free(enroll_buf *buffer);
+
+/** Overwrites `size` bytes with zeros in a way that compilers do not remove. NULL or 0 does nothing. */
+void enroll_wipe(void *memory, size_t size);
+
+/* ---- Versions and constants ----------------------------------------------------------------------------------- */
+
+/** The interface that this header describes: major * 65536 + minor. A library with the same major and at least this
+ *  minor has everything in here. */
+#define ENROLL_ABI_VERSION 1
+
+/** ENROLL_ABI_VERSION of the library that is loaded. */
+uint32_t enroll_abi_version(void);
+
+/** The library's version, "0.1.0". Static, not to be freed. */
+const char *enroll_version_string(void);
+
+/** Every constant of this header by its name, for languages that cannot read macros: "ENROLL_E_HANDLE" gives -2.
+ *  Sizes of structs are named like their type, "sizeof(enroll_error)". ENROLL_NUL_TERMINATED is -1 here. `value` must
+ *  not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_INVALID_ARGUMENT. */
+enroll_status enroll_constant(const char *name, size_t name_size, int64_t *value);
+
+/** The name of the constant with this index, counted from 0; NULL after the last. Static, not to be freed. */
+const char *enroll_constant_name(size_t index);
+
+/* ---- Clients -------------------------------------------------------------------------------------------------- */
+
+/** One account at one provider. */
+typedef struct enroll_client enroll_client;
+
+/* Where the tokens are kept. */
+/** In a directory of sealed files. */
+#define ENROLL_STORE_DIRECTORY 0
+/** In memory, gone with the client: for tests. */
+#define ENROLL_STORE_MEMORY 1
+
+typedef struct enroll_transport enroll_transport;
+
+/** What a client is made of. All of it is copied by enroll_client_new. */
+typedef struct enroll_client_options {
+  /** sizeof(enroll_client_options): ENROLL_CLIENT_OPTIONS_INIT sets it. */
+  size_t struct_size;
+  /** The configuration as a JSON object: `issuer`, `clientId`, `redirectUri`, … At most 1 MiB. Required. */
+  const char *configuration;
+  size_t configuration_size;
+  /** The directory of the store: made with mode 0700 where it is missing. At most 4096 bytes. Required with
+   *  ENROLL_STORE_DIRECTORY, not allowed otherwise. */
+  const char *store_directory;
+  size_t store_directory_size;
+  /** The account's name: 1 to 128 bytes without control characters; not given is "default". */
+  const char *account;
+  size_t account_size;
+  /** ENROLL_STORE_*. */
+  int32_t store;
+  /** 1: the platform is not a native app; the configured stand-in token is used. */
+  int32_t is_not_native;
+  /** 1: calls that ask for the registration wait until enroll_platform_ready. */
+  int32_t waits_for_platform;
+  /** Zero. */
+  int32_t reserved;
+  /** What kind of device or page this is. It and the next four are facts as the host knows them, each optional, texts
+   *  at most 256 bytes. */
+  const char *platform_type;
+  size_t platform_type_size;
+  /** The host's own version. */
+  const char *app_version;
+  size_t app_version_size;
+  /** The host's own name for this device; the library reads no hardware. */
+  const char *device_id;
+  size_t device_id_size;
+  /** Of the screen, in pixels; 0: not given. */
+  int64_t platform_width;
+  int64_t platform_height;
+  /** The host's own HTTP; NULL: libcurl, opened when first needed. */
+  const enroll_transport *transport;
+} enroll_client_options;
+
+/* clang-format off */
+#define ENROLL_CLIENT_OPTIONS_INIT \
+  {sizeof(enroll_client_options), NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0, 0, NULL}
+/* clang-format on */
+
+/** Does what ENROLL_CLIENT_OPTIONS_INIT does. NULL does nothing. */
+void enroll_client_options_init(enroll_client_options *options, size_t struct_size);
+
+/** Opens a client. Reads no network. `options` and `client` must not be NULL; `*client` is given back with
+ *  enroll_client_free. Two clients for one account in one directory are fine, in one process or in many.
+ *  Returns ENROLL_OK; ENROLL_E_CONFIGURATION (`field` names the key); ENROLL_E_JSON; [store]; ENROLL_E_UNSUPPORTED;
+ *  ENROLL_E_BUSY (too many handles); [call].
+ *  Command: client.open. */
+enroll_status enroll_client_new(const enroll_client_options *options, enroll_client **client, enroll_error *error);
+
+/** Closes a client. Calls of other threads that are waiting in it end with ENROLL_E_CANCELLED, pending ones call back
+ *  with it; no callback is waited for. Returns once a renewal that was sent is stored (30 seconds at most), so that a
+ *  program may end afterwards. Tokens stay in the store. NULL does nothing.
+ *  Returns ENROLL_OK; ENROLL_E_HANDLE (freed already, or never a client); ENROLL_E_REENTRANT. In a forked child the
+ *  handle is given up, and ENROLL_E_FORKED returned.
+ *  Command: client.close. */
+enroll_status enroll_client_free(enroll_client *client);
+
+/** Says that the host's platform is ready (Cordova's `deviceready`): whoever waits for it goes on. Needed only with
+ *  `waits_for_platform`; harmless otherwise.
+ *  Returns ENROLL_OK; [call].
+ *  Command: platform.ready. */
+enroll_status enroll_platform_ready(enroll_client *client, enroll_error *error);
+
+/* ---- Pending calls -------------------------------------------------------------------------------------------- */
+
+/** A call that was started and calls back. Needed only by those who may want to cancel: the functions that start one
+ *  take NULL for it as well. */
+typedef struct enroll_pending enroll_pending;
+
+/** Asks a pending call to end; its callback then runs soon, with ENROLL_E_CANCELLED unless it was finished already.
+ *  What was sent to a server is not unsent: a renewal goes on in the background and is stored.
+ *  Returns ENROLL_OK, also when the call has ended and when it was cancelled before; ENROLL_E_HANDLE;
+ *  ENROLL_E_FORKED. */
+enroll_status enroll_pending_cancel(enroll_pending *pending);
+
+/** Gives the handle back, before or after the callback. Neither cancels nor waits. NULL does nothing.
+ *  Returns ENROLL_OK; ENROLL_E_HANDLE. */
+enroll_status enroll_pending_free(enroll_pending *pending);
+
+/* ---- Registration --------------------------------------------------------------------------------------------- */
+
+/* Where a registration stands. Letters A to H are those of the documentation; states between have none. */
+/** Nothing was asked yet, or the platform is not ready. */
+#define ENROLL_STATE_STARTING 0
+/** D: no token at all; present the ways to register. */
+#define ENROLL_STATE_UNREGISTERED 1
+/** A transaction is under way. */
+#define ENROLL_STATE_AUTHENTICATING 2
+/** G: tokens arrived; show the profile and wait for the user's word. */
+#define ENROLL_STATE_AWAITING_CONFIRMATION 3
+/** A, B, C, H: there is an access token to use. */
+#define ENROLL_STATE_ACTIVE 4
+/** E: the token was due and could not be renewed. */
+#define ENROLL_STATE_RENEWAL_FAILED 5
+/** F: the browser, link, app or code step failed. */
+#define ENROLL_STATE_REGISTRATION_FAILED 6
+
+/* What a transaction under way waits for. */
+#define ENROLL_STEP_NONE 0
+#define ENROLL_STEP_BROWSER 1
+#define ENROLL_STEP_EMAIL_PENDING 2
+#define ENROLL_STEP_CODE_PENDING 3
+#define ENROLL_STEP_OTHER_APP 4
+#define ENROLL_STEP_EXCHANGING 5
+#define ENROLL_STEP_PIN 6
+
+/* What helps after a failed renewal. */
+#define ENROLL_REMEDY_NONE 0
+#define ENROLL_REMEDY_RETRY 1
+#define ENROLL_REMEDY_WAIT 2
+#define ENROLL_REMEDY_REGISTER_AGAIN 3
+
+/** The state of a registration. */
+typedef struct enroll_state {
+  /** sizeof(enroll_state): ENROLL_STATE_INIT sets it. */
+  size_t struct_size;
+  /** ENROLL_STATE_*. */
+  int32_t kind;
+  /** 'A' to 'H', or 0. */
+  int32_t letter;
+  /** ENROLL_STEP_*, while authenticating. */
+  int32_t step;
+  /** 1 when nothing more happens until the host or the user acts. */
+  int32_t is_settled;
+  /** ENROLL_REMEDY_*, in E. */
+  int32_t remedy;
+  /** 1 when the old access token still works, in E. */
+  int32_t is_token_usable;
+  /** Why, in E and F; ENROLL_OK elsewhere. */
+  enroll_status reason;
+  /** Status of the HTTP response behind `reason`; 0 for none. */
+  int32_t reason_http_status;
+  /** The transaction, while authenticating; else empty. */
+  char transaction[ENROLL_TRANSACTION_CAPACITY];
+  /** The provider's own error code behind `reason`; empty for none. */
+  char reason_oauth_error[ENROLL_OAUTH_ERROR_CAPACITY];
+  /** `reason` in words, for a log. */
+  char reason_message[ENROLL_MESSAGE_CAPACITY];
+} enroll_state;
+
+/* clang-format off */
+#define ENROLL_STATE_INIT {sizeof(enroll_state), 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}}
+/* clang-format on */
+
+/** Does what ENROLL_STATE_INIT does. NULL does nothing. */
+void enroll_state_init(enroll_state *state, size_t struct_size);
+
+/** The name of ENROLL_STATE_* as it is written in JSON: "awaitingConfirmation", "failed" for both failures; "unknown"
+ *  for any other number. Never NULL; static, not to be freed. */
+const char *enroll_state_name(int32_t kind);
+
+/** The same for ENROLL_STEP_*: "browser". Never NULL; static, not to be freed. */
+const char *enroll_step_name(int32_t step);
+
+/** The same for ENROLL_REMEDY_*: "retry". Never NULL; static, not to be freed. */
+const char *enroll_remedy_name(int32_t remedy);
+
+/** Asks where the registration stands; the first call starts it. With `wait` 1 it answers once the state is settled:
+ *  a token that is due is renewed, and, with `waits_for_platform`, the platform is waited for. With 0 it reads the
+ *  store and does not touch the network.
+ *  Returns ENROLL_OK; [store]; [wait]; [call].
+ *  Command: registration.state. */
+enroll_status enroll_registration_state(enroll_client *client, int32_t wait, int64_t timeout_ms, enroll_state *state,
+                                        enroll_error *error);
+
+/* What kind of transaction to begin. */
+#define ENROLL_KIND_SIGN_IN 0
+#define ENROLL_KIND_REGISTER 1
+#define ENROLL_KIND_PASSWORDLESS 2
+#define ENROLL_KIND_ANOTHER_APP 3
+#define ENROLL_KIND_BACKEND 4
+#define ENROLL_KIND_DEVICE 5
+
+/** How to begin. Texts are optional; 16 KiB each at most unless stated. This version begins ENROLL_KIND_SIGN_IN and
+ *  ENROLL_KIND_REGISTER. */
+typedef struct enroll_begin_options {
+  /** sizeof(enroll_begin_options): ENROLL_BEGIN_OPTIONS_INIT sets it. */
+  size_t struct_size;
+  /** ENROLL_KIND_*. */
+  int32_t kind;
+  /** 1: `max_age_seconds` counts. */
+  int32_t has_max_age;
+  /** The user must have logged in at most so many seconds ago (OpenID Connect Core 3.1.2.1); not negative. */
+  int64_t max_age_seconds;
+  /** Scopes for this call, separated by spaces, instead of the configured ones. */
+  const char *scopes;
+  size_t scopes_size;
+  /** `none`, `login`, `consent`, `select_account`, `create`, or several separated by spaces. */
+  const char *prompt;
+  size_t prompt_size;
+  /** Who the user probably is. */
+  const char *login_hint;
+  size_t login_hint_size;
+  /** Languages for the provider's pages, separated by spaces (BCP 47). */
+  const char *ui_locales;
+  size_t ui_locales_size;
+  /** Authentication contexts asked for, separated by spaces. */
+  const char *acr_values;
+  size_t acr_values_size;
+  /** Whose session `prompt=none` is about, for providers that want to be told; at most 64 KiB. */
+  const char *id_token_hint;
+  size_t id_token_hint_size;
+  /** More authorize parameters, a JSON object of strings; at most 64 KiB. */
+  const char *parameters;
+  size_t parameters_size;
+} enroll_begin_options;
+
+/* clang-format off */
+#define ENROLL_BEGIN_OPTIONS_INIT \
+  {sizeof(enroll_begin_options), 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0}
+/* clang-format on */
+
+/** Does what ENROLL_BEGIN_OPTIONS_INIT does. NULL does nothing. */
+void enroll_begin_options_init(enroll_begin_options *options, size_t struct_size);
+
+/* What the host has to do so that a transaction goes on. */
+/** Open the URL in the external browser, and hand back what it redirects to. */
+#define ENROLL_ACTION_OPEN_URL 1
+
+/** A transaction that has begun. */
+typedef struct enroll_transaction {
+  /** sizeof(enroll_transaction): ENROLL_TRANSACTION_INIT sets it. */
+  size_t struct_size;
+  /** ENROLL_ACTION_*. */
+  int32_t action;
+  /** 0: the redirect comes to a listener of this process and is lost with it (RFC 8252 7.3): use
+   *  enroll_registration_await. 1: any process with the store may take the redirect: enroll_registration_resume. */
+  int32_t survives_process;
+  /** When it ends by itself: seconds since 1970. */
+  int64_t expires_at;
+  /** Names it. */
+  char id[ENROLL_TRANSACTION_CAPACITY];
+} enroll_transaction;
+
+/* clang-format off */
+#define ENROLL_TRANSACTION_INIT {sizeof(enroll_transaction), 0, 0, 0, {0}}
+/* clang-format on */
+
+/** Does what ENROLL_TRANSACTION_INIT does. NULL does nothing. */
+void enroll_transaction_init(enroll_transaction *transaction, size_t struct_size);
+
+/** Begins a transaction: discovers the provider, stores the transaction, and says which URL to open in the browser.
+ *  For a loopback redirect it also opens the listener. `options` may be NULL: a sign-in with the configured scopes.
+ *  `url` must not be NULL. `redirect_uri` is the one that was sent, a chosen port included.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_UNSUPPORTED (kind); [network]; [store]; [wait]; [call].
+ *  Command: registration.begin. Source: RFC 6749 4.1.1, RFC 7636, RFC 8252. */
+enroll_status enroll_registration_begin(enroll_client *client, const enroll_begin_options *options, int64_t timeout_ms,
+                                        enroll_transaction *transaction, enroll_buf *url, enroll_buf *redirect_uri,
+                                        enroll_error *error);
+
+/** Takes the redirect back: verifies it, exchanges the code, validates the id_token, stores the tokens. A URL that no
+ *  pending transaction asked for has no effect at all. When the provider or a rule refuses, the transaction is
+ *  settled as failed, the call returns that failure, and enroll_registration_state tells F. At most 16 KiB of URL.
+ *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED; ENROLL_E_REDIRECT_MISMATCH; ENROLL_E_UNSOLICITED;
+ *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; ENROLL_E_ACCESS_DENIED; ENROLL_E_LOGIN_REQUIRED;
+ *  ENROLL_E_INTERACTION_REQUIRED; ENROLL_E_CONSENT_REQUIRED; ENROLL_E_OAUTH; ENROLL_E_ID_TOKEN_INVALID;
+ *  ENROLL_E_KEYS_UNAVAILABLE; ENROLL_E_PROFILE_MISMATCH; ENROLL_E_ILLEGAL_STATE; [network]; [store]; [wait]; [call].
+ *  Command: registration.resume. Source: RFC 6749 4.1.2, RFC 9207, OpenID Connect Core 3.1.3.7. */
+enroll_status enroll_registration_resume(enroll_client *client, const char *url, size_t url_size, int64_t timeout_ms,
+                                         enroll_state *state, enroll_error *error);
+
+/** Waits until a transaction that comes back by itself (a loopback redirect) is settled.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_TRANSACTION_EXPIRED; what enroll_registration_resume returns;
+ *  ENROLL_E_DEADLINE_EXCEEDED (the transaction stays pending); [call].
+ *  Command: registration.await. Source: RFC 8252 7.3. */
+enroll_status enroll_registration_await(enroll_client *client, const char *transaction, size_t transaction_size,
+                                        int64_t timeout_ms, enroll_state *state, enroll_error *error);
+
+/** Tells that the user confirmed the profile: G becomes H, the provisional tokens become the session.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; [store]; [call].
+ *  Command: registration.confirm. */
+enroll_status enroll_registration_confirm(enroll_client *client, enroll_state *state, enroll_error *error);
+
+/** Another try: provisional tokens are revoked and cleared, confirmed ones survive, the next begin lets the user
+ *  choose another account. Servers that cannot be reached are told later.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; [store]; [wait]; [call].
+ *  Command: registration.retry. */
+enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_ms, enroll_state *state,
+                                        enroll_error *error);
+
+/** Tells that the user gave up: a hint only, a valid redirect that comes late still wins until the transaction's
+ *  deadline. A transaction that is not given means all pending ones.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; [store]; [call].
+ *  Command: registration.cancel. */
+enroll_status enroll_registration_cancel(enroll_client *client, const char *transaction, size_t transaction_size,
+                                         enroll_state *state, enroll_error *error);
+
+/** Empties the local state; no server is told. For logging out see enroll_logout_begin.
+ *  Returns ENROLL_OK; [store]; [call].
+ *  Command: registration.clear. */
+enroll_status enroll_registration_clear(enroll_client *client, enroll_state *state, enroll_error *error);
+
+/* What a URL turned out to be. */
+/** A redirect of a transaction; `state` tells where the registration stands now. */
+#define ENROLL_URL_REGISTRATION 1
+/** The callback of a logout that was begun here. */
+#define ENROLL_URL_LOGOUT 2
+/** Nobody asked for it; nothing changed. */
+#define ENROLL_URL_UNSOLICITED 3
+
+/** One door for every URL that reaches an app. `kind` gets ENROLL_URL_*; `state` is written for
+ *  ENROLL_URL_REGISTRATION only.
+ *  Returns ENROLL_OK; what enroll_registration_resume returns, ENROLL_E_UNSOLICITED excepted.
+ *  Command: url.handle. */
+enroll_status enroll_url_handle(enroll_client *client, const char *url, size_t url_size, int64_t timeout_ms,
+                                int32_t *kind, enroll_state *state, enroll_error *error);
+
+/** How a begun transaction calls back. `transaction`, `url` and `redirect_uri` are NULL unless `status` is ENROLL_OK,
+ *  `error` is NULL if it is. */
+typedef void (*enroll_begin_callback)(void *user_data, enroll_status status, const enroll_transaction *transaction,
+                                      const char *url, const char *redirect_uri, const enroll_error *error);
+
+/** How a state calls back. `state` is NULL unless `status` is ENROLL_OK, `error` is NULL if it is. */
+typedef void (*enroll_state_callback)(void *user_data, enroll_status status, const enroll_state *state,
+                                      const enroll_error *error);
+
+/** As enroll_registration_state, but returns at once: the callback gets what that would have returned. `callback`
+ *  must not be NULL; `pending` may be, and is else given back with enroll_pending_free.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
+enroll_status enroll_registration_state_start(enroll_client *client, int32_t wait, int64_t timeout_ms,
+                                              enroll_state_callback callback, void *user_data, enroll_pending **pending,
+                                              enroll_error *error);
+
+/** As enroll_registration_begin, but returns at once: the callback gets what that would have returned. `callback`
+ *  must not be NULL; `pending` may be, and is else given back with enroll_pending_free.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
+enroll_status enroll_registration_begin_start(enroll_client *client, const enroll_begin_options *options,
+                                              int64_t timeout_ms, enroll_begin_callback callback, void *user_data,
+                                              enroll_pending **pending, enroll_error *error);
+
+/** As enroll_registration_resume, but returns at once: the callback gets what that would have returned. `callback`
+ *  must not be NULL; `pending` may be, and is else given back with enroll_pending_free.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
+enroll_status enroll_registration_resume_start(enroll_client *client, const char *url, size_t url_size,
+                                               int64_t timeout_ms, enroll_state_callback callback, void *user_data,
+                                               enroll_pending **pending, enroll_error *error);
+
+/** As enroll_registration_await, but returns at once: the callback gets what that would have returned. `callback`
+ *  must not be NULL; `pending` may be, and is else given back with enroll_pending_free. Each holds a thread of the
+ *  client.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
+enroll_status enroll_registration_await_start(enroll_client *client, const char *transaction, size_t transaction_size,
+                                              int64_t timeout_ms, enroll_state_callback callback, void *user_data,
+                                              enroll_pending **pending, enroll_error *error);
+
+/* ---- Tokens --------------------------------------------------------------------------------------------------- */
+
+/* With which an access token is handed out. */
+/** It is fresh, or was just renewed. */
+#define ENROLL_ACCESS_VALID 1
+/** It is due and could not be renewed (`reason`); it still works until `expires_at`. */
+#define ENROLL_ACCESS_STALE 2
+
+/** About an access token. */
+typedef struct enroll_access {
+  /** sizeof(enroll_access): ENROLL_ACCESS_INIT sets it. */
+  size_t struct_size;
+  /** ENROLL_ACCESS_*. */
+  int32_t outcome;
+  /** Why a stale token was not renewed; ENROLL_OK otherwise. */
+  enroll_status reason;
+  /** When the token ends, by this device's clock: seconds since 1970. */
+  int64_t expires_at;
+  /** As the server spelt it: "Bearer". */
+  char token_type[ENROLL_TOKEN_TYPE_CAPACITY];
+} enroll_access;
+
+/* clang-format off */
+#define ENROLL_ACCESS_INIT {sizeof(enroll_access), 0, 0, 0, {0}}
+/* clang-format on */
+
+/** Does what ENROLL_ACCESS_INIT does. NULL does nothing. */
+void enroll_access_init(enroll_access *access, size_t struct_size);
+
+/** Hands out an access token that works: the call that hosts make before every request. A fresh one comes from
+ *  memory; one that is due is renewed first, once for all threads and processes that ask at the same time.
+ *  `minimum_lifetime` is how many seconds it must still live; 0 leaves that to the configured grace. `token` must not
+ *  be NULL.
+ *  Returns ENROLL_OK (`access->outcome` is ENROLL_ACCESS_VALID or ENROLL_ACCESS_STALE); ENROLL_E_REAUTHENTICATE
+ *  (nobody is signed in, or the provider ended the session); ENROLL_E_EXPIRED (no network: try later);
+ *  ENROLL_E_REJECTED; ENROLL_E_BUSY (another renewal is under way, and `timeout_ms` passed); [store];
+ *  ENROLL_E_CANCELLED; [call].
+ *  Command: token.access. Source: RFC 6749 6. */
+enroll_status enroll_token_access(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms,
+                                  enroll_access *access, enroll_buf *token, enroll_error *error);
+
+/** As enroll_token_access, but copies the token and a NUL into the caller's `buffer` of `capacity` bytes. With a
+ *  fresh token in memory it allocates nothing, does no input or output and takes well under a microsecond. `size`
+ *  gets the bytes of the token without the NUL, also with ENROLL_E_BUFFER_TOO_SMALL: then `*size + 1` bytes are
+ *  needed, and the buffer's content is undefined but holds no token. `buffer` may be NULL with capacity 0, to ask for
+ *  the size.
+ *  Returns what enroll_token_access returns; ENROLL_E_BUFFER_TOO_SMALL. */
+enroll_status enroll_token_copy(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms, char *buffer,
+                                size_t capacity, size_t *size, int64_t *expires_at, enroll_error *error);
+
+/** Renews now, whatever is left of the token. For after a resource server refused it.
+ *  Returns what enroll_token_access returns.
+ *  Command: token.refresh. Source: RFC 6749 6. */
+enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, enroll_access *access, enroll_buf *token,
+                                   enroll_error *error);
+
+/** Revokes the tokens at the provider and erases them here, without ending the session in the browser.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the provider has no revocation); [network]; [store]; [wait]; [call].
+ *  Command: token.revoke. Source: RFC 7009. */
+enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enroll_error *error);
+
+/** How a token calls back. `access` and `token` are NULL unless `status` is ENROLL_OK, `error` is NULL if it is.
+ *  `token` is terminated by a NUL that `token_size` does not count, and is wiped when the callback returns. */
+typedef void (*enroll_access_callback)(void *user_data, enroll_status status, const enroll_access *access,
+                                       const char *token, size_t token_size, const enroll_error *error);
+
+/** As enroll_token_access, but returns at once: the callback gets what that would have returned. No thread is held
+ *  while a renewal is waited for. `callback` must not be NULL; `pending` may be, and is else given back with
+ *  enroll_pending_free.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
+enroll_status enroll_token_access_start(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms,
+                                        enroll_access_callback callback, void *user_data, enroll_pending **pending,
+                                        enroll_error *error);
+
+/** As enroll_token_refresh, but returns at once: the callback gets what that would have returned. No thread is held
+ *  while a renewal is waited for. `callback` must not be NULL; `pending` may be, and is else given back with
+ *  enroll_pending_free.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
+enroll_status enroll_token_refresh_start(enroll_client *client, int64_t timeout_ms, enroll_access_callback callback,
+                                         void *user_data, enroll_pending **pending, enroll_error *error);
+
+/* ---- The user ------------------------------------------------------------------------------------------------- */
+
+/** The user's profile, a JSON object of the proven claims of the id_token, from the store. `claims` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (nobody is signed in); [store]; [call].
+ *  Command: identity.profile. Source: OpenID Connect Core 5.1. */
+enroll_status enroll_identity_profile(enroll_client *client, enroll_buf *claims, enroll_error *error);
+
+/** The claims that the provider's userinfo endpoint tells now, a JSON object; refused unless they are about the user
+ *  of the id_token. `claims` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (no such endpoint); ENROLL_E_PROFILE_MISMATCH; what enroll_token_access
+ *  returns; [network]; [wait]; [call].
+ *  Command: identity.userinfo. Source: OpenID Connect Core 5.3. */
+enroll_status enroll_identity_userinfo(enroll_client *client, int64_t timeout_ms, enroll_buf *claims,
+                                       enroll_error *error);
+
+/** What is kept about the account; never the refresh token. A buffer for which nothing is kept becomes empty, with
+ *  size 0; `expires_at` becomes 0. `profile` is a JSON object, `registration_type` is "SOCIAL" or "PASSWORDLESS".
+ *  Returns ENROLL_OK; [store]; [call].
+ *  Command: account.read. */
+enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, enroll_buf *id_token,
+                                  enroll_buf *registration_type, int64_t *expires_at, enroll_error *error);
+
+/* ---- Logging out ---------------------------------------------------------------------------------------------- */
+
+/** Erases the tokens here first, then tells the provider (later, if it cannot be reached), and hands out the URL that
+ *  ends the session in the browser: open it. `url` becomes empty, with size 0, when there is none to open. With
+ *  `local_only` 1 nothing is sent and no URL is handed out. `url` must not be NULL.
+ *  Returns ENROLL_OK; [store]; [wait]; [call].
+ *  Command: logout.begin. Source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0. */
+enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int64_t timeout_ms, enroll_buf *url,
+                                  enroll_error *error);
+
+/** Takes the browser's answer to that URL back: the logout is finished.
+ *  Returns ENROLL_OK; ENROLL_E_UNSOLICITED; ENROLL_E_REDIRECT_MALFORMED; [store]; [call].
+ *  Command: logout.resume. Source: OpenID Connect RP-Initiated Logout 1.0, 3. */
+enroll_status enroll_logout_resume(enroll_client *client, const char *url, size_t url_size, enroll_error *error);
+
+/* ---- Events --------------------------------------------------------------------------------------------------- */
+
+/** How an event calls back: its name ("registration.changed") and its parameters, a JSON object. */
+typedef void (*enroll_event_callback)(void *user_data, const char *name, const char *parameters,
+                                      size_t parameters_size);
+
+/** Calls back for every event of the client from now on: registration.changed, registration.settled, token.renewed,
+ *  token.renewalFailed, logout.finished, error.reported. In the order in which they happened. `callback` and
+ *  `subscription` must not be NULL.
+ *  Returns ENROLL_OK; [call].
+ *  Command: events.subscribe. */
+enroll_status enroll_events_subscribe(enroll_client *client, enroll_event_callback callback, void *user_data,
+                                      int64_t *subscription, enroll_error *error);
+
+/** Ends a subscription. An event that is being delivered may still call back; enroll_client_free ends all
+ *  subscriptions.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; [call].
+ *  Command: events.unsubscribe. */
+enroll_status enroll_events_unsubscribe(enroll_client *client, int64_t subscription, enroll_error *error);
+
+/* ---- Every command by its name -------------------------------------------------------------------------------- */
+
+/** Runs any command of the manifest: the door for bindings. `parameters` is a JSON object without the member
+ *  `client`, or not given; at most 1 MiB. `client` is NULL for the commands that need none. `result` gets a JSON
+ *  object and must not be NULL. client.open, client.close, events.subscribe and events.unsubscribe are functions of
+ *  their own here: ENROLL_E_UNSUPPORTED.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); ENROLL_E_JSON; what the command's own function returns. */
+enroll_status enroll_call(enroll_client *client, const char *command, size_t command_size, const char *parameters,
+                          size_t parameters_size, int64_t timeout_ms, enroll_buf *result, enroll_error *error);
+
+/** How a command calls back. `result` is NULL unless `status` is ENROLL_OK, `error` is NULL if it is; wiped when the
+ *  callback returns. */
+typedef void (*enroll_result_callback)(void *user_data, enroll_status status, const char *result, size_t result_size,
+                                       const enroll_error *error);
+
+/** As enroll_call, but returns at once: the callback gets what it would have returned. `client` must not be NULL.
+ *  `callback` must not be NULL; `pending` may be, and is else given back with enroll_pending_free.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending); [call]. */
+enroll_status enroll_call_start(enroll_client *client, const char *command, size_t command_size, const char *parameters,
+                                size_t parameters_size, int64_t timeout_ms, enroll_result_callback callback,
+                                void *user_data, enroll_pending **pending, enroll_error *error);
+
+/** The manifest: every command with its documentation and the JSON Schemas of its input and output, a JSON object.
+ *  `manifest` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT. */
+enroll_status enroll_manifest(enroll_buf *manifest, enroll_error *error);
+
+/** What this library is: versions, flavour, commands, key providers; a JSON object. `description` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: system.describe. */
+enroll_status enroll_system_describe(enroll_buf *description, enroll_error *error);
+
+/* ---- Stores, without a client --------------------------------------------------------------------------------- */
+
+/** Names of the accounts in the store of a directory (at most 4096 bytes): a JSON object whose member `accounts` is a
+ *  sorted array. `accounts` must not be NULL.
+ *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: accounts.list. */
+enroll_status enroll_accounts_list(const char *directory, size_t directory_size, enroll_buf *accounts,
+                                   enroll_error *error);
+
+/** Erases an account from the store of a directory; no server is told. Removing an unknown one is no error.
+ *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: accounts.remove. */
+enroll_status enroll_accounts_remove(const char *directory, size_t directory_size, const char *account,
+                                     size_t account_size, enroll_error *error);
+
+/** How the store of a directory is: owner, permissions, key providers, accounts, and what is wrong with it; a JSON
+ *  object. Changes nothing, tells no secret. `diagnosis` must not be NULL.
+ *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: store.diagnose. */
+enroll_status enroll_store_diagnose(const char *directory, size_t directory_size, enroll_buf *diagnosis,
+                                    enroll_error *error);
+
+/* ---- Values: no client, no network, no store ------------------------------------------------------------------ */
+
+/** A verifier and its challenge. The verifier is a secret: wipe it (enroll_wipe) when it is spent. */
+typedef struct enroll_pkce {
+  /** sizeof(enroll_pkce): ENROLL_PKCE_INIT sets it. */
+  size_t struct_size;
+  /** 32 random octets, base64url: 43 characters. */
+  char code_verifier[ENROLL_PKCE_CAPACITY];
+  /** Its SHA-256, base64url: 43 characters, for code_challenge_method=S256. */
+  char code_challenge[ENROLL_PKCE_CAPACITY];
+} enroll_pkce;
+
+/* clang-format off */
+#define ENROLL_PKCE_INIT {sizeof(enroll_pkce), {0}, {0}}
+/* clang-format on */
+
+/** Does what ENROLL_PKCE_INIT does. NULL does nothing. */
+void enroll_pkce_init(enroll_pkce *pkce, size_t struct_size);
+
+/** Makes a PKCE pair. `pkce` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: pkce.generate. Source: RFC 7636 4.1, 4.2. */
+enroll_status enroll_pkce_generate(enroll_pkce *pkce, enroll_error *error);
+
+/** Reads a redirect without believing it: a JSON object with the parameters that a provider may send. `redirect` must
+ *  not be NULL. At most 16 KiB of URL.
+ *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: redirect.parse. Source: RFC 6749 4.1.2, RFC 9207. */
+enroll_status enroll_redirect_parse(const char *url, size_t url_size, enroll_buf *redirect, enroll_error *error);
+
+/** Reads a link by an allow-list, or refuses it; nothing is repaired: a JSON object with `kind`, `scheme`, `host`,
+ *  `path` and what else there is. `link` must not be NULL. At most 16 KiB of URL.
+ *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: link.parse. Source: RFC 3986, RFC 8252 7. */
+enroll_status enroll_link_parse(const char *url, size_t url_size, enroll_buf *link, enroll_error *error);
+
+/* The three bands of a token's life. */
+/** Hand it out. */
+#define ENROLL_BAND_FRESH 1
+/** Renew it; hand it out if that fails. */
+#define ENROLL_BAND_DUE 2
+/** Renew it or fail. */
+#define ENROLL_BAND_EXPIRED 3
+
+/** In which band a token that ends at `expires_at` is at `now`, both seconds since 1970. It is due within the larger
+ *  of `grace` and `minimum_lifetime` seconds (neither negative) before its end. `lifetime` is its whole life in
+ *  seconds, or 0 if that is not known: at most half of it counts as grace. `seconds_left` becomes negative once it
+ *  has ended.
+ *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: expiry.check. */
+enroll_status enroll_expiry_check(int64_t expires_at, int64_t now, int64_t lifetime, int64_t grace,
+                                  int64_t minimum_lifetime, int32_t *band, int64_t *seconds_left, enroll_error *error);
+
+/* ---- The host's own HTTP -------------------------------------------------------------------------------------- */
+
+/** A header of a request. */
+typedef struct enroll_http_header {
+  const char *name;
+  const char *value;
+} enroll_http_header;
+
+/** What is to be sent; borrowed while `send` runs. */
+typedef struct enroll_http_request {
+  /** Bytes that the library knows of this struct. */
+  size_t struct_size;
+  /** "GET", "POST" or "DELETE". */
+  const char *method;
+  /** Absolute. */
+  const char *url;
+  const enroll_http_header *headers;
+  size_t header_count;
+  const char *body;
+  size_t body_size;
+  /** Refuse more bytes of body than this while they arrive. */
+  size_t response_limit;
+  /** 1: on a connection that was never used before, and never repeated by itself. */
+  int32_t needs_fresh_connection;
+  /** How long the whole exchange may take. */
+  int32_t timeout_ms;
+} enroll_http_request;
+
+/** The answer that `send` fills, by the three functions below. Valid while `send` runs. */
+typedef struct enroll_http_response enroll_http_response;
+
+/** HTTP as the host does it. The struct is copied; what its members point to must live until `release` was called. */
+struct enroll_transport {
+  /** sizeof(enroll_transport): ENROLL_TRANSPORT_INIT sets it. */
+  size_t struct_size;
+  void *user_data;
+  /** Sends one request and fills the response. Follows no redirect, repeats nothing, checks certificates. Called by
+   *  several threads at once. Returns ENROLL_OK for a whole response of any status; else ENROLL_E_NETWORK,
+   *  ENROLL_E_TLS, ENROLL_E_TIMEOUT, ENROLL_E_RESPONSE_INVALID or ENROLL_E_CANCELLED; any other number counts as
+   *  ENROLL_E_INTERNAL. */
+  enroll_status (*send)(void *user_data, const enroll_http_request *request, enroll_http_response *response);
+  /** Called once, when the client and all its calls have ended; may be NULL. */
+  void (*release)(void *user_data);
+};
+
+/* clang-format off */
+#define ENROLL_TRANSPORT_INIT {sizeof(enroll_transport), NULL, NULL, NULL}
+/* clang-format on */
+
+/** Does what ENROLL_TRANSPORT_INIT does. NULL does nothing. */
+void enroll_transport_init(enroll_transport *transport, size_t struct_size);
+
+/** Sets the status code, 100 to 599.
+ *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT; ENROLL_E_HANDLE (not inside `send`). */
+enroll_status enroll_http_response_set_status(enroll_http_response *response, int32_t status);
+
+/** Adds a header; at most 256 of 16 KiB each.
+ *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT; ENROLL_E_HANDLE (not inside `send`). */
+enroll_status enroll_http_response_add_header(enroll_http_response *response, const char *name, size_t name_size,
+                                              const char *value, size_t value_size);
+
+/** Appends to the body.
+ *  Returns ENROLL_OK; ENROLL_E_RESPONSE_INVALID (over the request's limit: stop); ENROLL_E_INVALID_ARGUMENT;
+ *  ENROLL_E_HANDLE (not inside `send`). */
+enroll_status enroll_http_response_add_body(enroll_http_response *response, const char *data, size_t size);
+
+/** 1 when nobody waits for the answer any more and `send` had better give up, also outside `send`; else 0. */
+int32_t enroll_http_response_is_cancelled(enroll_http_response *response);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
