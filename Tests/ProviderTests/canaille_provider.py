@@ -20,6 +20,9 @@ NAME = "Canaille"
 DATABASE = "sql"
 AUTHENTICATION_FACTORS = ["password"]
 CAPTCHA_ENABLED = false
+# Its pages would send what is typed half a second later as well, and the answer, with an older
+# session cookie, may come after that of the form itself.
+HTMX = false
 [CANAILLE_SQL]
 DATABASE_URI = "sqlite:///{directory}/canaille.sqlite"
 [CANAILLE_OIDC]
