@@ -1,30 +1,36 @@
 // The one error type of all three faces. A code is a row of one table: its name, its stable number in C,
 // who is to blame and whether retrying helps. Texts say what was expected and what came, never a secret (R40).
 
-/// Why a call failed.
-public struct EnrollError: Error, Equatable, Sendable {
-  public var code: Code
-  /// What was expected and what came, for a developer's log. Never holds a secret.
-  public var message: String
-  /// The configuration key or parameter at fault, where one is.
-  public var field: String?
-  /// The status of the HTTP response that caused it.
-  public var httpStatus: Int?
-  /// The provider's own error code (`RFC 6749 §5.2`), bounded and printable.
-  public var oauthError: String?
-  /// How long the server asked us to wait.
-  public var retryAfterSeconds: Int64?
+/// Why a call failed. One reference in size: it is passed along by every function that can throw.
+public struct EnrollError: Error, Sendable {
+  private let details: Details
 
   public init(
     _ code: Code, _ message: String, field: String? = nil, httpStatus: Int? = nil,
     oauthError: String? = nil, retryAfterSeconds: Int64? = nil
   ) {
-    self.code = code
-    self.message = message
-    self.field = field
-    self.httpStatus = httpStatus
-    self.oauthError = oauthError
-    self.retryAfterSeconds = retryAfterSeconds
+    details = Details(
+      code: code, message: message, field: field, httpStatus: httpStatus, oauthError: oauthError,
+      retryAfterSeconds: retryAfterSeconds)
+  }
+
+  public var code: Code { details.code }
+  /// What was expected and what came, for a developer's log. Never holds a secret.
+  public var message: String { details.message }
+  /// The configuration key or parameter at fault, where one is.
+  public var field: String? { details.field }
+  /// The status of the HTTP response that caused it.
+  public var httpStatus: Int? { details.httpStatus }
+  /// The provider's own error code (`RFC 6749 §5.2`), bounded and printable.
+  public var oauthError: String? { details.oauthError }
+  /// How long the server asked us to wait.
+  public var retryAfterSeconds: Int64? { details.retryAfterSeconds }
+
+  /// The same, to be tried again in `seconds`.
+  func retrying(after seconds: Int64) -> EnrollError {
+    EnrollError(
+      code, message, field: field, httpStatus: httpStatus, oauthError: oauthError,
+      retryAfterSeconds: seconds)
   }
 
   /// Whose fault it is, so that a host knows whom to tell.
@@ -82,6 +88,36 @@ public struct EnrollError: Error, Equatable, Sendable {
 
   public var blame: Blame { code.row.blame }
   public var isRetryable: Bool { code.row.retryable }
+}
+
+extension EnrollError: Equatable {
+  public static func == (left: EnrollError, right: EnrollError) -> Bool {
+    left.details === right.details
+      || left.code == right.code && left.message == right.message && left.field == right.field
+        && left.httpStatus == right.httpStatus && left.oauthError == right.oauthError
+        && left.retryAfterSeconds == right.retryAfterSeconds
+  }
+
+  fileprivate final class Details: Sendable {
+    let code: Code
+    let message: String
+    let field: String?
+    let httpStatus: Int?
+    let oauthError: String?
+    let retryAfterSeconds: Int64?
+
+    init(
+      code: Code, message: String, field: String?, httpStatus: Int?, oauthError: String?,
+      retryAfterSeconds: Int64?
+    ) {
+      self.code = code
+      self.message = message
+      self.field = field
+      self.httpStatus = httpStatus
+      self.oauthError = oauthError
+      self.retryAfterSeconds = retryAfterSeconds
+    }
+  }
 }
 
 extension EnrollError.Code {

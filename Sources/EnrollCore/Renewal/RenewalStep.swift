@@ -83,11 +83,10 @@ extension Engine {
       return .rejected(refusal.error)
     }
     return memory.withLock { memory in
-      guard let wait = memory.patience.secondsToWait(at: moment), var error = memory.patience.lastError else {
+      guard let wait = memory.patience.secondsToWait(at: moment), let error = memory.patience.lastError else {
         return nil
       }
-      error.retryAfterSeconds = wait
-      return .unavailable(error)
+      return .unavailable(error.retrying(after: wait))
     }
   }
 
