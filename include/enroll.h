@@ -184,6 +184,7 @@ typedef int32_t enroll_status;
 #define ENROLL_FIELD_CAPACITY 64
 #define ENROLL_OAUTH_ERROR_CAPACITY 64
 #define ENROLL_TRANSACTION_CAPACITY 48
+#define ENROLL_USER_CODE_CAPACITY 64
 #define ENROLL_TOKEN_TYPE_CAPACITY 32
 #define ENROLL_PKCE_CAPACITY 48
 
@@ -475,8 +476,11 @@ enroll_status enroll_registration_state(enroll_client *client, int32_t wait, int
 #define ENROLL_KIND_BACKEND 4
 #define ENROLL_KIND_DEVICE 5
 
-/** How to begin. Texts are optional; 16 KiB each at most unless stated. This version begins ENROLL_KIND_SIGN_IN and
- *  ENROLL_KIND_REGISTER. */
+/* What is sent to the recipient of ENROLL_KIND_PASSWORDLESS. */
+#define ENROLL_SEND_CODE 0
+#define ENROLL_SEND_LINK 1
+
+/** How to begin. Texts are optional; 16 KiB each at most unless stated. */
 typedef struct enroll_begin_options {
   /** sizeof(enroll_begin_options): ENROLL_BEGIN_OPTIONS_INIT sets it. */
   size_t struct_size;
@@ -507,11 +511,25 @@ typedef struct enroll_begin_options {
   /** More authorize parameters, a JSON object of strings; at most 64 KiB. */
   const char *parameters;
   size_t parameters_size;
+  /** The provider's name for the connection that the user chose. */
+  const char *connection;
+  size_t connection_size;
+  /** ENROLL_KIND_PASSWORDLESS: the e-mail address that gets the code or link. */
+  const char *email;
+  size_t email_size;
+  /** ENROLL_KIND_PASSWORDLESS: the phone number that gets the code, E.164; this or `email`. */
+  const char *phone_number;
+  size_t phone_number_size;
+  /** ENROLL_KIND_PASSWORDLESS: ENROLL_SEND_*. */
+  int32_t send;
+  /** 0. */
+  int32_t reserved;
 } enroll_begin_options;
 
 /* clang-format off */
 #define ENROLL_BEGIN_OPTIONS_INIT \
-  {sizeof(enroll_begin_options), 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0}
+  {sizeof(enroll_begin_options), 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+   NULL, 0, NULL, 0, 0, 0}
 /* clang-format on */
 
 /** Does what ENROLL_BEGIN_OPTIONS_INIT does. NULL does nothing. */
@@ -520,6 +538,12 @@ void enroll_begin_options_init(enroll_begin_options *options, size_t struct_size
 /* What the host has to do so that a transaction goes on. */
 /** Open the URL in the external browser, and hand back what it redirects to. */
 #define ENROLL_ACTION_OPEN_URL 1
+/** Ask the user for the one-time code that was sent, and hand it to enroll_registration_submit_code. */
+#define ENROLL_ACTION_ENTER_CODE 2
+/** Open the URL, a link of another app; its way back goes to enroll_registration_resume. */
+#define ENROLL_ACTION_OPEN_OTHER_APP 3
+/** Show the user `user_code` and the URL, to be typed in a browser elsewhere, and use enroll_registration_await. */
+#define ENROLL_ACTION_SHOW_DEVICE_CODE 4
 
 /** A transaction that has begun. */
 typedef struct enroll_transaction {
@@ -534,10 +558,12 @@ typedef struct enroll_transaction {
   int64_t expires_at;
   /** Names it. */
   char id[ENROLL_TRANSACTION_CAPACITY];
+  /** ENROLL_ACTION_SHOW_DEVICE_CODE: what the user types (RFC 8628 3.2). */
+  char user_code[ENROLL_USER_CODE_CAPACITY];
 } enroll_transaction;
 
 /* clang-format off */
-#define ENROLL_TRANSACTION_INIT {sizeof(enroll_transaction), 0, 0, 0, {0}}
+#define ENROLL_TRANSACTION_INIT {sizeof(enroll_transaction), 0, 0, 0, {0}, {0}}
 /* clang-format on */
 
 /** Does what ENROLL_TRANSACTION_INIT does. NULL does nothing. */

@@ -85,7 +85,10 @@ public func enroll_registration_begin(
     let url = try require(url, "url")
     let begun = try handle.client.begin(
       try SignInOptions(options), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
-    let outputs = (try enroll_buf(begun.url), redirect_uri == nil ? nil : try enroll_buf(begun.redirectURI))
+    let outputs = (
+      try enroll_buf(begun.action.url ?? ""),
+      redirect_uri == nil ? nil : try enroll_buf(begun.redirectURI ?? "")
+    )
     enroll_transaction(begun).write(to: transaction)
     url.pointee = outputs.0
     if let sent = outputs.1 { redirect_uri?.pointee = sent }
@@ -109,8 +112,8 @@ public func enroll_registration_begin_start(
       case .success(let begun):
         var transaction = enroll_transaction(begun)
         transaction.struct_size = MemoryLayout<enroll_transaction>.size
-        begun.url.withCString { url in
-          begun.redirectURI.withCString { redirectURI in
+        (begun.action.url ?? "").withCString { url in
+          (begun.redirectURI ?? "").withCString { redirectURI in
             host.function(host.userData, ENROLL_OK, &transaction, url, redirectURI, nil)
           }
         }

@@ -291,12 +291,8 @@ public struct EnrollClient: Sendable {
 }
 
 extension BegunTransaction {
-  /// The URL to open in the external browser.
-  public var url: String {
-    switch action {
-    case .openURL(let url): url
-    }
-  }
+  /// What is to be opened: empty where the host has nothing to open, but something to ask (``HostAction/enterCode``).
+  public var url: String { action.url ?? "" }
 }
 
 /// A closure that observes.

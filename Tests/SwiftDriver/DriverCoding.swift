@@ -53,10 +53,27 @@ extension BegunTransaction {
   var json: JSON {
     .object([
       ("transaction", .string(transactionID)),
-      ("action", .object([("type", .string("openURL")), ("url", .string(url))])),
-      ("redirectUri", .string(redirectURI)), ("expiresAt", .integer(expiresAt.seconds)),
+      ("action", action.json), ("redirectUri", redirectURI.map { .string($0) }),
+      ("expiresAt", .integer(expiresAt.seconds)),
       ("survivesProcess", .bool(survivesProcess)),
     ])
+  }
+}
+
+extension HostAction {
+  fileprivate var json: JSON {
+    switch self {
+    case .openURL(let url): .object([("type", .string("openURL")), ("url", .string(url))])
+    case .enterCode(let recipient):
+      .object([("type", .string("enterCode")), ("recipient", .string(recipient))])
+    case .openOtherApp(let url): .object([("type", .string("openOtherApp")), ("url", .string(url))])
+    case .showDeviceCode(let code):
+      .object([
+        ("type", .string("showDeviceCode")), ("userCode", .string(code.userCode)),
+        ("verificationUri", .string(code.verificationURI)),
+        ("verificationUriComplete", code.verificationURIComplete.map { .string($0) }),
+      ])
+    }
   }
 }
 

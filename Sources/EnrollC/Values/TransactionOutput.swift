@@ -10,6 +10,11 @@ extension enroll_transaction {
     self.init()
     switch begun.action {
     case .openURL: action = ENROLL_ACTION_OPEN_URL
+    case .enterCode: action = ENROLL_ACTION_ENTER_CODE
+    case .openOtherApp: action = ENROLL_ACTION_OPEN_OTHER_APP
+    case .showDeviceCode(let code):
+      action = ENROLL_ACTION_SHOW_DEVICE_CODE
+      CharacterArray.write(code.userCode, to: &user_code)
     }
     survives_process = begun.survivesProcess ? 1 : 0
     expires_at = begun.expiresAt.seconds
@@ -17,16 +22,8 @@ extension enroll_transaction {
   }
 }
 
-extension BegunTransaction {
-  var url: String {
-    switch action {
-    case .openURL(let url): url
-    }
-  }
-}
-
 extension SignInOptions {
-  /// - Throws: `.invalidArgument` naming the member, `.unsupported` for a kind that this version has not.
+  /// - Throws: `.invalidArgument` naming the member.
   init(_ options: UnsafePointer<enroll_begin_options>?) throws(EnrollError) {
     self.init()
     guard let options else { return }
@@ -34,11 +31,15 @@ extension SignInOptions {
     guard (ENROLL_KIND_SIGN_IN...ENROLL_KIND_DEVICE).contains(given.kind) else {
       throw EnrollError(.invalidArgument, "kind is ENROLL_KIND_*, \(given.kind) came", field: "kind")
     }
-    guard given.kind == ENROLL_KIND_SIGN_IN || given.kind == ENROLL_KIND_REGISTER else {
-      throw EnrollError(
-        .unsupported, "this version begins ENROLL_KIND_SIGN_IN and ENROLL_KIND_REGISTER", field: "kind")
+    guard given.send == ENROLL_SEND_CODE || given.send == ENROLL_SEND_LINK else {
+      throw EnrollError(.invalidArgument, "send is ENROLL_SEND_*, \(given.send) came", field: "send")
     }
-    kind = given.kind == ENROLL_KIND_REGISTER ? .register : .signIn
+    kind = Self.kind(given.kind)
+    message = given.send == ENROLL_SEND_LINK ? .link : .code
+    connection = try Self.text(given.connection, given.connection_size, "connection")
+    recipient = try Recipient(
+      email: try Self.text(given.email, given.email_size, "email"),
+      phoneNumber: try Self.text(given.phone_number, given.phone_number_size, "phone_number"))
     if given.has_max_age != 0 { maxAgeSeconds = given.max_age_seconds }
     if let list = try Self.list(given.scopes, given.scopes_size, "scopes") { scopes = list }
     prompt = try Self.text(given.prompt, given.prompt_size, "prompt")
@@ -48,6 +49,18 @@ extension SignInOptions {
     let hint = TextInput(given.id_token_hint, given.id_token_hint_size, "id_token_hint")
     idTokenHint = try hint.text(limit: TextLimit.parameters).map { Secret($0) }
     parameters = try Self.parameters(given)
+  }
+
+  /// The number was checked.
+  private static func kind(_ number: Int32) -> Transaction.Kind {
+    switch number {
+    case ENROLL_KIND_REGISTER: .register
+    case ENROLL_KIND_PASSWORDLESS: .passwordless
+    case ENROLL_KIND_ANOTHER_APP: .anotherApp
+    case ENROLL_KIND_BACKEND: .backend
+    case ENROLL_KIND_DEVICE: .device
+    default: .signIn
+    }
   }
 
   private static func text(

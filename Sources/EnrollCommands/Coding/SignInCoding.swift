@@ -32,17 +32,18 @@ extension SignInOptions {
     .optional("acrValues", Schema(.list(.text("An authentication class."), maximumCount: 16))),
     .optional("uiLocales", Schema(.list(.text("A BCP 47 tag."), maximumCount: 16), "The best first.")),
     .optional("idTokenHint", .text("Whose session prompt=none is about.", maximumBytes: 65_536)),
+    .optional(
+      "connection", .text("The provider's name for the connection that the user chose.", maximumBytes: 256)),
+    .optional("email", .text("passwordless: where the code or link is sent.", maximumBytes: 320)),
+    .optional("phoneNumber", .text("passwordless: where the code is sent, E.164.", maximumBytes: 32)),
+    .optional(
+      "send", Schema(.oneOf(Recipient.Message.allCases.map { $0.rawValue }), "passwordless: what is sent."),
+      default: .string("code")),
   ]
 
-  /// - Throws: `.unsupported` for a kind that this version does not begin.
+  /// - Throws: `.invalidArgument` when both an e-mail address and a phone number are given.
   init(_ call: Invocation) throws(EnrollError) {
     let kind = call.text("kind").flatMap { Transaction.Kind(rawValue: $0) } ?? .signIn
-    guard kind == .signIn || kind == .register else {
-      throw EnrollError(
-        .unsupported,
-        "kind: version \(Version.string) begins signIn and register, and not yet \(kind.rawValue)",
-        field: "kind")
-    }
     let scopes = call.parameters["scopes"]
     self.init(kind: kind, scopes: scopes?.texts ?? scopes?.string.map { Scopes.split($0) })
     let options = call.object("options")
@@ -52,6 +53,9 @@ extension SignInOptions {
     acrValues = options?["acrValues"]?.texts ?? []
     uiLocales = options?["uiLocales"]?.texts ?? []
     idTokenHint = options?["idTokenHint"]?.string.map { Secret($0) }
+    connection = options?["connection"]?.string
+    recipient = try Recipient(email: options?["email"]?.string, phoneNumber: options?["phoneNumber"]?.string)
+    message = options?["send"]?.string.flatMap { Recipient.Message(rawValue: $0) } ?? .code
     for member in call.object("parameters")?.members ?? [] {
       parameters.append((member.key, member.value.string ?? ""))
     }
@@ -61,16 +65,12 @@ extension SignInOptions {
 extension BegunTransaction {
   static let schema = Schema.object([
     .required("transaction", .transaction),
-    .required(
-      "action",
-      .object(
-        [
-          .required("type", .word("openURL")),
-          .required(
-            "url", .text("To be opened in the external browser; holds the state.", maximumBytes: 65_536)),
-        ], "The next move is the host's.")),
-    .required(
-      "redirectUri", .text("As it was sent: with a loopback redirect, its port.", maximumBytes: 8192)),
+    .required("action", .hostAction),
+    .optional(
+      "redirectUri",
+      .text(
+        "As it was sent: with a loopback redirect, its port. Absent when nothing redirects.",
+        maximumBytes: 8192)),
     .required("expiresAt", .date("When the transaction ends by itself.")),
     .required(
       "survivesProcess",
@@ -79,16 +79,55 @@ extension BegunTransaction {
 
   var json: JSON {
     .object([
-      ("transaction", .string(transactionID)), ("action", action.json), ("redirectUri", .string(redirectURI)),
+      ("transaction", .string(transactionID)), ("action", action.json),
+      ("redirectUri", redirectURI.map { .string($0) }),
       ("expiresAt", .integer(expiresAt.seconds)), ("survivesProcess", .bool(survivesProcess)),
     ])
   }
 }
 
+extension Schema {
+  static let hostAction = Schema(
+    .anyOf([
+      .object(
+        [
+          .required("type", .word("openURL")),
+          .required("url", .text("Holds the state of the transaction.", maximumBytes: 65_536)),
+        ], "Open it in the external browser, and hand back what it redirects to."),
+      .object(
+        [
+          .required("type", .word("enterCode")),
+          .required("recipient", .text("Where the code was sent.", maximumBytes: 320)),
+        ], "Ask the user for the code, and hand it to registration.submitCode."),
+      .object(
+        [
+          .required("type", .word("openOtherApp")),
+          .required("url", .text("A link of another app.", maximumBytes: 65_536)),
+        ], "Open it; the other app comes back by a link, which goes to registration.resume."),
+      .object(
+        [
+          .required("type", .word("showDeviceCode")),
+          .required("userCode", .text("What the user types.", maximumBytes: 256)),
+          .required("verificationUri", .text("Where.", maximumBytes: 8192)),
+          .optional(
+            "verificationUriComplete", .text("With the code in it, for a QR code.", maximumBytes: 8192)),
+        ], "Show both, and wait by registration.await (RFC 8628 §3.3)."),
+    ]), "The next move is the host's.")
+}
+
 extension HostAction {
-  fileprivate var json: JSON {
+  var json: JSON {
     switch self {
     case .openURL(let url): .object([("type", .string("openURL")), ("url", .string(url))])
+    case .enterCode(let recipient):
+      .object([("type", .string("enterCode")), ("recipient", .string(recipient))])
+    case .openOtherApp(let url): .object([("type", .string("openOtherApp")), ("url", .string(url))])
+    case .showDeviceCode(let code):
+      .object([
+        ("type", .string("showDeviceCode")), ("userCode", .string(code.userCode)),
+        ("verificationUri", .string(code.verificationURI)),
+        ("verificationUriComplete", code.verificationURIComplete.map { .string($0) }),
+      ])
     }
   }
 }

@@ -20,6 +20,12 @@ public struct SignInOptions: Sendable {
   public var uiLocales: [String]
   /// Whose session `prompt=none` is about, for providers that want to be told.
   public var idTokenHint: Secret?
+  /// Which of the provider's connections the user chose (flows.md §6): its own name for it.
+  public var connection: String?
+  /// Who gets a code or a link; for ``Transaction/Kind/passwordless`` only.
+  public var recipient: Recipient?
+  /// What is sent to ``recipient``.
+  public var message: Recipient.Message
   /// The host's own; each takes the place of a configured one of the same name.
   public var parameters: [(String, String)]
 
@@ -27,7 +33,8 @@ public struct SignInOptions: Sendable {
     kind: Transaction.Kind = .signIn, scopes: [String]? = nil, prompt: String? = nil,
     loginHint: String? = nil,
     maxAgeSeconds: Int64? = nil, acrValues: [String] = [], uiLocales: [String] = [],
-    idTokenHint: Secret? = nil, parameters: [(String, String)] = []
+    idTokenHint: Secret? = nil, connection: String? = nil, recipient: Recipient? = nil,
+    message: Recipient.Message = .code, parameters: [(String, String)] = []
   ) {
     self.kind = kind
     self.scopes = scopes
@@ -37,6 +44,9 @@ public struct SignInOptions: Sendable {
     self.acrValues = acrValues
     self.uiLocales = uiLocales
     self.idTokenHint = idTokenHint
+    self.connection = connection
+    self.recipient = recipient
+    self.message = message
     self.parameters = parameters
   }
 }

@@ -40,12 +40,26 @@ public struct Transaction: Equatable, Sendable {
   public var listensOnLoopback: Bool
   public var began: UnixTime
   public var deadline: Expiry
+  /// What it waits for; where the state machine stands in a process that did not begin it.
+  public var step: RegistrationState.Step
+  public var details: Details
+
+  /// What its kind needs beyond what every transaction has.
+  public enum Details: Equatable, Sendable {
+    case none
+    /// The session that the gateway opened (flows.md §9).
+    case anotherApp(sessionID: Secret)
+    /// Who gets the code or the link (flows.md §6).
+    case passwordless(Recipient)
+    /// RFC 8628 §3.2.
+    case device(deviceCode: Secret, intervalSeconds: Int64)
+  }
 
   public init(
     id: String, kind: Kind, status: Status = .pending, issuer: String, redirectURI: String,
     state: Secret, nonce: Secret, codeVerifier: Secret, scopes: [String], maxAgeSeconds: Int64? = nil,
     acrValues: [String] = [], prompt: String? = nil, listensOnLoopback: Bool = false, began: UnixTime,
-    deadline: Expiry
+    deadline: Expiry, step: RegistrationState.Step = .browser, details: Details = .none
   ) {
     self.id = id
     self.kind = kind
@@ -62,6 +76,8 @@ public struct Transaction: Equatable, Sendable {
     self.listensOnLoopback = listensOnLoopback
     self.began = began
     self.deadline = deadline
+    self.step = step
+    self.details = details
   }
 
   /// May still be settled by a redirect.

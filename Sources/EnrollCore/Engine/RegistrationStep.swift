@@ -32,7 +32,7 @@ extension Engine {
     }
     // A login that was begun before this process started goes on (R12).
     if state == .starting, let waiting = record.transactions.last(where: { $0.awaitsRedirect(at: moment) }) {
-      return .known(try apply(.advanced(transactionID: waiting.id, step: .browser)))
+      return .known(try apply(.advanced(transactionID: waiting.id, step: waiting.step)))
     }
     return .known(try apply(.tokenMissing))
   }

@@ -15,12 +15,20 @@ extension Engine {
     _ options: SignInOptions, loopbackRedirectURI: String? = nil, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> BegunTransaction {
     try requireNative()
-    guard options.kind == .signIn || options.kind == .register else {
+    if state == .starting { _ = try settleBesideSession() }
+    try require(.begun(transactionID: "", step: .browser))
+    switch options.kind {
+    case .signIn, .register:
+      return try beginInBrowser(options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
+    case .passwordless, .anotherApp, .backend, .device:
       throw EnrollError(
         .unsupported, "transactions of kind \(options.kind.rawValue) cannot be begun yet", field: "kind")
     }
-    if state == .starting { _ = try settleBesideSession() }
-    try require(.begun(transactionID: "", step: .browser))
+  }
+
+  private func beginInBrowser(
+    _ options: SignInOptions, loopbackRedirectURI: String?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> BegunTransaction {
     let metadata = try provider.metadata(cancellation: cancellation)
     let asksForLogin = try store.read(account)?.asksForLogin ?? false
     let moment = clock.moment()
@@ -28,29 +36,19 @@ extension Engine {
       configuration: configuration, metadata: metadata, options: options,
       redirectURI: loopbackRedirectURI, asksForLogin: asksForLogin, at: moment,
       random: try random.bytes(AuthorizationRequest.randomByteCount))
-    let transaction = request.transaction
+    try remember(request.transaction)
+    return BegunTransaction(of: request.transaction, action: .openURL(request.url))
+  }
 
+  /// Into the store before the host hears of it: whoever gets the answer knows the transaction (R12).
+  func remember(_ transaction: Transaction) throws(EnrollError) {
+    let moment = clock.moment()
     try store.update(account) { record throws(EnrollError) in
       record.transactions.removeAll { $0.deadline.secondsLeft(at: moment) <= 0 }
       if record.transactions.count >= Self.transactionLimit { record.transactions.removeFirst() }
       record.transactions.append(transaction)
     }
-    try apply(.begun(transactionID: transaction.id, step: .browser))
-    return BegunTransaction(
-      transactionID: transaction.id, action: .openURL(request.url), redirectURI: transaction.redirectURI,
-      expiresAt: transaction.deadline.expiresAt, survivesProcess: !transaction.listensOnLoopback)
-  }
-
-  /// How a URL that came back ended its transaction.
-  public struct Settlement: Equatable, Sendable {
-    public var transactionID: String
-    public var ending: Ending
-
-    public enum Ending: Equatable, Sendable {
-      case succeeded(RegistrationState)
-      /// The state is F, or the session beside which the transaction ran.
-      case failed(EnrollError)
-    }
+    try apply(.begun(transactionID: transaction.id, step: transaction.step))
   }
 
   /// Takes a redirect back and carries its transaction to its end.
@@ -73,7 +71,7 @@ extension Engine {
         verifying: redirect, among: transactions, issuerAnnounced: metadata.announcesIssuerInRedirect,
         at: clock.moment())
     }
-    try spendState(of: verified)
+    try markExchanging(verified.transaction)
 
     switch verified.answer {
     case .error(let error): return try settle(verified.transaction, failed: error)
@@ -86,24 +84,6 @@ extension Engine {
         return try settle(verified.transaction, failed: error)
       }
     }
-  }
-
-  /// Marks the transaction as being exchanged, durably, before anything else happens: of two redirects at once one
-  /// wins, and a code is never sent twice (R7, R15).
-  private func spendState(of verified: VerifiedRedirect) throws(EnrollError) {
-    try store.update(account) { record throws(EnrollError) in
-      guard
-        let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, verified.transaction.id) }),
-        record.transactions[index].isOpen
-      else { throw EnrollError(.alreadySettled, "another redirect settled this transaction first") }
-      record.transactions[index].status = .exchanging
-    }
-  }
-
-  private struct Arrival {
-    var tokens: TokenSet
-    var profile: JSONObject
-    var clockOffsetSeconds: Int64?
   }
 
   /// Code to proven tokens.
@@ -138,44 +118,6 @@ extension Engine {
     return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: offset)
   }
 
-  /// Tokens into the store, as provisional or, where no confirmation is asked for, confirmed.
-  private func keep(_ arrival: Arrival, of transaction: Transaction) throws(EnrollError) -> Settlement {
-    try store.update(account) { record throws(EnrollError) in
-      record.settle(transaction.id, as: .succeeded)
-      record.registrationType = transaction.registrationType
-      record.asksForLogin = false
-      record.serverClockOffsetSeconds = arrival.clockOffsetSeconds ?? record.serverClockOffsetSeconds
-      // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
-      if configuration.requiresConfirmation {
-        record.provisional = arrival.tokens
-        record.provisionalProfile = arrival.profile
-      } else {
-        record.adopt(arrival.tokens, profile: arrival.profile)
-      }
-    }
-    memory.withLock { $0.patience = RenewalPatience() }
-    var state = try apply(.tokensArrived(profile: arrival.profile))
-    if !configuration.requiresConfirmation { state = try apply(.confirmed) }
-    return Settlement(transactionID: transaction.id, ending: .succeeded(state))
-  }
-
-  private func settle(
-    _ transaction: Transaction, failed error: EnrollError
-  ) throws(EnrollError) -> Settlement {
-    let record = try store.update(account) { record throws(EnrollError) in
-      record.settle(transaction.id, as: .failed)
-    }
-    notify(.errorReported(error))
-    if state.kind != .authenticating { try apply(.advanced(transactionID: transaction.id, step: .browser)) }
-    if record.hasTokens {
-      // A step-up that fails leaves the session as it was (flows.md §6).
-      _ = try settleBesideSession()
-    } else {
-      try apply(.failed(error))
-    }
-    return Settlement(transactionID: transaction.id, ending: .failed(error))
-  }
-
   /// Where a transaction stands.
   /// - Throws: `.notFound`; `.transactionExpired` when its deadline passed before its redirect came.
   public func transactionStatus(_ transactionID: String) throws(EnrollError) -> Transaction.Status {
@@ -195,24 +137,15 @@ extension Engine {
   }
 }
 
-extension AccountRecord {
-  /// Settled once: its secrets are gone, only the state stays, to know a second redirect by (R7).
-  mutating func settle(_ transactionID: String, as status: Transaction.Status) {
-    guard let index = transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else { return }
-    transactions[index].status = status
-    transactions[index].nonce = Secret([])
-    transactions[index].codeVerifier = Secret([])
+extension BegunTransaction {
+  init(of transaction: Transaction, action: HostAction) {
+    self.init(
+      transactionID: transaction.id, action: action,
+      redirectURI: transaction.redirectURI.isEmpty ? nil : transaction.redirectURI,
+      expiresAt: transaction.deadline.expiresAt, survivesProcess: !transaction.listensOnLoopback)
   }
 }
 
 extension Transaction {
   var asksForIDToken: Bool { Scopes.contains("openid", in: scopes) }
-
-  /// What the seeds call the registration type; absent for kinds that they do not name.
-  var registrationType: String? {
-    switch kind {
-    case .passwordless: "PASSWORDLESS"
-    case .signIn, .register, .anotherApp, .backend, .device: nil
-    }
-  }
 }

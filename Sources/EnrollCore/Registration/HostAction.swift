@@ -4,21 +4,51 @@
 public enum HostAction: Equatable, Sendable {
   /// Open this URL in the external browser, and hand back what it redirects to.
   case openURL(String)
+  /// Ask the user for the one-time code that was sent to this address or number (flows.md §6).
+  case enterCode(recipient: String)
+  /// Open this link of another app, which comes back by an app link (flows.md §9).
+  case openOtherApp(String)
+  /// Show the user a code to be typed in a browser elsewhere (RFC 8628 §3.3).
+  case showDeviceCode(DeviceCode)
+
+  /// What is to be opened, or shown to the user as an address; nil when there is nothing.
+  public var url: String? {
+    switch self {
+    case .openURL(let url), .openOtherApp(let url): url
+    case .enterCode: nil
+    case .showDeviceCode(let code): code.verificationURIComplete ?? code.verificationURI
+    }
+  }
+}
+
+/// What a user without a browser on this device types elsewhere (RFC 8628 §3.2).
+public struct DeviceCode: Equatable, Sendable {
+  public var userCode: String
+  public var verificationURI: String
+  /// The same with the code in it, for a QR code.
+  public var verificationURIComplete: String?
+
+  public init(userCode: String, verificationURI: String, verificationURIComplete: String? = nil) {
+    self.userCode = userCode
+    self.verificationURI = verificationURI
+    self.verificationURIComplete = verificationURIComplete
+  }
 }
 
 /// A transaction that has begun.
 public struct BegunTransaction: Equatable, Sendable {
   public var transactionID: String
   public var action: HostAction
-  /// The redirect URI that was sent: with a loopback redirect, the port that was chosen.
-  public var redirectURI: String
+  /// The redirect URI that was sent: with a loopback redirect, the port that was chosen. nil when nothing redirects.
+  public var redirectURI: String?
   /// When it ends by itself.
   public var expiresAt: UnixTime
   /// False for a loopback redirect: its listener dies with this process (R4).
   public var survivesProcess: Bool
 
   public init(
-    transactionID: String, action: HostAction, redirectURI: String, expiresAt: UnixTime, survivesProcess: Bool
+    transactionID: String, action: HostAction, redirectURI: String?, expiresAt: UnixTime,
+    survivesProcess: Bool
   ) {
     self.transactionID = transactionID
     self.action = action

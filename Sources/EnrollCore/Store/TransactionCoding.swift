@@ -21,6 +21,8 @@ extension Transaction {
     object["listensOnLoopback"] = .bool(listensOnLoopback)
     object["began"] = .time(began)
     object["deadline"] = deadline.json
+    object["step"] = .string(step.rawValue)
+    object["details"] = details.json
     return .object(object)
   }
 
@@ -49,6 +51,49 @@ extension Transaction {
     listensOnLoopback = try object.bool("listensOnLoopback")
     began = try object.time("began")
     deadline = try Expiry(json: object.value("deadline"), place + ".deadline")
+    let stepName = try object.string("step")
+    guard let step = RegistrationState.Step(rawValue: stepName) else {
+      throw EnrollError(.storeCorrupt, "\(place).step: a step that does not exist", field: place)
+    }
+    self.step = step
+    details =
+      try object.optional("details").map { json throws(EnrollError) in
+        try Details(json: json, place + ".details")
+      } ?? .none
+    try object.end()
+  }
+}
+
+extension Transaction.Details {
+  /// nil for none.
+  var json: JSON? {
+    var object = JSONObject()
+    switch self {
+    case .none: return nil
+    case .anotherApp(let sessionID): object["sessionID"] = .secret(sessionID)
+    case .passwordless(let recipient):
+      object["connection"] = .string(recipient.connection.rawValue)
+      object["address"] = .string(recipient.address)
+    case .device(let deviceCode, let intervalSeconds):
+      object["deviceCode"] = .secret(deviceCode)
+      object["intervalSeconds"] = .integer(intervalSeconds)
+    }
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    if let sessionID = try object.optionalSecret("sessionID") {
+      self = .anotherApp(sessionID: sessionID)
+    } else if let name = try object.optionalString("connection") {
+      guard let connection = Recipient.Connection(rawValue: name) else {
+        throw EnrollError(.storeCorrupt, "\(place).connection: one that does not exist", field: place)
+      }
+      self = .passwordless(Recipient(connection, address: try object.string("address")))
+    } else {
+      self = .device(
+        deviceCode: try object.secret("deviceCode"), intervalSeconds: try object.integer("intervalSeconds"))
+    }
     try object.end()
   }
 }

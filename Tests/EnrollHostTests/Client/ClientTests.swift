@@ -160,7 +160,8 @@ struct ClientTests {
     #expect(!begun.survivesProcess)
     guard case .openURL(let url) = begun.action else { return }
     // Somebody else's URL at the same door changes nothing.
-    _ = try? await URLSession.shared.data(from: #require(URL(string: begun.redirectURI + "?code=x&state=y")))
+    _ = try? await URLSession.shared.data(
+      from: #require(URL(string: (begun.redirectURI ?? "") + "?code=x&state=y")))
     let (page, _) = try await URLSession.shared.data(
       from: #require(URL(string: stage.provider.signIn(at: url))))
     #expect(String(decoding: page, as: UTF8.self).contains("<title>"))

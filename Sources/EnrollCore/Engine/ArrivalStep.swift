@@ -1,0 +1,97 @@
+// How every transaction ends, whatever its kind: with tokens that are kept, or with a reason.
+
+import EnrollCrypto
+import EnrollJSON
+
+extension Engine {
+  /// How a URL that came back ended its transaction.
+  public struct Settlement: Equatable, Sendable {
+    public var transactionID: String
+    public var ending: Ending
+
+    public enum Ending: Equatable, Sendable {
+      case succeeded(RegistrationState)
+      /// The state is F, or the session beside which the transaction ran.
+      case failed(EnrollError)
+    }
+  }
+
+  /// Tokens that a transaction brought, and whom they are about.
+  struct Arrival {
+    var tokens: TokenSet
+    var profile: JSONObject
+    var clockOffsetSeconds: Int64?
+  }
+
+  /// Marks the transaction as being exchanged, durably, before anything else happens: of two redirects at once one
+  /// wins, and a code is never sent twice (R7, R15).
+  func markExchanging(_ transaction: Transaction) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      guard
+        let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transaction.id) }),
+        record.transactions[index].isOpen
+      else { throw EnrollError(.alreadySettled, "another redirect settled this transaction first") }
+      record.transactions[index].status = .exchanging
+    }
+  }
+
+  /// Tokens into the store, as provisional or, where no confirmation is asked for, confirmed.
+  func keep(_ arrival: Arrival, of transaction: Transaction) throws(EnrollError) -> Settlement {
+    try store.update(account) { record throws(EnrollError) in
+      record.settle(transaction.id, as: .succeeded)
+      record.registrationType = transaction.registrationType
+      record.asksForLogin = false
+      record.serverClockOffsetSeconds = arrival.clockOffsetSeconds ?? record.serverClockOffsetSeconds
+      // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
+      if configuration.requiresConfirmation {
+        record.provisional = arrival.tokens
+        record.provisionalProfile = arrival.profile
+      } else {
+        record.adopt(arrival.tokens, profile: arrival.profile)
+      }
+    }
+    memory.withLock { $0.patience = RenewalPatience() }
+    var state = try apply(.tokensArrived(profile: arrival.profile))
+    if !configuration.requiresConfirmation { state = try apply(.confirmed) }
+    return Settlement(transactionID: transaction.id, ending: .succeeded(state))
+  }
+
+  /// The transaction is over without tokens: the state is F, or the session beside which it ran (flows.md §6).
+  func settle(
+    _ transaction: Transaction, failed error: EnrollError
+  ) throws(EnrollError) -> Settlement {
+    let record = try store.update(account) { record throws(EnrollError) in
+      record.settle(transaction.id, as: .failed)
+    }
+    notify(.errorReported(error))
+    if state.kind != .authenticating { try apply(.advanced(transactionID: transaction.id, step: .browser)) }
+    if record.hasTokens {
+      // A step-up that fails leaves the session as it was (flows.md §6).
+      _ = try settleBesideSession()
+    } else {
+      try apply(.failed(error))
+    }
+    return Settlement(transactionID: transaction.id, ending: .failed(error))
+  }
+}
+
+extension AccountRecord {
+  /// Settled once: its secrets are gone, only the state stays, to know a second redirect by (R7).
+  mutating func settle(_ transactionID: String, as status: Transaction.Status) {
+    guard let index = transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else { return }
+    transactions[index].status = status
+    transactions[index].nonce = Secret([])
+    transactions[index].codeVerifier = Secret([])
+    transactions[index].details = .none
+  }
+}
+
+extension Transaction {
+  /// What the seeds call the registration type; absent for kinds that they do not name.
+  var registrationType: String? {
+    switch kind {
+    case .passwordless: "PASSWORDLESS"
+    case .signIn, .register, .anotherApp, .backend, .device: nil
+    }
+  }
+}
