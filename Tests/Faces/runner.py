@@ -1,4 +1,7 @@
-"""Runs the tests in this directory and counts them; called by `run`."""
+"""Runs the tests of a directory, on the faces that are asked for, and counts them: `runner.py DIRECTORY [OPTION…]`.
+
+The directory's `cases.py` has what its tests share, and `tear_down()` to end it.
+"""
 
 import argparse
 import os
@@ -9,12 +12,14 @@ from pathlib import Path
 
 def main():
     parser = argparse.ArgumentParser(prog="run")
+    parser.add_argument("directory", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--face", action="append", metavar="swift|c|c-small|jsonrpc", default=[])
     parser.add_argument("-k", action="append", dest="patterns", metavar="PATTERN", help="as unittest's -k")
     parser.add_argument("-v", "--verbose", action="store_true")
     arguments = parser.parse_args()
     os.environ["ENROLL_FACES"] = " ".join(arguments.face)
 
+    sys.path.insert(0, str(arguments.directory))
     import cases
     import faces
 
@@ -25,7 +30,7 @@ def main():
     loader = unittest.TestLoader()
     if arguments.patterns:
         loader.testNamePatterns = [f"*{pattern}*" for pattern in arguments.patterns]
-    suite = loader.discover(str(Path(__file__).parent))
+    suite = loader.discover(str(arguments.directory))
     try:
         result = unittest.TextTestRunner(verbosity=2 if arguments.verbose else 1).run(suite)
     finally:

@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-LAB = TOP / ".build" / "providers"
 
 
 class TimedOut(AssertionError):
@@ -57,7 +56,7 @@ def is_listening(port):
 
 def workspace(name):
     """A new private directory, removed when the test process ends."""
-    root = LAB / "run" / str(os.getpid())
+    root = TOP / ".build" / "faces" / str(os.getpid())
     if not root.exists():
         _remove_leftovers(root.parent)
         root.mkdir(parents=True)

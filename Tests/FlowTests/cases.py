@@ -1,0 +1,106 @@
+"""What the flow tests share: one sandbox, a face, and the steps that every flow has."""
+
+import sys
+import unittest
+
+import faces
+from faces import Refused
+from processes import workspace
+from sandbox import CUSTOM, Sandbox
+
+_sandbox = None
+
+
+def shared_sandbox():
+    """The one sandbox, started when first asked for; a test that plans faults starts its own."""
+    global _sandbox
+    if _sandbox is None:
+        _sandbox = Sandbox()
+    return _sandbox
+
+
+def tear_down():
+    global _sandbox
+    if _sandbox is not None:
+        _sandbox.stop()
+        _sandbox = None
+
+
+def on_each_face(tests):
+    """Runs a mix-in's tests from each selected face; the small C library, which is what ships, speaks for both."""
+    module = sys.modules[tests.__module__]
+    for face in faces.selected(flavours=False):
+        name = f"{tests.__name__} from {face.name}"
+        case = type(name, (tests, FlowCase), {"face": face, "__module__": module.__name__})
+        case.__qualname__ = name
+        setattr(module, name, case)
+    return tests
+
+
+class FlowCase(unittest.TestCase):
+    """One face; a store of its own for each test."""
+
+    face: faces.Face
+
+    def setUp(self):
+        if not self.face.is_built:
+            self.fail(f"{self.face.program.name} is not built")
+        self.sandbox = self.provide()
+        self.store = workspace("store")
+
+    def provide(self):
+        return shared_sandbox()
+
+    def own_sandbox(self, *options):
+        """One that this test may set faults in."""
+        sandbox = Sandbox(*options)
+        self.addCleanup(sandbox.stop)
+        return sandbox
+
+    # Steps.
+
+    def open(self, store=None, account=None, **configuration):
+        """A process with a client for this test's store; it ends with the test."""
+        client = self.face.open(self.sandbox.configuration(**configuration), store or self.store, account)
+        self.addCleanup(client.close)
+        return client
+
+    def begin(self, client, kind="signIn", **parameters):
+        return client.call("registration.begin", kind=kind, **parameters)
+
+    def resume(self, client, url):
+        return client.call("registration.resume", url=url)["state"]
+
+    def confirm(self, client):
+        state = client.call("registration.confirm")["state"]
+        self.assertState(state, "active", "H")
+
+    def sign_in(self, client, **parameters):
+        """The whole sign-in by custom scheme, confirmed."""
+        begun = self.begin(client, **parameters)
+        self.assertEqual(begun["action"]["type"], "openURL")
+        self.assertState(self.resume(client, self.sandbox.play(begun["action"]["url"])), "awaitingConfirmation", "G")
+        self.confirm(client)
+
+    # Assertions.
+
+    def assertState(self, state, name, letter=None):
+        self.assertEqual(state["state"], name, state)
+        if letter is not None:
+            self.assertEqual(state.get("letter"), letter, state)
+
+    def assertRefused(self, status, client, command, **parameters):
+        """The command fails with this status; what it said."""
+        with self.assertRaises(Refused) as caught:
+            client.call(command, **parameters)
+        self.assertEqual(caught.exception.status, status, caught.exception)
+        return caught.exception
+
+    def assertValid(self, client):
+        """A token is handed out."""
+        answer = client.call("token.access")
+        self.assertEqual(answer["outcome"], "valid", answer)
+        return answer
+
+
+__all__ = ["CUSTOM", "FlowCase", "Refused", "on_each_face", "shared_sandbox", "tear_down"]

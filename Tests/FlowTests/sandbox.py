@@ -1,0 +1,62 @@
+"""The sandbox as a process, with its control, and somebody who plays its user without a browser."""
+
+import json
+import os
+import urllib.parse
+import urllib.request
+
+from processes import TOP, Child, workspace
+
+PROGRAM = os.environ.get("ENROLL_SANDBOX") or TOP / ".build/debug/enroll-sandbox"
+
+CUSTOM = "com.example.app:/callback"
+CUSTOM_LOGOUT = "com.example.app:/signed-out"
+
+
+class Sandbox:
+    """One provider for a test, or for many."""
+
+    def __init__(self, *options):
+        self._child = Child(
+            [PROGRAM, "--port", "0", "--quiet", "--exit-with-stdin", *options], workspace("sandbox") / "log", pipes=True
+        )
+        line = self._child.process.stdout.readline()
+        if not line:
+            raise AssertionError(f"the sandbox did not start: {self._child.tail()}")
+        ready = json.loads(line)
+        self.issuer = ready["issuer"]
+        self._configuration = ready["configuration"]
+
+    def configuration(self, **changes):
+        """What a client needs; None takes a key away."""
+        merged = {
+            **self._configuration,
+            "redirectUri": CUSTOM,
+            "postLogoutRedirectUri": CUSTOM_LOGOUT,
+            **changes,
+        }
+        return {key: value for key, value in merged.items() if value is not None}
+
+    def control(self, action, **wish):
+        """What tests ask of it: `settle`, `counts`, `sessions`, faults on demand."""
+        return self.post("/_control", {"do": action, **wish})
+
+    def play(self, url):
+        """Where the browser goes after alice signed in at an authorize URL and said yes."""
+        return self.control("settle", url=url)["redirect"]
+
+    def post(self, path, body):
+        """Sends JSON to one of its endpoints; its answer, whatever the status."""
+        request = urllib.request.Request(
+            self.issuer + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or "{}")
+
+    def stop(self):
+        self._child.stop()
+
+
+def parameter(url, name):
+    """The value of a query parameter, decoded."""
+    return urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)[name][0]

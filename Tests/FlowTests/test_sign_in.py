@@ -1,0 +1,34 @@
+"""Sign-in, renewal, logout, step by step (flows.md §2, §5, §8)."""
+
+from cases import CUSTOM, on_each_face
+from sandbox import parameter
+
+
+@on_each_face
+class SignIn:
+    def test_the_whole_way_and_again_in_another_process(self):
+        client = self.open()
+        self.sign_in(client)
+        first = self.assertValid(client)
+        client.close()
+
+        client = self.open()
+        self.assertState(client.call("registration.state")["state"], "active", "B")
+        self.assertEqual(client.call("token.access")["accessToken"], first["accessToken"])
+        self.assertNotEqual(client.call("token.refresh")["accessToken"], first["accessToken"])
+        client.call("logout.begin")
+        self.assertState(client.call("registration.state")["state"], "unregistered", "D")
+
+    def test_the_process_that_receives_the_redirect_need_not_be_the_one_that_began(self):
+        begun = self.begin(beginner := self.open())
+        beginner.kill()
+        client = self.open()
+        self.assertState(client.call("registration.state")["state"], "authenticating")
+        self.assertState(self.resume(client, self.sandbox.play(begun["action"]["url"])), "awaitingConfirmation", "G")
+
+    def test_a_redirect_with_another_state_changes_nothing(self):
+        client = self.open()
+        url = self.sandbox.play(self.begin(client)["action"]["url"])
+        forged = f"{CUSTOM}?code={parameter(url, 'code')}&state=somebody-elses"
+        self.assertRefused("unsolicited", client, "registration.resume", url=forged)
+        self.assertState(self.resume(client, url), "awaitingConfirmation", "G")
