@@ -776,6 +776,46 @@ enroll_status enroll_identity_userinfo(enroll_client *client, int64_t timeout_ms
 enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, enroll_buf *id_token,
                                   enroll_buf *registration_type, int64_t *expires_at, enroll_error *error);
 
+/* ---- A PIN over the account ----------------------------------------------------------------------------------- */
+
+/* How a PIN was taken. */
+/** The account is open in this process. */
+#define ENROLL_PIN_UNLOCKED 1
+/** It is another one. */
+#define ENROLL_PIN_WRONG 2
+/** Not looked at: the pause after the last wrong one is not over. */
+#define ENROLL_PIN_TOO_SOON 3
+/** It was the last try: the account is gone from this device. */
+#define ENROLL_PIN_ERASED 4
+
+/** Guards what is kept of the account with a PIN of 4 to 64 bytes. The account stays open in this process; every
+ *  other one answers ENROLL_E_STORE_LOCKED, field "pin", until enroll_pin_unlock. Whoever holds the store's key can try
+ *  all short PINs. Takes a good part of a second, as the functions below do.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (it has one, or nothing is kept yet); ENROLL_E_UNSUPPORTED (the store is
+ *  in memory); [store]; [call].
+ *  Command: pin.set. */
+enroll_status enroll_pin_set(enroll_client *client, const char *pin, size_t pin_size, enroll_error *error);
+
+/** Opens the account in this process. `outcome` gets ENROLL_PIN_*, `tries_left` how many wrong ones erase the account,
+ *  `retry_after` the seconds until the next try is looked at; each may be NULL. A wrong PIN is ENROLL_OK.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (it has no PIN); [store]; [call].
+ *  Command: pin.unlock. */
+enroll_status enroll_pin_unlock(enroll_client *client, const char *pin, size_t pin_size, int32_t *outcome,
+                                int64_t *tries_left, int64_t *retry_after, enroll_error *error);
+
+/** Replaces the PIN; the outputs are enroll_pin_unlock's.
+ *  Returns what that returns.
+ *  Command: pin.change. */
+enroll_status enroll_pin_change(enroll_client *client, const char *pin, size_t pin_size, const char *new_pin,
+                                size_t new_pin_size, int32_t *outcome, int64_t *tries_left, int64_t *retry_after,
+                                enroll_error *error);
+
+/** Takes the PIN away; the outputs are enroll_pin_unlock's.
+ *  Returns what that returns.
+ *  Command: pin.remove. */
+enroll_status enroll_pin_remove(enroll_client *client, const char *pin, size_t pin_size, int32_t *outcome,
+                                int64_t *tries_left, int64_t *retry_after, enroll_error *error);
+
 /* ---- Logging out ---------------------------------------------------------------------------------------------- */
 
 /** Erases the tokens here first, then tells the provider (later, if it cannot be reached), and hands out the URL that

@@ -250,6 +250,45 @@ static enroll_status account_read(json_t *parameters, json_t **result) {
   return status;
 }
 
+static enroll_status answer_pin(enroll_status status, int32_t outcome, int64_t tries, int64_t wait, json_t **result) {
+  static const char *const outcomes[] = {"", "unlocked", "wrong", "tooSoon", "erased"};
+  if (status == ENROLL_OK)
+    *result = json_pack("{s:s, s:I, s:I}", "outcome", outcomes[outcome], "triesLeft", (json_int_t)tries, "retryAfter",
+                        (json_int_t)wait);
+  return status;
+}
+
+static enroll_status pin_set(json_t *parameters, json_t **result) {
+  text pin = text_of(parameters, "pin");
+  *result = json_object();
+  return enroll_pin_set(client, pin.data, pin.size, &error);
+}
+
+static enroll_status pin_unlock(json_t *parameters, json_t **result) {
+  text pin = text_of(parameters, "pin");
+  int32_t outcome = 0;
+  int64_t tries = 0, wait = 0;
+  enroll_status status = enroll_pin_unlock(client, pin.data, pin.size, &outcome, &tries, &wait, &error);
+  return answer_pin(status, outcome, tries, wait, result);
+}
+
+static enroll_status pin_change(json_t *parameters, json_t **result) {
+  text pin = text_of(parameters, "pin"), new_pin = text_of(parameters, "newPin");
+  int32_t outcome = 0;
+  int64_t tries = 0, wait = 0;
+  enroll_status status =
+      enroll_pin_change(client, pin.data, pin.size, new_pin.data, new_pin.size, &outcome, &tries, &wait, &error);
+  return answer_pin(status, outcome, tries, wait, result);
+}
+
+static enroll_status pin_remove(json_t *parameters, json_t **result) {
+  text pin = text_of(parameters, "pin");
+  int32_t outcome = 0;
+  int64_t tries = 0, wait = 0;
+  enroll_status status = enroll_pin_remove(client, pin.data, pin.size, &outcome, &tries, &wait, &error);
+  return answer_pin(status, outcome, tries, wait, result);
+}
+
 static enroll_status logout_begin(json_t *parameters, json_t **result) {
   enroll_buf url = ENROLL_BUF_INIT;
   int32_t local_only = json_is_true(json_object_get(parameters, "localOnly"));
@@ -288,6 +327,10 @@ static const struct {
     {"identity.profile", identity_profile},
     {"identity.userinfo", identity_userinfo},
     {"account.read", account_read},
+    {"pin.set", pin_set},
+    {"pin.unlock", pin_unlock},
+    {"pin.change", pin_change},
+    {"pin.remove", pin_remove},
     {"logout.begin", logout_begin},
     {"logout.resume", logout_resume},
 };

@@ -78,6 +78,12 @@ struct Driver {
     case "token.refresh": return try await client.refresh().json
     case "identity.profile": return .object([("claims", .object(try await client.profile()))])
     case "identity.userinfo": return .object([("claims", .object(try await client.userinfo()))])
+    case "pin.set":
+      try await client.setPIN(pin(parameters))
+      return .object([])
+    case "pin.unlock": return try await client.unlock(pin: pin(parameters)).json
+    case "pin.change": return try await client.changePIN(pin(parameters), to: pin(parameters, "newPin")).json
+    case "pin.remove": return try await client.removePIN(pin(parameters)).json
     case "logout.begin":
       return .object([
         (
@@ -90,6 +96,10 @@ struct Driver {
       return .object([("done", .bool(true))])
     default: throw EnrollError(.notFound, "the driver has no command \(command)")
     }
+  }
+
+  private func pin(_ parameters: JSON, _ name: String = "pin") -> Secret {
+    Secret(parameters[name]?.string ?? "")
   }
 
   private func state(_ state: RegistrationState) -> JSON { .object([("state", state.json)]) }

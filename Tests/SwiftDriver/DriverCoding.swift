@@ -77,6 +77,15 @@ extension HostAction {
   }
 }
 
+extension PINAnswer {
+  var json: JSON {
+    .object([
+      ("outcome", .string(outcome.rawValue)), ("triesLeft", .integer(triesLeft)),
+      ("retryAfter", .integer(retryAfterSeconds)),
+    ])
+  }
+}
+
 extension RegistrationState {
   var json: JSON {
     var members = JSONObject([("letter", kind.letter.map { .string($0) })])

@@ -8,7 +8,7 @@ public enum CommandTable {
   /// In the order of the documentation.
   public static let all: [Command] =
     systemCommands + clientCommands + registrationCommands + tokenCommands + identityCommands
-    + accountCommands + storeCommands + valueCommands + eventCommands
+    + accountCommands + pinCommands + storeCommands + valueCommands + eventCommands
 
   /// nil for a name that no command has.
   public static func command(_ name: String) -> Command? {

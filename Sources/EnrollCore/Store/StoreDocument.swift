@@ -13,23 +13,37 @@ public struct AccountDocument: Equatable, Sendable {
   /// Random, made with the account's first record and kept by every later one: within one lineage generations only
   /// grow, so that an older copy which was put back is recognised.
   public var lineage: String
-  public var record: AccountRecord
+  public var content: Content
 
-  public init(account: AccountName, lineage: String, record: AccountRecord) {
+  public enum Content: Equatable, Sendable {
+    case open(AccountRecord)
+    /// Sealed once more, with the account's own key (reliability.md, PIN).
+    case underPIN(PINEnvelope, sealed: [UInt8])
+  }
+
+  public init(account: AccountName, lineage: String, content: Content) {
     self.account = account
     self.lineage = lineage
-    self.record = record
+    self.content = content
+  }
+
+  public init(account: AccountName, lineage: String, record: AccountRecord) {
+    self.init(account: account, lineage: lineage, content: .open(record))
   }
 
   /// - Returns: UTF-8 text that ``init(decoding:)`` reads.
   public func encoded() -> Secret {
-    StoreText.secret(
-      .object([
-        ("version", .integer(Self.version)),
-        ("account", .string(account.text)),
-        ("lineage", .string(lineage)),
-        ("record", record.json),
-      ]))
+    var object = JSONObject()
+    object["version"] = .integer(Self.version)
+    object["account"] = .string(account.text)
+    object["lineage"] = .string(lineage)
+    switch content {
+    case .open(let record): object["record"] = record.json
+    case .underPIN(let envelope, let sealed):
+      object["pin"] = envelope.json
+      object["sealedRecord"] = .string(Base64URL.encode(sealed))
+    }
+    return StoreText.secret(.object(object))
   }
 
   /// - Throws: `.storeVersion` for a document by a newer program, `.storeCorrupt` for anything that is not exactly one.
@@ -42,8 +56,28 @@ public struct AccountDocument: Equatable, Sendable {
       throw EnrollError(.storeCorrupt, "the account's name is not one: " + error.message, field: "account")
     }
     lineage = try object.string("lineage")
-    record = try AccountRecord(json: object.value("record"), "record")
+    if let pin = object.optional("pin") {
+      content = .underPIN(try PINEnvelope(json: pin, "pin"), sealed: try object.bytes("sealedRecord"))
+    } else {
+      content = .open(try AccountRecord(json: object.value("record"), "record"))
+    }
     try object.end()
+  }
+}
+
+extension AccountRecord {
+  /// The record alone, for the seal of a PIN.
+  public func encoded() -> Secret { StoreText.secret(json) }
+
+  /// - Throws: `.storeCorrupt`.
+  public init(decoding text: Secret) throws(EnrollError) {
+    let value: JSON
+    do {
+      value = try JSON.parse(text.revealBytes())
+    } catch {
+      throw EnrollError(.storeCorrupt, "record: \(error.message)", field: "record")
+    }
+    try self.init(json: value, "record")
   }
 }
 

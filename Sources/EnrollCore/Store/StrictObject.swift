@@ -82,6 +82,15 @@ struct StrictObject {
     UnixTime(seconds: try integer(key))
   }
 
+  /// Base64url.
+  mutating func bytes(_ key: String) throws(EnrollError) -> [UInt8] {
+    let text = try string(key)
+    guard let bytes = Base64URL.decode(text) else {
+      throw StrictObject.damaged(place + "." + key, "base64url", .string(text))
+    }
+    return bytes
+  }
+
   mutating func secret(_ key: String) throws(EnrollError) -> Secret {
     try secret(value(key), key)
   }

@@ -34,6 +34,9 @@ public enum RenewalTurn: Equatable, Sendable {
 
 /// Sealed account records, shared by threads and processes.
 public protocol TokenStore: AnyObject, Sendable {
+  /// Puts PINs over accounts; nil for a store that cannot.
+  var pins: (any PINKeeper)? { get }
+
   /// The newest committed record; nil when the account has none. Takes no lock. A change by another process is seen
   /// within one second.
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeRefused`, `.storeIO`, `.storeVersion`.
@@ -77,4 +80,8 @@ public protocol TokenStore: AnyObject, Sendable {
   func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry]
+}
+
+extension TokenStore {
+  public var pins: (any PINKeeper)? { nil }
 }

@@ -7,12 +7,14 @@ import EnrollCrypto
 import Synchronization
 
 final class AccountFile: RenewalGround, @unchecked Sendable {
-  // Unchecked: `known` is only touched with `reading` held.
+  // Unchecked: `known` and `pinKey` are only touched with `reading` held.
 
   /// What is known of the file.
   private struct Known {
     /// nil: there is no record.
     var document: AccountDocument?
+    /// The document's, once it was opened; nil too while a PIN keeps it shut.
+    var record: AccountRecord?
     var generation: UInt64 = 0
     var header: [UInt8] = []
     var status: FileStatus?
@@ -33,6 +35,8 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   private let gate = RenewalGate()
   private let reading = Condition()
   private var known: Known?
+  /// The account's own key, since its PIN was given to this process.
+  private var pinKey: Secret?
   /// Calls that use this object now.
   let users = Atomic<Int>(0)
 
@@ -64,8 +68,33 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     return try lookOrSetAside()
   }
 
-  func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64? {
-    try document(fresh: fresh)?.record.tokenEpoch
+  /// - Throws: `.storeLocked`, field `pin`, while its PIN was not given to this process.
+  func record(fresh: Bool) throws(EnrollError) -> AccountRecord? {
+    try document(fresh: fresh).map { document throws(EnrollError) in try record(of: document) }
+  }
+
+  func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64? { try record(fresh: fresh)?.tokenEpoch }
+
+  private func record(of document: AccountDocument) throws(EnrollError) -> AccountRecord {
+    switch document.content {
+    case .open(let record): return record
+    case .underPIN(_, let sealed):
+      reading.lock()
+      defer { reading.unlock() }
+      guard let pinKey else { throw Self.isShut }
+      if let known, let record = known.record, known.document == document { return record }
+      guard let record = try PINSeal.open(sealed, key: pinKey, lineage: document.lineage) else {
+        // Another process took the PIN away and set a new one: this key is no more.
+        self.pinKey = nil
+        throw Self.isShut
+      }
+      if known?.document == document { known?.record = record }
+      return record
+    }
+  }
+
+  private static var isShut: EnrollError {
+    EnrollError(.storeLocked, "the account is shut by its PIN", field: "pin")
   }
 
   /// Called with the write lock held.
@@ -139,21 +168,36 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     defer { held.release() }
     let before = try lookOrSetAside()
     var record: AccountRecord
-    if let before { record = before.record } else { record = try .blank(file.random) }
+    if let before { record = try self.record(of: before) } else { record = try .blank(file.random) }
     let old = record
     try change(&record)
     guard record != old else { return record }
 
-    let lineage: String
-    if let before { lineage = before.lineage } else { lineage = Base64URL.encode(try file.random.bytes(16)) }
-    let document = AccountDocument(account: account, lineage: lineage, record: record)
-    try save(document, changesTokens: record.tokenEpoch != old.tokenEpoch)
+    var document = AccountDocument(account: account, lineage: before?.lineage ?? "", record: record)
+    if before == nil { document.lineage = Base64URL.encode(try file.random.bytes(16)) }
+    if case .underPIN(let envelope, _) = before?.content { try shut(&document, record, envelope) }
+    try save(document, record, changesTokens: record.tokenEpoch != old.tokenEpoch)
     gate.noteChange()
     return record
   }
 
   /// Called with the write lock held.
-  private func save(_ document: AccountDocument, changesTokens: Bool) throws(EnrollError) {
+  private func shut(
+    _ document: inout AccountDocument, _ record: AccountRecord, _ envelope: PINEnvelope
+  ) throws(EnrollError) {
+    reading.lock()
+    let key = pinKey
+    reading.unlock()
+    guard let key else { throw Self.isShut }
+    document.content = .underPIN(
+      envelope,
+      sealed: try PINSeal.seal(record, key: key, lineage: document.lineage, random: file.random))
+  }
+
+  /// Called with the write lock held.
+  private func save(
+    _ document: AccountDocument, _ record: AccountRecord?, changesTokens: Bool
+  ) throws(EnrollError) {
     let plaintext = document.encoded()
     // What could not be read again must not replace what can.
     guard try AccountDocument(decoding: plaintext) == document else {
@@ -167,8 +211,8 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
       let saved = try file.save(plaintext, after: last, usesReserve: changesTokens)
       reading.lock()
       known = Known(
-        document: document, generation: saved.generation, header: saved.header, status: saved.status,
-        isSettled: false, checked: clock.instant())
+        document: document, record: record, generation: saved.generation, header: saved.header,
+        status: saved.status, isSettled: false, checked: clock.instant())
       reading.unlock()
     } catch {
       // Whether the old or the new one is there now, the disk knows.
@@ -180,6 +224,12 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   func remove() throws(EnrollError) {
     let held = try writing.take()
     defer { held.release() }
+    try erase()
+  }
+
+  /// Called with the write lock held.
+  private func erase() throws(EnrollError) {
+    open(with: nil)
     forget()
     for name in [names.record, names.temporary, names.reserve] { try file.folder.discard(name) }
     try file.folder.sync()
@@ -192,6 +242,87 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     let size = try file.folder.status(names.record)?.size ?? 0
     // A record grows by a token response; whatever it grows by, a record has a limit.
     try file.folder.reserve(names.reserve, min(size + (64 << 10), Int64(SealedFormat.fileLimit)))
+  }
+
+  // MARK: PIN
+
+  /// nil without a PIN.
+  func isUnlocked() throws(EnrollError) -> Bool? {
+    guard case .underPIN = try document(fresh: true)?.content else { return nil }
+    reading.lock()
+    defer { reading.unlock() }
+    return pinKey != nil
+  }
+
+  func setPIN(_ pin: Secret) throws(EnrollError) {
+    let held = try writing.take()
+    defer { held.release() }
+    guard var document = try lookOrSetAside() else {
+      throw EnrollError(.illegalState, "there is nothing yet that a PIN could guard", field: "pin")
+    }
+    guard case .open(let record) = document.content else {
+      throw EnrollError(.illegalState, "the account has a PIN already: it can be changed", field: "pin")
+    }
+    let key = try PINSeal.makeKey(file.random)
+    let envelope = try PINSeal.wrap(key, under: pin, lineage: document.lineage, random: file.random)
+    open(with: key)
+    do {
+      try shut(&document, record, envelope)
+      try save(document, record, changesTokens: false)
+    } catch {
+      open(with: nil)
+      throw error
+    }
+    gate.noteChange()
+  }
+
+  func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
+    let held = try writing.take()
+    defer { held.release() }
+    guard var document = try lookOrSetAside(), case .underPIN(var envelope, let sealed) = document.content
+    else { throw EnrollError(.illegalState, "the account has no PIN", field: "pin") }
+    let moment = clock.moment()
+    let wait = envelope.secondsToWait(at: moment)
+    guard wait == 0 else {
+      return PINAnswer(.tooSoon, triesLeft: envelope.triesLeft, retryAfterSeconds: wait)
+    }
+
+    // Counted first, and on disk: killing the process gains nobody a try.
+    envelope.count(at: moment)
+    document.content = .underPIN(envelope, sealed: sealed)
+    try save(document, nil, changesTokens: false)
+    guard let key = try PINSeal.unwrap(envelope, with: pin, lineage: document.lineage) else {
+      if envelope.triesLeft > 0 {
+        return PINAnswer(
+          .wrong, triesLeft: envelope.triesLeft,
+          retryAfterSeconds: PINPolicy.pauseSeconds(afterTries: envelope.tries))
+      }
+      try erase()
+      return PINAnswer(.erased, triesLeft: 0)
+    }
+
+    guard let record = try PINSeal.open(sealed, key: key, lineage: document.lineage) else {
+      throw EnrollError(.storeCorrupt, "the PIN is right, and what it seals does not open", field: "pin")
+    }
+    open(with: key)
+    envelope.forgive()
+    switch change {
+    case .unlock: document.content = .underPIN(envelope, sealed: sealed)
+    case .replace(let new):
+      document.content = .underPIN(
+        try PINSeal.wrap(key, under: new, lineage: document.lineage, random: file.random), sealed: sealed)
+    case .remove: document.content = .open(record)
+    }
+    try save(document, record, changesTokens: false)
+    if change == .remove { open(with: nil) }
+    gate.noteChange()
+    return PINAnswer(.unlocked, triesLeft: PINPolicy.tries)
+  }
+
+  private func open(with key: Secret?) {
+    reading.lock()
+    pinKey = key
+    reading.unlock()
   }
 
   // MARK: Renewal

@@ -3,11 +3,11 @@
 // locks), RenewalGate (turns at renewal).
 
 public import EnrollCore
-import EnrollCrypto
+public import EnrollCrypto
 import Synchronization
 
 /// The durable store.
-public final class FileTokenStore: TokenStore, @unchecked Sendable {
+public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   // Unchecked: `table` is guarded, the rest never changes.
 
   /// Accounts that are remembered; more are forgotten once nobody uses them.
@@ -56,7 +56,7 @@ public final class FileTokenStore: TokenStore, @unchecked Sendable {
 
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
     // One look at the file's status: what may be served without is the client's to say (TokenCache).
-    try with(account) { (file) throws(EnrollError) in try file.document(fresh: true)?.record }
+    try with(account) { (file) throws(EnrollError) in try file.record(fresh: true) }
   }
 
   @discardableResult
@@ -94,6 +94,24 @@ public final class FileTokenStore: TokenStore, @unchecked Sendable {
       if let document = try file.document(fresh: true) { names.append(document.account) }
     }
     return AccountName.sorted(names)
+  }
+
+  // MARK: PINs
+
+  public var pins: (any PINKeeper)? { self }
+
+  public func isUnlocked(_ account: AccountName) throws(EnrollError) -> Bool? {
+    try with(account) { (file) throws(EnrollError) in try file.isUnlocked() }
+  }
+
+  public func setPIN(_ pin: Secret, _ account: AccountName) throws(EnrollError) {
+    try with(account) { (file) throws(EnrollError) in try file.setPIN(pin) }
+  }
+
+  public func usePIN(
+    _ pin: Secret, _ account: AccountName, to change: PINChange
+  ) throws(EnrollError) -> PINAnswer {
+    try with(account) { (file) throws(EnrollError) in try file.usePIN(pin, to: change) }
   }
 
   // MARK: Store-level files

@@ -60,3 +60,14 @@ enum Sample {
     AccountDocument(account: account, lineage: "lineage", record: record)
   }
 }
+
+extension AccountDocument {
+  /// Of a document without a PIN.
+  var record: AccountRecord {
+    get {
+      guard case .open(let record) = content else { return AccountRecord() }
+      return record
+    }
+    set { content = .open(newValue) }
+  }
+}

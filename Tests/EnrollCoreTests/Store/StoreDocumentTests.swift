@@ -58,6 +58,27 @@ struct StoreDocumentTests {
     }
   }
 
+  @Test("what a PIN seals, and every detail of a transaction, survives the store")
+  func pinAndDetails() throws {
+    var envelope = PINEnvelope(salt: [1, 2], wrappedKey: [3])
+    envelope.count(at: Moment(wall: UnixTime(seconds: 9), instant: Instant(nanoseconds: 5), bootID: "b"))
+    let shut = AccountDocument(
+      account: .default, lineage: "l", content: .underPIN(envelope, sealed: [0, 255]))
+    #expect(try AccountDocument(decoding: shut.encoded()) == shut)
+    let details: [Transaction.Details] = [
+      .none, .anotherApp(sessionID: Secret("s")), .passwordless(Recipient(.sms, address: "+31612345678")),
+      .device(deviceCode: Secret("d"), intervalSeconds: 5),
+    ]
+    for step in RegistrationState.Step.allCases {
+      for detail in details {
+        var document = Sample.document
+        document.record.transactions[0].step = step
+        document.record.transactions[0].details = detail
+        #expect(try AccountDocument(decoding: document.encoded()) == document)
+      }
+    }
+  }
+
   @Test("a profile as deep as JSON may be does not make the record unreadable (R37)")
   func deepProfile() throws {
     var value = JSON.bool(true)

@@ -1,0 +1,65 @@
+// A PIN over the account (flows.md §9). A wrong one is an answer, not an error.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let pinCommands = [
+    Command(
+      "pin.set", .blocking, "Guards what is kept of the account with a PIN; it stays open in this process.",
+      takes: [.pin("pin", "The new PIN.")]
+    ) { call throws(EnrollError) in
+      try call.openClient().setPIN(try call.pin("pin"))
+      return .object([])
+    },
+    Command(
+      "pin.unlock", .blocking, "Opens the account in this process.", takes: [.pin("pin", "The PIN.")],
+      gives: pinAnswer
+    ) { call throws(EnrollError) in
+      try call.openClient().usePIN(try call.pin("pin"), to: .unlock).json
+    },
+    Command(
+      "pin.change", .blocking, "Replaces the PIN.",
+      takes: [.pin("pin", "The present one."), .pin("newPin", "The new one.")], gives: pinAnswer
+    ) { call throws(EnrollError) in
+      try call.openClient().usePIN(try call.pin("pin"), to: .replace(try call.pin("newPin"))).json
+    },
+    Command(
+      "pin.remove", .blocking, "Takes the PIN away; the account is open from then on.",
+      takes: [.pin("pin", "The present one.")], gives: pinAnswer
+    ) { call throws(EnrollError) in
+      try call.openClient().usePIN(try call.pin("pin"), to: .remove).json
+    },
+  ]
+
+  private static let pinAnswer = Schema.object([
+    .required(
+      "outcome",
+      Schema(
+        .oneOf(PINAnswer.Outcome.allCases.map { $0.rawValue }),
+        "unlocked; wrong; tooSoon: not looked at; erased: it was the last try, the account is gone.")),
+    .required("triesLeft", Schema(.integer(0...PINPolicy.tries), "Before the account is erased.")),
+    .required("retryAfter", Schema(.integer(0...3600), "Seconds until the next try is looked at.")),
+  ])
+}
+
+extension Schema.Property {
+  fileprivate static func pin(_ name: String, _ documentation: String) -> Schema.Property {
+    .required(name, .text(documentation + " 4 to 64 bytes.", maximumBytes: 1024))
+  }
+}
+
+extension Invocation {
+  fileprivate func pin(_ name: String) throws(EnrollError) -> Secret { Secret(try requiredText(name)) }
+}
+
+extension PINAnswer {
+  fileprivate var json: JSON {
+    .object([
+      ("outcome", .string(outcome.rawValue)), ("triesLeft", .integer(triesLeft)),
+      ("retryAfter", .integer(retryAfterSeconds)),
+    ])
+  }
+}

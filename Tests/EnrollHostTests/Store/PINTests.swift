@@ -1,0 +1,122 @@
+// A PIN over an account in a store of files (reliability.md, PIN).
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct PINTests {
+  private let folder = TestFolder()
+  private let clock = FakeClock()
+  private let pin = Secret("2468")
+
+  private func guarded() throws -> FileTokenStore {
+    let store = try folder.filled(clock: clock)
+    try store.setPIN(pin, .default)
+    return store
+  }
+
+  @Test("whoever set it goes on; every other opening is shut, for reading and writing, until it is given")
+  func shut() throws {
+    let store = try guarded()
+    #expect(try store.read(.default)?.registrationType == "SOCIAL")
+    #expect(try store.isUnlocked(.default) == true)
+    let other = try folder.open(clock: clock)
+    #expect(try other.isUnlocked(.default) == false)
+    #expect(code { () throws(EnrollError) in _ = try other.read(.default) } == .storeLocked)
+    #expect(
+      code { () throws(EnrollError) in _ = try other.update(.default) { $0.asksForLogin = true } }
+        == .storeLocked)
+    #expect(try other.accounts() == [.default])
+    #expect(try other.usePIN(pin, .default, to: .unlock) == PINAnswer(.unlocked, triesLeft: 10))
+    _ = try other.update(.default) { $0.asksForLogin = true }
+    #expect(try store.read(.default)?.asksForLogin == true)
+    #expect(try store.read(.default)?.registrationType == "SOCIAL")
+  }
+
+  @Test("the pauses grow, the tenth wrong try erases the account, and the right PIN comes too late")
+  func erased() throws {
+    _ = try guarded()
+    let store = try folder.open(clock: clock)
+    var pauses: [Int64] = []
+    for left in (1...9).reversed() {
+      let answer = try store.usePIN(Secret("0000"), .default, to: .unlock)
+      #expect(answer.outcome == .wrong && answer.triesLeft == Int64(left))
+      pauses.append(answer.retryAfterSeconds)
+      if answer.retryAfterSeconds > 0 {
+        clock.advance(seconds: answer.retryAfterSeconds - 1)
+        let early = try store.usePIN(pin, .default, to: .unlock)
+        #expect(early == PINAnswer(.tooSoon, triesLeft: Int64(left), retryAfterSeconds: 1))
+        clock.advance(seconds: 1)
+      }
+    }
+    #expect(pauses == [0, 0, 30, 60, 120, 240, 480, 960, 1920])
+    #expect(try store.usePIN(Secret("0000"), .default, to: .unlock) == PINAnswer(.erased, triesLeft: 0))
+    #expect(try store.read(.default) == nil)
+    #expect(
+      code { () throws(EnrollError) in _ = try store.usePIN(pin, .default, to: .unlock) } == .illegalState)
+  }
+
+  @Test("the right one forgives the wrong ones before it")
+  func forgiven() throws {
+    let store = try guarded()
+    for _ in 1...2 { _ = try store.usePIN(Secret("0000"), .default, to: .unlock) }
+    #expect(try store.usePIN(pin, .default, to: .unlock).triesLeft == 10)
+    #expect(try store.usePIN(Secret("0000"), .default, to: .unlock).triesLeft == 9)
+  }
+
+  @Test("a try is on disk before the PIN is looked at: what cannot be counted is not answered")
+  func countedFirst() throws {
+    _ = try guarded()
+    let isFull = Atomic<Bool>(false)
+    let disk = FaultyFileSystem(before: { call in
+      isFull.load(ordering: .relaxed) && call.operation == .rename ? .error(28) : nil
+    })
+    let store = try folder.open(clock: clock, system: disk)
+    _ = try store.isUnlocked(.default)
+    isFull.store(true, ordering: .relaxed)
+    #expect(code { () throws(EnrollError) in _ = try store.usePIN(pin, .default, to: .unlock) } == .storeFull)
+    #expect(try store.isUnlocked(.default) == false)
+  }
+
+  @Test("a change keeps those who are in; removing and setting again shuts them out")
+  func changed() throws {
+    let first = try guarded()
+    let second = try folder.open(clock: clock)
+    _ = try second.usePIN(pin, .default, to: .replace(Secret("1357")))
+    #expect(try first.read(.default) != nil)
+    #expect(try first.usePIN(pin, .default, to: .unlock).outcome == .wrong)
+    #expect(try first.usePIN(Secret("1357"), .default, to: .remove).outcome == .unlocked)
+    #expect(try folder.open(clock: clock).read(.default)?.registrationType == "SOCIAL")
+    try second.setPIN(Secret("9999"), .default)
+    #expect(code { () throws(EnrollError) in _ = try first.read(.default) } == .storeLocked)
+  }
+
+  @Test("set once, over something; used only where there is one")
+  func states() throws {
+    let empty = try folder.open(clock: clock)
+    #expect(code { () throws(EnrollError) in try empty.setPIN(pin, .default) } == .illegalState)
+    let store = try guarded()
+    #expect(code { () throws(EnrollError) in try store.setPIN(pin, .default) } == .illegalState)
+    let other = try AccountName("other")
+    #expect(try store.isUnlocked(other) == nil)
+    #expect(code { () throws(EnrollError) in _ = try store.usePIN(pin, other, to: .unlock) } == .illegalState)
+    #expect(MemoryTokenStore(clock: clock).pins == nil)
+  }
+
+  @Test("the policy: 4 to 64 bytes without control characters")
+  func policy() throws {
+    for text in ["1234", String(repeating: "x", count: 64), "vier päss"] { try PINPolicy.check(Secret(text)) }
+    for text in ["", "123", String(repeating: "x", count: 65), "12\n4", "12\u{7F}4"] {
+      #expect(code { () throws(EnrollError) in try PINPolicy.check(Secret(text)) } == .invalidArgument)
+    }
+    #expect(
+      (1...10).map { PINPolicy.pauseSeconds(afterTries: $0) } == [
+        0, 0, 30, 60, 120, 240, 480, 960, 1920, 3600,
+      ])
+    #expect(PINPolicy.pauseSeconds(afterTries: .max) == 3600)
+  }
+}
