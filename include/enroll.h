@@ -572,8 +572,10 @@ void enroll_transaction_init(enroll_transaction *transaction, size_t struct_size
 /** Begins a transaction: discovers the provider, stores the transaction, and says which URL to open in the browser.
  *  For a loopback redirect it also opens the listener. `options` may be NULL: a sign-in with the configured scopes.
  *  `url` must not be NULL. `redirect_uri` is the one that was sent, a chosen port included.
- *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_UNSUPPORTED (kind); [network]; [store]; [wait]; [call].
- *  Command: registration.begin. Source: RFC 6749 4.1.1, RFC 7636, RFC 8252. */
+ *  Where the provider takes pushed requests the URL carries only their name, and what it refuses is told here.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_UNSUPPORTED (kind, or what the configuration insists on);
+ *  ENROLL_E_OAUTH (a pushed request was refused); [network]; [store]; [wait]; [call].
+ *  Command: registration.begin. Source: RFC 6749 4.1.1, RFC 7636, RFC 8252, RFC 9126. */
 enroll_status enroll_registration_begin(enroll_client *client, const enroll_begin_options *options, int64_t timeout_ms,
                                         enroll_transaction *transaction, enroll_buf *url, enroll_buf *redirect_uri,
                                         enroll_error *error);

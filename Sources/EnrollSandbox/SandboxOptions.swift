@@ -25,10 +25,24 @@ public struct SandboxOptions: Sendable {
   public var asksConsent = true
   /// RFC 9207: `iss` in the redirect, and the announcement of it.
   public var sendsIssuer = true
+  /// Pushed authorization requests (RFC 9126).
+  public var pushedRequests = Offer.off
+  /// How long the name of a pushed request works.
+  public var pushedRequestLifetimeSeconds: Int64 = 60
   /// Seconds since 1970. A fake clock may stand in.
   public var clock: @Sendable () -> Int64 = SystemTime.now
   /// Gets one line per request, without secrets.
   public var log: (@Sendable (String) -> Void)?
 
   public init() {}
+
+  /// How the provider stands to something that clients may or may not use.
+  public enum Offer: String, Sendable, CaseIterable {
+    /// As if it had never heard of it.
+    case off
+    /// Announced.
+    case offered
+    /// Announced, and nothing works without it.
+    case required
+  }
 }

@@ -11,7 +11,11 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   // Unchecked: all mutable state is in `state`.
 
   /// The endpoints that can misbehave and be counted.
-  public enum Endpoint: String, Sendable, CaseIterable { case discovery, keys, token, userinfo, revocation }
+  public enum Endpoint: String, Sendable, CaseIterable {
+    case discovery, keys, token, userinfo, revocation
+    /// RFC 9126; announced with ``Settings/takesPushedRequests``.
+    case pushed
+  }
 
   /// How the next request to an endpoint ends.
   public enum Reply: Sendable {
@@ -38,6 +42,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var codes: [String: Grant] = [:]
     var refreshTokens: [String: Grant] = [:]
     var issued = 0
+    /// Queries by the names that clients got.
+    var pushed: [String: String] = [:]
     var revoked: [String] = []
     var settings = Settings()
   }
@@ -57,6 +63,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     public var givesRefreshToken = true
     public var rotates = true
     public var givesIDTokenOnRefresh = true
+    /// Announces an endpoint for pushed authorization requests.
+    public var takesPushedRequests = false
     /// Edits the claims before they are signed.
     public var claims: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits the discovery document.
@@ -98,7 +106,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// Plays the user who signs in at the authorize URL.
   /// - Returns: the redirect URL, with code, state and iss.
   public func signIn(at url: String, extra: String = "") -> String {
-    let query = parameters(of: url)
+    let query = request(at: url)
     let code = state.withLock { state -> String in
       state.issued += 1
       let code = "code-\(state.issued)"
@@ -114,9 +122,18 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// Plays the provider that answers with an error.
   public func refuse(_ url: String, error: String) -> String {
-    let query = parameters(of: url)
+    let query = request(at: url)
     return
       "\(query["redirect_uri"] ?? "")?error=\(error)&state=\(query["state"] ?? "")&iss=\(encoded(issuer))"
+  }
+
+  /// The parameters of an authorize request, pushed or not.
+  private func request(at url: String) -> [String: String] {
+    let query = parameters(of: url)
+    guard let name = query["request_uri"], let pushed = state.withLock({ $0.pushed[name] }) else {
+      return query
+    }
+    return parameters(of: "\(issuer)/authorize?\(pushed)")
   }
 
   // MARK: Transport
@@ -154,6 +171,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case issuer + "/token": .token
     case issuer + "/userinfo": .userinfo
     case issuer + "/revoke": .revocation
+    case issuer + "/par": .pushed
     default: nil
     }
   }
@@ -165,6 +183,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case .token: token(form(request))
     case .userinfo: userinfo()
     case .revocation: revoke(form(request))
+    case .pushed: push(request)
     }
   }
 
@@ -179,7 +198,11 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       ("code_challenge_methods_supported", .array([.string("S256")])),
       ("authorization_response_iss_parameter_supported", .bool(true)),
     ])
-    state.withLock { $0.settings }.metadata(&document)
+    let settings = state.withLock { $0.settings }
+    if settings.takesPushedRequests {
+      document["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
+    }
+    settings.metadata(&document)
     return .object(document)
   }
 
@@ -263,6 +286,16 @@ public final class FakeProvider: Transport, @unchecked Sendable {
         ("sub", .string(settings.userinfoSubject ?? settings.subject)),
         ("email", .string("alice@example.com")),
       ]))
+  }
+
+  private func push(_ request: HTTPRequest) -> HTTPResponse {
+    let name = state.withLock { state -> String in
+      state.issued += 1
+      let name = "urn:ietf:params:oauth:request_uri:\(state.issued)"
+      state.pushed[name] = String(decoding: request.body, as: UTF8.self)
+      return name
+    }
+    return json(201, .object([("request_uri", .string(name)), ("expires_in", .integer(60))]))
   }
 
   private func revoke(_ form: [String: String]) -> HTTPResponse {

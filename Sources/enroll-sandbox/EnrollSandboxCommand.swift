@@ -4,7 +4,7 @@
 #if Sandbox
   public import ArgumentParser
   public import EnrollCrypto
-  import EnrollSandbox
+  public import EnrollSandbox
   import Foundation
 
   @main
@@ -48,6 +48,9 @@
 
     @Option(help: "The algorithm that signs id_tokens; the others have keys in the set as well.")
     var algorithm: SignatureAlgorithm = .RS256
+
+    @Option(help: "Pushed authorization requests (RFC 9126): off, offered or required.")
+    var pushedRequests: SandboxOptions.Offer = .off
 
     @Flag(help: "Print a configuration for EnrollKit and exit.")
     var printConfig = false
@@ -103,6 +106,7 @@
       options.idTokenLifetimeSeconds = accessLifetime
       options.refreshLifetimeSeconds = refreshLifetime
       options.refreshGraceSeconds = grace
+      options.pushedRequests = pushedRequests
       options.algorithms = [algorithm] + SignatureAlgorithm.allCases.filter { $0 != algorithm }
       if !quiet { options.log = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) } }
       return options
@@ -110,6 +114,7 @@
   }
 
   extension SignatureAlgorithm: ExpressibleByArgument {}
+  extension SandboxOptions.Offer: ExpressibleByArgument {}
 #else
   import Foundation
 

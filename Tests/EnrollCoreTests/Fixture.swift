@@ -10,12 +10,13 @@ enum Fixture {
   static func configuration(
     redirectURI: String = "com.example.app:/cb", scopes: [String] = ["openid", "profile"],
     postLogoutRedirectURI: String? = "com.example.app.oauth:/logout/callback",
-    parameters: [(String, String)] = [], registration: Registration = .signIn
+    parameters: [(String, String)] = [], registration: Registration = .signIn,
+    pushedRequests: AbilityUse = .auto
   ) throws -> Configuration {
     try Configuration(
       issuer: issuer, clientID: "client one", redirectURI: redirectURI,
       postLogoutRedirectURI: postLogoutRedirectURI, scopes: scopes, authorizeParameters: parameters,
-      registration: registration)
+      pushedRequests: pushedRequests, registration: registration)
   }
 
   static func metadata(

@@ -58,6 +58,9 @@ class Glewlwyd(Provider):
 
     without_pages = "&g_continue"
 
+    # Settings of its plugin beside those that every test needs.
+    abilities = {}
+
     def __init__(self, external=None, port=None, clock=None, token_seconds=3600):
         super().__init__()
         self.port = port or free_port()
@@ -196,6 +199,7 @@ class Glewlwyd(Provider):
             "session-cookie-expiration": 2419200,
             "oauth-as-iss-id": True,
             "user-parameter": [],
+            **self.abilities,
         }
         return {"module": "oidc", "name": "oidc", "display_name": "OIDC", "parameters": parameters}
 
@@ -212,6 +216,18 @@ class Glewlwyd(Provider):
             "post_logout_redirect_uris": [CUSTOM_LOGOUT],
             "sign_kid": algorithm,
         }
+
+
+class PushingGlewlwyd(Glewlwyd):
+    """Takes only pushed authorization requests (RFC 9126)."""
+
+    name = "Glewlwyd with pushed requests"
+    abilities = {
+        "oauth-par-allowed": True,
+        "oauth-par-required": True,
+        "oauth-par-duration": 90,
+        "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
+    }
 
 
 def _wrong_clock(offset):

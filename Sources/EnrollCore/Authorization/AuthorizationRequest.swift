@@ -9,8 +9,10 @@ public struct AuthorizationRequest: Sendable {
   public static let randomByteCount = 16 + 32 + 32 + PKCE.randomByteCount
 
   public let transaction: Transaction
-  /// Holds the state: to be opened, never logged (R40).
+  /// With all parameters in it. Holds the state: to be opened, never logged (R40).
   public let url: String
+  /// The parameters alone, as ``PushedAuthorizationRequest`` sends them.
+  let parameters: FormEncoding
 
   /// - Parameters:
   ///   - redirectURI: where it is not the configured one: the same loopback redirect with the listener's port (R4).
@@ -44,8 +46,10 @@ public struct AuthorizationRequest: Sendable {
       deadline: Expiry(
         lifetimeSeconds: isRegistration ? configuration.emailWaitSeconds : configuration.transactionSeconds,
         from: moment))
-    let url = try url(for: transaction, pkce.challenge, configuration, metadata, options)
-    return AuthorizationRequest(transaction: transaction, url: url)
+    let query = try query(for: transaction, pkce.challenge, configuration, metadata, options)
+    return AuthorizationRequest(
+      transaction: transaction, url: EndpointURL.adding(query, to: metadata.authorizationEndpoint),
+      parameters: query)
   }
 }
 
@@ -67,9 +71,6 @@ extension AuthorizationRequest {
   private static func requireAbilities(
     _ metadata: ProviderMetadata, prompt: String?, kind: Transaction.Kind, _ configuration: Configuration
   ) throws(EnrollError) {
-    if metadata.requiresPushedRequests {
-      throw EnrollError(.unsupported, "the provider takes only pushed authorization requests (RFC 9126)")
-    }
     if let announced = metadata.promptValues, let prompt {
       for value in Scopes.split(prompt) where !Scopes.contains(value, in: announced) {
         throw EnrollError(
@@ -109,10 +110,10 @@ extension AuthorizationRequest {
     }
   }
 
-  private static func url(
+  private static func query(
     for transaction: Transaction, _ challenge: String, _ configuration: Configuration,
     _ metadata: ProviderMetadata, _ options: SignInOptions
-  ) throws(EnrollError) -> String {
+  ) throws(EnrollError) -> FormEncoding {
     var query = FormEncoding(.query)
     query.add("response_type", "code")
     query.add("client_id", configuration.clientID)
@@ -131,7 +132,7 @@ extension AuthorizationRequest {
     let custom = customParameters(configuration, options)
     for (name, value) in custom { query.add(name, value) }
     try requireNoOverlap(metadata.authorizationEndpoint, custom)
-    return EndpointURL.adding(query, to: metadata.authorizationEndpoint)
+    return query
   }
 
   /// The configured ones in their order, each with the host's value where it gives one; then the host's others.

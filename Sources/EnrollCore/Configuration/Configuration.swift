@@ -30,6 +30,9 @@ public struct Configuration: Sendable {
   public let authorizeParameters: [(String, String)]
   /// For a provider without discovery; discovery is then not asked.
   public let endpoints: Endpoints?
+  /// Whether authorize requests are pushed (RFC 9126): with ``AbilityUse/auto`` wherever the provider has an endpoint
+  /// for them, because nothing that the host sees changes with it.
+  public let pushedRequests: AbilityUse
   /// The algorithms of R21 that id_tokens may be signed with.
   public let idTokenAlgorithms: [SignatureAlgorithm]
   public let registration: Registration
@@ -69,6 +72,7 @@ public struct Configuration: Sendable {
     emailWaitSeconds: Int64 = Configuration.Defaults.emailWaitSeconds,
     authorizeParameters: [(String, String)] = [],
     endpoints: Endpoints? = nil,
+    pushedRequests: AbilityUse = .auto,
     idTokenAlgorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
     registration: Registration = .signIn,
     activation: Activation = .authorize,
@@ -99,6 +103,7 @@ public struct Configuration: Sendable {
     self.emailWaitSeconds = emailWaitSeconds
     self.authorizeParameters = authorizeParameters
     self.endpoints = endpoints
+    self.pushedRequests = pushedRequests
     self.idTokenAlgorithms = idTokenAlgorithms
     self.registration = registration
     self.activation = activation

@@ -20,6 +20,7 @@ extension Configuration {
       emailWaitSeconds: reader.integer("emailWait") ?? Defaults.emailWaitSeconds,
       authorizeParameters: reader.fields("authorizeParameters") ?? [],
       endpoints: Configuration.endpoints(reader),
+      pushedRequests: reader.text("pushedRequests").flatMap { AbilityUse(rawValue: $0) } ?? .auto,
       idTokenAlgorithms: reader.texts("idTokenAlgorithms")?.compactMap { SignatureAlgorithm(name: $0) }
         ?? SignatureAlgorithm.allCases,
       registration: Configuration.registration(reader),
@@ -61,6 +62,8 @@ extension Configuration {
       userinfo: object["userinfoEndpoint"]?.string,
       revocation: object["revocationEndpoint"]?.string,
       endSession: object["endSessionEndpoint"]?.string,
+      introspection: object["introspectionEndpoint"]?.string,
+      pushedAuthorizationRequest: object["pushedAuthorizationRequestEndpoint"]?.string,
       announcesIssuerInRedirect: object["authorizationResponseIssParameterSupported"]?.bool ?? false)
   }
 

@@ -71,6 +71,10 @@ extension Configuration {
         "endpoints", .object(endpointKeys), "Endpoints of a provider without discovery, instead of asking it."
       ),
       ConfigurationKey(
+        "pushedRequests", or: ["pushed_requests"], .oneOf(AbilityUse.allCases.map { $0.rawValue }),
+        "Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto: where the provider has an endpoint for them."
+      ),
+      ConfigurationKey(
         "idTokenAlgorithms", or: ["id_token_algorithms"],
         .list(.oneOf(SignatureAlgorithm.allCases.map { $0.rawValue })),
         "Algorithms that id_tokens may be signed with. All of these by default."),
@@ -87,6 +91,10 @@ extension Configuration {
       ConfigurationKey("revocationEndpoint", or: ["revocation_endpoint"], .url, "RFC 7009."),
       ConfigurationKey(
         "endSessionEndpoint", or: ["end_session_endpoint"], .url, "OpenID Connect RP-Initiated Logout §2."),
+      ConfigurationKey("introspectionEndpoint", or: ["introspection_endpoint"], .url, "RFC 7662."),
+      ConfigurationKey(
+        "pushedAuthorizationRequestEndpoint", or: ["pushed_authorization_request_endpoint"], .url, "RFC 9126."
+      ),
       ConfigurationKey(
         "authorizationResponseIssParameterSupported", or: ["authorization_response_iss_parameter_supported"],
         .boolean,

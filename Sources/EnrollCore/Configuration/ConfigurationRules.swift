@@ -60,6 +60,9 @@ enum ConfigurationRules {
     try endpoint(endpoints.userinfo, "endpoints.userinfoEndpoint", configuration)
     try endpoint(endpoints.revocation, "endpoints.revocationEndpoint", configuration)
     try endpoint(endpoints.endSession, "endpoints.endSessionEndpoint", configuration)
+    try endpoint(endpoints.introspection, "endpoints.introspectionEndpoint", configuration)
+    try endpoint(
+      endpoints.pushedAuthorizationRequest, "endpoints.pushedAuthorizationRequestEndpoint", configuration)
   }
 
   private static func checkClient(_ configuration: Configuration) throws(EnrollError) {

@@ -8,12 +8,16 @@ public struct Endpoints: Equatable, Sendable {
   public var userinfo: String?
   public var revocation: String?
   public var endSession: String?
+  public var introspection: String?
+  /// RFC 9126.
+  public var pushedAuthorizationRequest: String?
   /// Whether the provider puts `iss` into every answer (RFC 9207); its absence is then refused (R17).
   public var announcesIssuerInRedirect: Bool
 
   public init(
     authorization: String, token: String, jwks: String, userinfo: String? = nil, revocation: String? = nil,
-    endSession: String? = nil, announcesIssuerInRedirect: Bool = false
+    endSession: String? = nil, introspection: String? = nil, pushedAuthorizationRequest: String? = nil,
+    announcesIssuerInRedirect: Bool = false
   ) {
     self.authorization = authorization
     self.token = token
@@ -21,8 +25,19 @@ public struct Endpoints: Equatable, Sendable {
     self.userinfo = userinfo
     self.revocation = revocation
     self.endSession = endSession
+    self.introspection = introspection
+    self.pushedAuthorizationRequest = pushedAuthorizationRequest
     self.announcesIssuerInRedirect = announcesIssuerInRedirect
   }
+}
+
+/// Whether something that a provider may be able to do is made use of.
+public enum AbilityUse: String, Sendable, CaseIterable {
+  /// Where the provider announces it.
+  case auto
+  /// Without it nothing is begun.
+  case always
+  case never
 }
 
 /// How a registration begins (flows.md §3).

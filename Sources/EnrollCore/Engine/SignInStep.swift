@@ -36,8 +36,9 @@ extension Engine {
       configuration: configuration, metadata: metadata, options: options,
       redirectURI: loopbackRedirectURI, asksForLogin: asksForLogin, at: moment,
       random: try random.bytes(AuthorizationRequest.randomByteCount))
+    let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
     try remember(request.transaction)
-    return BegunTransaction(of: request.transaction, action: .openURL(request.url))
+    return BegunTransaction(of: request.transaction, action: .openURL(url))
   }
 
   /// Into the store before the host hears of it: whoever gets the answer knows the transaction (R12).

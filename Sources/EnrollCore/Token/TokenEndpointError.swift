@@ -1,40 +1,40 @@
-// What a token endpoint says when it does not give tokens (RFC 6749 §5.2), by classes of status. Its
+// What a token endpoint, or one that follows its rules, says when it refuses (RFC 6749 §5.2), by classes of status. Its
 // `error_description` is left alone: some servers repeat the token in it (R40).
 
 import EnrollJSON
 
 enum TokenEndpointError {
   /// nil when the status says success.
-  static func read(_ response: HTTPResponse) -> EnrollError? {
+  static func read(_ response: HTTPResponse, expecting expected: String = "tokens were") -> EnrollError? {
     let status = response.status
     switch status {
     case 200..<300: return nil
     case 408, 429, 500...:
       return EnrollError(
-        .server, "tokens were expected, status \(status) came", httpStatus: status,
+        .server, "\(expected) expected, status \(status) came", httpStatus: status,
         retryAfterSeconds: RetryAfter.seconds(of: response))
-    case 400..<500: return clientError(response)
+    case 400..<500: return clientError(response, expected)
     default:
       return EnrollError(
-        .responseInvalid, "tokens were expected, status \(status) came; no redirect is followed (R20)",
+        .responseInvalid, "\(expected) expected, status \(status) came; no redirect is followed (R20)",
         httpStatus: status)
     }
   }
 
-  private static func clientError(_ response: HTTPResponse) -> EnrollError {
+  private static func clientError(_ response: HTTPResponse, _ expected: String) -> EnrollError {
     let status = response.status
     guard let code = oauthError(in: response.body) else {
       // Glewlwyd answers some refusals with an empty body.
       let isRefusal = status == 400 || status == 401 || status == 403
       return EnrollError(
         isRefusal ? .oauth : .responseInvalid,
-        "tokens were expected, status \(status) without an error code came",
+        "\(expected) expected, status \(status) without an error code came",
         httpStatus: status)
     }
     // RFC 6749 §4.1.2.1 has these for redirects; some servers send them from here.
     let isTrouble = ASCII.equals(code, "temporarily_unavailable") || ASCII.equals(code, "server_error")
     return EnrollError(
-      isTrouble ? .server : .oauth, "tokens were expected, the provider answered \(code)", httpStatus: status,
+      isTrouble ? .server : .oauth, "\(expected) expected, the provider answered \(code)", httpStatus: status,
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
   }
 

@@ -83,13 +83,18 @@ extension TokenResponse {
       isVerified: idToken == nil && old.isVerified)
   }
 
-  static func object(in response: HTTPResponse) throws(EnrollError) -> JSON {
+  /// - Parameter place: what the answer is, for an error text.
+  static func object(
+    in response: HTTPResponse, _ place: String = "token response"
+  ) throws(EnrollError) -> JSON {
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
       guard json.object != nil else { throw JSONError("an object was expected, \(json.kind) came") }
       return json
     } catch {
-      throw invalid("the answer must be a JSON object: \(error.message)", response)
+      throw EnrollError(
+        .responseInvalid, "\(place): the answer must be a JSON object: \(error.message)",
+        httpStatus: response.status)
     }
   }
 

@@ -84,7 +84,7 @@ extension Provider {
     let effects = plan.strike(.authorize)
     let answer: SandboxAnswer
     do {
-      let request = try AuthorizationRequest.read(form, clients: options.clients)
+      let request = try authorizationRequest(form)
       let session = SignedIn(
         userName: user.name, authTime: now, contextClass: .twoFactors, sessionID: Encoding.randomToken())
       if let error {

@@ -46,7 +46,7 @@ public enum FaultTable {
   }
 
   /// Endpoints that answer JSON to a client.
-  static let data: [Endpoint] = [.token, .discovery, .jwks, .userinfo]
+  static let data: [Endpoint] = [.token, .discovery, .jwks, .userinfo, .pushed]
   /// All that a fault may strike.
   static let every = data + [.revocation, .authorize, .interaction, .endSession, .home]
   static let evil = "https://evil.example"
@@ -89,7 +89,7 @@ public enum FaultTable {
   ]
 
   private static let answers: [NamedFault] = [
-    row("oauthError", [.token, .authorize, .revocation, .userinfo], .text, "that OAuth error code") {
+    row("oauthError", [.token, .authorize, .revocation, .userinfo, .pushed], .text, "that OAuth error code") {
       [.oauthError($1.text)]
     },
     row("omitMember", data, .member, "leaves out `member` of the JSON answer") { [.omitMember($1.member)] },

@@ -66,7 +66,9 @@ enum Misbehaviour {
   }
 
   private static func alterMembers(_ effects: [Fault.Effect], of answer: inout SandboxAnswer) {
-    guard answer.status == 200, answer.header("Content-Type") == "application/json" else { return }
+    guard (200..<300).contains(answer.status), answer.header("Content-Type") == "application/json" else {
+      return
+    }
     guard let value = try? JSON.parse(answer.body), case .object(var object) = value else { return }
     var repeated: [(String, JSON)] = []
     for effect in effects {

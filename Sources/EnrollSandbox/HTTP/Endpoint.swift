@@ -12,6 +12,8 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case authorize
   /// The pages in between: sign in, create an account, choose one, consent.
   case interaction
+  /// RFC 9126 §2.
+  case pushed
   /// RFC 6749 §3.2.
   case token
   /// OpenID Connect Core §5.3.
@@ -30,6 +32,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .jwks: "/jwks"
     case .authorize: "/authorize"
     case .interaction: "/interaction"
+    case .pushed: "/par"
     case .token: "/token"
     case .userinfo: "/userinfo"
     case .revocation: "/revoke"
@@ -43,7 +46,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     switch self {
     case .home, .discovery, .jwks: ["GET"]
     case .authorize, .interaction, .userinfo, .endSession: ["GET", "POST"]
-    case .token, .revocation, .control: ["POST"]
+    case .pushed, .token, .revocation, .control: ["POST"]
     }
   }
 

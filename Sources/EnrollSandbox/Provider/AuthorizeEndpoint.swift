@@ -10,7 +10,7 @@ extension Provider {
     }
     let request: AuthorizationRequest
     do throws(AuthorizationRequest.Refusal) {
-      request = try AuthorizationRequest.read(form, clients: options.clients)
+      request = try authorizationRequest(form)
     } catch {
       switch error {
       case .page(let reason): return Page.error(reason).answer()

@@ -10,6 +10,12 @@ extension Provider {
     return .object([
       ("issuer", .string(issuer)),
       ("authorization_endpoint", address(.authorize)),
+      (
+        "pushed_authorization_request_endpoint", options.pushedRequests == .off ? nil : address(.pushed)
+      ),
+      (
+        "require_pushed_authorization_requests", options.pushedRequests == .required ? .bool(true) : nil
+      ),
       ("token_endpoint", address(.token)),
       ("userinfo_endpoint", address(.userinfo)),
       ("revocation_endpoint", address(.revocation)),

@@ -9,6 +9,8 @@ public actor Provider {
   var users: [User]
   var keys: SigningKeys
   var grants = Grants()
+  /// By the name that the client got.
+  var pushedRequests: [String: PushedRequest] = [:]
   var interactions: [String: Interaction] = [:]
   /// By the value of the browser's cookie.
   var signedIn: [String: SignedIn] = [:]
@@ -68,6 +70,7 @@ public actor Provider {
     case .jwks: .json(keys.published(defects: effects))
     case .authorize: authorize(request, effects: effects)
     case .interaction: interact(request)
+    case .pushed: push(request)
     case .token: token(request, effects: effects)
     case .userinfo: userinfo(request)
     case .revocation: revoke(request)

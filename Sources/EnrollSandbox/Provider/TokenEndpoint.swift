@@ -29,7 +29,7 @@ extension Provider {
     }
   }
 
-  private func publicClient(_ http: SandboxRequest) throws(OAuthRefusal) -> (Form, String) {
+  func publicClient(_ http: SandboxRequest) throws(OAuthRefusal) -> (Form, String) {
     guard let form = http.form else { throw .invalidRequest("the body must be a form") }
     if let name = form.repeatedName { throw .invalidRequest("\(name) occurs twice") }
     guard http.headers["authorization"] == nil, form["client_secret"] == nil else {
@@ -97,7 +97,7 @@ extension Provider {
       ]))
   }
 
-  private func refused(_ refusal: OAuthRefusal) -> SandboxAnswer {
+  func refused(_ refusal: OAuthRefusal) -> SandboxAnswer {
     Misbehaviour.refusal(refusal)
   }
 }

@@ -197,8 +197,6 @@ struct AuthorizationRequestTests {
     metadata.promptValues = ["none", "login"]
     #expect(refusal { try make(SignInOptions(prompt: "create"), metadata: metadata) }?.code == .unsupported)
     #expect(refusal { try make(SignInOptions(prompt: "login"), metadata: metadata) } == nil)
-    metadata.requiresPushedRequests = true
-    #expect(refusal { try make(metadata: metadata) }?.code == .unsupported)
   }
 
   static let loopback: [(String, String?, Bool)] = [

@@ -15,14 +15,15 @@ struct Bench {
 
   init(
     requiresConfirmation: Bool = false, isNative: Bool = true,
-    scopes: [String] = ["openid", "offline_access"]
+    scopes: [String] = ["openid", "offline_access"], pushedRequests: AbilityUse = .auto
   ) throws {
     clock = FakeClock()
     provider = try FakeProvider(clock: clock)
     store = MemoryTokenStore(clock: clock)
     configuration = try Configuration(
       issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-      postLogoutRedirectURI: "com.example.app:/logout", scopes: scopes, isNative: isNative,
+      postLogoutRedirectURI: "com.example.app:/logout", scopes: scopes, pushedRequests: pushedRequests,
+      isNative: isNative,
       standInToken: isNative ? nil : Secret("stand-in"), requiresConfirmation: requiresConfirmation)
   }
 

@@ -1,0 +1,33 @@
+// From an authorize request to the URL that the browser opens: the request itself, or the name of the pushed one
+// (RFC 9126).
+
+extension Engine {
+  /// The URL for the browser. Pushes before the transaction is stored: a push that fails leaves nothing behind and may be
+  /// tried again, and a name that nobody ever opens is forgotten by the provider within a minute or two.
+  /// - Throws: `.unsupported`; what the provider refused (`.oauth`), `.network` and its kin, `.responseInvalid`.
+  func browserURL(
+    of request: AuthorizationRequest, metadata: ProviderMetadata, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> String {
+    guard
+      let endpoint = try PushedAuthorizationRequest.endpoint(configuration: configuration, metadata: metadata)
+    else { return request.url }
+    let http = try transport.send(
+      PushedAuthorizationRequest.make(request, endpoint: endpoint), cancellation: cancellation)
+    do throws(EnrollError) {
+      let pushed = try PushedAuthorizationResponse(processing: http)
+      return PushedAuthorizationRequest.url(
+        naming: pushed.requestURI, configuration: configuration, metadata: metadata)
+    } catch {
+      throw error.isOurConfiguration && !metadata.requiresPushedRequests ? error.namingPushedRequests : error
+    }
+  }
+}
+
+extension EnrollError {
+  /// Some providers announce the endpoint and keep it from public clients.
+  fileprivate var namingPushedRequests: EnrollError {
+    EnrollError(
+      code, message + "; pushedRequests: never sends the request through the browser instead",
+      field: "pushedRequests", httpStatus: httpStatus, oauthError: oauthError)
+  }
+}

@@ -1,0 +1,72 @@
+// Pushed authorization requests (RFC 9126): checked when they are pushed, named by a URI that works once and for a
+// minute, for the client that pushed.
+
+import EnrollJSON
+
+/// Parameters that wait for a browser.
+struct PushedRequest: Sendable {
+  var form: Form
+  var clientID: String
+  var expiresAt: Int64
+
+  static let namePrefix = "urn:ietf:params:oauth:request_uri:"
+}
+
+extension Provider {
+  func push(_ http: SandboxRequest) -> SandboxAnswer {
+    guard options.pushedRequests != .off else {
+      return Page.error("There is nothing at \(http.path).", status: 404).answer()
+    }
+    do throws(OAuthRefusal) {
+      let (form, clientID) = try publicClient(http)
+      guard form["request_uri"] == nil else {
+        throw .invalidRequest("request_uri is what comes of it (RFC 9126 §2.1)")
+      }
+      try check(form)
+      pushedRequests = pushedRequests.filter { $0.value.expiresAt >= now }
+      let name = PushedRequest.namePrefix + Encoding.randomToken()
+      pushedRequests[name] = PushedRequest(
+        form: form, clientID: clientID, expiresAt: now + options.pushedRequestLifetimeSeconds)
+      return .json(
+        .object([
+          ("request_uri", .string(name)), ("expires_in", .integer(options.pushedRequestLifetimeSeconds)),
+        ]), status: 201)
+    } catch {
+      return refused(error)
+    }
+  }
+
+  /// Nothing is pushed that could not be sent through a browser.
+  private func check(_ form: Form) throws(OAuthRefusal) {
+    do throws(AuthorizationRequest.Refusal) {
+      _ = try AuthorizationRequest.read(form, clients: options.clients)
+    } catch {
+      switch error {
+      case .page(let reason): throw .invalidRequest(reason)
+      case .redirect(_, _, let refusal): throw refusal
+      }
+    }
+  }
+
+  /// What the browser brings: the request itself, or the name of a pushed one, which is used up by this.
+  func authorizationRequest(_ form: Form) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
+    guard options.pushedRequests != .off, let name = form["request_uri"],
+      name.hasPrefix(PushedRequest.namePrefix)
+    else {
+      let request = try AuthorizationRequest.read(form, clients: options.clients)
+      guard options.pushedRequests != .required else {
+        throw .redirect(
+          to: request.redirectURI, state: request.state,
+          .invalidRequest("only pushed authorization requests are taken"))
+      }
+      return request
+    }
+    guard let pushed = pushedRequests.removeValue(forKey: name), pushed.expiresAt >= now else {
+      throw .page("The request_uri is not known: it was used before, or its time is over.")
+    }
+    guard pushed.clientID == form["client_id"] else {
+      throw .page("The request_uri is another client's.")
+    }
+    return try AuthorizationRequest.read(pushed.form, clients: options.clients)
+  }
+}

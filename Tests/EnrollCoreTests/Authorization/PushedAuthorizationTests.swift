@@ -1,0 +1,159 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("Pushed authorization requests: the rules (RFC 9126)")
+struct PushedAuthorizationRuleTests {
+  static let endpoint = "https://id.example.com/par"
+
+  /// Configuration, whether the provider has the endpoint, whether it requires it; where the request is pushed to.
+  static let table: [(AbilityUse, Bool, Bool, String?)] = [
+    (.auto, false, false, nil), (.auto, true, false, endpoint), (.auto, true, true, endpoint),
+    (.always, true, false, endpoint), (.always, true, true, endpoint), (.never, false, false, nil),
+    (.never, true, false, nil),
+  ]
+
+  @Test("pushed where the provider has the endpoint, unless the configuration says never", arguments: table)
+  func decision(use: AbilityUse, has: Bool, requires: Bool, expected: String?) throws {
+    #expect(try decide(use, has, requires) == expected)
+  }
+
+  @Test(
+    "what one side needs and the other rules out is an error, not a silent downgrade",
+    arguments: [
+      (AbilityUse.auto, false, true), (.always, false, false), (.always, false, true), (.never, true, true),
+    ]
+  )
+  func impossible(use: AbilityUse, has: Bool, requires: Bool) throws {
+    let error = refusal { try decide(use, has, requires) }
+    #expect(error?.code == .unsupported)
+    #expect(error?.field == "pushedRequests")
+  }
+
+  private func decide(_ use: AbilityUse, _ has: Bool, _ requires: Bool) throws -> String? {
+    var metadata = try Fixture.metadata()
+    metadata.pushedAuthorizationRequestEndpoint = has ? Self.endpoint : nil
+    metadata.requiresPushedRequests = requires
+    return try PushedAuthorizationRequest.endpoint(
+      configuration: Fixture.configuration(pushedRequests: use), metadata: metadata)
+  }
+
+  @Test("everything that would be in the URL is in the body, and nothing of it in the URL (§2.1, §4)")
+  func request() throws {
+    let configuration = try Fixture.configuration(parameters: [("audience", "a b")])
+    let metadata = try Fixture.metadata(authorization: "https://id.example.com/authorize?p=1")
+    let request = try AuthorizationRequest.make(
+      configuration: configuration, metadata: metadata, options: SignInOptions(loginHint: "a&b"),
+      at: Fixture.moment(), random: AuthorizationRequestTests.random)
+    let http = PushedAuthorizationRequest.make(request, endpoint: Self.endpoint)
+    #expect(http.method == .post)
+    #expect(http.url == Self.endpoint)
+    #expect(http.headers.contains(HTTPHeader("Content-Type", "application/x-www-form-urlencoded")))
+    let query = try #require(request.url.firstIndex(of: "?"))
+    let direct = try FormEncoding.decode(Array(request.url[query...].dropFirst().utf8)).dropFirst()
+    let pushed = try FormEncoding.decode(http.body)
+    #expect(pushed.map(\.0) == direct.map(\.0))
+    #expect(pushed.map(\.1) == direct.map(\.1))
+    #expect(pushed.contains { $0 == ("client_id", "client one") })
+    let url = PushedAuthorizationRequest.url(
+      naming: "urn:x:a&b", configuration: configuration, metadata: metadata)
+    #expect(
+      url == "https://id.example.com/authorize?p=1&client_id=client%20one&request_uri=urn%3Ax%3Aa%26b")
+  }
+
+  @Test(
+    "a name that can be used is read, whatever 2xx it comes with",
+    arguments: [
+      (201, #"{"request_uri":"urn:a","expires_in":60}"#),
+      (200, #"{"request_uri":"urn:a","expires_in":60.5}"#),
+      (201, #"{"request_uri":"urn:a","expires_in":"60"}"#), (201, #"{"request_uri":"urn:a"}"#),
+    ])
+  func answer(status: Int, body: String) throws {
+    let read = try PushedAuthorizationResponse(processing: Fixture.json(body, status: status))
+    #expect(read.requestURI == "urn:a")
+  }
+
+  static let refused: [(Int, String, EnrollError.Code, String?)] = [
+    (201, "{}", .responseInvalid, nil), (201, #"{"expires_in":60}"#, .responseInvalid, nil),
+    (201, #"{"request_uri":"","expires_in":60}"#, .responseInvalid, nil),
+    (201, #"{"request_uri":"urn:a b","expires_in":60}"#, .responseInvalid, nil),
+    (201, #"{"request_uri":7,"expires_in":60}"#, .responseInvalid, nil),
+    (201, #"{"request_uri":"urn:a","expires_in":0}"#, .responseInvalid, nil),
+    (201, #"{"request_uri":"urn:a","expires_in":-1}"#, .responseInvalid, nil),
+    (201, #"{"request_uri":"urn:a","expires_in":null}"#, .responseInvalid, nil),
+    (201, "[]", .responseInvalid, nil), (201, "<html>", .responseInvalid, nil),
+    (302, "", .responseInvalid, nil), (404, "", .responseInvalid, nil), (503, "", .server, nil),
+    (429, "", .server, nil), (400, #"{"error":"invalid_request"}"#, .oauth, "invalid_request"),
+    (401, #"{"error":"invalid_client"}"#, .oauth, "invalid_client"), (403, "", .oauth, nil),
+  ]
+
+  @Test("an answer without a usable name, one that is over, and a refusal are errors", arguments: refused)
+  func bad(status: Int, body: String, code: EnrollError.Code, oauthError: String?) {
+    let error = refusal {
+      try PushedAuthorizationResponse(processing: Fixture.json(body, status: status))
+    }
+    #expect(error?.code == code)
+    #expect(error?.oauthError == oauthError)
+  }
+}
+
+@Suite("Pushed authorization requests: the flow (RFC 9126)")
+struct PushedAuthorizationStepTests {
+  private func bench(_ use: AbilityUse = .auto) throws -> Bench {
+    let bench = try Bench(pushedRequests: use)
+    bench.provider.change { $0.takesPushedRequests = true }
+    return bench
+  }
+
+  @Test("the browser's URL holds the client and a name, and the sign-in goes on as ever")
+  func whole() throws {
+    let bench = try bench()
+    let engine = bench.engine()
+    let url = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil).url
+    #expect(
+      url
+        == "https://id.example/authorize?client_id=native&request_uri=urn%3Aietf%3Aparams%3Aoauth%3Arequest_uri%3A1"
+    )
+    #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
+    #expect(engine.state == .active(.confirmed))
+    #expect(bench.provider.count(.pushed) == 1)
+  }
+
+  @Test("a push that fails leaves no transaction behind, and may be tried again")
+  func failed() throws {
+    let bench = try bench()
+    let engine = bench.engine()
+    let before = try bench.record
+    bench.provider.next(
+      .pushed, .unreachable, .status(503), .status(400, body: #"{"error":"invalid_request"}"#),
+      .status(201, body: "{}"))
+    for expected in [EnrollError.Code.network, .server, .oauth, .responseInvalid] {
+      #expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) } == expected)
+      #expect(try bench.record == before)
+      #expect(engine.state == .unregistered)
+    }
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(try bench.record.transactions.count == 1)
+  }
+
+  @Test("a provider that keeps the endpoint from public clients: the error names the key that helps")
+  func keptFromPublicClients() throws {
+    let bench = try bench()
+    let engine = bench.engine()
+    bench.provider.next(.pushed, .status(401, body: #"{"error":"invalid_client"}"#))
+    let error = refusal { try engine.begin(SignInOptions(), cancellation: nil) }
+    #expect(error?.code == .oauth)
+    #expect(error?.oauthError == "invalid_client")
+    #expect(error?.field == "pushedRequests")
+  }
+
+  @Test("never means never")
+  func never() throws {
+    let bench = try bench(.never)
+    let url = try bench.engine().begin(SignInOptions(), cancellation: nil).url
+    #expect(url.contains("code_challenge="))
+    #expect(bench.provider.count(.pushed) == 0)
+  }
+}
