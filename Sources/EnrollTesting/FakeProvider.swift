@@ -49,6 +49,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   }
 
   private struct Grant {
+    var clientID: String
     var subject: String
     var nonce: String?
     var challenge: String
@@ -111,7 +112,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       state.issued += 1
       let code = "code-\(state.issued)"
       state.codes[code] = Grant(
-        subject: state.settings.subject, nonce: query["nonce"], challenge: query["code_challenge"] ?? "",
+        clientID: query["client_id"] ?? "", subject: state.settings.subject, nonce: query["nonce"],
+        challenge: query["code_challenge"] ?? "",
         redirectURI: query["redirect_uri"] ?? "",
         hasOpenID: (query["scope"] ?? "").split(separator: " ").contains("openid"))
       return code
@@ -226,7 +228,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     switch form["grant_type"] {
     case "authorization_code":
       guard let grant = state.withLock({ $0.codes.removeValue(forKey: form["code"] ?? "") }),
-        grant.redirectURI == form["redirect_uri"],
+        grant.redirectURI == form["redirect_uri"], grant.clientID == form["client_id"],
         let digest = try? Digest.sha256.hash(Array((form["code_verifier"] ?? "").utf8)),
         Base64URL.encode(digest) == grant.challenge
       else { return refusal("invalid_grant") }
@@ -266,7 +268,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   private func idToken(for grant: Grant, isRefresh: Bool, _ settings: Settings) -> String {
     let now = clock.wallTime().seconds + settings.clockOffsetSeconds
     var claims = JSONObject([
-      ("iss", .string(issuer)), ("sub", .string(grant.subject)), ("aud", .string("native")),
+      ("iss", .string(issuer)), ("sub", .string(grant.subject)), ("aud", .string(grant.clientID)),
       ("exp", .integer(now + 3600)), ("iat", .integer(now)), ("auth_time", .integer(1_600_000_000)),
       ("nonce", isRefresh ? nil : grant.nonce.map { .string($0) }), ("name", .string("Alice Example")),
     ])

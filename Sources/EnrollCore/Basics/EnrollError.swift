@@ -90,6 +90,11 @@ public struct EnrollError: Error, Sendable {
   public var isRetryable: Bool { code.row.retryable }
 }
 
+extension EnrollError: CustomStringConvertible {
+  /// `storeFull: no space is left …`
+  public var description: String { code.name + ": " + message }
+}
+
 extension EnrollError: Equatable {
   public static func == (left: EnrollError, right: EnrollError) -> Bool {
     left.details === right.details

@@ -1,0 +1,49 @@
+// The browser step as an interface (flows.md §7), so that a host says once how its browser is opened, and its tests put
+// a fake in its place.
+
+public import EnrollCore
+
+/// An external browser: ASWebAuthenticationSession, a desktop's default browser, the fake of `EnrollTesting`. Never a
+/// web view inside the app (RFC 8252 §8.12).
+public protocol UserAgent: Sendable {
+  /// Opens `url` and waits until the user comes back.
+  /// - Parameter redirectURI: how the URL that comes back begins; nil when it is another app's link.
+  func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer
+}
+
+/// How the user came back from the browser.
+public enum UserAgentAnswer: Equatable, Sendable {
+  /// By this URL, whole.
+  case returned(String)
+  /// Without one: the user closed the tab.
+  case dismissed
+  /// Nobody can tell here: the URL comes to the loopback listener, or by ``EnrollClient/handle(_:patience:)``.
+  case elsewhere
+}
+
+extension EnrollClient {
+  /// Begins, opens the browser and takes back what comes: a whole sign-in or registration up to the user's confirmation.
+  /// - Returns: G or, without confirmation, H; after a dismissal, whatever the state is without this attempt. A valid
+  ///   redirect that comes later still wins, by ``resume(_:patience:)``.
+  /// - Throws: what ``begin(_:patience:)`` and ``resume(_:patience:)`` throw; `.unsupported` for a kind that has no
+  ///   browser step.
+  public func signIn(
+    using agent: some UserAgent, _ options: SignInOptions = SignInOptions(),
+    patience: Duration = .seconds(600)
+  ) async throws(EnrollError) -> RegistrationState {
+    let begun = try await begin(options)
+    let url: String
+    switch begun.action {
+    case .openURL(let link), .openOtherApp(let link): url = link
+    case .enterCode, .showDeviceCode:
+      _ = try await cancel(begun)
+      throw EnrollError(
+        .unsupported, "a transaction of kind \(options.kind.rawValue) has no browser step", field: "kind")
+    }
+    switch await agent.open(url, redirectURI: begun.redirectURI) {
+    case .returned(let url): return try await resume(url)
+    case .dismissed: return try await cancel(begun)
+    case .elsewhere: return try await settled(begun, patience: patience)
+    }
+  }
+}

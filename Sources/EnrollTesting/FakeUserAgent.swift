@@ -1,0 +1,27 @@
+// A browser that does what a test says.
+
+import EnrollCore
+import EnrollHost
+public import EnrollKit
+
+/// A browser without a screen: remembers what it was asked to open, and comes back as it was told.
+public final class FakeUserAgent: UserAgent {
+  private let play: @Sendable (String) async -> UserAgentAnswer
+  private let urls = Guarded<[String]>([], by: Mutex())
+
+  /// - Parameter play: what the user does with a URL.
+  public init(_ play: @escaping @Sendable (String) async -> UserAgentAnswer) { self.play = play }
+
+  /// Signs in at `provider`, at once.
+  public convenience init(signingInAt provider: FakeProvider) {
+    self.init { .returned(provider.signIn(at: $0)) }
+  }
+
+  /// Every URL that was opened, the oldest first.
+  public var opened: [String] { urls.withLock { $0 } }
+
+  public func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer {
+    urls.withLock { $0.append(url) }
+    return await play(url)
+  }
+}

@@ -1,0 +1,51 @@
+import EnrollKit
+import EnrollTesting
+import Testing
+
+@Suite("The browser as an interface")
+struct UserAgentTests {
+  private let clock = FakeClock()
+  private let provider: FakeProvider
+  private let client: EnrollClient
+
+  init() throws {
+    provider = try FakeProvider(clock: clock)
+    client = try EnrollClient(
+      configuration: Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"),
+      store: .memory, transport: provider, clock: clock)
+  }
+
+  @Test("what comes back is resumed")
+  func returned() async throws {
+    let browser = FakeUserAgent(signingInAt: provider)
+    let state = try await client.signIn(using: browser, SignInOptions(loginHint: "alice"))
+    #expect(state.kind == .awaitingConfirmation)
+    #expect(browser.opened.count == 1 && browser.opened[0].contains("login_hint=alice"))
+  }
+
+  @Test("a dismissal is a hint: the state is as before, and a late redirect still wins")
+  func dismissed() async throws {
+    let browser = FakeUserAgent { _ in .dismissed }
+    #expect(try await client.signIn(using: browser) == .unregistered)
+    let late = provider.signIn(at: browser.opened[0])
+    #expect(try await client.resume(late).kind == .awaitingConfirmation)
+  }
+
+  @Test("what comes elsewhere is waited for")
+  func elsewhere() async throws {
+    let (client, provider) = (client, provider)
+    let browser = FakeUserAgent { url in
+      Task { try await client.handle(provider.signIn(at: url)) }
+      return .elsewhere
+    }
+    #expect(try await client.signIn(using: browser).kind == .awaitingConfirmation)
+  }
+
+  @Test("what the redirect says is wrong is thrown")
+  func wrong() async throws {
+    let browser = FakeUserAgent { _ in .returned("com.example.app:/callback?code=x&state=nobody") }
+    await #expect(throws: EnrollError.self) { try await client.signIn(using: browser) }
+    #expect(try await client.state().kind == .authenticating)
+  }
+}
