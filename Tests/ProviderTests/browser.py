@@ -6,14 +6,21 @@ scheme has no handler here, so the redirect is read from the navigation; a loopb
 redirect is a page like any other, served by the product's own listener.
 """
 
+import json
+import os
 import shutil
 import time
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
 
 from playwright.sync_api import Error, sync_playwright
 
 from processes import TimedOut
+from providers import CUSTOM
+
+# A browser sandbox cannot be had as root, nor in most containers.
+_ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
 
 
 @dataclass(frozen=True)
@@ -45,16 +52,26 @@ class Browser:
         self._playwright = sync_playwright().start()
         try:
             self._chromium = self._playwright.chromium.launch(
-                executable_path=shutil.which("chromium"),
-                # A browser sandbox cannot be had as root, nor in most containers.
-                args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
+                executable_path=shutil.which("chromium"), args=_ARGUMENTS
             )
         except BaseException:
             self._playwright.stop()
             raise
 
     def person(self, provider, user):
-        return Person(self._chromium, provider, user)
+        # The private CA of the TLS tests is the product's to judge; this browser looks away.
+        return Person(self._chromium.new_context(ignore_https_errors=True), provider, user)
+
+    def desktop_person(self, provider, user, profile, environment):
+        """Somebody whose browser hands custom schemes to the system, as `environment` sets it up, without asking."""
+        preferences = Path(profile) / "Default" / "Preferences"
+        preferences.parent.mkdir(parents=True)
+        trusted = {provider.issuer: {urlsplit(CUSTOM).scheme: True}}
+        preferences.write_text(json.dumps({"protocol_handler": {"allowed_origin_protocol_pairs": trusted}}))
+        context = self._playwright.chromium.launch_persistent_context(
+            profile, executable_path=shutil.which("chromium"), args=_ARGUMENTS, env={**os.environ, **environment}
+        )
+        return Person(context, provider, user)
 
     def close(self):
         self._chromium.close()
@@ -64,11 +81,10 @@ class Browser:
 class Person:
     """Somebody who has an account at `provider`, in a browser profile without history."""
 
-    def __init__(self, chromium, provider, user):
+    def __init__(self, context, provider, user):
         self.provider = provider
         self.user = user
-        # The private CA of the TLS tests is the product's to judge; this browser looks away.
-        self._context = chromium.new_context(ignore_https_errors=True)
+        self._context = context
         self._context.set_default_timeout(10_000)
         self._page = None
         self._left_for = []

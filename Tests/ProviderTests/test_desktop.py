@@ -1,0 +1,64 @@
+"""The way of a real desktop: browser, custom scheme, the system's handler, a new process (flows.md §2)."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from canaille_provider import Canaille
+from cases import browser, on_each
+from faces import FACES
+from processes import wait_until, workspace
+from providers import ALICE, CUSTOM
+
+_HANDLER = Path(__file__).with_name("scheme_handler.py")
+
+
+@on_each([Canaille])
+class Desktop:
+    def test_the_system_starts_a_process_that_resumes(self):
+        client = self.open()
+        url = self.begin(client)["action"]["url"]
+        client.close()
+
+        home = workspace("desktop")
+        opening, out = home / "open.json", home / "answer.json"
+        opening.write_text(
+            json.dumps({"configuration": self.provider.configuration(), "store": str(self.store)})
+        )
+        environment = self.register(home, [sys.executable, _HANDLER, FACES["jsonrpc"].program, opening, out])
+        person = browser().desktop_person(self.provider, ALICE, home / "profile", environment)
+        self.addCleanup(person.close)
+        with self.provider.paced():
+            person.open(url, until=CUSTOM)
+            wait_until(out.exists, "the handler has answered", timeout=30)
+        answer = json.loads(out.read_text())
+        self.assertEqual(answer["result"]["state"]["letter"], "G", answer)
+
+        client = self.open()
+        self.confirm(client, client.call("registration.state")["state"])
+        self.assertValid(client.call("token.access"))
+
+    def register(self, home, command):
+        """Makes `command` the system's handler of the custom scheme; the environment in which that holds."""
+        scheme = f"x-scheme-handler/{urlsplit(CUSTOM).scheme}"
+        applications = home / "data" / "applications"
+        applications.mkdir(parents=True)
+        # xdg-open without a desktop reads no quotes in Exec.
+        program = home / "app"
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, command))} "$1"\n')
+        program.chmod(0o700)
+        applications.joinpath("app.desktop").write_text(
+            f"[Desktop Entry]\nType=Application\nName=App\nExec={program} %u\nMimeType={scheme};\n"
+        )
+        config = home / "config"
+        config.mkdir()
+        config.joinpath("mimeapps.list").write_text(f"[Default Applications]\n{scheme}=app.desktop\n")
+        return {
+            "HOME": str(home),
+            "XDG_DATA_HOME": str(home / "data"),
+            "XDG_CONFIG_HOME": str(config),
+            # Asked for by xdg-open, never connected to.
+            "DISPLAY": ":99",
+        }
