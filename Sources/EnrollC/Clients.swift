@@ -70,7 +70,7 @@ public func enroll_client_new(
     let given = try enroll_client_options(reading: options)
     let handle = ClientHandle(
       try Client(try ClientOptions(given)), hasHostTransport: given.transport != nil)
-    guard let number = ClientHandle.table.insert(handle) else {
+    guard let number = ClientHandle.table.insert(handle, word: handle.client.hotToken.word) else {
       handle.close()
       throw EnrollError(.busy, "too many clients are open")
     }

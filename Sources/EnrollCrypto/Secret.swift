@@ -53,7 +53,12 @@ public final class Secret: @unchecked Sendable, Equatable {
   public func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count]))
+    try body(unsafeBytes)
+  }
+
+  /// The bytes where they are: for who keeps this secret alive for as long as it uses them.
+  public var unsafeBytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count])
   }
 
   /// The text itself, for the one place that must send or hand it out. The copy is the caller's to guard.

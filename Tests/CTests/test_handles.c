@@ -130,6 +130,25 @@ TEST("every function refuses a freed client whose slot another client has") {
   provider_free(server);
 }
 
+TEST("a freed client's handle gets no token of the client that has its slot") {
+  provider *server = provider_new();
+  char token[64];
+  enroll_client *old = provider_signed_in(server, NULL);
+  CHECK_STATUS(ENROLL_OK, enroll_token_copy(old, 0, 0, token, sizeof token, NULL, NULL, NULL));
+  CHECK_STATUS(ENROLL_OK, enroll_client_free(old));
+  memset(token, 0x55, sizeof token);
+  CHECK_STATUS(ENROLL_E_HANDLE, enroll_token_copy(old, 0, 0, token, sizeof token, NULL, NULL, NULL));
+  enroll_client *young = provider_signed_in(server, NULL);
+  for (int round = 0; round < 2; round++) {
+    CHECK_STATUS(ENROLL_E_HANDLE, enroll_token_copy(old, 0, 0, token, sizeof token, NULL, NULL, NULL));
+    CHECK(memchr(token, 'a', sizeof token) == NULL);
+    char own[64];
+    CHECK_STATUS(ENROLL_OK, enroll_token_copy(young, 0, 0, own, sizeof own, NULL, NULL, NULL));
+  }
+  CHECK_STATUS(ENROLL_OK, enroll_client_free(young));
+  provider_free(server);
+}
+
 TEST("every function refuses handles of another kind and invented ones") {
   provider *server = provider_new();
   enroll_client *client = provider_client(server, NULL);

@@ -32,9 +32,6 @@ final class ClientHandle: Sendable {
     return handle
   }
 
-  /// What ``requireUsable()`` asks, without saying why not. Two loads where the host brings no transport.
-  var mayBeUsed: Bool { !origin.isForkedChild && !(hasHostTransport && HostTransport.mark.isSet) }
-
   func requireUsable() throws(EnrollError) {
     try origin.check()
     if hasHostTransport, HostTransport.mark.isSet {

@@ -26,12 +26,14 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     for index in 0..<Slot.chunkLimit { (chunks + index).initialize(to: Atomic(0)) }
   }
 
+  /// - Parameter word: for ``Glimpse/word``.
   /// - Returns: a handle, or nil when ``Slot/limit`` handles are alive.
-  func insert(_ object: Object) -> UInt? {
+  func insert(_ object: Object, word: UInt = 0) -> UInt? {
     guard let index = takeFreeSlot(), let slot = slot(at: index) else { return nil }
     let generation = Slot.next(slot.pointee.state.load(ordering: .relaxed))
     slot.pointee.object.store(
       UInt(bitPattern: Unmanaged.passRetained(object).toOpaque()), ordering: .relaxed)
+    slot.pointee.word.store(word, ordering: .relaxed)
     slot.pointee.state.store(Slot.alive(generation), ordering: .releasing)
     return UInt(generation) << Slot.generationShift | UInt(index) << 3 | kind
   }
@@ -43,6 +45,12 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     defer { giveBack(slot, index: Slot.index(handle)) }
     guard let object = object(of: slot) else { return nil }
     return body(object)
+  }
+
+  /// Where a handle of this kind points, alive or not; counts no user, so nothing there is kept.
+  func glimpse(_ handle: UInt) -> Glimpse? {
+    guard handle & Slot.kinds == kind, let slot = usedSlot(at: Slot.index(handle)) else { return nil }
+    return Glimpse(slot: slot, generation: Slot.generation(handle))
   }
 
   /// The object of a live handle, retained.
@@ -87,12 +95,26 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   }
 }
 
+/// What a handle can tell without a count of its users.
+struct Glimpse {
+  fileprivate let slot: UnsafeMutablePointer<Slot>
+  fileprivate let generation: UInt32
+
+  /// What was put beside the object; that of another object, when the handle is not alive.
+  var word: UInt { slot.pointee.word.load(ordering: .relaxed) }
+
+  /// Whether the handle lives at this moment.
+  var isAlive: Bool { Slot.isAlive(slot.pointee.state.load(ordering: .acquiring), generation) }
+}
+
 /// One place for an object.
 private struct Slot: ~Copyable {
   /// From the low end: 31 bits of users, 1 bit "closed", 32 bits of generation.
   let state = Atomic<UInt64>(Slot.closed)
   /// The retained object.
   let object = Atomic<UInt>(0)
+  /// Kept beside the object, for who needs no more than that.
+  let word = Atomic<UInt>(0)
   /// The next free slot, plus 1.
   let next = Atomic<UInt32>(0)
 

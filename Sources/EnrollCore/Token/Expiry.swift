@@ -62,15 +62,34 @@ public struct Expiry: Equatable, Sendable {
     return left > margin(graceSeconds, minimumLifetimeSeconds) ? .fresh : .due
   }
 
-  /// The band `fresh` by the monotonic clock alone, for an expiry of this boot: no date is read.
-  public func isFresh(at instant: Instant, graceSeconds: Int64, minimumLifetimeSeconds: Int64 = 0) -> Bool {
-    deadline.since(instant) / 1_000_000_000 > margin(graceSeconds, minimumLifetimeSeconds)
+  /// The band `fresh`, told by the monotonic clock alone for as long as this process lives: no date is read any more.
+  public func freshness(at moment: Moment, graceSeconds: Int64) -> Freshness {
+    Freshness(
+      deadline: moment.bootID == bootID
+        ? deadline : moment.instant.advanced(bySeconds: expiresAt.since(moment.wall)),
+      graceMargin: graceMargin(graceSeconds), largestMargin: largestMargin)
   }
 
   /// How much of its life a fresh token must have left.
   private func margin(_ graceSeconds: Int64, _ minimumLifetimeSeconds: Int64) -> Int64 {
-    max(
-      min(graceSeconds, lifetimeSeconds / 2),
-      min(minimumLifetimeSeconds, lifetimeSeconds - lifetimeSeconds / 10))
+    max(graceMargin(graceSeconds), min(minimumLifetimeSeconds, largestMargin))
+  }
+
+  private func graceMargin(_ graceSeconds: Int64) -> Int64 { min(graceSeconds, lifetimeSeconds / 2) }
+
+  private var largestMargin: Int64 { lifetimeSeconds - lifetimeSeconds / 10 }
+}
+
+/// When a token stops being fresh, reduced to three numbers: what is asked before every request of the host.
+public struct Freshness: Equatable, Sendable {
+  var deadline: Instant
+  /// Seconds before the deadline at which the token is due for everybody.
+  var graceMargin: Int64
+  /// Seconds before it that a caller's wish can bring that forward to.
+  var largestMargin: Int64
+
+  /// Whether ``Expiry/band(at:graceSeconds:minimumLifetimeSeconds:)`` would say `fresh`.
+  public func holds(at instant: Instant, minimumLifetimeSeconds: Int64) -> Bool {
+    deadline.since(instant) / 1_000_000_000 > max(graceMargin, min(minimumLifetimeSeconds, largestMargin))
   }
 }

@@ -127,13 +127,8 @@ extension Client {
     tokens.fresh(minimumLifetimeSeconds: minimumLifetimeSeconds)
   }
 
-  /// Copies a fresh token from memory into `buffer`, if it fits: the call that a host can afford before every request.
-  /// - Returns: its length in bytes and when it expires; nil when it is not at hand.
-  public func copyFreshAccessToken(
-    minimumLifetimeSeconds: Int64, into buffer: UnsafeMutableRawBufferPointer
-  ) -> (count: Int, expiresAt: UnixTime)? {
-    tokens.copyFresh(minimumLifetimeSeconds: minimumLifetimeSeconds, into: buffer)
-  }
+  /// The fresh token where it stands in memory: what a host can afford before every request. Good after the client, too.
+  public var hotToken: HotToken { tokens.hotToken }
 
   /// Tells the server to forget the session's tokens, and forgets them here.
   public func revoke(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError) {

@@ -1,6 +1,5 @@
-// The token that most calls want, in memory: one lock, one look at the clock, no IO (performance.md).
-// What it holds may be served for one second; then the store is asked whether another process changed it
-// (reliability.md, Memory and truth).
+// The token that most calls want, in memory: one lock, one look at the clock, no IO (performance.md). What it holds may be
+// served for one second; then the store is asked whether another process changed it (reliability.md, Memory and truth).
 
 import EnrollCore
 import EnrollCrypto
@@ -10,18 +9,7 @@ final class TokenCache: Sendable {
   /// How long memory is believed without a look at the store.
   static let believedNanoseconds: Int64 = 1_000_000_000
 
-  private struct Entry {
-    var token: AccessToken
-    var expiry: Expiry
-    var believedUntil: Instant
-  }
-
-  private struct State {
-    var entry: Entry?
-    var version: UInt64 = 0
-  }
-
-  private let state = Guarded(State(), by: Mutex())
+  private let place = TokenPlace.take()
   private let clock: any Clock
   private let graceSeconds: Int64
 
@@ -30,50 +18,54 @@ final class TokenCache: Sendable {
     self.graceSeconds = graceSeconds
   }
 
+  deinit {
+    guard !place.isForkedChild else { return }
+    forget()
+    place.giveBack()
+  }
+
+  var hotToken: HotToken { HotToken(place) }
+
   /// Read before the store is, and given to ``keep(_:expiry:since:)``.
-  var version: UInt64 { state.withLock { $0.version } }
+  var version: UInt64 {
+    place.lock()
+    defer { place.unlock() }
+    return place.content.pointee.version
+  }
 
   /// Remembers what the store said, unless the tokens were changed by this process meanwhile.
   func keep(_ token: AccessToken, expiry: Expiry, since version: UInt64) {
-    let until = clock.instant().advanced(byNanoseconds: Self.believedNanoseconds)
-    state.withLock {
-      if $0.version == version { $0.entry = Entry(token: token, expiry: expiry, believedUntil: until) }
-    }
+    let moment = clock.moment()
+    let served = TokenPlace.Served(
+      bytes: token.value.unsafeBytes, expiresAt: token.expiresAt,
+      freshness: expiry.freshness(at: moment, graceSeconds: graceSeconds),
+      believedUntil: moment.instant.advanced(byNanoseconds: Self.believedNanoseconds))
+    place.lock()
+    defer { place.unlock() }
+    if place.content.pointee.version == version { replace(token, served) }
   }
 
   /// The tokens changed: nothing in memory counts any more.
   func forget() {
-    state.withLock {
-      $0.entry = nil
-      $0.version &+= 1
-    }
+    place.lock()
+    defer { place.unlock() }
+    replace(nil, nil)
+    place.content.pointee.version &+= 1
   }
 
   func fresh(minimumLifetimeSeconds: Int64) -> AccessToken? {
-    withFresh(minimumLifetimeSeconds) { $0.token }
-  }
-
-  /// Copies the token's bytes if they fit.
-  /// - Returns: how many there are, and when it expires; nil when none is at hand.
-  func copyFresh(
-    minimumLifetimeSeconds: Int64, into buffer: UnsafeMutableRawBufferPointer
-  ) -> (count: Int, expiresAt: UnixTime)? {
-    withFresh(minimumLifetimeSeconds) { entry in
-      entry.token.value.withBytes { bytes in
-        if bytes.count <= buffer.count { buffer.copyMemory(from: bytes) }
-      }
-      return (entry.token.value.count, entry.token.expiresAt)
-    }
-  }
-
-  private func withFresh<Result>(_ minimumLifetimeSeconds: Int64, _ body: (Entry) -> Result) -> Result? {
     let now = clock.instant()
-    return state.withLock { state -> Result? in
-      guard let entry = state.entry, now < entry.believedUntil,
-        entry.expiry.isFresh(
-          at: now, graceSeconds: graceSeconds, minimumLifetimeSeconds: minimumLifetimeSeconds)
-      else { return nil }
-      return body(entry)
+    place.lock()
+    defer { place.unlock() }
+    guard let served = place.content.pointee.served, served.isFresh(at: now, minimumLifetimeSeconds) else {
+      return nil
     }
+    return place.content.pointee.token
+  }
+
+  /// Called with the lock held.
+  private func replace(_ token: AccessToken?, _ served: TokenPlace.Served?) {
+    place.content.pointee.served = served
+    place.content.pointee.token = token
   }
 }

@@ -27,26 +27,32 @@ public struct ForkGuard: Sendable {
     }
   }
 
-  /// Opens a lock file such that a forked child closes it. `open` gives a descriptor or a negative number.
-  /// Opening and registering are one step as forks see it: a child forked between the two would keep the lock.
-  static func openingLock(_ open: () -> Int32) -> Int32 {
+  /// Runs `body` while no other thread forks, or runs a `body` of its own: for lists that a child goes on using.
+  static func undisturbed<Result>(_ body: () -> Result) -> Result {
     let state = ForkState.shared
     pthread_mutex_lock(state.mutex)
     defer { pthread_mutex_unlock(state.mutex) }
-    guard state.makeRoom() else { return -ENOMEM }
-    let fd = open()
-    if fd >= 0 { state.add(fd) }
-    return fd
+    return body()
+  }
+
+  /// Opens a lock file such that a forked child closes it. `open` gives a descriptor or a negative number.
+  /// Opening and registering are one step as forks see it: a child forked between the two would keep the lock.
+  static func openingLock(_ open: () -> Int32) -> Int32 {
+    undisturbed {
+      guard ForkState.shared.makeRoom() else { return -ENOMEM }
+      let fd = open()
+      if fd >= 0 { ForkState.shared.add(fd) }
+      return fd
+    }
   }
 
   /// Closes a lock file, which frees its lock. One step as forks see it: a child forked between closing and forgetting
   /// could close a descriptor of somebody else.
   static func closeLock(_ fd: Int32) {
-    let state = ForkState.shared
-    pthread_mutex_lock(state.mutex)
-    defer { pthread_mutex_unlock(state.mutex) }
-    state.remove(fd)
-    close(fd)
+    undisturbed {
+      ForkState.shared.remove(fd)
+      close(fd)
+    }
   }
 }
 

@@ -16,7 +16,10 @@ public final class SystemClock: Clock {
     UnixTime(seconds: SystemClock.read(CLOCK_REALTIME) / 1_000_000_000)
   }
 
-  public func instant() -> Instant { Instant(nanoseconds: SystemClock.read(CLOCK_BOOTTIME)) }
+  public func instant() -> Instant { SystemClock.now() }
+
+  /// ``instant()`` of every system clock.
+  public static func now() -> Instant { Instant(nanoseconds: read(CLOCK_BOOTTIME)) }
 
   /// `/proc/sys/kernel/random/boot_id`. Where that is not to be had, a name that no other process shares: every
   /// expiry written by another process then goes by the date.

@@ -4,14 +4,15 @@
 import CPosix
 
 /// Something that is either true or false of each thread.
-public final class ThreadMark: @unchecked Sendable {
-  // Unchecked: the key is written once, in init.
-  private var key = pthread_key_t()
+public final class ThreadMark: Sendable {
+  private let key: pthread_key_t
   private let hasKey: Bool
 
   /// A process has room for about a thousand marks: make few, and keep them.
   public init() {
+    var key = pthread_key_t()
     hasKey = pthread_key_create(&key, nil) == 0
+    self.key = key
   }
 
   deinit {

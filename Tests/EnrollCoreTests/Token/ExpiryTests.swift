@@ -56,4 +56,24 @@ struct ExpiryTests {
     let band = expiry.band(at: moment(1_000_000, 500), graceSeconds: 60)
     #expect(band == (lifetime > 0 ? .fresh : .expired))
   }
+
+  @Test("what memory keeps of an expiry says fresh when the expiry does", arguments: ["one", "two"])
+  func freshness(boot: String) {
+    let kept = hour.freshness(at: moment(1_000_100, 600, boot: boot), graceSeconds: 60)
+    for (elapsed, needed) in [
+      (0, 0), (1800, 1698), (1800, 1699), (1800, 1700), (3439, 0), (3440, 0), (3600, 0),
+    ] {
+      let later = moment(1_000_100 + Int64(elapsed), 600 + Int64(elapsed), boot: boot)
+      let band = hour.band(at: later, graceSeconds: 60, minimumLifetimeSeconds: Int64(needed))
+      #expect(kept.holds(at: later.instant, minimumLifetimeSeconds: Int64(needed)) == (band == .fresh))
+    }
+  }
+
+  @Test("after a reboot memory goes by the date that was, not by another boot's clock")
+  func freshnessAfterReboot() {
+    let expiry = Expiry(lifetimeSeconds: 3600, from: moment(1_000_000, 5_000_000))
+    let kept = expiry.freshness(at: moment(1_000_000, 5, boot: "two"), graceSeconds: 60)
+    #expect(kept.holds(at: moment(0, 5 + 3539).instant, minimumLifetimeSeconds: 0))
+    #expect(!kept.holds(at: moment(0, 5 + 3540).instant, minimumLifetimeSeconds: 0))
+  }
 }

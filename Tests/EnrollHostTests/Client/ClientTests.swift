@@ -37,6 +37,19 @@ private struct Stage {
     _ = try client.resume(provider.signIn(at: url), until: .distantFuture, cancellation: nil)
     return client
   }
+
+  /// The text that arrives in a buffer of `capacity` bytes; nil when none is at hand.
+  func copy(
+    _ token: HotToken, capacity: Int, minimumLifetimeSeconds: Int64 = 0, if isAlive: () -> Bool = { true }
+  ) -> String? {
+    var buffer = [UInt8](repeating: 0, count: capacity)
+    let copied = buffer.withUnsafeMutableBytes {
+      token.copy(
+        minimumLifetimeSeconds: minimumLifetimeSeconds, at: clock.instant(), into: $0, if: isAlive)
+    }
+    guard let copied else { return nil }
+    return copied.count == 8 ? String(decoding: buffer, as: UTF8.self) : nil
+  }
 }
 
 extension Client {
@@ -141,15 +154,50 @@ struct ClientTests {
   func copies() throws {
     let stage = try Stage()
     let client = try stage.signedIn()
+    #expect(stage.copy(client.hotToken, capacity: 8) == nil)
     _ = try client.now()
-    var small = [UInt8](repeating: 0xAA, count: 4)
-    let short = small.withUnsafeMutableBytes {
-      client.copyFreshAccessToken(minimumLifetimeSeconds: 0, into: $0)
+    #expect(stage.copy(client.hotToken, capacity: 8) == "access-2")
+    let short = stage.copy(client.hotToken, capacity: 7)
+    #expect(short == String(repeating: "\0", count: 7))
+    #expect(stage.copy(client.hotToken, capacity: 8, if: { false }) == nil)
+    #expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 3239) == "access-2")
+    stage.clock.advance(seconds: 1)
+    #expect(stage.copy(client.hotToken, capacity: 8) == nil)
+  }
+
+  @Test("memory serves no token for longer than the caller needs it, and none after a logout or a close")
+  func copiesFresh() throws {
+    let stage = try Stage()
+    let client = try stage.signedIn()
+    stage.clock.advance(seconds: 1800)
+    _ = try client.now()
+    #expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 1799) == "access-2")
+    #expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 1800) == nil)
+    _ = try client.beginLogout(localOnly: true, until: .distantFuture, cancellation: nil)
+    #expect(stage.copy(client.hotToken, capacity: 8) == nil)
+    let other = try stage.signedIn()
+    _ = try other.now()
+    #expect(stage.copy(other.hotToken, capacity: 8) != nil)
+    other.close()
+    #expect(stage.copy(other.hotToken, capacity: 8) == nil)
+  }
+
+  @Test("the place of a token is used again, empty, by the next client")
+  func placeIsReused() throws {
+    let stage = try Stage()
+    var client: Client? = try stage.signedIn()
+    _ = try client?.now()
+    let place = try #require(client?.hotToken)
+    #expect(stage.copy(place, capacity: 8) != nil)
+    client?.drain()
+    client = nil
+    #expect(stage.copy(place, capacity: 8) == nil)
+    // Tests run side by side: another's client may have it now.
+    var clients: [Client] = []
+    for _ in 0..<100 where !clients.contains(where: { $0.hotToken.word == place.word }) {
+      clients.append(try stage.client())
     }
-    #expect(short?.count == 8 && small == [0xAA, 0xAA, 0xAA, 0xAA])
-    var enough = [UInt8](repeating: 0, count: 8)
-    _ = enough.withUnsafeMutableBytes { client.copyFreshAccessToken(minimumLifetimeSeconds: 0, into: $0) }
-    #expect(String(decoding: enough, as: UTF8.self) == "access-2")
+    #expect(stage.copy(place, capacity: 8) == nil)
   }
 
   @Test("a loopback redirect reaches the listener, and whoever awaits the transaction (R4)")

@@ -1,0 +1,104 @@
+// Where one account's fresh token stands in memory. Places are used again but never freed, so that a call can look at
+// one with nothing but its lock: no object has to be kept alive meanwhile (performance.md).
+
+import CPosix
+public import EnrollCore
+import EnrollCrypto
+
+/// What a ``TokenCache`` holds, at an address that stays good when the cache is gone.
+struct TokenPlace: @unchecked Sendable {
+  // Unchecked: all of a place but `origin`, which never changes, is only touched with its mutex held; the list of free
+  // ones only where no fork can fall.
+
+  /// What a call looks at before every request of the host: numbers, and the address of the bytes.
+  struct Served {
+    /// Those of `token`, which keeps them there.
+    var bytes: UnsafeRawBufferPointer
+    var expiresAt: UnixTime
+    var freshness: Freshness
+    /// How long memory is believed without a look at the store.
+    var believedUntil: Instant
+
+    func isFresh(at now: Instant, _ minimumLifetimeSeconds: Int64) -> Bool {
+      now < believedUntil && freshness.holds(at: now, minimumLifetimeSeconds: minimumLifetimeSeconds)
+    }
+  }
+
+  struct Content {
+    fileprivate var mutex = pthread_mutex_t()
+    fileprivate let origin = ForkGuard()
+    fileprivate var nextFree: UnsafeMutablePointer<Content>?
+    var served: Served?
+    var token: AccessToken?
+    var version: UInt64 = 0
+  }
+
+  let content: UnsafeMutablePointer<Content>
+
+  private nonisolated(unsafe) static var firstFree: UnsafeMutablePointer<Content>?
+
+  /// An empty place. One that was made before a fork is never used again: its mutex may be held by a thread that the
+  /// child does not have.
+  static func take() -> TokenPlace {
+    ForkGuard.undisturbed {
+      if let free = firstFree {
+        firstFree = free.pointee.nextFree
+        if !free.pointee.origin.isForkedChild { return TokenPlace(content: free) }
+        firstFree = nil
+      }
+      let made = UnsafeMutablePointer<Content>.allocate(capacity: 1)
+      made.initialize(to: Content())
+      pthread_mutex_init(&made.pointee.mutex, nil)
+      return TokenPlace(content: made)
+    }
+  }
+
+  /// To be called once, by whoever took it, after emptying it.
+  func giveBack() {
+    ForkGuard.undisturbed {
+      content.pointee.nextFree = Self.firstFree
+      Self.firstFree = content
+    }
+  }
+
+  var isForkedChild: Bool { content.pointee.origin.isForkedChild }
+
+  func lock() { pthread_mutex_lock(&content.pointee.mutex) }
+
+  func unlock() { pthread_mutex_unlock(&content.pointee.mutex) }
+}
+
+/// A client's fresh token, to be copied without a reference to the client, by who can tell whether it lives.
+public struct HotToken: Sendable {
+  private let place: TokenPlace
+
+  init(_ place: TokenPlace) { self.place = place }
+
+  /// - Parameter word: a ``word``, or 0.
+  public init?(word: UInt) {
+    guard let content = UnsafeMutablePointer<TokenPlace.Content>(bitPattern: word) else { return nil }
+    place = TokenPlace(content: content)
+  }
+
+  /// For ``init(word:)``; never 0.
+  public var word: UInt { UInt(bitPattern: place.content) }
+
+  /// Copies the token's bytes if they fit.
+  /// - Parameters:
+  ///   - now: by the client's clock.
+  ///   - isAlive: whether the client that the caller means is still there; the place may be another client's by now.
+  /// - Returns: how many bytes there are, and when the token expires; nil when none is at hand.
+  public func copy(
+    minimumLifetimeSeconds: Int64, at now: Instant, into buffer: UnsafeMutableRawBufferPointer,
+    if isAlive: () -> Bool
+  ) -> (count: Int, expiresAt: UnixTime)? {
+    guard !place.isForkedChild else { return nil }
+    place.lock()
+    defer { place.unlock() }
+    guard isAlive(), let served = place.content.pointee.served,
+      served.isFresh(at: now, minimumLifetimeSeconds)
+    else { return nil }
+    if served.bytes.count <= buffer.count { buffer.copyMemory(from: served.bytes) }
+    return (served.bytes.count, served.expiresAt)
+  }
+}
