@@ -511,7 +511,8 @@ typedef struct enroll_begin_options {
   /** More authorize parameters, a JSON object of strings; at most 64 KiB. */
   const char *parameters;
   size_t parameters_size;
-  /** The provider's name for the connection that the user chose. */
+  /** The provider's name for the connection that the user chose; with ENROLL_KIND_BACKEND required, the back end's
+   *  name for the provider. */
   const char *connection;
   size_t connection_size;
   /** ENROLL_KIND_PASSWORDLESS: the e-mail address that gets the code or link. */
@@ -590,6 +591,15 @@ enroll_status enroll_registration_begin(enroll_client *client, const enroll_begi
  *  Command: registration.resume. Source: RFC 6749 4.1.2, RFC 9207, OpenID Connect Core 3.1.3.7. */
 enroll_status enroll_registration_resume(enroll_client *client, const char *url, size_t url_size, int64_t timeout_ms,
                                          enroll_state *state, enroll_error *error);
+
+/** As enroll_registration_resume, for a URL that the host takes for the return of this transaction. Needed only for
+ *  returns without `state` (ENROLL_KIND_ANOTHER_APP) when several transactions of that kind are pending; with a `state`
+ *  in the URL, it must be that transaction's. `transaction` must not be NULL.
+ *  Returns what enroll_registration_resume returns; ENROLL_E_NOT_FOUND.
+ *  Command: registration.resume. */
+enroll_status enroll_registration_resume_transaction(enroll_client *client, const char *transaction,
+                                                     size_t transaction_size, const char *url, size_t url_size,
+                                                     int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
 /** Waits until a transaction that comes back by itself (a loopback redirect) is settled.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_TRANSACTION_EXPIRED; what enroll_registration_resume returns;

@@ -136,6 +136,18 @@ public func enroll_registration_resume(
   }
 }
 
+@_cdecl("enroll_registration_resume_transaction") @implementation
+public func enroll_registration_resume_transaction(
+  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ url: TextIn?, _ url_size: Int,
+  _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.resume(
+      try EnrollC.url(url, url_size), transactionID: try transactionID(transaction, transaction_size),
+      until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
 @_cdecl("enroll_registration_resume_start") @implementation
 public func enroll_registration_resume_start(
   _ client: Handle?, _ url: TextIn?, _ url_size: Int, _ timeout_ms: Int64, _ callback: enroll_state_callback?,

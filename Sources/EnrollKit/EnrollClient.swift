@@ -107,14 +107,17 @@ public struct EnrollClient: Sendable {
   }
 
   /// Takes the redirect back, in this process or a later one.
-  /// - Parameter url: as it came from the system, whole.
+  /// - Parameters:
+  ///   - url: as it came from the system, whole.
+  ///   - transactionID: the transaction that the host takes it for; needed only for a return without `state` when
+  ///     several are pending (another app's, say).
   /// - Throws: why it settles nothing (`.unsolicited`, `.redirectMismatch`, `.alreadySettled`, …: nothing changed), or
   ///   why its sign-in failed (`.accessDenied`, `.loginRequired`, `.idTokenInvalid`, …).
-  public func resume(_ url: String, patience: Duration = defaultPatience) async throws(EnrollError)
-    -> RegistrationState
-  {
+  public func resume(
+    _ url: String, transactionID: String? = nil, patience: Duration = defaultPatience
+  ) async throws(EnrollError) -> RegistrationState {
     try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
-      try client.resume(url, until: deadline, cancellation: cancellation)
+      try client.resume(url, transactionID: transactionID, until: deadline, cancellation: cancellation)
     }
   }
 

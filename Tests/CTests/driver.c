@@ -94,7 +94,7 @@ static enroll_status registration_begin(json_t *parameters, json_t **result) {
   enroll_buf url = ENROLL_BUF_INIT, redirect_uri = ENROLL_BUF_INIT;
   json_t *given = json_object_get(parameters, "options"), *more = json_object_get(parameters, "parameters");
   text kind = text_of(parameters, "kind"), prompt = text_of(given, "prompt"), hint = text_of(given, "loginHint");
-  text id_token_hint = text_of(given, "idTokenHint");
+  text id_token_hint = text_of(given, "idTokenHint"), connection = text_of(given, "connection");
   char *scopes = words_of(parameters, "scopes"), *acr = words_of(given, "acrValues"), *ui = words_of(given, "uiLocales");
   char *encoded = more == NULL ? NULL : json_dumps(more, JSON_COMPACT);
   for (int32_t index = 0; kind.data != NULL && index < 6; index++)
@@ -113,6 +113,8 @@ static enroll_status registration_begin(json_t *parameters, json_t **result) {
   options.acr_values_size = ENROLL_NUL_TERMINATED;
   options.id_token_hint = id_token_hint.data;
   options.id_token_hint_size = id_token_hint.size;
+  options.connection = connection.data;
+  options.connection_size = connection.size;
   options.parameters = encoded;
   options.parameters_size = ENROLL_NUL_TERMINATED;
   enroll_status status =
@@ -121,10 +123,13 @@ static enroll_status registration_begin(json_t *parameters, json_t **result) {
   free(acr);
   free(ui);
   free(encoded);
-  if (status == ENROLL_OK)
-    *result = json_pack("{s:s, s:{s:s, s:s}, s:s, s:I, s:b}", "transaction", transaction.id, "action", "type",
-                        "openURL", "url", url.data, "redirectUri", redirect_uri.data, "expiresAt",
-                        (json_int_t)transaction.expires_at, "survivesProcess", transaction.survives_process);
+  static const char *const actions[] = {"", "openURL", "enterCode", "openOtherApp", "showDeviceCode"};
+  if (status == ENROLL_OK) {
+    *result = json_pack("{s:s, s:{s:s, s:s}, s:I, s:b}", "transaction", transaction.id, "action", "type",
+                        actions[transaction.action], "url", url.data, "expiresAt", (json_int_t)transaction.expires_at,
+                        "survivesProcess", transaction.survives_process);
+    if (redirect_uri.size > 0) json_object_set_new(*result, "redirectUri", json_string(redirect_uri.data));
+  }
   enroll_buf_free(&url);
   enroll_buf_free(&redirect_uri);
   return status;
@@ -132,9 +137,14 @@ static enroll_status registration_begin(json_t *parameters, json_t **result) {
 
 static enroll_status registration_resume(json_t *parameters, json_t **result) {
   enroll_state state = ENROLL_STATE_INIT;
-  text url = text_of(parameters, "url");
-  return answer_state(
-      enroll_registration_resume(client, url.data, url.size, timeout_of(parameters), &state, &error), &state, result);
+  text url = text_of(parameters, "url"), id = text_of(parameters, "transaction");
+  int64_t timeout = timeout_of(parameters);
+  if (id.data == NULL)
+    return answer_state(enroll_registration_resume(client, url.data, url.size, timeout, &state, &error), &state,
+                        result);
+  return answer_state(enroll_registration_resume_transaction(client, id.data, id.size, url.data, url.size, timeout,
+                                                             &state, &error),
+                      &state, result);
 }
 
 static enroll_status registration_await(json_t *parameters, json_t **result) {

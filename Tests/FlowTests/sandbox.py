@@ -2,6 +2,7 @@
 
 import json
 import os
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -45,6 +46,14 @@ class Sandbox:
         """Where the browser goes after alice signed in at an authorize URL and said yes."""
         return self.control("settle", url=url)["redirect"]
 
+    def play_backend(self, url, error=None):
+        """Where the browser goes from a back end's URL, after alice said yes or the provider answered an error."""
+        sent = hop(url)
+        cookie = sent.headers["Set-Cookie"].partition(";")[0]
+        wish = {"error": error} if error else {}
+        callback = self.control("settle", url=sent.headers["Location"], **wish)["redirect"]
+        return hop(callback, {"Cookie": cookie}).headers["Location"]
+
     def post(self, path, body):
         """Sends JSON to one of its endpoints; its answer, whatever the status."""
         request = urllib.request.Request(
@@ -55,6 +64,22 @@ class Sandbox:
 
     def stop(self):
         self._child.stop()
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+def hop(url, headers=()):
+    """One request, as a browser sends it; its redirect is not followed."""
+    opener = urllib.request.build_opener(_NoRedirect)
+    try:
+        return opener.open(urllib.request.Request(url, headers=dict(headers)), timeout=30)
+    except urllib.error.HTTPError as answer:
+        if answer.code != 303:
+            raise
+        return answer
 
 
 def parameter(url, name):

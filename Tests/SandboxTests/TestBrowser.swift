@@ -78,7 +78,9 @@
       for (name, value) in http.allHeaderFields {
         names["\(name)".lowercased()] = "\(value)"
       }
-      if let cookie = names["set-cookie"]?.split(separator: ";").first?.split(separator: "=", maxSplits: 1) {
+      if let cookie = names["set-cookie"]?.split(separator: ";").first?.split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      {
         cookies[String(cookie[0])] = String(cookie[1])
       }
       return Reply(status: http.statusCode, headers: names, body: data)

@@ -65,7 +65,8 @@ struct Driver {
       let begun = try await client.begin(try SignInOptions(json: parameters))
       box.remember(begun)
       return begun.json
-    case "registration.resume": return state(try await client.resume(url))
+    case "registration.resume":
+      return state(try await client.resume(url, transactionID: parameters["transaction"]?.string))
     case "registration.await":
       let patience = Duration.seconds(parameters["deadline"]?.integer ?? 60)
       return state(
@@ -84,6 +85,21 @@ struct Driver {
     case "pin.unlock": return try await client.unlock(pin: pin(parameters)).json
     case "pin.change": return try await client.changePIN(pin(parameters), to: pin(parameters, "newPin")).json
     case "pin.remove": return try await client.removePIN(pin(parameters)).json
+    case "account.read":
+      let account = try await client.account()
+      return .object([
+        ("registrationType", account.registrationType.map { .string($0) }),
+        ("expiresAt", account.expiresAt.map { .integer($0.seconds) }),
+        ("idToken", account.idToken.map { .string($0.reveal()) }),
+        ("profile", account.profile.map { .object($0) }),
+      ])
+    case "url.handle":
+      switch try await client.handle(url) {
+      case .registration(let state):
+        return .object([("kind", .string("registration")), ("state", state.json)])
+      case .logoutFinished: return .object([("kind", .string("logout"))])
+      case .unsolicited: return .object([("kind", .string("unsolicited"))])
+      }
     case "logout.begin":
       return .object([
         (

@@ -38,8 +38,9 @@ final class ClientBox: @unchecked Sendable {
 
 extension SignInOptions {
   init(json: JSON) throws(EnrollError) {
-    self.init()
+    self.init(kind: json["kind"]?.string.flatMap { Transaction.Kind(rawValue: $0) } ?? .signIn)
     let options = json["options"]
+    connection = options?["connection"]?.string
     prompt = options?["prompt"]?.string
     loginHint = options?["loginHint"]?.string
     maxAgeSeconds = options?["maxAge"]?.integer

@@ -33,7 +33,10 @@ extension SignInOptions {
     .optional("uiLocales", Schema(.list(.text("A BCP 47 tag."), maximumCount: 16), "The best first.")),
     .optional("idTokenHint", .text("Whose session prompt=none is about.", maximumBytes: 65_536)),
     .optional(
-      "connection", .text("The provider's name for the connection that the user chose.", maximumBytes: 256)),
+      "connection",
+      .text(
+        "The provider's name for the connection that the user chose; backend: its name for the provider, required.",
+        maximumBytes: 256)),
     .optional("email", .text("passwordless: where the code or link is sent.", maximumBytes: 320)),
     .optional("phoneNumber", .text("passwordless: where the code is sent, E.164.", maximumBytes: 32)),
     .optional(

@@ -28,12 +28,22 @@ extension CommandTable {
     },
     Command(
       "registration.resume", .blocking, "Takes the redirect back and carries its transaction to its end.",
-      takes: [.required("url", .url), .deadline], gives: stateAnswer
+      takes: [
+        .required("url", .url),
+        .optional(
+          "transaction",
+          .text(
+            "Whose return it is; needed only for one without state when several are pending.",
+            maximumBytes: 64)),
+        .deadline,
+      ], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let url = try call.requiredText("url")
       return answer(
-        try client.resume(url, until: call.until(client), cancellation: call.cancellation), client)
+        try client.resume(
+          url, transactionID: call.text("transaction"), until: call.until(client),
+          cancellation: call.cancellation), client)
     },
     Command(
       "registration.await", .waiting,

@@ -85,8 +85,7 @@ extension AuthorizationRequest {
   }
 
   /// The configured redirect, or the same loopback redirect with the listener's port and address family (R4).
-  private static func redirect(_ configuration: Configuration, _ given: String?) throws(EnrollError) -> String
-  {
+  static func redirect(_ configuration: Configuration, _ given: String?) throws(EnrollError) -> String {
     do throws(StrictURL.Refusal) {
       let configured = try StrictURL(configuration.redirectURI)
       let needsPort = configured.kind == .loopbackHTTP && configured.port == nil

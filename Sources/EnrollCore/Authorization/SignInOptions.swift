@@ -20,7 +20,8 @@ public struct SignInOptions: Sendable {
   public var uiLocales: [String]
   /// Whose session `prompt=none` is about, for providers that want to be told.
   public var idTokenHint: Secret?
-  /// Which of the provider's connections the user chose (flows.md §6): its own name for it.
+  /// Which of the provider's connections the user chose (flows.md §6): its own name for it. For
+  /// ``Transaction/Kind/backend`` it is required: the back end's name for the provider (flows.md §10).
   public var connection: String?
   /// Who gets a code or a link; for ``Transaction/Kind/passwordless`` only.
   public var recipient: Recipient?

@@ -35,7 +35,7 @@ extension Configuration {
       requireVerifiedEmail: reader.boolean("requireVerifiedEmail") ?? false,
       choices: Configuration.choices(reader),
       anotherApp: Configuration.anotherApp(reader),
-      backend: reader.value("backend")?["base"]?.string.map { BackendSettings(base: $0) },
+      backend: Configuration.backend(reader),
       passwordless: reader.text("passwordless").flatMap { PasswordlessDialect(rawValue: $0) },
       allowsLoopbackHTTP: reader.boolean("allowLoopbackHTTP") ?? false,
       caFile: reader.text("caFile"))
@@ -80,6 +80,13 @@ extension Configuration {
         kind: item["kind"]?.string ?? "", connection: item["connection"]?.string,
         label: item["label"]?.string ?? "", guidance: item["guidance"]?.string)
     }
+  }
+
+  private static func backend(_ reader: ConfigurationReader) -> BackendSettings? {
+    guard let object = reader.value("backend") else { return nil }
+    return BackendSettings(
+      base: object["base"]?.string ?? "",
+      dangerouslyAcceptsTokenInRedirect: object["dangerouslyAcceptTokenInRedirect"]?.bool ?? false)
   }
 
   private static func anotherApp(_ reader: ConfigurationReader) -> AnotherAppSettings? {

@@ -166,7 +166,12 @@ extension Configuration {
         "anotherApp", or: ["another_app"], .object(anotherAppKeys), "Registration with another app's help."),
       ConfigurationKey(
         "backend",
-        .object([ConfigurationKey("base", .url, required: true, "Where its /v1/auth begins.")]),
+        .object([
+          ConfigurationKey("base", .url, required: true, "Where its /v1/auth begins."),
+          ConfigurationKey(
+            "dangerouslyAcceptTokenInRedirect", or: ["dangerously_accept_token_in_redirect"], .boolean,
+            "Takes the session token out of the redirect itself, where others can see it. False by default."),
+        ]),
         "A back end that signs in on the app's behalf."),
       ConfigurationKey(
         "passwordless", .oneOf(PasswordlessDialect.allCases.map { $0.rawValue }),

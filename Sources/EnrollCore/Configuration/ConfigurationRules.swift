@@ -100,6 +100,9 @@ enum ConfigurationRules {
       throw refusal("standInToken", "it is needed where native is false")
     }
     if let another = configuration.anotherApp { try checkAnotherApp(another) }
+    if let base = configuration.backend?.base, base.utf8.contains(0x3F) {
+      throw refusal("backend.base", "a query is not allowed: paths are added to it")
+    }
     guard configuration.choices.count <= 32 else { throw refusal("choices", "at most 32 were expected") }
     for (index, choice) in configuration.choices.enumerated() {
       for text in [choice.kind, choice.connection ?? "-", choice.label, choice.guidance ?? "-"] {

@@ -98,9 +98,17 @@ public struct AnotherAppSettings: Equatable, Sendable {
 
 /// A back end that signs in on the app's behalf (flows.md §10).
 public struct BackendSettings: Equatable, Sendable {
+  /// Where its `/v1/auth` begins.
   public var base: String
+  /// Takes a session token out of the redirect itself, also one without `state` when exactly one transaction of this
+  /// kind is pending. Whoever sees that URL has the token, and any page can send one (RFC 9700 §4.3.2): for back ends
+  /// that cannot do better yet.
+  public var dangerouslyAcceptsTokenInRedirect: Bool
 
-  public init(base: String) { self.base = base }
+  public init(base: String, dangerouslyAcceptsTokenInRedirect: Bool = false) {
+    self.base = base
+    self.dangerouslyAcceptsTokenInRedirect = dangerouslyAcceptsTokenInRedirect
+  }
 }
 
 /// Which provider's way of passwordless sign-in is spoken (flows.md §6).

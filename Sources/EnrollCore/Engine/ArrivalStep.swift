@@ -91,7 +91,9 @@ extension Transaction {
   var registrationType: String? {
     switch kind {
     case .passwordless: "PASSWORDLESS"
-    case .signIn, .register, .anotherApp, .backend, .device: nil
+    // Whom a back end signs in with is a connection that the user chose.
+    case .backend: "SOCIAL"
+    case .signIn, .register, .anotherApp, .device: nil
     }
   }
 }

@@ -28,6 +28,11 @@ extension Engine {
       }
       let band = tokens.expiry.band(at: moment, graceSeconds: configuration.graceSeconds)
       if band == .fresh { return .known(try apply(.tokenValid)) }
+      if tokens.refreshToken == nil {
+        // Nothing renews it: it serves until its end, and then the user signs in again.
+        if band == .due { return .known(try apply(.tokenValid)) }
+        return .known(try apply(.renewalFailed(.expiredForGood)))
+      }
       return .needsRenewal
     }
     // A login that was begun before this process started goes on (R12).
@@ -169,6 +174,12 @@ extension TokenSet {
 }
 
 extension RegistrationState.RenewalFailure {
+  static var expiredForGood: Self {
+    Self(
+      error: EnrollError(.reauthenticate, "the token expired, and no refresh token came with it"),
+      remedy: .registerAgain, isTokenUsable: false)
+  }
+
   static func sessionOver(_ reason: String, _ isTokenUsable: Bool) -> Self {
     Self(
       error: EnrollError(.reauthenticate, "the provider ended the session: \(reason)"),

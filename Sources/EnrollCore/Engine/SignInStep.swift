@@ -20,7 +20,8 @@ extension Engine {
     switch options.kind {
     case .signIn, .register:
       return try beginInBrowser(options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
-    case .passwordless, .anotherApp, .backend, .device:
+    case .backend: return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
+    case .passwordless, .anotherApp, .device:
       throw EnrollError(
         .unsupported, "transactions of kind \(options.kind.rawValue) cannot be begun yet", field: "kind")
     }
@@ -53,23 +54,29 @@ extension Engine {
   }
 
   /// Takes a redirect back and carries its transaction to its end.
+  /// - Parameter transactionID: the transaction that the host takes it for; needed only for a return without `state`
+  ///   when several are pending (R6).
   /// - Throws: when the URL settles nothing: `.redirectMalformed`, `.redirectMismatch`, `.unsolicited`,
   ///   `.alreadySettled`, `.transactionExpired`, `.issuerMismatch`; or when the provider cannot be reached before the
   ///   code is sent: `.network` and its kin. No side effect then (R6), the transaction stays pending.
-  public func resume(_ url: String, cancellation: (any Cancellation)?) throws(EnrollError) -> Settlement {
+  public func resume(
+    _ url: String, transactionID: String? = nil, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Settlement {
     try requireNative()
     let redirect = try Redirect(parsing: url)
     let transactions = try store.read(account)?.transactions ?? []
     var verified = try VerifiedRedirect(
-      verifying: redirect, among: transactions,
-      issuerAnnounced: provider.cachedMetadata?.announcesIssuerInRedirect ?? false, at: clock.moment())
-    if case .code = verified.answer {
+      verifying: redirect, among: transactions, named: transactionID,
+      issuerAnnounced: provider.cachedMetadata?.announcesIssuerInRedirect ?? false,
+      acceptsTokens: configuration.backend?.dangerouslyAcceptsTokenInRedirect ?? false, at: clock.moment())
+    if case .code = verified.answer, verified.transaction.kind != .backend {
       // All that the exchange needs of the network beside the exchange: without it the transaction stays pending, and
       // the same URL may be tried again.
       let metadata = try provider.prepare(
         needsKeys: verified.transaction.asksForIDToken, cancellation: cancellation)
       verified = try VerifiedRedirect(
-        verifying: redirect, among: transactions, issuerAnnounced: metadata.announcesIssuerInRedirect,
+        verifying: redirect, among: transactions, named: transactionID,
+        issuerAnnounced: metadata.announcesIssuerInRedirect,
         at: clock.moment())
     }
     try markExchanging(verified.transaction)
@@ -79,11 +86,19 @@ extension Engine {
     case .code(let code):
       try apply(.advanced(transactionID: verified.transaction.id, step: .exchanging))
       do throws(EnrollError) {
-        let arrived = try exchange(code, of: verified.transaction, cancellation: cancellation)
+        let isBackend = verified.transaction.kind == .backend
+        let arrived =
+          isBackend
+          ? try redeem(code, of: verified.transaction, cancellation: cancellation)
+          : try exchange(code, of: verified.transaction, cancellation: cancellation)
         return try keep(arrived, of: verified.transaction)
       } catch {
         return try settle(verified.transaction, failed: error)
       }
+    case .sessionToken(let token, let lifetimeSeconds):
+      try apply(.advanced(transactionID: verified.transaction.id, step: .exchanging))
+      let arrived = accept(token, lifetimeSeconds: lifetimeSeconds, cancellation: cancellation)
+      return try keep(arrived, of: verified.transaction)
     }
   }
 

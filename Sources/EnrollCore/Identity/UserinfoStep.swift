@@ -30,9 +30,12 @@ extension Engine {
   func fetchUserinfo(
     with tokens: TokenSet, subject: String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject? {
+    let isBackends = tokens.source == .backend
+    if isBackends, !isOfBackend(configuration.issuer) { return nil }
     guard let endpoint = try provider.metadata(cancellation: cancellation).userinfoEndpoint else {
       return nil
     }
+    if isBackends, !isOfBackend(endpoint) { return nil }
     let response = try transport.send(
       UserInfo.request(endpoint: endpoint, accessToken: tokens.accessToken, tokenType: tokens.tokenType),
       cancellation: cancellation)

@@ -22,7 +22,8 @@ extension Engine {
       notify(.logoutFinished)
       return nil
     }
-    let metadata = try? provider.metadata(cancellation: cancellation)
+    let isOfIssuer = dropped.first?.source != .backend
+    let metadata = isOfIssuer ? try? provider.metadata(cancellation: cancellation) : nil
     for tokens in dropped { revokeLater(tokens) }
     sendOutbox(cancellation: cancellation)
     guard let metadata, let tokens = dropped.first, let url = try endSession(of: tokens, metadata: metadata)
@@ -90,6 +91,8 @@ extension Engine {
 
   /// Queues the revocation of a token set; ``sendOutbox(cancellation:)`` sends it.
   func revokeLater(_ tokens: TokenSet) {
+    // A back end's session token means nothing to the issuer, and must not be shown to it.
+    guard tokens.source == .issuer else { return }
     let now = clock.wallTime()
     let endpoint = provider.cachedMetadata?.revocationEndpoint
     if provider.cachedMetadata != nil, endpoint == nil { return }

@@ -3,6 +3,7 @@
 // A fragment is dropped unread, unknown parameters are ignored.
 
 public import EnrollCrypto
+import EnrollJSON
 
 /// The parameters of a redirect, found but not copied until they are asked for.
 public struct Redirect: Equatable, Sendable {
@@ -12,6 +13,9 @@ public struct Redirect: Equatable, Sendable {
   private var errorRange: Range<Int>?
   private var issuerRange: Range<Int>?
   private var descriptionRange: Range<Int>?
+  private var sessionTokenRange: Range<Int>?
+  private var lifetimeRange: Range<Int>?
+  private var repeatsSessionToken = false
 
   /// - Throws: `.redirectMalformed`.
   public init(parsing text: String) throws(EnrollError) {
@@ -44,6 +48,27 @@ public struct Redirect: Equatable, Sendable {
     return code
   }
 
+  /// The session token that some back ends put into a redirect (flows.md §10); nil when there is none. Looked at only
+  /// where that is switched on.
+  /// - Throws: `.redirectMalformed` when it came twice, beside a code or an error, or has bytes that no token has.
+  func sessionToken() throws(EnrollError) -> Secret? {
+    guard let token = secret(sessionTokenRange) else { return nil }
+    guard !repeatsSessionToken, !hasCode, !hasError else {
+      throw EnrollError(.redirectMalformed, "session_token came twice, or beside code or error (R8)")
+    }
+    guard token.withBytes({ TokenText.isAcceptable($0) }) else {
+      throw EnrollError(.redirectMalformed, "session_token must be visible ASCII of a token's length")
+    }
+    return token
+  }
+
+  /// How long the session token works (R32).
+  var sessionLifetimeSeconds: Int64 {
+    let text = decoded(lifetimeRange).map { String(decoding: $0, as: UTF8.self) }
+    return TokenResponse.lifetimeSeconds(from: text.map { .string($0) })
+  }
+
+  var hasSessionToken: Bool { sessionTokenRange != nil }
   var hasCode: Bool { codeRange != nil }
   var hasError: Bool { errorRange != nil }
 
@@ -96,6 +121,10 @@ extension Redirect {
     case .error: try once(&errorRange, parameter, "error")
     case .issuer: try once(&issuerRange, parameter, "iss")
     case .description: descriptionRange = descriptionRange ?? parameter.value
+    case .sessionToken:
+      repeatsSessionToken = sessionTokenRange != nil
+      sessionTokenRange = parameter.value
+    case .lifetime: lifetimeRange = lifetimeRange ?? parameter.value
     case nil: break
     }
   }
@@ -108,7 +137,7 @@ extension Redirect {
   }
 
   private enum Name {
-    case code, state, error, issuer, description
+    case code, state, error, issuer, description, sessionToken, lifetime
 
     /// The escapes in a name are read too, so that `c%6Fde` is a second `code`.
     init?(_ bytes: [UInt8], _ name: Range<Int>) {
@@ -124,6 +153,8 @@ extension Redirect {
       case 4 where ASCII.equals(bytes, name, "code"): self = .code
       case 5 where ASCII.equals(bytes, name, "state"): self = .state
       case 5 where ASCII.equals(bytes, name, "error"): self = .error
+      case 10 where ASCII.equals(bytes, name, "expires_in"): self = .lifetime
+      case 13 where ASCII.equals(bytes, name, "session_token"): self = .sessionToken
       case 17 where ASCII.equals(bytes, name, "error_description"): self = .description
       default: return nil
       }

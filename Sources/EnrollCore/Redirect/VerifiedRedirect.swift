@@ -8,6 +8,8 @@ public struct VerifiedRedirect: Equatable, Sendable {
   public enum Answer: Equatable, Sendable {
     /// To be exchanged, once (R15), after the state is spent (R7).
     case code(Secret)
+    /// A back end put its session token into the redirect, and that is switched on (flows.md §10).
+    case sessionToken(Secret, lifetimeSeconds: Int64)
     /// The provider said no: the transaction is settled as failed. `.loginRequired`, `.interactionRequired`,
     /// `.consentRequired`, `.accessDenied` or `.oauth`.
     case error(EnrollError)
@@ -20,14 +22,26 @@ public struct VerifiedRedirect: Equatable, Sendable {
   /// Whatever is thrown here leaves every transaction as it is: the URL had no side effect (R6).
   /// - Parameters:
   ///   - transactions: all of them, settled ones too.
+  ///   - transactionID: the one that the host names; nil where it names none.
   ///   - issuerAnnounced: the provider announces `iss` in every answer (RFC 9207 §3).
+  ///   - acceptsTokens: a back end's session token may be in the redirect itself.
   /// - Throws: `.unsolicited` when no transaction has this state; `.redirectMismatch`; `.alreadySettled`;
   ///   `.transactionExpired`; `.issuerMismatch` when `iss` is another one, or missing beside a code though announced;
   ///   `.redirectMalformed` when there is neither code nor error.
   public init(
-    verifying redirect: Redirect, among transactions: [Transaction], issuerAnnounced: Bool, at moment: Moment
+    verifying redirect: Redirect, among transactions: [Transaction], named transactionID: String? = nil,
+    issuerAnnounced: Bool, acceptsTokens: Bool = false, at moment: Moment
   ) throws(EnrollError) {
-    let transaction = try VerifiedRedirect.match(redirect, transactions)
+    let transaction: Transaction
+    if acceptsTokens, redirect.hasSessionToken, redirect.state == nil {
+      transaction = try Transaction.settled(
+        withoutStateBy: .backend, named: transactionID, among: transactions, at: moment)
+    } else {
+      transaction = try VerifiedRedirect.match(redirect, transactions)
+      guard transactionID.map({ ASCII.equals($0, transaction.id) }) ?? true else {
+        throw EnrollError(.unsolicited, "the URL answers another transaction than the one that was named")
+      }
+    }
     guard VerifiedRedirect.isRedirectURI(transaction.redirectURI, of: redirect.url) else {
       throw EnrollError(.redirectMismatch, "the URL is not the redirect URI that this transaction sent (R5)")
     }
@@ -39,7 +53,9 @@ public struct VerifiedRedirect: Equatable, Sendable {
     }
     try VerifiedRedirect.checkIssuer(redirect, transaction, issuerAnnounced)
     self.transaction = transaction
-    if let code = try redirect.code() {
+    if acceptsTokens, transaction.kind == .backend, let token = try redirect.sessionToken() {
+      answer = .sessionToken(token, lifetimeSeconds: redirect.sessionLifetimeSeconds)
+    } else if let code = try redirect.code() {
       answer = .code(code)
     } else if redirect.hasError {
       answer = .error(VerifiedRedirect.providerError(redirect))
@@ -80,7 +96,7 @@ extension VerifiedRedirect {
       guard isSame else {
         throw EnrollError(.issuerMismatch, "iss is not the issuer that was asked (R17)", field: "iss")
       }
-    } else if issuerAnnounced && redirect.hasCode {
+    } else if issuerAnnounced && redirect.hasCode && transaction.kind != .backend {
       throw EnrollError(
         .issuerMismatch, "the provider announces iss, and a code came without it (R17)", field: "iss")
     }

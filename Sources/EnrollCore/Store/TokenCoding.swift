@@ -14,6 +14,7 @@ extension TokenSet {
     object["expiry"] = expiry.json
     object["identity"] = identity?.json
     object["isVerified"] = .bool(isVerified)
+    if source != .issuer { object["source"] = .string(source.rawValue) }
     return .object(object)
   }
 
@@ -31,6 +32,11 @@ extension TokenSet {
       identity = nil
     }
     isVerified = try object.bool("isVerified")
+    let sourceName = try object.optionalString("source") ?? Source.issuer.rawValue
+    guard let source = Source(rawValue: sourceName) else {
+      throw EnrollError(.storeCorrupt, "\(place).source: one that does not exist", field: place)
+    }
+    self.source = source
     try object.end()
   }
 }

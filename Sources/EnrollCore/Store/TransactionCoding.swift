@@ -74,6 +74,7 @@ extension Transaction.Details {
     case .passwordless(let recipient):
       object["connection"] = .string(recipient.connection.rawValue)
       object["address"] = .string(recipient.address)
+    case .backend(let provider): object["provider"] = .string(provider)
     case .device(let deviceCode, let intervalSeconds):
       object["deviceCode"] = .secret(deviceCode)
       object["intervalSeconds"] = .integer(intervalSeconds)
@@ -90,6 +91,8 @@ extension Transaction.Details {
         throw EnrollError(.storeCorrupt, "\(place).connection: one that does not exist", field: place)
       }
       self = .passwordless(Recipient(connection, address: try object.string("address")))
+    } else if let provider = try object.optionalString("provider") {
+      self = .backend(provider: provider)
     } else {
       self = .device(
         deviceCode: try object.secret("deviceCode"), intervalSeconds: try object.integer("intervalSeconds"))

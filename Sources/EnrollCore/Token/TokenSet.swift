@@ -15,10 +15,20 @@ public struct TokenSet: Equatable, Sendable {
   public var identity: IdentityFacts?
   /// False while an id_token that came on refresh could not be checked for want of keys (R27).
   public var isVerified: Bool
+  public var source: Source
+
+  /// Who gave the tokens, and who alone may therefore see them.
+  public enum Source: String, Sendable, CaseIterable {
+    /// The configured issuer, or a gateway in its name.
+    case issuer
+    /// A back end that keeps the issuer's tokens to itself: a session token of its own (flows.md §10).
+    case backend
+  }
 
   public init(
     accessToken: Secret, tokenType: String, refreshToken: Secret? = nil, idToken: Secret? = nil,
-    scopes: [String] = [], expiry: Expiry, identity: IdentityFacts? = nil, isVerified: Bool = true
+    scopes: [String] = [], expiry: Expiry, identity: IdentityFacts? = nil, isVerified: Bool = true,
+    source: Source = .issuer
   ) {
     self.accessToken = accessToken
     self.tokenType = tokenType
@@ -28,6 +38,7 @@ public struct TokenSet: Equatable, Sendable {
     self.expiry = expiry
     self.identity = identity
     self.isVerified = isVerified
+    self.source = source
   }
 }
 

@@ -38,7 +38,7 @@ extension Client {
   ) throws(EnrollError) -> BegunTransaction {
     try requireOpen()
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      guard configuration.usesLoopbackRedirect else {
+      guard configuration.usesLoopbackRedirect, options.kind.endsWithRedirect else {
         return try engine.begin(options, cancellation: cancellation)
       }
       let listener = try LoopbackListener(redirectURI: configuration.redirectURI)
@@ -55,16 +55,18 @@ extension Client {
   }
 
   /// Takes a redirect URL back, from whatever process, and carries its transaction to its end.
+  /// - Parameter transactionID: the transaction that the host takes it for; needed only for a return without `state`
+  ///   when several are pending (R6).
   /// - Returns: the state G or, without confirmation, H.
   /// - Throws: why the URL settles nothing (``Engine/resume(_:cancellation:)``), or why its transaction failed: the
   ///   state is F then, or the session beside which it ran.
   public func resume(
-    _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
+    _ url: String, transactionID: String? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
     let settlement = try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.resume(url, cancellation: cancellation)
+      try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
     }
     return try remember(settlement)
   }

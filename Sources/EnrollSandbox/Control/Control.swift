@@ -66,6 +66,12 @@ extension Provider {
   /// Signs every browser out; tokens stay.
   public func signOutBrowsers() { signedIn = [:] }
 
+  /// Accounts at the back end, oldest first.
+  public var backendAccounts: [BackendAccount] { backend.accounts }
+
+  /// Whether the back end puts its session token into the redirect itself, as the documents draw it.
+  public func putBackendTokenInRedirect(_ isWanted: Bool) { backend.putsTokenInRedirect = isWanted }
+
   /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
   public func advanceClock(seconds: Int64) {
     clockShiftSeconds = clockShiftSeconds.addingReportingOverflow(seconds).partialValue

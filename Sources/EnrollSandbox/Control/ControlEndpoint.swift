@@ -62,13 +62,20 @@ extension Provider {
       let redirect = try settle(
         authorizeURL: url, user: request["user"]?.string ?? "alice", error: request["error"]?.string)
       return .object([("redirect", .string(redirect))])
+    case .backend:
+      guard let isWanted = request["tokenInRedirect"]?.bool else {
+        throw ControlError("`tokenInRedirect` must be true or false")
+      }
+      putBackendTokenInRedirect(isWanted)
+      return done
+    case .backendAccounts: return .object([("accounts", .array(backendAccounts.map(\.json)))])
     case .configuration: return .object([("configuration", configuration)])
     }
   }
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, configuration
+      signOutBrowsers, advanceClock, settle, backend, backendAccounts, configuration
   }
 }
 

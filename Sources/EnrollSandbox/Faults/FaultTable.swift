@@ -46,9 +46,9 @@ public enum FaultTable {
   }
 
   /// Endpoints that answer JSON to a client.
-  static let data: [Endpoint] = [.token, .discovery, .jwks, .userinfo, .pushed]
+  static let data: [Endpoint] = [.token, .discovery, .jwks, .userinfo, .pushed, .backendRedeem]
   /// All that a fault may strike.
-  static let every = data + [.revocation, .authorize, .interaction, .endSession, .home]
+  static let every = data + Endpoint.allCases.filter { !data.contains($0) && $0 != .control }
   static let evil = "https://evil.example"
 
   static let rows: [NamedFault] = transport + answers + redirects + idTokens + keySets
@@ -89,7 +89,10 @@ public enum FaultTable {
   ]
 
   private static let answers: [NamedFault] = [
-    row("oauthError", [.token, .authorize, .revocation, .userinfo, .pushed], .text, "that OAuth error code") {
+    row(
+      "oauthError", [.token, .authorize, .revocation, .userinfo, .pushed, .backendRedeem], .text,
+      "that OAuth error code"
+    ) {
       [.oauthError($1.text)]
     },
     row("omitMember", data, .member, "leaves out `member` of the JSON answer") { [.omitMember($1.member)] },
@@ -142,21 +145,27 @@ public enum FaultTable {
     row("omitIssuer", [.authorize], "no `iss` in the redirect although announced (R17)") {
       [.omitParameter("iss")]
     },
-    row("wrongState", [.authorize, .endSession], "another `state` (R6)") {
+    row("wrongState", [.authorize, .endSession, .backendCallback], "another `state` (R6)") {
       [.setParameter("state", "other")]
     },
-    row("omitState", [.authorize, .endSession], "no `state` (R6)") { [.omitParameter("state")] },
+    row("omitState", [.authorize, .endSession, .backendCallback], "no `state` (R6)") {
+      [.omitParameter("state")]
+    },
     row("repeatCode", [.authorize], "`code` occurs twice (R8)") { [.repeatParameter("code")] },
     row("codeAndError", [.authorize], "`error` beside `code` (R8)") {
       [.setParameter("error", "server_error")]
     },
     row("fragment", [.authorize], .text, "a fragment on the redirect (R8)") { [.fragment($1.text)] },
     row(
-      "setParameter", [.authorize, .endSession], .memberAndText, "gives `member` of the redirect that value"
+      "setParameter", [.authorize, .endSession, .backendCallback], .memberAndText,
+      "gives `member` of the redirect that value"
     ) {
       [.setParameter($1.member, $1.text)]
     },
-    row("omitParameter", [.authorize, .endSession], .member, "leaves out `member` of the redirect") {
+    row(
+      "omitParameter", [.authorize, .endSession, .backendCallback], .member,
+      "leaves out `member` of the redirect"
+    ) {
       [.omitParameter($1.member)]
     },
   ]

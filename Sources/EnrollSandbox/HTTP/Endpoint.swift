@@ -22,9 +22,20 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case revocation
   /// OpenID Connect RP-Initiated Logout §2.
   case endSession
+  /// The back end: choosing a provider.
+  case backendChoice
+  /// The back end sends the browser to a provider.
+  case backendStart
+  /// The provider sends it back.
+  case backendCallback
+  /// An app redeems its one-time code.
+  case backendRedeem
+  /// The account of a browser that is signed in at the back end.
+  case backendAccount
   /// The test-control side; no fault ever strikes here.
   case control
 
+  /// One segment in braces stands for any text.
   public var path: String {
     switch self {
     case .home: "/"
@@ -37,6 +48,11 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .userinfo: "/userinfo"
     case .revocation: "/revoke"
     case .endSession: "/end-session"
+    case .backendChoice: "/v1/auth"
+    case .backendStart: "/v1/auth/{provider}"
+    case .backendCallback: "/v1/auth/{provider}/callback"
+    case .backendRedeem: "/v1/auth/{provider}/redeem"
+    case .backendAccount: "/v1/account"
     case .control: "/_control"
     }
   }
@@ -44,14 +60,38 @@ public enum Endpoint: String, CaseIterable, Sendable {
   /// HTTP methods that it answers.
   var methods: [String] {
     switch self {
-    case .home, .discovery, .jwks: ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession: ["GET", "POST"]
-    case .pushed, .token, .revocation, .control: ["POST"]
+    case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback: ["GET"]
+    case .authorize, .interaction, .userinfo, .endSession, .backendAccount: ["GET", "POST"]
+    case .pushed, .token, .revocation, .backendRedeem, .control: ["POST"]
     }
   }
 
   init?(path: String) {
-    guard let found = Self.allCases.first(where: { $0.path == path }) else { return nil }
+    guard let found = Self.allCases.first(where: { $0.path == path || $0.parameter(of: path) != nil }) else {
+      return nil
+    }
     self = found
+  }
+
+  /// What stands in the place of the braces; nil when the path is another endpoint's.
+  func parameter(of path: String) -> String? {
+    let pattern = self.path.split(separator: "/", omittingEmptySubsequences: false)
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard pattern.count == parts.count else { return nil }
+    var found: String?
+    for (expected, part) in zip(pattern, parts) {
+      if expected.hasPrefix("{"), !part.isEmpty {
+        found = String(part)
+      } else if expected != part {
+        return nil
+      }
+    }
+    return found
+  }
+
+  /// The path with `value` in the place of the braces.
+  func path(with value: String) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).map { $0.hasPrefix("{") ? value[...] : $0 }
+      .joined(separator: "/")
   }
 }

@@ -35,6 +35,12 @@ public struct SandboxRequest: Sendable {
     return Form(encoded: text)
   }
 
+  /// The JSON of the body; nil unless it says that it is some and can be read.
+  var json: JSON? {
+    let type = headers["content-type"]?.split(separator: ";").first?.trimmingCharacters(in: .whitespaces)
+    return type?.lowercased() == "application/json" ? try? JSON.parse(body) : nil
+  }
+
   /// The token of `Authorization: Bearer` (RFC 6750 §2.1).
   var bearer: String? {
     guard let header = headers["authorization"] else { return nil }

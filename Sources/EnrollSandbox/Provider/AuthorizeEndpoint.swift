@@ -28,7 +28,8 @@ extension Provider {
     _ request: AuthorizationRequest, browser: (id: String, isNew: Bool), effects: [Fault.Effect]
   ) -> SandboxAnswer {
     forgetOldInteractions()
-    let interaction = Interaction(request, id: Encoding.randomToken(), browserID: browser.id, now: now)
+    var interaction = Interaction(request, id: Encoding.randomToken(), browserID: browser.id, now: now)
+    if request.clientID == backendClient.id { interaction.onwardTargets = backendOnwardTargets }
     let step = nextStep(interaction)
     if step == .done, let session = signedIn[browser.id] {
       return grant(request, to: session, effects: effects)

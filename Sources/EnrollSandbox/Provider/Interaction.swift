@@ -45,8 +45,13 @@ struct Interaction: Sendable {
     return mustConsent || !hasConsented ? .consent : .done
   }
 
+  /// Where its redirect may lead on from the client, by a redirect of the client's own.
+  var onwardTargets: [String] = []
+
   /// Where its pages' forms may lead in the end.
-  var formTargets: [String] { Page.formTarget(of: request.redirectURI).map { [$0] } ?? [] }
+  var formTargets: [String] {
+    (Page.formTarget(of: request.redirectURI).map { [$0] } ?? []) + onwardTargets
+  }
 }
 
 /// The session of one browser.

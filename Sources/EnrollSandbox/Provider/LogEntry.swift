@@ -17,7 +17,7 @@ struct LogEntry: Sendable {
   static let limit = 1000
   private static let harmless: Set<String> = [
     "client_id", "grant_type", "prompt", "response_type", "scope", "max_age", "acr_values", "action", "step",
-    "code_challenge_method", "token_type_hint",
+    "code_challenge_method", "token_type_hint", "platform",
   ]
 
   init(_ endpoint: Endpoint, _ request: SandboxRequest, _ answer: SandboxAnswer, struck: Bool, at time: Int64)

@@ -47,6 +47,7 @@ extension Provider {
   }
 
   func userinfo(_ http: SandboxRequest) -> SandboxAnswer {
+    if let claims = backendClaims(ofSession: http.bearer) { return .json(claims) }
     guard let text = http.bearer, let grant = grants.grant(ofAccessToken: text, now: now),
       let user = user(grant.userName)
     else {

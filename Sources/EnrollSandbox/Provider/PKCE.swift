@@ -15,8 +15,11 @@ enum PKCE {
   }
 
   static func matches(verifier: String, challenge: String) -> Bool {
-    guard isVerifier(verifier), let hash = try? Digest.sha256.hash(Array(verifier.utf8)) else { return false }
-    return Encoding.base64URL(hash) == challenge
+    isVerifier(verifier) && self.challenge(for: verifier) == challenge
+  }
+
+  static func challenge(for verifier: String) -> String? {
+    (try? Digest.sha256.hash(Array(verifier.utf8))).map { Encoding.base64URL($0) }
   }
 
   private static func isUnreserved(_ byte: UInt8) -> Bool {

@@ -11,6 +11,7 @@ public actor Provider {
   var grants = Grants()
   /// By the name that the client got.
   var pushedRequests: [String: PushedRequest] = [:]
+  var backend: Backend
   var interactions: [String: Interaction] = [:]
   /// By the value of the browser's cookie.
   var signedIn: [String: SignedIn] = [:]
@@ -29,6 +30,7 @@ public actor Provider {
     self.issuer = issuer
     users = options.users
     keys = try SigningKeys(options.algorithms)
+    backend = try Backend()
   }
 
   var now: Int64 { options.clock() + clockShiftSeconds }
@@ -75,11 +77,19 @@ public actor Provider {
     case .userinfo: userinfo(request)
     case .revocation: revoke(request)
     case .endSession: endSession(request, effects: effects)
+    case .backendChoice: Page.backendChoice().answer()
+    case .backendStart: startBackendSignIn(request)
+    case .backendCallback: finishBackendSignIn(request, effects: effects)
+    case .backendRedeem: redeemBackendCode(request)
+    case .backendAccount: backendAccountPage(request)
     case .control: control(request)
     }
   }
 
-  func client(_ id: String?) -> Client? { options.clients.first { $0.id == id } }
+  /// Those that were set up, and the sandbox's own.
+  var clients: [Client] { options.clients + [backendClient] }
+
+  func client(_ id: String?) -> Client? { clients.first { $0.id == id } }
 
   func user(_ name: String?) -> User? { users.first { $0.name == name } }
 }

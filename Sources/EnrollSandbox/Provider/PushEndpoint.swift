@@ -39,7 +39,7 @@ extension Provider {
   /// Nothing is pushed that could not be sent through a browser.
   private func check(_ form: Form) throws(OAuthRefusal) {
     do throws(AuthorizationRequest.Refusal) {
-      _ = try AuthorizationRequest.read(form, clients: options.clients)
+      _ = try AuthorizationRequest.read(form, clients: clients)
     } catch {
       switch error {
       case .page(let reason): throw .invalidRequest(reason)
@@ -53,7 +53,7 @@ extension Provider {
     guard options.pushedRequests != .off, let name = form["request_uri"],
       name.hasPrefix(PushedRequest.namePrefix)
     else {
-      let request = try AuthorizationRequest.read(form, clients: options.clients)
+      let request = try AuthorizationRequest.read(form, clients: clients)
       guard options.pushedRequests != .required else {
         throw .redirect(
           to: request.redirectURI, state: request.state,
@@ -67,6 +67,6 @@ extension Provider {
     guard pushed.clientID == form["client_id"] else {
       throw .page("The request_uri is another client's.")
     }
-    return try AuthorizationRequest.read(pushed.form, clients: options.clients)
+    return try AuthorizationRequest.read(pushed.form, clients: clients)
   }
 }

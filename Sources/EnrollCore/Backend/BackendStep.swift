@@ -1,0 +1,63 @@
+// Signing in through a back end: begin hands out its URL, and the one-time code that comes back is redeemed for a
+// session token (flows.md §10, R6, R13-R15). RFC 9700 §4.3.2 forbids tokens in redirects; the documents' form is
+// accepted only behind a switch with an alarming name.
+
+import EnrollCrypto
+import EnrollJSON
+
+extension Engine {
+  func beginAtBackend(
+    _ options: SignInOptions, loopbackRedirectURI: String?
+  ) throws(EnrollError) -> BegunTransaction {
+    let asksForLogin = try store.read(account)?.asksForLogin ?? false
+    let request = try BackendRequest.make(
+      configuration: configuration, options: options, redirectURI: loopbackRedirectURI,
+      asksForLogin: asksForLogin, at: clock.moment(),
+      random: try random.bytes(BackendRequest.randomByteCount))
+    try remember(request.transaction)
+    return BegunTransaction(of: request.transaction, action: .openURL(request.url))
+  }
+
+  /// Code to session token.
+  func redeem(
+    _ code: Secret, of transaction: Transaction, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    let backend = try BackendEndpoint.settings(of: configuration)
+    guard case .backend(let provider) = transaction.details else {
+      throw EnrollError(.internal, "a back end's transaction does not name its provider")
+    }
+    guard ASCII.equals(backend.base, transaction.issuer) else {
+      throw EnrollError(
+        .configuration, "backend.base is another one than when the transaction began", field: "backend.base")
+    }
+    let request = BackendEndpoint.redeem(code, of: transaction, provider: provider, base: backend.base)
+    let sent = clock.moment()
+    let http = try transport.send(request, cancellation: cancellation)
+    var arrived = arrival(try BackendEndpoint.session(http, at: sent), cancellation: cancellation)
+    arrived.clockOffsetSeconds = clockOffset(of: http, at: sent)
+    return arrived
+  }
+
+  /// A session token that came in the redirect itself.
+  func accept(
+    _ token: Secret, lifetimeSeconds: Int64, cancellation: (any Cancellation)?
+  ) -> Arrival {
+    arrival(
+      BackendEndpoint.session(token, lifetimeSeconds: lifetimeSeconds, at: clock.moment()),
+      cancellation: cancellation)
+  }
+
+  /// There is no id_token: the profile is what userinfo says, or empty. The token is there, whatever becomes of that.
+  private func arrival(_ tokens: TokenSet, cancellation: (any Cancellation)?) -> Arrival {
+    let profile = try? fetchUserinfo(with: tokens, subject: nil, cancellation: cancellation)
+    return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: nil)
+  }
+
+  /// Whether `address` is on the back end's own origin: its session token is shown to nobody else.
+  func isOfBackend(_ address: String) -> Bool {
+    guard let base = configuration.backend.flatMap({ try? StrictURL($0.base) }),
+      let url = try? StrictURL(address)
+    else { return false }
+    return url.bytes[..<url.path.lowerBound].elementsEqual(base.bytes[..<base.path.lowerBound])
+  }
+}
