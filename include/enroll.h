@@ -185,6 +185,7 @@ typedef int32_t enroll_status;
 #define ENROLL_OAUTH_ERROR_CAPACITY 64
 #define ENROLL_TRANSACTION_CAPACITY 48
 #define ENROLL_USER_CODE_CAPACITY 64
+#define ENROLL_VERIFICATION_URI_CAPACITY 512
 #define ENROLL_TOKEN_TYPE_CAPACITY 32
 #define ENROLL_PKCE_CAPACITY 48
 
@@ -543,7 +544,9 @@ void enroll_begin_options_init(enroll_begin_options *options, size_t struct_size
 #define ENROLL_ACTION_ENTER_CODE 2
 /** Open the URL, a link of another app; its way back goes to enroll_registration_resume. */
 #define ENROLL_ACTION_OPEN_OTHER_APP 3
-/** Show the user `user_code` and the URL, to be typed in a browser elsewhere, and use enroll_registration_await. */
+/** Show the user `user_code` and `verification_uri`, to be typed in a browser elsewhere, and use
+ *  enroll_registration_await, which asks the provider meanwhile (RFC 8628). The URL is the same address, with the code
+ *  in it where the provider gives one: for a QR code. */
 #define ENROLL_ACTION_SHOW_DEVICE_CODE 4
 
 /** A transaction that has begun. */
@@ -561,10 +564,12 @@ typedef struct enroll_transaction {
   char id[ENROLL_TRANSACTION_CAPACITY];
   /** ENROLL_ACTION_SHOW_DEVICE_CODE: what the user types (RFC 8628 3.2). */
   char user_code[ENROLL_USER_CODE_CAPACITY];
+  /** ENROLL_ACTION_SHOW_DEVICE_CODE: where the user types it. */
+  char verification_uri[ENROLL_VERIFICATION_URI_CAPACITY];
 } enroll_transaction;
 
 /* clang-format off */
-#define ENROLL_TRANSACTION_INIT {sizeof(enroll_transaction), 0, 0, 0, {0}, {0}}
+#define ENROLL_TRANSACTION_INIT {sizeof(enroll_transaction), 0, 0, 0, {0}, {0}, {0}}
 /* clang-format on */
 
 /** Does what ENROLL_TRANSACTION_INIT does. NULL does nothing. */
@@ -601,10 +606,12 @@ enroll_status enroll_registration_resume_transaction(enroll_client *client, cons
                                                      size_t transaction_size, const char *url, size_t url_size,
                                                      int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
-/** Waits until a transaction that comes back by itself (a loopback redirect) is settled.
+/** Waits until a transaction that comes back by itself is settled: by a loopback redirect, or by the user of another
+ *  device (ENROLL_KIND_DEVICE), about whom the provider is asked as often as it allows. Any process with the store may
+ *  await the latter.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_TRANSACTION_EXPIRED; what enroll_registration_resume returns;
  *  ENROLL_E_DEADLINE_EXCEEDED (the transaction stays pending); [call].
- *  Command: registration.await. Source: RFC 8252 7.3. */
+ *  Command: registration.await. Source: RFC 8252 7.3, RFC 8628 3.5. */
 enroll_status enroll_registration_await(enroll_client *client, const char *transaction, size_t transaction_size,
                                         int64_t timeout_ms, enroll_state *state, enroll_error *error);
 

@@ -126,8 +126,17 @@ public struct EnrollClient: Sendable {
   public func settled(
     _ transaction: BegunTransaction, patience: Duration = .seconds(600)
   ) async throws(EnrollError) -> RegistrationState {
+    try await settled(transaction.transactionID, patience: patience)
+  }
+
+  /// Waits until a transaction is settled, in this process or a later one: by its redirect or, with
+  /// ``HostAction/showDeviceCode(_:)``, by the user elsewhere, about which the provider is asked meanwhile.
+  /// - Parameter transactionID: ``BegunTransaction/transactionID``.
+  public func settled(
+    _ transactionID: String, patience: Duration = .seconds(600)
+  ) async throws(EnrollError) -> RegistrationState {
     try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
-      try client.awaitTransaction(transaction.transactionID, until: deadline, cancellation: cancellation)
+      try client.awaitTransaction(transactionID, until: deadline, cancellation: cancellation)
     }
   }
 

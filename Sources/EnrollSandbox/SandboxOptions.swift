@@ -15,6 +15,9 @@ public struct SandboxOptions: Sendable {
   /// Counted anew at each rotation.
   public var refreshLifetimeSeconds: Int64 = 30 * 86_400
   public var codeLifetimeSeconds: Int64 = 60
+  /// How long a device waits for its user, and how often it may ask (RFC 8628 §3.2).
+  public var deviceLifetimeSeconds: Int64 = 600
+  public var deviceIntervalSeconds: Int64 = 5
   /// How long a user may take over the pages.
   public var interactionLifetimeSeconds: Int64 = 600
   /// How long the refresh token before the current one may be sent again; 0: that is reuse, and ends the session.

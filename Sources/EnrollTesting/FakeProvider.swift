@@ -12,7 +12,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// The endpoints that can misbehave and be counted.
   public enum Endpoint: String, Sendable, CaseIterable {
-    case discovery, keys, token, userinfo, revocation
+    case discovery, keys, token, userinfo, revocation, deviceAuthorization
     /// RFC 9126; announced with ``Settings/takesPushedRequests``.
     case pushed
   }
@@ -41,6 +41,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var requests: [(Endpoint, HTTPRequest)] = []
     var codes: [String: Grant] = [:]
     var refreshTokens: [String: Grant] = [:]
+    var deviceCodes: [String: Grant] = [:]
     var issued = 0
     /// Queries by the names that clients got.
     var pushed: [String: String] = [:]
@@ -73,6 +74,10 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     /// Seconds by which the server's clock differs.
     public var clockOffsetSeconds: Int64 = 0
     public var userinfoSubject: String?
+    /// What a poll of a device code gets: nil for tokens, else the error.
+    public var deviceError: String? = "authorization_pending"
+    /// Edits the answer of the device authorization endpoint.
+    public var deviceAuthorization: @Sendable (inout JSONObject) -> Void = { _ in }
   }
 
   public init(issuer: String = "https://id.example", clock: any Clock) throws {
@@ -174,6 +179,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case issuer + "/userinfo": .userinfo
     case issuer + "/revoke": .revocation
     case issuer + "/par": .pushed
+    case issuer + "/device": .deviceAuthorization
     default: nil
     }
   }
@@ -186,6 +192,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case .userinfo: userinfo()
     case .revocation: revoke(form(request))
     case .pushed: push(request)
+    case .deviceAuthorization: authorizeDevice(form(request))
     }
   }
 
@@ -196,6 +203,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       ("userinfo_endpoint", .string(issuer + "/userinfo")),
       ("revocation_endpoint", .string(issuer + "/revoke")),
       ("end_session_endpoint", .string(issuer + "/logout")),
+      ("device_authorization_endpoint", .string(issuer + "/device")),
       ("response_types_supported", .array([.string("code")])),
       ("code_challenge_methods_supported", .array([.string("S256")])),
       ("authorization_response_iss_parameter_supported", .bool(true)),
@@ -240,8 +248,39 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       }
       guard let grant else { return refusal("invalid_grant") }
       return tokens(for: grant, isRefresh: true)
+    case "urn:ietf:params:oauth:grant-type:device_code": return poll(form["device_code"] ?? "")
     default: return refusal("unsupported_grant_type")
     }
+  }
+
+  /// RFC 8628 §3.2.
+  private func authorizeDevice(_ form: [String: String]) -> HTTPResponse {
+    let (number, settings) = state.withLock { state in
+      state.issued += 1
+      state.deviceCodes["device-\(state.issued)"] = Grant(
+        clientID: form["client_id"] ?? "", subject: state.settings.subject, nonce: nil, challenge: "",
+        redirectURI: "",
+        hasOpenID: (form["scope"] ?? "").split(separator: " ").contains("openid"))
+      return (state.issued, state.settings)
+    }
+    var answer = JSONObject([
+      ("device_code", .string("device-\(number)")), ("user_code", .string("WDJB-MJHT")),
+      ("verification_uri", .string(issuer + "/activate")),
+      ("verification_uri_complete", .string(issuer + "/activate?user_code=WDJB-MJHT")),
+      ("expires_in", .integer(600)), ("interval", .integer(5)),
+    ])
+    settings.deviceAuthorization(&answer)
+    return json(200, .object(answer))
+  }
+
+  /// RFC 8628 §3.5.
+  private func poll(_ deviceCode: String) -> HTTPResponse {
+    let (grant, error) = state.withLock { state -> (Grant?, String?) in
+      if let error = state.settings.deviceError { return (nil, error) }
+      return (state.deviceCodes.removeValue(forKey: deviceCode), nil)
+    }
+    guard let grant else { return refusal(error ?? "invalid_grant") }
+    return tokens(for: grant, isRefresh: false)
   }
 
   private func tokens(for grant: Grant, isRefresh: Bool) -> HTTPResponse {

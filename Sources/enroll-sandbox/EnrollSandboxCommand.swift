@@ -46,6 +46,9 @@
     @Option(help: "Seconds in which the refresh token before the current one may be sent again.")
     var grace: Int64 = 0
 
+    @Option(help: "Seconds between two polls of a device.")
+    var deviceInterval: Int64 = 5
+
     @Option(help: "The algorithm that signs id_tokens; the others have keys in the set as well.")
     var algorithm: SignatureAlgorithm = .RS256
 
@@ -65,8 +68,8 @@
     var quiet = false
 
     func validate() throws {
-      guard accessLifetime > 0, refreshLifetime > 0, grace >= 0 else {
-        throw ValidationError("Lifetimes are greater than 0, and --grace is not negative.")
+      guard accessLifetime > 0, refreshLifetime > 0, grace >= 0, deviceInterval > 0 else {
+        throw ValidationError("Lifetimes and intervals are greater than 0, and --grace is not negative.")
       }
     }
 
@@ -107,6 +110,7 @@
       options.refreshLifetimeSeconds = refreshLifetime
       options.refreshGraceSeconds = grace
       options.pushedRequests = pushedRequests
+      options.deviceIntervalSeconds = deviceInterval
       options.algorithms = [algorithm] + SignatureAlgorithm.allCases.filter { $0 != algorithm }
       if !quiet { options.log = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) } }
       return options

@@ -95,6 +95,7 @@ static enroll_status registration_begin(json_t *parameters, json_t **result) {
   json_t *given = json_object_get(parameters, "options"), *more = json_object_get(parameters, "parameters");
   text kind = text_of(parameters, "kind"), prompt = text_of(given, "prompt"), hint = text_of(given, "loginHint");
   text id_token_hint = text_of(given, "idTokenHint"), connection = text_of(given, "connection");
+  text email = text_of(given, "email"), phone = text_of(given, "phoneNumber"), send = text_of(given, "send");
   char *scopes = words_of(parameters, "scopes"), *acr = words_of(given, "acrValues"), *ui = words_of(given, "uiLocales");
   char *encoded = more == NULL ? NULL : json_dumps(more, JSON_COMPACT);
   for (int32_t index = 0; kind.data != NULL && index < 6; index++)
@@ -115,6 +116,11 @@ static enroll_status registration_begin(json_t *parameters, json_t **result) {
   options.id_token_hint_size = id_token_hint.size;
   options.connection = connection.data;
   options.connection_size = connection.size;
+  options.email = email.data;
+  options.email_size = email.size;
+  options.phone_number = phone.data;
+  options.phone_number_size = phone.size;
+  options.send = send.data != NULL && strcmp(send.data, "link") == 0 ? ENROLL_SEND_LINK : ENROLL_SEND_CODE;
   options.parameters = encoded;
   options.parameters_size = ENROLL_NUL_TERMINATED;
   enroll_status status =
@@ -123,13 +129,7 @@ static enroll_status registration_begin(json_t *parameters, json_t **result) {
   free(acr);
   free(ui);
   free(encoded);
-  static const char *const actions[] = {"", "openURL", "enterCode", "openOtherApp", "showDeviceCode"};
-  if (status == ENROLL_OK) {
-    *result = json_pack("{s:s, s:{s:s, s:s}, s:I, s:b}", "transaction", transaction.id, "action", "type",
-                        actions[transaction.action], "url", url.data, "expiresAt", (json_int_t)transaction.expires_at,
-                        "survivesProcess", transaction.survives_process);
-    if (redirect_uri.size > 0) json_object_set_new(*result, "redirectUri", json_string(redirect_uri.data));
-  }
+  if (status == ENROLL_OK) *result = json_of_begun(&transaction, &url, &redirect_uri);
   enroll_buf_free(&url);
   enroll_buf_free(&redirect_uri);
   return status;

@@ -62,6 +62,25 @@ static json_t *json_of_reason(enroll_status status, const char *message, int32_t
   return json_of_error(&error);
 }
 
+json_t *json_of_begun(const enroll_transaction *transaction, const enroll_buf *url, const enroll_buf *redirect_uri) {
+  json_t *action = NULL;
+  switch (transaction->action) {
+    case ENROLL_ACTION_OPEN_URL: action = json_pack("{s:s, s:s}", "type", "openURL", "url", url->data); break;
+    case ENROLL_ACTION_OPEN_OTHER_APP: action = json_pack("{s:s, s:s}", "type", "openOtherApp", "url", url->data); break;
+    case ENROLL_ACTION_ENTER_CODE: action = json_pack("{s:s}", "type", "enterCode"); break;
+    case ENROLL_ACTION_SHOW_DEVICE_CODE:
+      action = json_pack("{s:s, s:s, s:s}", "type", "showDeviceCode", "userCode", transaction->user_code,
+                         "verificationUri", transaction->verification_uri);
+      if (strcmp(url->data, transaction->verification_uri) != 0)
+        json_object_set_new(action, "verificationUriComplete", json_string(url->data));
+      break;
+  }
+  json_t *begun = json_pack("{s:s, s:o, s:I, s:b}", "transaction", transaction->id, "action", action, "expiresAt",
+                            (json_int_t)transaction->expires_at, "survivesProcess", transaction->survives_process);
+  if (redirect_uri->size > 0) json_object_set_new(begun, "redirectUri", json_string(redirect_uri->data));
+  return begun;
+}
+
 json_t *json_of_state(const enroll_state *state, json_t *claims) {
   static const struct {
     char letter;

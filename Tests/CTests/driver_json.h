@@ -20,6 +20,7 @@ int64_t timeout_of(json_t *parameters);
 char *words_of(json_t *parameters, const char *name);
 
 json_t *json_of_error(const enroll_error *error);
+json_t *json_of_begun(const enroll_transaction *transaction, const enroll_buf *url, const enroll_buf *redirect_uri);
 /* `claims` is the profile, in state G. */
 json_t *json_of_state(const enroll_state *state, json_t *claims);
 json_t *json_of_access(const enroll_access *access, const enroll_buf *token);

@@ -1,4 +1,5 @@
 #if Sandbox
+  import EnrollJSON
   @testable import EnrollSandbox
   import Foundation
   import Testing
@@ -124,6 +125,16 @@
       pages.append(("consent", try await browser.submit(signIn, right)))
       pages.append(("choose", try await browser.open(client.authorize(["prompt": "select_account"]))))
       pages.append(("error", try await browser.get("/authorize")))
+      let device = try await client.browser.post("/device/authorize", [("client_id", "sample-app")])
+      let code = device.json["user_code"]?.string ?? ""
+      pages.append(("device", try await browser.get("/device?user_code=\(code)")))
+      pages.append(("device, refused", try await browser.post("/device", [("user_code", "WRONG")])))
+      for action in ["cancel", "continue"] {
+        let begun = try await client.browser.post("/device/authorize", [("client_id", "sample-app")])
+        var page = try await browser.post("/device", [("user_code", begun.json["user_code"]?.string ?? "")])
+        while let location = page.location { page = try await browser.get(location) }
+        pages.append(("device, \(action)", try await browser.submit(page, [("action", action)])))
+      }
       let signOut = try await browser.get("/end-session?client_id=sample-app")
       pages.append(("sign out", signOut))
       pages.append(("stay", try await browser.post("/end-session", [("action", "stay")])))

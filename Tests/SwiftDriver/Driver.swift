@@ -62,15 +62,13 @@ struct Driver {
     case "registration.state":
       return state(try await client.state(settled: parameters["wait"]?.bool ?? false))
     case "registration.begin":
-      let begun = try await client.begin(try SignInOptions(json: parameters))
-      box.remember(begun)
-      return begun.json
+      return try await client.begin(try SignInOptions(json: parameters)).json
     case "registration.resume":
       return state(try await client.resume(url, transactionID: parameters["transaction"]?.string))
     case "registration.await":
       let patience = Duration.seconds(parameters["deadline"]?.integer ?? 60)
       return state(
-        try await client.settled(try box.begun(parameters["transaction"]?.string ?? ""), patience: patience))
+        try await client.settled(parameters["transaction"]?.string ?? "", patience: patience))
     case "registration.confirm": return state(try await client.confirm())
     case "registration.retry": return state(try await client.retry())
     case "token.access":
@@ -85,14 +83,7 @@ struct Driver {
     case "pin.unlock": return try await client.unlock(pin: pin(parameters)).json
     case "pin.change": return try await client.changePIN(pin(parameters), to: pin(parameters, "newPin")).json
     case "pin.remove": return try await client.removePIN(pin(parameters)).json
-    case "account.read":
-      let account = try await client.account()
-      return .object([
-        ("registrationType", account.registrationType.map { .string($0) }),
-        ("expiresAt", account.expiresAt.map { .integer($0.seconds) }),
-        ("idToken", account.idToken.map { .string($0.reveal()) }),
-        ("profile", account.profile.map { .object($0) }),
-      ])
+    case "account.read": return try await client.account().json
     case "url.handle":
       switch try await client.handle(url) {
       case .registration(let state):

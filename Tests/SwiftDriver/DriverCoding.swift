@@ -3,12 +3,11 @@
 import EnrollKit
 import Foundation
 
-/// The one client of the process, and the transactions that it began.
+/// The one client of the process.
 final class ClientBox: @unchecked Sendable {
   // Unchecked: `lock` is held around every access.
   private let lock = NSLock()
   private var opened: EnrollClient?
-  private var transactions: [String: BegunTransaction] = [:]
 
   func open(_ parameters: JSON) throws(EnrollError) {
     let configuration = try Configuration(json: parameters["configuration"] ?? .null)
@@ -25,25 +24,20 @@ final class ClientBox: @unchecked Sendable {
     }
     return client
   }
-
-  func remember(_ begun: BegunTransaction) { lock.withLock { transactions[begun.transactionID] = begun } }
-
-  func begun(_ id: String) throws(EnrollError) -> BegunTransaction {
-    guard let begun = lock.withLock({ transactions[id] }) else {
-      throw EnrollError(.notFound, "no such transaction", field: "transaction")
-    }
-    return begun
-  }
 }
 
 extension SignInOptions {
   init(json: JSON) throws(EnrollError) {
     self.init(kind: json["kind"]?.string.flatMap { Transaction.Kind(rawValue: $0) } ?? .signIn)
     let options = json["options"]
-    connection = options?["connection"]?.string
     prompt = options?["prompt"]?.string
     loginHint = options?["loginHint"]?.string
     maxAgeSeconds = options?["maxAge"]?.integer
+    acrValues = options?["acrValues"]?.array?.compactMap { $0.string } ?? []
+    connection = options?["connection"]?.string
+    recipient = try Recipient(
+      email: options?["email"]?.string, phoneNumber: options?["phoneNumber"]?.string)
+    message = options?["send"]?.string.flatMap { Recipient.Message(rawValue: $0) } ?? .code
     for member in json["parameters"]?.object?.members ?? [] {
       parameters.append((member.key, member.value.string ?? ""))
     }
@@ -115,6 +109,16 @@ extension RegistrationState {
       members["error"] = error.json
     }
     return .object(members)
+  }
+}
+
+extension AccountSnapshot {
+  var json: JSON {
+    .object([
+      ("profile", profile.map { .object($0) }), ("idToken", idToken.map { .string($0.reveal()) }),
+      ("expiresAt", expiresAt.map { .integer($0.seconds) }),
+      ("registrationType", registrationType.map { .string($0) }),
+    ])
   }
 }
 

@@ -15,6 +15,7 @@ extension enroll_transaction {
     case .showDeviceCode(let code):
       action = ENROLL_ACTION_SHOW_DEVICE_CODE
       CharacterArray.write(code.userCode, to: &user_code)
+      CharacterArray.write(code.verificationURI, to: &verification_uri)
     }
     survives_process = begun.survivesProcess ? 1 : 0
     expires_at = begun.expiresAt.seconds

@@ -47,7 +47,7 @@ extension CommandTable {
     },
     Command(
       "registration.await", .waiting,
-      "Waits until a transaction is settled: by its loopback redirect, by another call or another process.",
+      "Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with a device code, by the user elsewhere.",
       takes: [.required("transaction", .transaction), .deadline], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()

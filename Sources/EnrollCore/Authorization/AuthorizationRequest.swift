@@ -54,7 +54,7 @@ public struct AuthorizationRequest: Sendable {
 }
 
 extension AuthorizationRequest {
-  private static func scopes(_ configuration: Configuration, _ options: SignInOptions) -> [String] {
+  static func scopes(_ configuration: Configuration, _ options: SignInOptions) -> [String] {
     let scopes = options.scopes ?? configuration.scopes
     return configuration.requireVerifiedEmail ? Scopes.adding("email", to: scopes) : scopes
   }

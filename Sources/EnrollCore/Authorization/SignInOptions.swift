@@ -53,6 +53,15 @@ public struct SignInOptions: Sendable {
 }
 
 extension SignInOptions {
+  /// The transaction ends with a redirect to the configured redirect URI.
+  public var comesBackByRedirect: Bool {
+    switch kind {
+    case .signIn, .register, .backend: true
+    case .passwordless: message == .link
+    case .anotherApp, .device: false
+    }
+  }
+
   /// - Parameter scopes: the ones that will be sent.
   /// - Throws: `.invalidArgument`; `field` is the option.
   func check(sending scopes: [String]) throws(EnrollError) {

@@ -7,14 +7,6 @@ public import EnrollCrypto
 public struct Transaction: Equatable, Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     case signIn, register, passwordless, anotherApp, backend, device
-
-    /// A browser ends it by a redirect, which may be one to a loopback listener (R4).
-    public var endsWithRedirect: Bool {
-      switch self {
-      case .signIn, .register, .passwordless, .backend: true
-      case .anotherApp, .device: false
-      }
-    }
   }
 
   /// Pending until settled once. A settled one is remembered until its deadline, so that a second redirect is told
@@ -61,8 +53,8 @@ public struct Transaction: Equatable, Sendable {
     case passwordless(Recipient)
     /// The back end's name for the provider (flows.md §10).
     case backend(provider: String)
-    /// RFC 8628 §3.2.
-    case device(deviceCode: Secret, intervalSeconds: Int64)
+    /// RFC 8628 §3.2; the next poll is not sent before the end of `notBefore`.
+    case device(deviceCode: Secret, intervalSeconds: Int64, notBefore: Expiry)
   }
 
   public init(

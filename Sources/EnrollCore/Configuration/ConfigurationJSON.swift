@@ -64,6 +64,7 @@ extension Configuration {
       endSession: object["endSessionEndpoint"]?.string,
       introspection: object["introspectionEndpoint"]?.string,
       pushedAuthorizationRequest: object["pushedAuthorizationRequestEndpoint"]?.string,
+      deviceAuthorization: object["deviceAuthorizationEndpoint"]?.string,
       announcesIssuerInRedirect: object["authorizationResponseIssParameterSupported"]?.bool ?? false)
   }
 

@@ -96,6 +96,8 @@ extension Configuration {
         "pushedAuthorizationRequestEndpoint", or: ["pushed_authorization_request_endpoint"], .url, "RFC 9126."
       ),
       ConfigurationKey(
+        "deviceAuthorizationEndpoint", or: ["device_authorization_endpoint"], .url, "RFC 8628 §3.1."),
+      ConfigurationKey(
         "authorizationResponseIssParameterSupported", or: ["authorization_response_iss_parameter_supported"],
         .boolean,
         "Whether every answer carries iss (RFC 9207); its absence is then refused. False by default."),

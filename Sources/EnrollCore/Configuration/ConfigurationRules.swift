@@ -63,6 +63,7 @@ enum ConfigurationRules {
     try endpoint(endpoints.introspection, "endpoints.introspectionEndpoint", configuration)
     try endpoint(
       endpoints.pushedAuthorizationRequest, "endpoints.pushedAuthorizationRequestEndpoint", configuration)
+    try endpoint(endpoints.deviceAuthorization, "endpoints.deviceAuthorizationEndpoint", configuration)
   }
 
   private static func checkClient(_ configuration: Configuration) throws(EnrollError) {

@@ -11,13 +11,14 @@ public struct Endpoints: Equatable, Sendable {
   public var introspection: String?
   /// RFC 9126.
   public var pushedAuthorizationRequest: String?
+  public var deviceAuthorization: String?
   /// Whether the provider puts `iss` into every answer (RFC 9207); its absence is then refused (R17).
   public var announcesIssuerInRedirect: Bool
 
   public init(
     authorization: String, token: String, jwks: String, userinfo: String? = nil, revocation: String? = nil,
     endSession: String? = nil, introspection: String? = nil, pushedAuthorizationRequest: String? = nil,
-    announcesIssuerInRedirect: Bool = false
+    deviceAuthorization: String? = nil, announcesIssuerInRedirect: Bool = false
   ) {
     self.authorization = authorization
     self.token = token
@@ -27,6 +28,7 @@ public struct Endpoints: Equatable, Sendable {
     self.endSession = endSession
     self.introspection = introspection
     self.pushedAuthorizationRequest = pushedAuthorizationRequest
+    self.deviceAuthorization = deviceAuthorization
     self.announcesIssuerInRedirect = announcesIssuerInRedirect
   }
 }

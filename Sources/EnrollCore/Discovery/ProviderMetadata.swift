@@ -40,7 +40,7 @@ extension ProviderMetadata {
       endSessionEndpoint: endpoints.endSession,
       introspectionEndpoint: endpoints.introspection,
       pushedAuthorizationRequestEndpoint: endpoints.pushedAuthorizationRequest,
-      deviceAuthorizationEndpoint: nil,
+      deviceAuthorizationEndpoint: endpoints.deviceAuthorization,
       announcesIssuerInRedirect: endpoints.announcesIssuerInRedirect,
       requiresPushedRequests: false,
       dpopAlgorithms: [],

@@ -21,7 +21,8 @@ extension Engine {
     case .signIn, .register:
       return try beginInBrowser(options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
     case .backend: return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
-    case .passwordless, .anotherApp, .device:
+    case .device: return try beginDevice(options, cancellation: cancellation)
+    case .passwordless, .anotherApp:
       throw EnrollError(
         .unsupported, "transactions of kind \(options.kind.rawValue) cannot be begun yet", field: "kind")
     }
@@ -111,6 +112,13 @@ extension Engine {
       code: code, transaction: transaction, configuration: configuration, metadata: metadata)
     let sent = clock.moment()
     let http = try transport.send(request, cancellation: cancellation)
+    return try arrival(in: http, sent: sent, of: transaction, cancellation: cancellation)
+  }
+
+  /// The token endpoint's answer to proven tokens.
+  func arrival(
+    in http: HTTPResponse, sent: Moment, of transaction: Transaction, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
     let offset = clockOffset(of: http, at: sent)
     let response = try TokenResponse(processing: http)
     var tokens = response.tokenSet(requestedScopes: transaction.scopes, at: sent)
@@ -125,7 +133,7 @@ extension Engine {
     let proven = try provider.verify(
       idToken,
       expecting: IDTokenExpectations(
-        issuer: transaction.issuer, clientID: configuration.clientID, nonce: transaction.nonce,
+        issuer: transaction.issuer, clientID: configuration.clientID, nonce: transaction.sentNonce,
         maxAgeSeconds: transaction.maxAgeSeconds, acrValues: transaction.acrValues,
         accessToken: tokens.accessToken, now: clock.wallTime() + (offset ?? 0),
         algorithms: configuration.idTokenAlgorithms),
@@ -142,7 +150,7 @@ extension Engine {
       throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
     }
     if known.isOpen, known.deadline.secondsLeft(at: clock.moment()) <= 0 {
-      throw EnrollError(.transactionExpired, "the redirect did not come before the transaction's deadline")
+      throw EnrollError(.transactionExpired, "the transaction's deadline passed before it was settled")
     }
     return known.status
   }
@@ -163,5 +171,8 @@ extension BegunTransaction {
 }
 
 extension Transaction {
+  /// nil for the grants that have no authorize request.
+  var sentNonce: Secret? { nonce.isEmpty ? nil : nonce }
+
   var asksForIDToken: Bool { Scopes.contains("openid", in: scopes) }
 }

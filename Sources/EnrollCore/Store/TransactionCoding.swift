@@ -75,9 +75,10 @@ extension Transaction.Details {
       object["connection"] = .string(recipient.connection.rawValue)
       object["address"] = .string(recipient.address)
     case .backend(let provider): object["provider"] = .string(provider)
-    case .device(let deviceCode, let intervalSeconds):
+    case .device(let deviceCode, let intervalSeconds, let notBefore):
       object["deviceCode"] = .secret(deviceCode)
       object["intervalSeconds"] = .integer(intervalSeconds)
+      object["notBefore"] = notBefore.json
     }
     return .object(object)
   }
@@ -95,7 +96,8 @@ extension Transaction.Details {
       self = .backend(provider: provider)
     } else {
       self = .device(
-        deviceCode: try object.secret("deviceCode"), intervalSeconds: try object.integer("intervalSeconds"))
+        deviceCode: try object.secret("deviceCode"), intervalSeconds: try object.integer("intervalSeconds"),
+        notBefore: try Expiry(json: object.value("notBefore"), place + ".notBefore"))
     }
     try object.end()
   }

@@ -49,6 +49,11 @@ public struct Expiry: Equatable, Sendable {
     return left >= 0 ? left / 1_000_000_000 : (left + 1) / 1_000_000_000 - 1
   }
 
+  /// Whether its end has come, to the nanosecond where the clock of this boot tells.
+  func isOver(at moment: Moment) -> Bool {
+    moment.bootID == bootID ? moment.instant >= deadline : moment.wall.since(expiresAt) >= 0
+  }
+
   public enum Band: String, Sendable { case fresh, due, expired }
 
   /// Neither number may ask for more than the token ever had: one that lives shorter than the grace period would be

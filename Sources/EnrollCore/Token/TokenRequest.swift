@@ -13,7 +13,7 @@ public enum TokenRequest {
     form.add("redirect_uri", transaction.redirectURI)
     form.add("client_id", configuration.clientID)
     form.add("code_verifier", transaction.codeVerifier)
-    return request(metadata.tokenEndpoint, form, freshConnection: true)
+    return post(metadata.tokenEndpoint, form, freshConnection: true)
   }
 
   /// The refresh token for new tokens.
@@ -24,10 +24,23 @@ public enum TokenRequest {
     form.add("grant_type", "refresh_token")
     form.add("refresh_token", refreshToken)
     form.add("client_id", configuration.clientID)
-    return request(metadata.tokenEndpoint, form, freshConnection: false)
+    return post(metadata.tokenEndpoint, form, freshConnection: false)
   }
 
-  private static func request(_ url: String, _ form: FormEncoding, freshConnection: Bool) -> HTTPRequest {
+  /// Asks whether the user has finished elsewhere (RFC 8628 §3.4). The answer that has the tokens comes once, so on a
+  /// connection that was never used.
+  static func poll(
+    deviceCode: Secret, configuration: Configuration, metadata: ProviderMetadata
+  ) -> HTTPRequest {
+    var form = FormEncoding(.body)
+    form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
+    form.add("device_code", deviceCode)
+    form.add("client_id", configuration.clientID)
+    return post(metadata.tokenEndpoint, form, freshConnection: true)
+  }
+
+  /// A form to one of the provider's endpoints.
+  static func post(_ url: String, _ form: FormEncoding, freshConnection: Bool = false) -> HTTPRequest {
     HTTPRequest(
       .post, url,
       headers: [

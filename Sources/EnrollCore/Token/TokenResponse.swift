@@ -55,15 +55,19 @@ extension TokenResponse {
   /// `expires_in`: 1 to ``maximumLifetimeSeconds``. Fractions are cut off, a string of digits is read as a number;
   /// whatever else is ``defaultLifetimeSeconds``. Never "forever" (R32).
   static func lifetimeSeconds(from json: JSON?) -> Int64 {
-    var seconds: Int64 = 0
-    switch json {
-    case .integer(let value): seconds = value
-    case .number(let value) where value >= 1:
-      seconds = value < Double(maximumLifetimeSeconds) ? Int64(value) : maximumLifetimeSeconds
-    case .string(let text): seconds = DecimalText.parse(text) ?? 0
-    case .number, .null, .bool, .array, .object, nil: break
-    }
+    let seconds = seconds(from: json)
     return seconds > 0 ? min(seconds, maximumLifetimeSeconds) : defaultLifetimeSeconds
+  }
+
+  /// A number of seconds as servers write it; 0 for what is none.
+  static func seconds(from json: JSON?) -> Int64 {
+    switch json {
+    case .integer(let value): value
+    case .number(let value) where value >= 1:
+      value < Double(maximumLifetimeSeconds) ? Int64(value) : maximumLifetimeSeconds
+    case .string(let text): DecimalText.parse(text) ?? 0
+    case .number, .null, .bool, .array, .object, nil: 0
+    }
   }
 
   /// - Parameter requestedScopes: what the tokens are for where the server does not say.

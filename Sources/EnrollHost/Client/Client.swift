@@ -19,6 +19,7 @@ public final class Client: Sendable {
   let tokens: TokenCache
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
+  let devicePolls = Guarded(DevicePolls(), by: Mutex())
   private let fork = ForkGuard()
   private let readiness: Guarded<Readiness>
 

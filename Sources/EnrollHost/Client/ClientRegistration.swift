@@ -38,7 +38,7 @@ extension Client {
   ) throws(EnrollError) -> BegunTransaction {
     try requireOpen()
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      guard configuration.usesLoopbackRedirect, options.kind.endsWithRedirect else {
+      guard configuration.usesLoopbackRedirect, options.comesBackByRedirect else {
         return try engine.begin(options, cancellation: cancellation)
       }
       let listener = try LoopbackListener(redirectURI: configuration.redirectURI)
@@ -72,7 +72,7 @@ extension Client {
   }
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
-  /// thread, or by another process.
+  /// thread, or by another process. For a device transaction it asks the provider, as often as that allows.
   /// - Throws: `.notFound` for an unknown transaction, `.transactionExpired`, what made it fail, `.deadlineExceeded`.
   public func awaitTransaction(
     _ transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
@@ -80,12 +80,18 @@ extension Client {
     try requireOpen()
     var state: RegistrationState?
     try wait(until: deadline, cancellation) { () throws(EnrollError) in
+      // Looked at first: a poll of ours says how it settled the transaction before it ends.
+      let isPolled = devicePolls.withLock { $0.isUnderWay(transactionID) }
       if let settlement = settlements.withLock({ $0[transactionID] }) {
         state = try outcome(of: settlement)
         return true
       }
+      if isPolled { return false }
       switch try engine.transactionStatus(transactionID) {
-      case .pending, .cancelled, .exchanging: return false
+      case .pending, .cancelled:
+        try pollDevice(transactionID)
+        return false
+      case .exchanging: return false
       case .succeeded:
         state = try decidedState(until: deadline, cancellation: cancellation)
         return true

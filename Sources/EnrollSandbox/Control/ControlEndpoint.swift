@@ -69,13 +69,20 @@ extension Provider {
       putBackendTokenInRedirect(isWanted)
       return done
     case .backendAccounts: return .object([("accounts", .array(backendAccounts.map(\.json)))])
+    case .device:
+      guard let code = request["userCode"]?.string else {
+        throw ControlError("`userCode` must be the code that a device shows")
+      }
+      try settleDevice(
+        userCode: code, user: request["user"]?.string ?? "alice", denies: request["deny"]?.bool ?? false)
+      return done
     case .configuration: return .object([("configuration", configuration)])
     }
   }
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, backend, backendAccounts, configuration
+      signOutBrowsers, advanceClock, settle, device, backend, backendAccounts, configuration
   }
 }
 

@@ -90,13 +90,19 @@ public enum FaultTable {
 
   private static let answers: [NamedFault] = [
     row(
-      "oauthError", [.token, .authorize, .revocation, .userinfo, .pushed, .backendRedeem], .text,
+      "oauthError",
+      [.token, .authorize, .revocation, .userinfo, .pushed, .deviceAuthorization, .backendRedeem], .text,
       "that OAuth error code"
     ) {
       [.oauthError($1.text)]
     },
-    row("omitMember", data, .member, "leaves out `member` of the JSON answer") { [.omitMember($1.member)] },
-    row("setMember", data, .memberAndAny, "gives `member` of the JSON answer that value") {
+    row("omitMember", data + [.deviceAuthorization], .member, "leaves out `member` of the JSON answer") {
+      [.omitMember($1.member)]
+    },
+    row(
+      "setMember", data + [.deviceAuthorization], .memberAndAny,
+      "gives `member` of the JSON answer that value"
+    ) {
       [.setMember($1.member, $1.any)]
     },
     row("repeatMember", data, .memberAndAny, "`member` occurs twice, the second time with that value (R37)") {

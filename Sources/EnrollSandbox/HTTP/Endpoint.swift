@@ -32,6 +32,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case backendRedeem
   /// The account of a browser that is signed in at the back end.
   case backendAccount
+  /// Where a device asks for a code (RFC 8628 §3.1).
+  case deviceAuthorization
+  /// The page on which its user types it (RFC 8628 §3.3).
+  case device
   /// The test-control side; no fault ever strikes here.
   case control
 
@@ -53,6 +57,8 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .backendCallback: "/v1/auth/{provider}/callback"
     case .backendRedeem: "/v1/auth/{provider}/redeem"
     case .backendAccount: "/v1/account"
+    case .deviceAuthorization: "/device/authorize"
+    case .device: "/device"
     case .control: "/_control"
     }
   }
@@ -61,8 +67,8 @@ public enum Endpoint: String, CaseIterable, Sendable {
   var methods: [String] {
     switch self {
     case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback: ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession, .backendAccount: ["GET", "POST"]
-    case .pushed, .token, .revocation, .backendRedeem, .control: ["POST"]
+    case .authorize, .interaction, .userinfo, .endSession, .device, .backendAccount: ["GET", "POST"]
+    case .pushed, .token, .revocation, .deviceAuthorization, .backendRedeem, .control: ["POST"]
     }
   }
 

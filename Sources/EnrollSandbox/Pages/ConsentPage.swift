@@ -14,7 +14,9 @@ extension Page {
         The app asks for:</p>
         <ul class="grants">
         \(items)</ul>
-        <p class="soft small">You return to \(destination(interaction.request.redirectURI)).</p>
+        <p class="soft small">\(interaction.deviceCode == nil
+          ? "You return to \(destination(interaction.request.redirectURI))."
+          : "The device that shows your code is let in. Allow this only if it is before you.")</p>
         <form method="post" action="\(Endpoint.interaction.path)">
         \(hidden(interaction, step: .consent))
         <button type="submit" name="action" value="continue">Allow</button>

@@ -92,7 +92,7 @@ extension Provider {
     return consents[[session.userName, request.clientID], default: []].isSuperset(of: request.scopes)
   }
 
-  private func forgetOldInteractions() {
+  func forgetOldInteractions() {
     let deadline = now - options.interactionLifetimeSeconds
     for old in interactions.values where old.begunAt < deadline {
       interactions[old.id] = nil

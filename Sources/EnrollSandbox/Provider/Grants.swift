@@ -75,13 +75,20 @@ struct Grants: Sendable {
     guard PKCE.matches(verifier: verifier, challenge: code.codeChallenge) else {
       throw .invalidGrant("code_verifier does not match the code_challenge")
     }
+    let family = open(code.grant, refreshExpiresAt: refreshExpiresAt, now: now)
+    code.familyID = family.id
+    codes[text] = code
+    return family
+  }
+
+  /// Begins a family without a code.
+  /// - Parameter refreshExpiresAt: nil when no refresh token is to be given.
+  mutating func open(_ grant: Grant, refreshExpiresAt: Int64?, now: Int64) -> Family {
     var family = Family(
-      id: Encoding.randomToken(), grant: code.grant, begunAt: now, rotatedAt: now,
+      id: Encoding.randomToken(), grant: grant, begunAt: now, rotatedAt: now,
       refreshExpiresAt: refreshExpiresAt ?? now)
     if refreshExpiresAt != nil { giveRefreshToken(&family, now: now) }
     families[family.id] = family
-    code.familyID = family.id
-    codes[text] = code
     return family
   }
 

@@ -7,6 +7,8 @@ struct Interaction: Sendable {
   /// The cookie value of the browser that began it.
   var browserID: String
   let begunAt: Int64
+  /// The device that waits for its end, instead of a redirect.
+  var deviceCode: String?
   /// What the request's `prompt` still asks for.
   var mustCreate: Bool
   var mustChoose: Bool

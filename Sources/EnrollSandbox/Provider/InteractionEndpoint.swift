@@ -28,6 +28,9 @@ extension Provider {
     switch (form["step"].flatMap(Interaction.Step.init), form["action"]) {
     case (_, "cancel"):
       let effects = finish(interaction)
+      if let deviceCode = interaction.deviceCode {
+        return finishDevice(deviceCode, interaction.request, session: nil)
+      }
       return refuse(
         OAuthRefusal("access_denied", "the user said no"), redirectURI: interaction.request.redirectURI,
         state: interaction.request.state, effects: effects)
@@ -102,6 +105,10 @@ extension Provider {
     let session = signedIn[interaction.browserID]
     let user = user(session?.userName)
     if step == .done, let session {
+      if let deviceCode = interaction.deviceCode {
+        _ = finish(interaction)
+        return finishDevice(deviceCode, interaction.request, session: session)
+      }
       return grant(interaction.request, to: session, effects: finish(interaction))
     }
     if afterForm { return .redirect(to: "\(Endpoint.interaction.path)?id=\(interaction.id)") }

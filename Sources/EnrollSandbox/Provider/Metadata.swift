@@ -20,11 +20,15 @@ extension Provider {
       ("userinfo_endpoint", address(.userinfo)),
       ("revocation_endpoint", address(.revocation)),
       ("end_session_endpoint", address(.endSession)),
+      ("device_authorization_endpoint", address(.deviceAuthorization)),
       ("jwks_uri", address(.jwks)),
       ("scopes_supported", list(["openid", "profile", "email", "offline_access"])),
       ("response_types_supported", list(["code"])),
       ("response_modes_supported", list(["query"])),
-      ("grant_types_supported", list(["authorization_code", "refresh_token"])),
+      (
+        "grant_types_supported",
+        list(["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"])
+      ),
       ("code_challenge_methods_supported", list(["S256"])),
       ("token_endpoint_auth_methods_supported", list(["none"])),
       ("revocation_endpoint_auth_methods_supported", list(["none"])),

@@ -12,6 +12,7 @@ public actor Provider {
   /// By the name that the client got.
   var pushedRequests: [String: PushedRequest] = [:]
   var backend: Backend
+  var deviceCodes = DeviceCodes()
   var interactions: [String: Interaction] = [:]
   /// By the value of the browser's cookie.
   var signedIn: [String: SignedIn] = [:]
@@ -82,6 +83,8 @@ public actor Provider {
     case .backendCallback: finishBackendSignIn(request, effects: effects)
     case .backendRedeem: redeemBackendCode(request)
     case .backendAccount: backendAccountPage(request)
+    case .deviceAuthorization: authorizeDevice(request)
+    case .device: device(request)
     case .control: control(request)
     }
   }

@@ -1,5 +1,5 @@
-// The token endpoint: code and refresh_token grants for public clients (RFC 6749 §3.2, §4.1.3, §6), and revocation
-// (RFC 7009). Refuses a client secret, repeated parameters, any other grant.
+// The token endpoint: code, refresh_token and device_code grants for public clients (RFC 6749 §3.2, §4.1.3, §6,
+// RFC 8628 §3.4), and revocation (RFC 7009). Refuses a client secret, repeated parameters, any other grant.
 
 import EnrollJSON
 
@@ -10,6 +10,8 @@ extension Provider {
       switch form["grant_type"] {
       case "authorization_code": return try redeem(form, clientID: clientID, effects: effects)
       case "refresh_token": return try refresh(form, clientID: clientID, effects: effects)
+      case "urn:ietf:params:oauth:grant-type:device_code":
+        return try redeemDevice(form, clientID: clientID, effects: effects)
       case nil: throw .invalidRequest("grant_type is missing")
       case let other?: throw OAuthRefusal("unsupported_grant_type", "\(other) is not supported")
       }
@@ -71,6 +73,14 @@ extension Provider {
     return issue(
       family, scopes: wanted.isEmpty ? family.grant.scopes : wanted, nonce: nil, sendsRefreshToken: rotates,
       effects: effects)
+  }
+
+  /// Tokens of a grant without a code.
+  func open(_ grant: Grant, effects: [Fault.Effect]) -> SandboxAnswer {
+    let isOffline = grant.scopes.contains("offline_access")
+    let family = grants.open(
+      grant, refreshExpiresAt: isOffline ? now + options.refreshLifetimeSeconds : nil, now: now)
+    return issue(family, scopes: grant.scopes, nonce: grant.nonce, sendsRefreshToken: true, effects: effects)
   }
 
   private func issue(

@@ -67,7 +67,7 @@ struct StoreDocumentTests {
     #expect(try AccountDocument(decoding: shut.encoded()) == shut)
     let details: [Transaction.Details] = [
       .none, .anotherApp(sessionID: Secret("s")), .passwordless(Recipient(.sms, address: "+31612345678")),
-      .device(deviceCode: Secret("d"), intervalSeconds: 5),
+      .device(deviceCode: Secret("d"), intervalSeconds: 5, notBefore: Sample.expiry),
     ]
     for step in RegistrationState.Step.allCases {
       for detail in details {

@@ -1,0 +1,58 @@
+// Polls of device transactions (RFC 8628 §3.4): each on a thread of the client's own, so that whoever awaits can leave at
+// any time while the answer, which may hold the tokens, is still stored.
+
+import EnrollCore
+
+/// The transactions that are being asked about, and what their last poll failed with.
+struct DevicePolls: Sendable {
+  private var underWay: [String] = []
+  private var failures: [(transactionID: String, error: EnrollError)] = []
+
+  func isUnderWay(_ transactionID: String) -> Bool {
+    underWay.contains { ASCII.equals($0, transactionID) }
+  }
+
+  /// False when one is under way.
+  mutating func begin(_ transactionID: String) -> Bool {
+    guard !isUnderWay(transactionID) else { return false }
+    underWay.append(transactionID)
+    return true
+  }
+
+  mutating func end(_ transactionID: String, _ failure: EnrollError?) {
+    underWay.removeAll { ASCII.equals($0, transactionID) }
+    if let failure { failures.append((transactionID, failure)) }
+  }
+
+  mutating func takeFailure(_ transactionID: String) -> EnrollError? {
+    guard let index = failures.firstIndex(where: { ASCII.equals($0.transactionID, transactionID) }) else {
+      return nil
+    }
+    return failures.remove(at: index).error
+  }
+}
+
+extension Client {
+  /// Starts a poll if it is time for one; its result is seen at the next look.
+  /// - Throws: what the last poll could not get over (``Engine/pollDevice(_:)``); `.busy` without a thread.
+  func pollDevice(_ transactionID: String) throws(EnrollError) {
+    if let failure = devicePolls.withLock({ $0.takeFailure(transactionID) }) { throw failure }
+    guard try engine.isDevicePollDue(transactionID), devicePolls.withLock({ $0.begin(transactionID) }) else {
+      return
+    }
+    let isStarted = perform { [self] in
+      var failure: EnrollError?
+      do throws(EnrollError) {
+        if let settlement = try engine.pollDevice(transactionID) { _ = try? remember(settlement) }
+      } catch {
+        failure = error
+      }
+      devicePolls.withLock { $0.end(transactionID, failure) }
+      hub.announceChange()
+    }
+    guard isStarted else {
+      devicePolls.withLock { $0.end(transactionID, nil) }
+      throw EnrollError(.busy, "the system has no thread to give")
+    }
+  }
+}

@@ -1,0 +1,306 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Foundation
+import Testing
+
+@Suite("The device grant (RFC 8628)")
+struct DeviceStepTests {
+  private func begun(_ bench: Bench, _ options: SignInOptions = SignInOptions(kind: .device)) throws -> (
+    Engine, BegunTransaction
+  ) {
+    let engine = bench.engine()
+    return (engine, try engine.begin(options, cancellation: nil))
+  }
+
+  /// Lets the interval pass and polls.
+  private func poll(_ engine: Engine, _ begun: BegunTransaction, _ bench: Bench, after seconds: Int64 = 5)
+    throws -> Engine.Settlement?
+  {
+    bench.clock.advance(seconds: seconds)
+    return try engine.pollDevice(begun.transactionID)
+  }
+
+  private func polls(_ bench: Bench) -> Int { bench.provider.count(.token) }
+
+  @Test("a code to show, pending, then tokens: D, browser, G")
+  func whole() throws {
+    let bench = try Bench(requiresConfirmation: true)
+    let (engine, begun) = try begun(bench)
+    #expect(
+      begun.action
+        == .showDeviceCode(
+          DeviceCode(
+            userCode: "WDJB-MJHT", verificationURI: "https://id.example/activate",
+            verificationURIComplete: "https://id.example/activate?user_code=WDJB-MJHT")))
+    #expect(begun.redirectURI == nil && begun.survivesProcess)
+    #expect(begun.expiresAt == bench.clock.wallTime() + 600)
+    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .browser))
+    let asked = try #require(bench.provider.requests(.deviceAuthorization).first)
+    #expect(String(decoding: asked.body, as: UTF8.self) == "client_id=native&scope=openid+offline_access")
+
+    #expect(try poll(engine, begun, bench) == nil)
+    bench.provider.change { $0.deviceError = nil }
+    guard case .succeeded(.awaitingConfirmation(let profile)) = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(profile["sub"] == .string("alice"))
+    #expect(try engine.confirm() == .active(.confirmed))
+    #expect(try engine.token() == "access-2")
+    let sent = try #require(bench.provider.requests(.token).first)
+    #expect(
+      String(decoding: sent.body, as: UTF8.self)
+        == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=device-1&client_id=native"
+    )
+    // The answer that has the tokens comes once: nothing may repeat the request silently (R15).
+    #expect(sent.freshConnection)
+    let transaction = try #require(try bench.record.transactions.first)
+    #expect(transaction.status == .succeeded && transaction.details == .none)
+    #expect(try bench.record.registrationType == nil)
+  }
+
+  @Test("no poll comes before the server's interval, and one that comes early is not sent (§3.5)")
+  func interval() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    #expect(try poll(engine, begun, bench, after: 4) == nil && polls(bench) == 0)
+    #expect(try !engine.isDevicePollDue(begun.transactionID))
+    #expect(try poll(engine, begun, bench, after: 1) == nil && polls(bench) == 1)
+    #expect(try engine.pollDevice(begun.transactionID) == nil)
+    #expect(try poll(engine, begun, bench, after: 4) == nil && polls(bench) == 1)
+    #expect(try poll(engine, begun, bench, after: 1) == nil && polls(bench) == 2)
+  }
+
+  @Test("slow_down adds five seconds, for this poll and for all later ones, in other processes too (§3.5)")
+  func slowDown() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.change { $0.deviceError = "slow_down" }
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 1)
+    #expect(try poll(engine, begun, bench, after: 9) == nil && polls(bench) == 1)
+    bench.provider.change { $0.deviceError = "authorization_pending" }
+    #expect(try poll(engine, begun, bench, after: 1) == nil && polls(bench) == 2)
+    let second = bench.engine()
+    #expect(try poll(second, begun, bench, after: 9) == nil && polls(bench) == 2)
+    #expect(try poll(second, begun, bench, after: 1) == nil && polls(bench) == 3)
+  }
+
+  @Test("5xx, 429 and lost connections do not end it (R33)")
+  func trouble() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.next(.token, .status(503), .status(500, body: "<html>"), .unreachable)
+    for _ in 1...3 { #expect(try poll(engine, begun, bench) == nil) }
+    // The server says how long.
+    bench.provider.next(.token, .status(429, headers: [HTTPHeader("Retry-After", "30")]))
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 4)
+    #expect(try poll(engine, begun, bench, after: 29) == nil && polls(bench) == 4)
+    bench.provider.change { $0.deviceError = nil }
+    guard case .succeeded = try poll(engine, begun, bench, after: 1)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+  }
+
+  @Test("after a time-out the next polls come half as often (§3.5)")
+  func timeout() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.next(.token, .timeout)
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 1)
+    #expect(try poll(engine, begun, bench, after: 9) == nil && polls(bench) == 1)
+    #expect(try poll(engine, begun, bench, after: 1) == nil && polls(bench) == 2)
+  }
+
+  @Test(
+    "a refusal ends it, typed (§3.5)",
+    arguments: [
+      ("access_denied", EnrollError.Code.accessDenied), ("expired_token", .transactionExpired),
+      ("invalid_grant", .oauth), ("invalid_client", .oauth),
+    ])
+  func refused(error: String, expected: EnrollError.Code) throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.change { $0.deviceError = error }
+    guard case .failed(let failure) = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(failure.code == expected && failure.oauthError == error)
+    #expect(engine.state.kind == .registrationFailed)
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 1)
+    #expect(bench.seen.names.contains("error.reported"))
+  }
+
+  @Test("after expires_in nobody is asked any more (R12)")
+  func expired() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.deviceAuthorization = { $0["expires_in"] = .integer(60) } }
+    let (engine, begun) = try begun(bench)
+    #expect(begun.expiresAt == bench.clock.wallTime() + 60)
+    #expect(try poll(engine, begun, bench, after: 60) == nil && polls(bench) == 0)
+    #expect(code { _ = try engine.transactionStatus(begun.transactionID) } == .transactionExpired)
+    #expect(try engine.standing() == .known(.unregistered))
+  }
+
+  @Test("another process goes on with it, also after a reboot (R12)")
+  func anotherProcess() throws {
+    let bench = try Bench()
+    let (_, begun) = try begun(bench)
+    bench.clock.advance(seconds: 60)
+    bench.clock.reboot(bootID: "boot-2")
+    bench.provider.change { $0.deviceError = nil }
+    let later = bench.engine()
+    #expect(
+      try later.standing() == .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
+    guard case .succeeded = try later.pollDevice(begun.transactionID)?.ending else {
+      throw Unexpected(what: "\(later.state)")
+    }
+    #expect(try later.token() == "access-2")
+  }
+
+  @Test("while one process polls, no other does; a process that died holds nobody up for long")
+  func oneAtATime() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    let second = bench.engine()
+    nonisolated(unsafe) var seen: (Engine.Settlement?, Bool) = (nil, true)
+    bench.provider.next(
+      .token,
+      .during {
+        bench.clock.advance(seconds: 20)
+        seen = ((try? second.pollDevice(begun.transactionID)) ?? nil, false)
+      })
+    #expect(try poll(engine, begun, bench) == nil)
+    #expect(seen == (nil, false) && polls(bench) == 1)
+    // As if a process had taken the turn and died: after the longest that a request may take, another goes on.
+    try bench.store.update(.default) { record throws(EnrollError) in
+      guard case .device(let code, let interval, _) = record.transactions[0].details else { return }
+      record.transactions[0].details = .device(
+        deviceCode: code, intervalSeconds: interval,
+        notBefore: Expiry(lifetimeSeconds: 35, from: bench.clock.moment()))
+    }
+    #expect(try poll(second, begun, bench, after: 34) == nil && polls(bench) == 1)
+    #expect(try poll(second, begun, bench, after: 1) == nil && polls(bench) == 2)
+  }
+
+  @Test("a code is not spent while the tokens could not be checked: keys first")
+  func keysFirst() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.change { $0.deviceError = nil }
+    bench.provider.next(.keys, .unreachable)
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 0)
+    guard case .succeeded = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+  }
+
+  @Test("an id_token that breaks a rule yields no token (R24)")
+  func badIDToken() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.change {
+      $0.deviceError = nil
+      $0.claims = { $0["aud"] = .string("other") }
+    }
+    guard case .failed(let failure) = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(failure.code == .idTokenInvalid)
+    #expect(try !bench.record.hasTokens)
+  }
+
+  @Test("the user who gave up is a hint: a late yes still wins (R12)")
+  func cancelled() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    #expect(try engine.cancel(transactionID: begun.transactionID) == .unregistered)
+    bench.provider.change { $0.deviceError = nil }
+    guard case .succeeded = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+  }
+
+  @Test("no URL settles a device transaction: it has no state to match (R6)")
+  func noRedirect() throws {
+    let bench = try Bench()
+    let (engine, _) = try begun(bench)
+    for url in ["com.example.app:/callback?code=x", "com.example.app:/callback?code=x&state="] {
+      #expect(code { _ = try engine.resume(url, cancellation: nil) } == .unsolicited)
+    }
+  }
+
+  @Test("a provider without the endpoint, and options that cannot be sent, are refused with words")
+  func refusals() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let wrong: [(String, SignInOptions)] = [
+      ("prompt", SignInOptions(kind: .device, prompt: "login")),
+      ("loginHint", SignInOptions(kind: .device, loginHint: "alice")),
+      ("maxAge", SignInOptions(kind: .device, maxAgeSeconds: 1)),
+      ("acrValues", SignInOptions(kind: .device, acrValues: ["a"])),
+      ("uiLocales", SignInOptions(kind: .device, uiLocales: ["en"])),
+      ("idTokenHint", SignInOptions(kind: .device, idTokenHint: Secret("a.b.c"))),
+      ("connection", SignInOptions(kind: .device, connection: "google")),
+      ("parameters", SignInOptions(kind: .device, parameters: [("client_id", "x")])),
+    ]
+    for (field, options) in wrong {
+      do {
+        _ = try engine.begin(options, cancellation: nil)
+        Issue.record("\(field) was accepted")
+      } catch {
+        #expect(error.code == .invalidArgument && error.field == field)
+      }
+    }
+    #expect(bench.provider.count(.deviceAuthorization) == 0)
+    let other = try Bench()
+    other.provider.change { $0.metadata = { $0["device_authorization_endpoint"] = nil } }
+    #expect(
+      code { _ = try other.engine().begin(SignInOptions(kind: .device), cancellation: nil) } == .unsupported)
+  }
+
+  @Test(
+    "an answer that cannot be used begins nothing",
+    arguments: [
+      ("device_code", JSON.null), ("device_code", .string("")), ("user_code", .null),
+      ("user_code", .string(String(repeating: "A", count: 64))), ("user_code", .string("A\u{7}B")),
+      ("verification_uri", .null), ("verification_uri", .string("http://id.example/activate")),
+      ("verification_uri", .string("http://127.0.0.1/activate")),
+      ("verification_uri", .string("javascript:alert(1)")),
+      ("verification_uri", .string("https://id.example@evil.example/")),
+      ("verification_uri_complete", .string("com.example.app:/x")),
+    ])
+  func badAnswer(member: String, value: JSON) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.deviceAuthorization = { $0[member] = value } }
+    #expect(
+      code { _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil) }
+        == .responseInvalid)
+    #expect(try bench.record.transactions.isEmpty)
+  }
+
+  @Test(
+    "expires_in and interval: a stated default or a clamp, never a crash, never forever (R32)",
+    arguments: [
+      (JSON.null, Int64(600), Int64(5)), (.integer(-1), 600, 5), (.string("soon"), 600, 5),
+      (.integer(0), 600, 5),
+      (.string("120"), 120, 120), (.number(90.9), 90, 90), (.integer(.max), 86_400, 300),
+      (.number(1e300), 86_400, 300),
+    ])
+  func numbers(value: JSON, lifetime: Int64, interval: Int64) throws {
+    let bench = try Bench()
+    bench.provider.change {
+      $0.deviceAuthorization = {
+        $0["expires_in"] = value
+        $0["interval"] = value
+      }
+    }
+    let (_, begun) = try begun(bench)
+    #expect(begun.expiresAt == bench.clock.wallTime() + lifetime)
+    guard case .device(_, let seconds, _) = try bench.record.transactions.first?.details else {
+      throw Unexpected(what: "no device transaction")
+    }
+    #expect(seconds == interval)
+  }
+}

@@ -1,0 +1,187 @@
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Foundation
+import Testing
+
+/// A client among fakes, with a device transaction begun.
+private struct DeviceStage {
+  let clock = FakeClock()
+  let provider: FakeProvider
+  let store: MemoryTokenStore
+
+  init() throws {
+    provider = try FakeProvider(clock: clock)
+    store = MemoryTokenStore(clock: clock)
+    // Long: however slowly the threads of a test get on, the clock must not overtake them.
+    provider.change { $0.deviceAuthorization = { $0["expires_in"] = .integer(86_400) } }
+  }
+
+  func client(redirectURI: String = "http://127.0.0.1/callback") throws -> Client {
+    var options = ClientOptions(
+      configuration: try Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
+        requiresConfirmation: false), store: .custom(store))
+    options.transport = provider
+    options.clock = clock
+    return try Client(options)
+  }
+
+  func begin(_ client: Client) throws -> String {
+    let begun = try client.begin(SignInOptions(kind: .device), until: .distantFuture, cancellation: nil)
+    // Nothing listens on loopback for it, so another process may go on.
+    #expect(begun.survivesProcess && begun.redirectURI == nil)
+    return begun.transactionID
+  }
+
+  /// Runs the clock, second by second, until `body` returns.
+  func running<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+    let ended = Guarded<Result<Value, any Error>?>(nil, by: Mutex())
+    Thread.detachNewThread {
+      let result = Result { try body() }
+      ended.withLock { $0 = result }
+    }
+    while true {
+      if let result = ended.withLock({ $0 }) { return try result.get() }
+      clock.advance(seconds: 1)
+      Thread.sleep(forTimeInterval: 0.002)
+    }
+  }
+}
+
+@Suite("Awaiting a device transaction (RFC 8628 §3.5)")
+struct DevicePollTests {
+  private func failure(_ body: () throws -> Void) -> EnrollError? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error as? EnrollError
+    }
+  }
+
+  @Test("await polls until the user is done, and gives the state")
+  func whole() throws {
+    let stage = try DeviceStage()
+    let client = try stage.client()
+    let id = try stage.begin(client)
+    stage.provider.next(.token, .proper, .status(503), .proper)
+    stage.provider.next(.token, .during { stage.provider.change { $0.deviceError = nil } })
+    let state = try stage.running {
+      try client.awaitTransaction(id, until: .distantFuture, cancellation: nil)
+    }
+    #expect(state == .active(.confirmed))
+    #expect(stage.provider.count(.token) == 4)
+  }
+
+  @Test("no listener opens for it: two may be begun where the redirect has one port")
+  func noListener() throws {
+    let stage = try DeviceStage()
+    let client = try stage.client(redirectURI: "http://127.0.0.1:28461/callback")
+    _ = try stage.begin(client)
+    _ = try stage.begin(client)
+  }
+
+  @Test("a refusal reaches whoever awaits, as the provider said it")
+  func denied() throws {
+    let stage = try DeviceStage()
+    let client = try stage.client()
+    let id = try stage.begin(client)
+    stage.provider.change { $0.deviceError = "access_denied" }
+    let error = failure {
+      _ = try stage.running { try client.awaitTransaction(id, until: .distantFuture, cancellation: nil) }
+    }
+    #expect(error?.code == .accessDenied && error?.oauthError == "access_denied")
+    #expect(client.lastKnownState.kind == .registrationFailed)
+  }
+
+  @Test("the deadline and the cancellation end the wait at once, not the transaction")
+  func patience() throws {
+    let stage = try DeviceStage()
+    let client = try stage.client()
+    let id = try stage.begin(client)
+    let deadline = client.deadline(afterSeconds: 12)
+    #expect(
+      failure {
+        _ = try stage.running { try client.awaitTransaction(id, until: deadline, cancellation: nil) }
+      }?
+      .code == .deadlineExceeded)
+    let cancellation = CancellationFlag()
+    stage.provider.next(.token, .during { cancellation.cancel() })
+    #expect(
+      failure {
+        _ = try stage.running {
+          try client.awaitTransaction(id, until: .distantFuture, cancellation: cancellation)
+        }
+      }?.code == .cancelled)
+    stage.provider.change { $0.deviceError = nil }
+    let state = try stage.running {
+      try client.awaitTransaction(id, until: .distantFuture, cancellation: nil)
+    }
+    #expect(state == .active(.confirmed))
+  }
+
+  @Test("a caller that leaves while the answer with the tokens is on its way does not lose it")
+  func leaves() throws {
+    let stage = try DeviceStage()
+    let client = try stage.client()
+    let id = try stage.begin(client)
+    stage.provider.change { $0.deviceError = nil }
+    let cancellation = CancellationFlag()
+    let left = DispatchSemaphore(value: 0)
+    stage.provider.next(
+      .token,
+      .during {
+        cancellation.cancel()
+        left.wait()
+      })
+    #expect(
+      failure {
+        _ = try stage.running {
+          try client.awaitTransaction(id, until: .distantFuture, cancellation: cancellation)
+        }
+      }?.code == .cancelled)
+    left.signal()
+    #expect(
+      try client.awaitTransaction(id, until: .distantFuture, cancellation: nil) == .active(.confirmed))
+    #expect(stage.provider.count(.token) == 1)
+  }
+
+  @Test("another process awaits what the first began; two that await share the polls")
+  func twoProcesses() throws {
+    let stage = try DeviceStage()
+    let first = try stage.client()
+    let second = try stage.client()
+    let id = try stage.begin(first)
+    first.close()
+    stage.provider.next(.token, .during { stage.provider.change { $0.deviceError = nil } })
+    let third = try stage.client()
+    let other = Guarded<RegistrationState?>(nil, by: Mutex())
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let state = try? third.awaitTransaction(id, until: .distantFuture, cancellation: nil)
+      other.withLock { $0 = state }
+      done.signal()
+    }
+    let state = try stage.running {
+      try second.awaitTransaction(id, until: .distantFuture, cancellation: nil)
+    }
+    done.wait()
+    #expect(state.kind == .confirmed || state.kind == .valid)
+    #expect(other.withLock { $0?.isSettled } == true)
+    #expect(stage.provider.count(.token) == 1)
+  }
+
+  @Test("after expires_in the wait ends (R12)")
+  func expired() throws {
+    let stage = try DeviceStage()
+    stage.provider.change { $0.deviceAuthorization = { $0["expires_in"] = .integer(60) } }
+    let client = try stage.client()
+    let id = try stage.begin(client)
+    #expect(
+      failure {
+        _ = try stage.running { try client.awaitTransaction(id, until: .distantFuture, cancellation: nil) }
+      }?.code == .transactionExpired)
+  }
+}

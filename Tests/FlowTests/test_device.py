@@ -1,0 +1,97 @@
+"""The device grant (flows.md §11, RFC 8628): a code to show, and polling until the user is done elsewhere."""
+
+from cases import on_each_face
+
+
+@on_each_face
+class Device:
+    def provide(self):
+        return self.own_sandbox("--device-interval", "1")
+
+    def begun(self, client):
+        begun = self.begin(client, kind="device")
+        self.assertEqual(begun["action"]["type"], "showDeviceCode")
+        self.assertTrue(begun["survivesProcess"])
+        self.assertNotIn("redirectUri", begun)
+        self.assertEqual(begun["action"]["verificationUri"], f"{self.sandbox.issuer}/device")
+        self.assertEqual(
+            begun["action"]["verificationUriComplete"],
+            f"{self.sandbox.issuer}/device?user_code={begun['action']['userCode']}",
+        )
+        return begun
+
+    def waiting(self, client, begun, deadline=30):
+        return client.start("registration.await", {"transaction": begun["transaction"], "deadline": deadline})
+
+    def settle(self, begun, **wish):
+        self.sandbox.control("device", userCode=begun["action"]["userCode"], **wish)
+
+    def test_the_whole_way(self):
+        client = self.open()
+        begun = self.begun(client)
+        self.assertState(client.call("registration.state")["state"], "authenticating")
+        waiting = self.waiting(client, begun)
+        self.settle(begun)
+        self.assertState(waiting.result()["state"], "awaitingConfirmation", "G")
+        self.confirm(client)
+        self.assertValid(client)
+        self.assertNotIn("registrationType", client.call("account.read"))
+
+    def test_a_new_process_awaits_what_a_killed_one_began(self):
+        begun = self.begun(beginner := self.open())
+        beginner.kill()
+        client = self.open()
+        self.assertState(client.call("registration.state")["state"], "authenticating")
+        self.settle(begun)
+        state = client.call("registration.await", transaction=begun["transaction"])["state"]
+        self.assertState(state, "awaitingConfirmation", "G")
+
+    def test_a_server_in_trouble_and_slow_down_do_not_end_it(self):
+        client = self.open()
+        begun = self.begun(client)
+        self.sandbox.control("fault", fault="serverError", endpoint="token", times=1)
+        self.sandbox.control("fault", fault="dropBefore", endpoint="token", after=1, times=1)
+        self.sandbox.control("fault", fault="oauthError", value="slow_down", endpoint="token", after=2, times=1)
+        waiting = self.waiting(client, begun)
+        self.settle(begun)
+        self.assertState(waiting.result()["state"], "awaitingConfirmation", "G")
+        self.assertEqual(self.sandbox.control("counts")["counts"]["token"], 4)
+
+    def test_no_is_an_answer(self):
+        client = self.open()
+        begun = self.begun(client)
+        self.settle(begun, deny=True)
+        refused = self.assertRefused("accessDenied", client, "registration.await", transaction=begun["transaction"])
+        self.assertEqual((refused.oauth_error, refused.blame), ("access_denied", "user"))
+        self.assertState(client.call("registration.state")["state"], "failed", "F")
+        # And another try is made at once.
+        client.call("registration.retry")
+        self.begun(client)
+
+    def test_a_code_that_expired(self):
+        client = self.open()
+        begun = self.begun(client)
+        self.sandbox.control("advanceClock", seconds=601)
+        refused = self.assertRefused("transactionExpired", client, "registration.await", transaction=begun["transaction"])
+        self.assertEqual(refused.oauth_error, "expired_token")
+
+    def test_the_deadline_ends_the_wait_and_not_the_transaction(self):
+        client = self.open()
+        begun = self.begun(client)
+        self.assertRefused(
+            "deadlineExceeded", client, "registration.await", transaction=begun["transaction"], deadline=1
+        )
+        self.settle(begun)
+        self.assertState(self.waiting(client, begun).result()["state"], "awaitingConfirmation", "G")
+
+    def test_what_belongs_to_a_browser_is_refused_by_name(self):
+        refused = self.assertRefused(
+            "invalidArgument", self.open(), "registration.begin", kind="device", options={"prompt": "login"}
+        )
+        self.assertEqual(refused.data["field"], "prompt")
+
+    def test_an_answer_that_cannot_be_used_begins_nothing(self):
+        client = self.open()
+        self.sandbox.control("fault", fault="setMember", endpoint="deviceAuthorization", member="verification_uri", value="app:/x", times=1)
+        self.assertRefused("responseInvalid", client, "registration.begin", kind="device")
+        self.assertState(client.call("registration.state")["state"], "unregistered", "D")

@@ -1,0 +1,47 @@
+"""The device grant (RFC 8628) at a real provider: a person types the code in a real browser."""
+
+from cases import on_each
+from faces import Refused
+from glewlwyd_provider import Glewlwyd
+
+
+@on_each((Glewlwyd,))
+class DeviceGrant:
+    def begin_device(self, client):
+        begun = client.call("registration.begin", kind="device")
+        self.assertEqual(begun["action"]["type"], "showDeviceCode")
+        self.assertNotIn("redirectUri", begun)
+        self.assertIn(begun["action"]["userCode"], begun["action"]["verificationUriComplete"])
+        return begun
+
+    def connect(self, begun):
+        """What the user does, on another device."""
+        done = f"{self.provider.base}/login.html?&callback_url"
+        self.somebody().open(begun["action"]["verificationUriComplete"], until=done)
+
+    def test_the_user_is_done_elsewhere_and_the_one_that_waits_gets_a_token(self):
+        client = self.open()
+        begun = self.begin_device(client)
+        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        self.connect(begun)
+        self.confirm(client, waiting.result()["state"])
+        self.assertValid(client.call("token.access"))
+        self.assertValid(self.refresh(client))
+
+    def test_another_process_awaits_what_a_killed_one_began(self):
+        beginner = self.open()
+        begun = self.begin_device(beginner)
+        beginner.kill()
+        client = self.open()
+        self.assertState(client.call("registration.state")["state"], "authenticating")
+        self.connect(begun)
+        answer = client.call("registration.await", transaction=begun["transaction"], deadline=60)
+        self.confirm(client, answer["state"])
+
+    def test_nobody_comes_and_the_wait_ends_with_its_deadline(self):
+        client = self.open()
+        begun = self.begin_device(client)
+        with self.assertRaises(Refused) as caught:
+            client.call("registration.await", transaction=begun["transaction"], deadline=3)
+        self.assertEqual(caught.exception.status, "deadlineExceeded")
+        self.assertState(client.call("registration.state")["state"], "authenticating")
