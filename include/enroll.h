@@ -140,6 +140,10 @@ typedef int32_t enroll_status;
 #define ENROLL_E_ID_TOKEN_INVALID (-51)
 /** Two sources disagree about who the user is. */
 #define ENROLL_E_PROFILE_MISMATCH (-52)
+/** The e-mail address is not verified; verify it and confirm again. */
+#define ENROLL_E_EMAIL_NOT_VERIFIED (-53)
+/** The registration check knows no such account; the host can offer to create one. */
+#define ENROLL_E_UNKNOWN_ACCOUNT (-54)
 /** The session is over; sign in again. */
 #define ENROLL_E_REAUTHENTICATE (-60)
 /** The provider refused to renew, without ending the session. */
@@ -615,8 +619,11 @@ enroll_status enroll_registration_resume_transaction(enroll_client *client, cons
 enroll_status enroll_registration_await(enroll_client *client, const char *transaction, size_t transaction_size,
                                         int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
-/** Tells that the user confirmed the profile: G becomes H, the provisional tokens become the session.
- *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; [store]; [call].
+/** Tells that the user confirmed the profile: G becomes H, the provisional tokens become the session. With
+ *  `requireVerifiedEmail` or `registrationCheckUri` the provider and the back end may be asked first; each request ends
+ *  by itself after 30 seconds.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_EMAIL_NOT_VERIFIED, ENROLL_E_UNKNOWN_ACCOUNT, [network] (the
+ *  state stays G); ENROLL_E_PROFILE_MISMATCH (F); ENROLL_E_OAUTH (E); [store]; [wait]; [call].
  *  Command: registration.confirm. */
 enroll_status enroll_registration_confirm(enroll_client *client, enroll_state *state, enroll_error *error);
 
@@ -633,6 +640,14 @@ enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_m
  *  Command: registration.cancel. */
 enroll_status enroll_registration_cancel(enroll_client *client, const char *transaction, size_t transaction_size,
                                          enroll_state *state, enroll_error *error);
+
+/** Logs out and forgets the device: as enroll_logout_begin, and pending transactions are cleared, so that no late
+ *  redirect signs anybody in, and the installation id is reset. `url`, which may be NULL, gets the URL that ends the
+ *  session in the browser, or becomes empty, with size 0.
+ *  Returns ENROLL_OK; [store]; [wait]; [call].
+ *  Command: registration.deregister. */
+enroll_status enroll_registration_deregister(enroll_client *client, int64_t timeout_ms, enroll_buf *url,
+                                             enroll_state *state, enroll_error *error);
 
 /** Empties the local state; no server is told. For logging out see enroll_logout_begin.
  *  Returns ENROLL_OK; [store]; [call].
@@ -789,11 +804,13 @@ enroll_status enroll_identity_userinfo(enroll_client *client, int64_t timeout_ms
                                        enroll_error *error);
 
 /** What is kept about the account; never the refresh token. A buffer for which nothing is kept becomes empty, with
- *  size 0; `expires_at` becomes 0. `profile` is a JSON object, `registration_type` is "SOCIAL" or "PASSWORDLESS".
+ *  size 0; `expires_at` becomes 0. `profile` is a JSON object, `access_token` the confirmed session's as it is kept,
+ *  due or not (enroll_token_access gives one that works), `registration_type` is "SOCIAL" or "PASSWORDLESS".
  *  Returns ENROLL_OK; [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, enroll_buf *id_token,
-                                  enroll_buf *registration_type, int64_t *expires_at, enroll_error *error);
+                                  enroll_buf *access_token, enroll_buf *registration_type, int64_t *expires_at,
+                                  enroll_error *error);
 
 /* ---- A PIN over the account ----------------------------------------------------------------------------------- */
 
@@ -917,6 +934,11 @@ enroll_status enroll_accounts_list(const char *directory, size_t directory_size,
 enroll_status enroll_accounts_remove(const char *directory, size_t directory_size, const char *account,
                                      size_t account_size, enroll_error *error);
 
+/** Forgets the installation id in the store of a directory: the next use makes another. No store is no error.
+ *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: installation.reset. */
+enroll_status enroll_installation_reset(const char *directory, size_t directory_size, enroll_error *error);
+
 /** How the store of a directory is: owner, permissions, key providers, accounts, and what is wrong with it; a JSON
  *  object. Changes nothing, tells no secret. `diagnosis` must not be NULL.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
@@ -953,6 +975,16 @@ enroll_status enroll_pkce_generate(enroll_pkce *pkce, enroll_error *error);
  *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED; ENROLL_E_INVALID_ARGUMENT.
  *  Command: redirect.parse. Source: RFC 6749 4.1.2, RFC 9207. */
 enroll_status enroll_redirect_parse(const char *url, size_t url_size, enroll_buf *redirect, enroll_error *error);
+
+/** Which of several configurations a URL belongs to. `configurations` is a JSON array of at most 64, together at most
+ *  1 MiB; `owner` gets a JSON object with `index`, its owner's place in the array, and `kind` ("redirect", "logout",
+ *  "fallback", "activation"), or an empty object when none owns it, and must not be NULL. Looks at no store: a URL that
+ *  is owned may still be unsolicited.
+ *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED; ENROLL_E_CONFIGURATION (one is not acceptable, or several own the
+ *  URL); ENROLL_E_JSON; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: redirect.route. */
+enroll_status enroll_redirect_route(const char *configurations, size_t configurations_size, const char *url,
+                                    size_t url_size, enroll_buf *owner, enroll_error *error);
 
 /** Reads a link by an allow-list, or refuses it; nothing is repaired: a JSON object with `kind`, `scheme`, `host`,
  *  `path` and what else there is. `link` must not be NULL. At most 16 KiB of URL.

@@ -107,6 +107,21 @@ public func enroll_redirect_parse(
   }
 }
 
+@_cdecl("enroll_redirect_route") @implementation
+public func enroll_redirect_route(
+  _ configurations: TextIn?, _ configurations_size: Int, _ url: TextIn?, _ url_size: Int,
+  _ owner: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  commanding(owner, "owner", error, "redirect.route") { () throws(EnrollError) in
+    let text = TextInput(configurations, configurations_size, "configurations")
+    let list = try JSONInput.parse(try text.requiredBytes(limit: TextLimit.json), "configurations")
+    return [
+      ("configurations", list),
+      ("url", .string(try TextInput(url, url_size, "url").requiredText(limit: TextLimit.url))),
+    ]
+  }
+}
+
 @_cdecl("enroll_link_parse") @implementation
 public func enroll_link_parse(
   _ url: TextIn?, _ url_size: Int, _ link: BufferOut?, _ error: ErrorOut?
@@ -135,6 +150,17 @@ public func enroll_accounts_remove(
     _ = try CommandTable.call(
       "accounts.remove", .object(parameters.map { ($0.0, .string($0.1)) }), client: nil,
       deadline: .distantFuture, cancellation: nil)
+  }
+}
+
+@_cdecl("enroll_installation_reset") @implementation
+public func enroll_installation_reset(
+  _ directory: TextIn?, _ directory_size: Int, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    _ = try CommandTable.call(
+      "installation.reset", .object([("store", .string(try storePath(directory, directory_size)))]),
+      client: nil, deadline: .distantFuture, cancellation: nil)
   }
 }
 

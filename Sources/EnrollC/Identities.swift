@@ -36,7 +36,8 @@ public func enroll_identity_userinfo(
 
 @_cdecl("enroll_account_read") @implementation
 public func enroll_account_read(
-  _ client: Handle?, _ profile: BufferOut?, _ id_token: BufferOut?, _ registration_type: BufferOut?,
+  _ client: Handle?, _ profile: BufferOut?, _ id_token: BufferOut?, _ access_token: BufferOut?,
+  _ registration_type: BufferOut?,
   _ expires_at: Int64Out?, _ error: ErrorOut?
 ) -> enroll_status {
   reporting(to: error) { () throws(EnrollError) in
@@ -45,10 +46,12 @@ public func enroll_account_read(
     let outputs = (
       profile: profile == nil ? enroll_buf() : try enroll_buf(known),
       idToken: id_token == nil ? enroll_buf() : try enroll_buf(account.idToken ?? Secret([])),
+      accessToken: access_token == nil ? enroll_buf() : try enroll_buf(account.accessToken ?? Secret([])),
       type: registration_type == nil ? enroll_buf() : try enroll_buf(account.registrationType ?? "")
     )
     profile?.pointee = outputs.profile
     id_token?.pointee = outputs.idToken
+    access_token?.pointee = outputs.accessToken
     registration_type?.pointee = outputs.type
     expires_at?.pointee = account.expiresAt?.seconds ?? 0
   }

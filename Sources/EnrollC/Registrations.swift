@@ -192,7 +192,9 @@ public func enroll_registration_await_start(
 public func enroll_registration_confirm(_ client: Handle?, _ state: StateOut?, _ error: ErrorOut?)
   -> enroll_status
 {
-  stating(client, state, error) { handle throws(EnrollError) in try handle.client.confirm() }
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.confirm(until: .distantFuture, cancellation: handle.closing)
+  }
 }
 
 @_cdecl("enroll_registration_retry") @implementation
@@ -219,6 +221,18 @@ public func enroll_registration_clear(_ client: Handle?, _ state: StateOut?, _ e
   -> enroll_status
 {
   stating(client, state, error) { handle throws(EnrollError) in try handle.client.clear() }
+}
+
+@_cdecl("enroll_registration_deregister") @implementation
+public func enroll_registration_deregister(
+  _ client: Handle?, _ timeout_ms: Int64, _ url: BufferOut?, _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    let toOpen = try handle.client.deregister(
+      until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+    if let url { url.pointee = try enroll_buf(toOpen ?? "") }
+    return handle.client.lastKnownState
+  }
 }
 
 @_cdecl("enroll_url_handle") @implementation

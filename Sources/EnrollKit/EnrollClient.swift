@@ -27,16 +27,18 @@ public struct EnrollClient: Sendable {
   ///   - store: where tokens are kept; there is no default path.
   ///   - account: its name in the store.
   ///   - platform: what the host knows of the device.
+  ///   - waitsForPlatform: calls that ask for the registration wait for ``platformReady()``.
   ///   - transport, clock, random: the host's own; nil for libcurl and the system's.
   /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
   public init(
     configuration: Configuration, store: Store, account: AccountName = .default,
-    platform: Platform = Platform(),
+    platform: Platform = Platform(), waitsForPlatform: Bool = false,
     transport: (any Transport)? = nil, clock: (any Clock)? = nil, random: (any RandomSource)? = nil
   ) throws(EnrollError) {
     var options = ClientOptions(configuration: configuration, store: store.choice)
     options.account = account
     options.platform = platform
+    options.isPlatformReady = !waitsForPlatform
     options.transport = transport
     options.clock = clock
     options.random = random
@@ -60,6 +62,9 @@ public struct EnrollClient: Sendable {
       }
     }
   }
+
+  /// The host's platform is ready: calls that waited for it go on.
+  public func platformReady() { client.platformReady() }
 
   /// Ends the client: waiting calls return, later ones throw `.handle`.
   public func close() { client.close() }
@@ -161,10 +166,13 @@ public struct EnrollClient: Sendable {
   }
 
   /// The user says that the profile is theirs: the provisional tokens become the session.
-  /// - Throws: `.illegalState` when nothing waits for confirmation.
+  /// - Throws: `.illegalState` when nothing waits for confirmation; `.emailNotVerified`, `.unknownAccount`, or why the
+  ///   registration check could not be asked: the state stays G. `.profileMismatch`: F; `.oauth`: E.
   @discardableResult
   public func confirm() async throws(EnrollError) -> RegistrationState {
-    try await offload { client, _, _ throws(EnrollError) in try client.confirm() }
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.confirm(until: deadline, cancellation: cancellation)
+    }
   }
 
   /// Back to the choices: provisional tokens are revoked and cleared, an earlier session survives.
@@ -179,6 +187,20 @@ public struct EnrollClient: Sendable {
   @discardableResult
   public func cancel(_ transaction: BegunTransaction? = nil) async throws(EnrollError) -> RegistrationState {
     try await offload { client, _, _ throws(EnrollError) in try client.cancel(transaction?.transactionID) }
+  }
+
+  /// A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
+  /// - Returns: as ``logout(localOnly:)``.
+  @discardableResult
+  public func deregister() async throws(EnrollError) -> String? {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.deregister(until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// Forgets the installation id of the store: the next use makes another.
+  public func resetInstallation() async throws(EnrollError) {
+    try await offload { client, _, _ throws(EnrollError) in try client.resetInstallation() }
   }
 
   /// Empties local state alone; no server is told.

@@ -15,6 +15,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case discovery, keys, token, userinfo, revocation, deviceAuthorization
     /// RFC 9126; announced with ``Settings/takesPushedRequests``.
     case pushed
+    /// The host's back end (flows.md §7).
+    case registrationCheck, profileUpdate, errorReport
   }
 
   /// How the next request to an endpoint ends.
@@ -78,6 +80,10 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     public var deviceError: String? = "authorization_pending"
     /// Edits the answer of the device authorization endpoint.
     public var deviceAuthorization: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits the claims that userinfo tells.
+    public var userinfo: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits what the registration check answers.
+    public var checkAnswer: @Sendable (inout JSONObject) -> Void = { _ in }
   }
 
   public init(issuer: String = "https://id.example", clock: any Clock) throws {
@@ -180,6 +186,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case issuer + "/revoke": .revocation
     case issuer + "/par": .pushed
     case issuer + "/device": .deviceAuthorization
+    case issuer + "/check": .registrationCheck
+    case issuer + "/profile": .profileUpdate
+    case issuer + "/errors": .errorReport
     default: nil
     }
   }
@@ -193,6 +202,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case .revocation: revoke(form(request))
     case .pushed: push(request)
     case .deviceAuthorization: authorizeDevice(form(request))
+    case .registrationCheck: registrationCheck()
+    case .profileUpdate, .errorReport: HTTPResponse(status: 204)
     }
   }
 
@@ -321,12 +332,19 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   private func userinfo() -> HTTPResponse {
     let settings = state.withLock { $0.settings }
-    return json(
-      200,
-      .object([
-        ("sub", .string(settings.userinfoSubject ?? settings.subject)),
-        ("email", .string("alice@example.com")),
-      ]))
+    var claims = JSONObject([
+      ("sub", .string(settings.userinfoSubject ?? settings.subject)),
+      ("email", .string("alice@example.com")),
+    ])
+    settings.userinfo(&claims)
+    return json(200, .object(claims))
+  }
+
+  private func registrationCheck() -> HTTPResponse {
+    let settings = state.withLock { $0.settings }
+    var answer = JSONObject([("sub", .string(settings.subject)), ("email", .string("alice@example.com"))])
+    settings.checkAnswer(&answer)
+    return json(200, .object(answer))
   }
 
   private func push(_ request: HTTPRequest) -> HTTPResponse {

@@ -171,6 +171,33 @@ static enroll_status registration_cancel(json_t *parameters, json_t **result) {
   return answer_state(enroll_registration_cancel(client, id.data, id.size, &state, &error), &state, result);
 }
 
+static enroll_status registration_deregister(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  enroll_buf url = ENROLL_BUF_INIT;
+  enroll_status status = enroll_registration_deregister(client, timeout_of(parameters), &url, &state, &error);
+  status = answer_state(status, &state, result);
+  if (status == ENROLL_OK && url.size > 0) json_object_set_new(*result, "url", json_string(url.data));
+  enroll_buf_free(&url);
+  return status;
+}
+
+static enroll_status installation_reset(json_t *parameters, json_t **result) {
+  text store = text_of(parameters, "store");
+  *result = json_object();
+  return enroll_installation_reset(store.data, store.size, &error);
+}
+
+static enroll_status redirect_route(json_t *parameters, json_t **result) {
+  enroll_buf owner = ENROLL_BUF_INIT;
+  text url = text_of(parameters, "url");
+  char *configurations = json_dumps(json_object_get(parameters, "configurations"), JSON_COMPACT);
+  enroll_status status =
+      enroll_redirect_route(configurations, ENROLL_NUL_TERMINATED, url.data, url.size, &owner, &error);
+  free(configurations);
+  if (status == ENROLL_OK) *result = json_of_buffer(&owner);
+  return status;
+}
+
 static enroll_status registration_clear(json_t *parameters, json_t **result) {
   enroll_state state = ENROLL_STATE_INIT;
   (void)parameters;
@@ -244,18 +271,21 @@ static enroll_status identity_userinfo(json_t *parameters, json_t **result) {
 }
 
 static enroll_status account_read(json_t *parameters, json_t **result) {
-  enroll_buf profile = ENROLL_BUF_INIT, id_token = ENROLL_BUF_INIT, type = ENROLL_BUF_INIT;
+  enroll_buf profile = ENROLL_BUF_INIT, id_token = ENROLL_BUF_INIT, access_token = ENROLL_BUF_INIT,
+             type = ENROLL_BUF_INIT;
   int64_t expires_at = 0;
   (void)parameters;
-  enroll_status status = enroll_account_read(client, &profile, &id_token, &type, &expires_at, &error);
+  enroll_status status = enroll_account_read(client, &profile, &id_token, &access_token, &type, &expires_at, &error);
   if (status != ENROLL_OK) return status;
   *result = json_object();
   if (id_token.size > 0) json_object_set_new(*result, "idToken", json_string(id_token.data));
+  if (access_token.size > 0) json_object_set_new(*result, "accessToken", json_string(access_token.data));
   if (type.size > 0) json_object_set_new(*result, "registrationType", json_string(type.data));
   if (expires_at != 0) json_object_set_new(*result, "expiresAt", json_integer(expires_at));
   if (profile.size > 0) json_object_set_new(*result, "profile", json_of_buffer(&profile));
   enroll_buf_free(&profile);
   enroll_buf_free(&id_token);
+  enroll_buf_free(&access_token);
   enroll_buf_free(&type);
   return status;
 }
@@ -330,6 +360,9 @@ static const struct {
     {"registration.retry", registration_retry},
     {"registration.cancel", registration_cancel},
     {"registration.clear", registration_clear},
+    {"registration.deregister", registration_deregister},
+    {"installation.reset", installation_reset},
+    {"redirect.route", redirect_route},
     {"url.handle", url_handle},
     {"token.access", token_access},
     {"token.refresh", token_refresh},

@@ -39,12 +39,14 @@ TEST("the whole way: begin, resume, the profile, confirm, token, userinfo, accou
   CHECK(strstr(claims.data, "\"sub\":\"alice\"") != NULL);
   enroll_buf_free(&claims);
 
-  enroll_buf id_token = ENROLL_BUF_INIT, type = ENROLL_BUF_INIT;
+  enroll_buf id_token = ENROLL_BUF_INIT, access_token = ENROLL_BUF_INIT, type = ENROLL_BUF_INIT;
   int64_t expires_at = 0;
-  CHECK_OK(enroll_account_read(client, &claims, &id_token, &type, &expires_at, &error));
+  CHECK_OK(enroll_account_read(client, &claims, &id_token, &access_token, &type, &expires_at, &error));
   CHECK(claims.size > 0 && id_token.size == 0 && id_token.data[0] == 0 && type.size == 0);
   CHECK_NUMBER(access.expires_at, expires_at);
+  CHECK_TEXT("access-1", access_token.data);
   enroll_buf_free(&claims);
+  enroll_buf_free(&access_token);
   enroll_buf_free(&id_token);
   enroll_buf_free(&type);
 

@@ -171,6 +171,36 @@ TEST("a redirect is read without being believed, and refused where R8 says so") 
   }
 }
 
+TEST("a URL is routed to the configuration that owns it") {
+  static const char configurations[] =
+      "[{\"issuer\":\"https://dev.example\",\"clientId\":\"c\",\"redirectUri\":\"com.example.dev:/cb\"},"
+      "{\"issuer\":\"https://prod.example\",\"clientId\":\"c\",\"redirectUri\":\"com.example.prod:/cb\"}]";
+  enroll_error error = ENROLL_ERROR_INIT;
+  enroll_buf owner = ENROLL_BUF_INIT;
+  CHECK_OK(enroll_redirect_route(configurations, ENROLL_NUL_TERMINATED, "com.example.prod:/cb?code=c",
+                                 ENROLL_NUL_TERMINATED, &owner, &error));
+  CHECK_TEXT("{\"index\":1,\"kind\":\"redirect\"}", owner.data);
+  enroll_buf_free(&owner);
+  CHECK_OK(enroll_redirect_route(configurations, ENROLL_NUL_TERMINATED, "com.example.test:/cb", ENROLL_NUL_TERMINATED,
+                                 &owner, &error));
+  CHECK_TEXT("{}", owner.data);
+  enroll_buf_free(&owner);
+  CHECK_STATUS(ENROLL_E_REDIRECT_MALFORMED, enroll_redirect_route(configurations, ENROLL_NUL_TERMINATED, "not a url",
+                                                                  ENROLL_NUL_TERMINATED, &owner, &error));
+  CHECK_STATUS(ENROLL_E_CONFIGURATION, enroll_redirect_route("[{}]", ENROLL_NUL_TERMINATED, "com.example.test:/cb",
+                                                             ENROLL_NUL_TERMINATED, &owner, &error));
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT,
+               enroll_redirect_route("{}", ENROLL_NUL_TERMINATED, "a:/b", ENROLL_NUL_TERMINATED, &owner, &error));
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_redirect_route(NULL, 0, "a:/b", 4, &owner, NULL));
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT,
+               enroll_redirect_route(configurations, ENROLL_NUL_TERMINATED, "a:/b", 4, NULL, NULL));
+}
+
+TEST("an installation id is reset in a store, and no store is no error") {
+  CHECK_OK(enroll_installation_reset("/nonexistent/store", ENROLL_NUL_TERMINATED, NULL));
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_installation_reset(NULL, 0, NULL));
+}
+
 TEST("a link is read by the allow-list of R9, or refused") {
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_buf link = ENROLL_BUF_INIT;

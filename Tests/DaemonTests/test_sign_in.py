@@ -100,6 +100,20 @@ class SignIn(SandboxCase):
         self.assertEqual(waiting.result()["state"]["letter"], "G")
         wait_until(lambda: not is_listening(begun["redirectUri"]), "the listener is gone")
 
+    def test_a_failure_is_told_with_a_key_for_words_and_what_helps(self):
+        daemon = self.daemon()
+        client = self.open(daemon)
+        daemon.call("events.subscribe", client=client)
+        begun = daemon.call("registration.begin", client=client)
+        redirect = self.sandbox.redirect(begun["action"]["url"])
+        state = urllib.parse.parse_qs(urllib.parse.urlsplit(redirect).query)["state"][0]
+        with self.assertRaises(Refused):
+            daemon.call("registration.resume", client=client,
+                        url=f"{redirect.split('?')[0]}?error=access_denied&state={state}")
+        event = daemon.notification("error.reported")
+        self.assertEqual((event["error"]["status"], event["messageKey"], event["helps"]),
+                         ("accessDenied", "error.accessDenied", "retry"))
+
     def test_events_come_to_who_subscribed_and_to_nobody_else(self):
         daemon = self.daemon()
         client = self.open(daemon)

@@ -77,7 +77,9 @@ struct ManifestTests {
     let memory = CommandTable.all.filter { $0.kind == .memory }.map(\.name)
     #expect(
       memory == [
-        "system.describe", "platform.ready", "client.close", "pkce.generate", "redirect.parse", "link.parse",
+        "system.describe", "platform.ready", "client.close", "pkce.generate", "redirect.parse",
+        "redirect.route",
+        "link.parse",
         "expiry.check", "events.subscribe", "events.unsubscribe",
       ])
     #expect(CommandTable.all.filter { $0.kind == .parked }.map(\.name) == ["token.access", "token.refresh"])

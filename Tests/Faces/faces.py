@@ -67,8 +67,8 @@ class Client:
         self._writing = threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
 
-    def open(self, configuration, store, account=None):
-        parameters = {"configuration": configuration, "store": str(store)}
+    def open(self, configuration, store, account=None, **more):
+        parameters = {"configuration": configuration, "store": str(store), **more}
         if account is not None:
             parameters["account"] = account
         self._opened(self.start("client.open", parameters).result())
@@ -110,6 +110,8 @@ class Client:
 
 
 class JSONRPCClient(Client):
+    WITHOUT_CLIENT = ("redirect.route", "installation.reset")
+
     def __init__(self, arguments, environment):
         self._waiting = {}
         self._handle = None
@@ -122,7 +124,7 @@ class JSONRPCClient(Client):
     def _request(self, command, parameters, pending):
         self._sent += 1
         self._waiting[self._sent] = pending
-        if self._handle is not None:
+        if self._handle is not None and command not in self.WITHOUT_CLIENT:
             parameters = {"client": self._handle, **parameters}
         return json.dumps({"jsonrpc": "2.0", "id": self._sent, "method": command, "params": parameters})
 
@@ -181,11 +183,11 @@ class Face:
     def is_built(self):
         return os.access(self.program, os.X_OK)
 
-    def open(self, configuration, store, account=None):
-        """A new process with one client."""
+    def open(self, configuration, store, account=None, **more):
+        """A new process with one client; `more` is for client.open."""
         client = self._client([self.program], self._environment)
         try:
-            client.open(configuration, store, account)
+            client.open(configuration, store, account, **more)
         except BaseException:
             client.close()
             raise

@@ -59,9 +59,11 @@ class FlowCase(unittest.TestCase):
 
     # Steps.
 
-    def open(self, store=None, account=None, **configuration):
-        """A process with a client for this test's store; it ends with the test."""
-        client = self.face.open(self.sandbox.configuration(**configuration), store or self.store, account)
+    def open(self, store=None, account=None, more=None, **configuration):
+        """A process with a client for this test's store; it ends with the test. `more` is for client.open."""
+        client = self.face.open(
+            self.sandbox.configuration(**configuration), store or self.store, account, **(more or {})
+        )
         self.addCleanup(client.close)
         return client
 

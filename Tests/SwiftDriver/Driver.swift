@@ -56,6 +56,7 @@ struct Driver {
       try box.open(parameters)
       return .object([])
     }
+    if command == "redirect.route" { return try route(parameters) }
     let client = try box.client()
     let url = parameters["url"]?.string ?? ""
     switch command {
@@ -71,6 +72,20 @@ struct Driver {
         try await client.settled(parameters["transaction"]?.string ?? "", patience: patience))
     case "registration.confirm": return state(try await client.confirm())
     case "registration.retry": return state(try await client.retry())
+    case "registration.cancel": return state(try await client.cancel())
+    case "registration.clear": return state(try await client.clear())
+    case "registration.deregister":
+      let url = try await client.deregister()
+      var answer = JSONObject([("url", url.map { .string($0) })])
+      answer["state"] = try await client.state().json
+      return .object(answer)
+    case "installation.reset":
+      try await client.resetInstallation()
+      return .object([])
+    case "platform.ready":
+      client.platformReady()
+      return .object([])
+    case "account.read": return try await client.account().json
     case "token.access":
       return try await client.access(minimumLifetime: .seconds(parameters["minimumLifetime"]?.integer ?? 0))
         .json
@@ -83,7 +98,6 @@ struct Driver {
     case "pin.unlock": return try await client.unlock(pin: pin(parameters)).json
     case "pin.change": return try await client.changePIN(pin(parameters), to: pin(parameters, "newPin")).json
     case "pin.remove": return try await client.removePIN(pin(parameters)).json
-    case "account.read": return try await client.account().json
     case "url.handle":
       switch try await client.handle(url) {
       case .registration(let state):
@@ -103,6 +117,18 @@ struct Driver {
       return .object([("done", .bool(true))])
     default: throw EnrollError(.notFound, "the driver has no command \(command)")
     }
+  }
+
+  private func route(_ parameters: JSON) throws(EnrollError) -> JSON {
+    var configurations: [Configuration] = []
+    for json in parameters["configurations"]?.array ?? [] {
+      configurations.append(try Configuration(json: json))
+    }
+    let owner = try Configuration.owner(of: parameters["url"]?.string ?? "", among: configurations)
+    return .object([
+      ("index", owner.map { .integer(Int64($0.index)) }),
+      ("kind", owner.map { .string($0.ownership.rawValue) }),
+    ])
   }
 
   private func pin(_ parameters: JSON, _ name: String = "pin") -> Secret {

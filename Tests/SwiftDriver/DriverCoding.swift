@@ -14,7 +14,9 @@ final class ClientBox: @unchecked Sendable {
     let path = parameters["store"]?.string ?? "memory"
     let client = try EnrollClient(
       configuration: configuration, store: path == "memory" ? .memory : .directory(path),
-      account: try AccountName(parameters["account"]?.string ?? "default"))
+      account: try AccountName(parameters["account"]?.string ?? "default"),
+      platform: Platform(json: parameters["platform"]),
+      waitsForPlatform: parameters["waitForPlatform"]?.bool ?? false)
     lock.withLock { opened = client }
   }
 
@@ -23,6 +25,26 @@ final class ClientBox: @unchecked Sendable {
       throw EnrollError(.handle, "client.open comes first")
     }
     return client
+  }
+}
+
+extension Platform {
+  init(json: JSON?) {
+    self.init(
+      isNative: json?["native"]?.bool ?? true, type: json?["type"]?.string, width: json?["width"]?.integer,
+      height: json?["height"]?.integer, appVersion: json?["appVersion"]?.string,
+      deviceID: json?["deviceId"]?.string)
+  }
+}
+
+extension AccountSnapshot {
+  var json: JSON {
+    .object([
+      ("profile", profile.map { .object($0) }), ("idToken", idToken.map { .string($0.reveal()) }),
+      ("accessToken", accessToken.map { .string($0.reveal()) }),
+      ("expiresAt", expiresAt.map { .integer($0.seconds) }),
+      ("registrationType", registrationType.map { .string($0) }),
+    ])
   }
 }
 
@@ -109,16 +131,6 @@ extension RegistrationState {
       members["error"] = error.json
     }
     return .object(members)
-  }
-}
-
-extension AccountSnapshot {
-  var json: JSON {
-    .object([
-      ("profile", profile.map { .object($0) }), ("idToken", idToken.map { .string($0.reveal()) }),
-      ("expiresAt", expiresAt.map { .integer($0.seconds) }),
-      ("registrationType", registrationType.map { .string($0) }),
-    ])
   }
 }
 

@@ -28,7 +28,13 @@ public struct EventKind: Sendable {
       name: "logout.finished", summary: "The logout callback came back.", parameters: .nothing),
     EventKind(
       name: "error.reported", summary: "A failure that the user may have to hear of.",
-      parameters: .object([.required("error", .error)])),
+      parameters: .object([
+        .required("error", .error),
+        .required("messageKey", .text("For the host's own words: error. and the reason's name.")),
+        .required(
+          "helps", Schema(.oneOf(EnrollError.Help.allCases.map { $0.rawValue }), "What can be done about it.")
+        ),
+      ])),
   ]
 }
 
@@ -39,7 +45,12 @@ extension EnrollEvent {
     case .registrationChanged(let state), .registrationSettled(let state):
       JSONObject([("state", state.json(choices: choices))])
     case .tokenRenewed(let expiresAt): JSONObject([("expiresAt", .integer(expiresAt.seconds))])
-    case .tokenRenewalFailed(let error), .errorReported(let error): JSONObject([("error", error.json)])
+    case .tokenRenewalFailed(let error): JSONObject([("error", error.json)])
+    case .errorReported(let error):
+      JSONObject([
+        ("error", error.json), ("messageKey", .string(error.messageKey)),
+        ("helps", .string(error.helps.rawValue)),
+      ])
     case .logoutFinished: JSONObject()
     }
   }

@@ -12,6 +12,9 @@ extension CommandTable {
       gives: .object([
         .optional("profile", Schema(.claims, "The proven claims about the user.")),
         .optional("idToken", .text("As the provider signed it.", maximumBytes: 1 << 20)),
+        .optional(
+          "accessToken",
+          .text("As it is kept, due or not; token.access gives one that works.", maximumBytes: 1 << 20)),
         .optional("expiresAt", .date("When the access token ends.")),
         .optional("registrationType", Schema(.oneOf(["SOCIAL", "PASSWORDLESS"]), "Absent for other kinds.")),
       ])
@@ -19,6 +22,7 @@ extension CommandTable {
       let kept = try call.openClient().readAccount()
       return .object([
         ("profile", kept.profile.map { .object($0) }), ("idToken", kept.idToken.map { .string($0.reveal()) }),
+        ("accessToken", kept.accessToken.map { .string($0.reveal()) }),
         ("expiresAt", kept.expiresAt.map { .integer($0.seconds) }),
         ("registrationType", kept.registrationType.map { .string($0) }),
       ])

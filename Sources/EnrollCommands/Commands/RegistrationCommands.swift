@@ -57,10 +57,12 @@ extension CommandTable {
           transaction, until: call.until(client), cancellation: call.cancellation), client)
     },
     Command(
-      "registration.confirm", .blocking, "The user's yes to the profile: G to H.", gives: stateAnswer
+      "registration.confirm", .blocking,
+      "The user's yes to the profile: G to H, after the verified address and the registration check that are required.",
+      takes: [.deadline], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      return answer(try client.confirm(), client)
+      return answer(try client.confirm(until: call.until(client), cancellation: call.cancellation), client)
     },
     Command(
       "registration.retry", .blocking,
@@ -83,6 +85,23 @@ extension CommandTable {
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(try client.clear(), client)
+    },
+    Command(
+      "registration.deregister", .blocking,
+      "A logout that forgets the device too: pending transactions are cleared, the installation id is reset.",
+      takes: [.deadline],
+      gives: .object([
+        .required("state", .state),
+        .optional(
+          "url",
+          .text(
+            "Ends the provider's session in the browser, as from logout.begin; absent when there is none.",
+            maximumBytes: 65_536)),
+      ])
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let url = try client.deregister(until: call.until(client), cancellation: call.cancellation)
+      return .object([("state", json(client.lastKnownState, client)), ("url", url.map { .string($0) })])
     },
     Command(
       "url.handle", .blocking, "One door for every URL that reaches an app.",

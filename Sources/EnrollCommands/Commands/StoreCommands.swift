@@ -31,6 +31,14 @@ extension CommandTable {
       return .object([])
     },
     Command(
+      "installation.reset", .blocking,
+      "Forgets the installation id of a store: the next use makes another. No store, no error.",
+      client: false, takes: [.optional("store", .storeFolder)]
+    ) { call throws(EnrollError) in
+      try call.openStore()?.resetInstallationID()
+      return .object([])
+    },
+    Command(
       "store.diagnose", .blocking,
       "How a store is: owner, permissions, key providers, accounts. Changes nothing, tells no secret.",
       client: false, takes: [.optional("store", .storeFolder)], gives: diagnosis

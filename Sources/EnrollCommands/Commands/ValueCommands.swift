@@ -42,6 +42,36 @@ extension CommandTable {
       ])
     },
     Command(
+      "redirect.route", .memory,
+      "Which of several configurations a URL belongs to. Looks at no store: an owned URL may still be unsolicited.",
+      client: false,
+      takes: [
+        .required(
+          "configurations",
+          Schema(
+            .list(Schema(.configuration, "One environment."), maximumCount: 64), "Of all that the app has.")),
+        .required("url", .url),
+      ],
+      gives: .object([
+        .optional(
+          "index", Schema(.integer(0...63), "The place of its owner in the list; absent when it has none.")),
+        .optional(
+          "kind",
+          Schema(
+            .oneOf(Configuration.Ownership.allCases.map { $0.rawValue }), "What it is to its owner.")),
+      ])
+    ) { call throws(EnrollError) in
+      var configurations: [Configuration] = []
+      for json in call.parameters["configurations"]?.array ?? [] {
+        configurations.append(try Configuration(json: json))
+      }
+      let owner = try Configuration.owner(of: try call.requiredText("url"), among: configurations)
+      return .object([
+        ("index", owner.map { .integer(Int64($0.index)) }),
+        ("kind", owner.map { .string($0.ownership.rawValue) }),
+      ])
+    },
+    Command(
       "link.parse", .memory, "Reads a link by the allow-list of R9, or refuses it; nothing is repaired.",
       client: false, takes: [.required("url", .url)],
       gives: .object([

@@ -16,7 +16,7 @@ public struct AuthorizationRequest: Sendable {
 
   /// - Parameters:
   ///   - redirectURI: where it is not the configured one: the same loopback redirect with the listener's port (R4).
-  ///   - asksForLogin: adds `prompt=login` where the options say nothing, so that another account can be chosen
+  ///   - asksForLogin: adds the configured prompt (`login`) where the options say nothing, so that another account can be chosen
   ///     (flows.md §5).
   ///   - random: ``randomByteCount`` bytes.
   /// - Throws: `.invalidArgument` for an option that is not acceptable, `field` names it; `.unsupported` when the
@@ -31,7 +31,7 @@ public struct AuthorizationRequest: Sendable {
     }
     let scopes = scopes(configuration, options)
     try options.check(sending: scopes)
-    let prompt = prompt(configuration, options, asksForLogin)
+    let prompt = prompt(configuration, metadata, options, asksForLogin)
     try requireAbilities(metadata, prompt: prompt, kind: options.kind, configuration)
     let redirect = try redirect(configuration, redirectURI)
     let pkce = try PKCE.make(random: Array(random[80...]))
@@ -60,11 +60,17 @@ extension AuthorizationRequest {
   }
 
   private static func prompt(
-    _ configuration: Configuration, _ options: SignInOptions, _ asksForLogin: Bool
+    _ configuration: Configuration, _ metadata: ProviderMetadata, _ options: SignInOptions,
+    _ asksForLogin: Bool
   ) -> String? {
     if let prompt = options.prompt { return prompt }
     if options.kind == .register, configuration.registration == .promptCreate { return "create" }
-    return asksForLogin ? "login" : nil
+    guard asksForLogin else { return nil }
+    // Where the provider knows only the other way to choose another account, that one serves.
+    let configured = configuration.promptAfterLogout
+    let known = metadata.promptValues ?? []
+    let serves = ([configured] + PromptAfterLogout.allCases).first { Scopes.contains($0.rawValue, in: known) }
+    return (serves ?? configured).rawValue
   }
 
   /// A missing ability is an error, not a silent downgrade.

@@ -72,6 +72,8 @@ public struct EnrollError: Error, Sendable {
     case keysUnavailable = -50
     case idTokenInvalid = -51
     case profileMismatch = -52
+    case emailNotVerified = -53
+    case unknownAccount = -54
     case reauthenticate = -60
     case rejected = -61
     case expired = -62
@@ -191,6 +193,14 @@ extension EnrollError.Code {
     case .keysUnavailable: Row("keysUnavailable", .server, retry: true, "the issuer's keys could not be had")
     case .idTokenInvalid: Row("idTokenInvalid", .server, "the id_token breaks a rule; the message names it")
     case .profileMismatch: Row("profileMismatch", .server, "two sources disagree about who the user is")
+    case .emailNotVerified:
+      Row(
+        "emailNotVerified", .user, retry: true,
+        "the e-mail address is not verified; verify it and confirm again")
+    case .unknownAccount:
+      Row(
+        "unknownAccount", .user,
+        "the registration check knows no such account; the host can offer to create one")
     case .reauthenticate: Row("reauthenticate", .user, "the session is over; sign in again")
     case .rejected:
       Row("rejected", .server, retry: true, "the provider refused to renew, without ending the session")

@@ -14,6 +14,10 @@ public struct Configuration: Sendable {
   /// without a port gets one from the system.
   public let redirectURI: String
   public let postLogoutRedirectURI: String?
+  /// Where the provider ends its session in its own way instead of RP-Initiated Logout.
+  public let logoutDialect: LogoutDialect?
+  /// What the authorize request after a logout or a retry asks for, so that another account can be chosen.
+  public let promptAfterLogout: PromptAfterLogout
   /// Where a link that lost its way comes back to (flows.md §4).
   public let fallbackURI: String?
   /// What every authorize request asks for. Without `openid` there is no id_token: nothing is added to it silently.
@@ -64,6 +68,8 @@ public struct Configuration: Sendable {
     clientID: String,
     redirectURI: String,
     postLogoutRedirectURI: String? = nil,
+    logoutDialect: LogoutDialect? = nil,
+    promptAfterLogout: PromptAfterLogout = .login,
     fallbackURI: String? = nil,
     scopes: [String] = Configuration.Defaults.scopes,
     appLinks: [String] = [],
@@ -95,6 +101,8 @@ public struct Configuration: Sendable {
     self.clientID = clientID
     self.redirectURI = redirectURI
     self.postLogoutRedirectURI = postLogoutRedirectURI
+    self.logoutDialect = logoutDialect
+    self.promptAfterLogout = promptAfterLogout
     self.fallbackURI = fallbackURI
     self.scopes = requireVerifiedEmail ? Scopes.adding("email", to: scopes) : scopes
     self.appLinks = try ConfigurationRules.links(appLinks, key: "appLinks")

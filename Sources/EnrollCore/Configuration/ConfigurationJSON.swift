@@ -12,6 +12,9 @@ extension Configuration {
       clientID: reader.text("clientId") ?? "",
       redirectURI: reader.text("redirectUri") ?? "",
       postLogoutRedirectURI: reader.text("postLogoutRedirectUri"),
+      logoutDialect: reader.text("logoutDialect").flatMap { LogoutDialect(rawValue: $0) },
+      promptAfterLogout: reader.text("promptAfterLogout").flatMap { PromptAfterLogout(rawValue: $0) }
+        ?? .login,
       fallbackURI: reader.text("fallbackUri"),
       scopes: reader.texts("scopes") ?? reader.text("scopes").map { Scopes.split($0) } ?? Defaults.scopes,
       appLinks: reader.texts("appLinks") ?? [],

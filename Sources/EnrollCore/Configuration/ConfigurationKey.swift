@@ -68,6 +68,13 @@ extension Configuration {
         ],
         .url, "Where the browser comes back to after a logout."),
       ConfigurationKey(
+        "logoutDialect", or: ["logout_dialect"], .oneOf(LogoutDialect.allCases.map { $0.rawValue }),
+        "A provider's own logout URL instead of RP-Initiated Logout: auth0 is /v2/logout with returnTo."),
+      ConfigurationKey(
+        "promptAfterLogout", or: ["prompt_after_logout"],
+        .oneOf(PromptAfterLogout.allCases.map { $0.rawValue }),
+        "What the sign-in after a logout or retry asks for. login by default."),
+      ConfigurationKey(
         "endpoints", .object(endpointKeys), "Endpoints of a provider without discovery, instead of asking it."
       ),
       ConfigurationKey(
@@ -158,7 +165,9 @@ extension Configuration {
         "registrationCheckUri", or: ["registration_check_uri"], .url, "Asked whether a registration is known."
       ),
       ConfigurationKey(
-        "requireCheck", or: ["require_check"], .boolean, "Whether that check must pass. False by default."),
+        "requireCheck", or: ["require_check"], .boolean,
+        "Whether it is asked before B, C and H, and has to know the account. False by default: it is asked before H alone, and only a contradiction counts."
+      ),
       ConfigurationKey("profileUpdateUri", or: ["profile_update_uri"], .url, "Told the confirmed profile."),
       ConfigurationKey(
         "errorReportUri", or: ["error_report_uri"], .url, "Told every failure, without secrets."),

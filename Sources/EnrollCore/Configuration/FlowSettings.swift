@@ -117,3 +117,15 @@ public struct BackendSettings: Equatable, Sendable {
 public enum PasswordlessDialect: String, Sendable, CaseIterable {
   case auth0
 }
+
+/// Which provider's own way of ending its session in the browser is spoken (flows.md §5).
+public enum LogoutDialect: String, Sendable, CaseIterable {
+  /// `/v2/logout` with `returnTo`.
+  case auth0
+}
+
+/// How the user gets to choose another account (OpenID Connect Core §3.1.2.1).
+public enum PromptAfterLogout: String, Sendable, CaseIterable {
+  case login
+  case selectAccount = "select_account"
+}

@@ -7,6 +7,8 @@ public import EnrollJSON
 public struct AccountSnapshot: Equatable, Sendable {
   public var profile: JSONObject?
   public var idToken: Secret?
+  /// Of a confirmed session only: what waits for confirmation is not to be used.
+  public var accessToken: Secret?
   public var expiresAt: UnixTime?
   /// `SOCIAL`, `PASSWORDLESS` or nothing.
   public var registrationType: String?
@@ -17,7 +19,9 @@ extension Engine {
     let record = try store.read(account) ?? AccountRecord()
     let tokens = record.confirmed ?? record.provisional
     return AccountSnapshot(
-      profile: record.shownProfile, idToken: tokens?.idToken, expiresAt: tokens?.expiry.expiresAt,
-      registrationType: record.registrationType)
+      profile: record.shownProfile, idToken: tokens?.idToken, accessToken: record.confirmed?.accessToken,
+      expiresAt: tokens?.expiry.expiresAt,
+      registrationType: record.provisional == nil
+        ? record.registrationType : record.provisionalRegistrationType)
   }
 }

@@ -36,24 +36,56 @@ extension Engine {
   }
 
   /// Tokens into the store, as provisional or, where no confirmation is asked for, confirmed.
+  /// Tokens of a transaction that was cleared meanwhile, by a deregistration say, are revoked and not stored (R35).
   func keep(_ arrival: Arrival, of transaction: Transaction) throws(EnrollError) -> Settlement {
-    try store.update(account) { record throws(EnrollError) in
+    let hasGates = configuration.requireVerifiedEmail || configuration.registrationCheckURI != nil
+    var isCleared = false
+    let record = try store.update(account) { record throws(EnrollError) in
+      guard record.transactions.contains(where: { ASCII.equals($0.id, transaction.id) }) else {
+        isCleared = true
+        return
+      }
       record.settle(transaction.id, as: .succeeded)
-      record.registrationType = transaction.registrationType
       record.asksForLogin = false
       record.serverClockOffsetSeconds = arrival.clockOffsetSeconds ?? record.serverClockOffsetSeconds
       // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
-      if configuration.requiresConfirmation {
+      if configuration.requiresConfirmation || hasGates {
         record.provisional = arrival.tokens
         record.provisionalProfile = arrival.profile
+        record.provisionalRegistrationType = transaction.registrationType
       } else {
-        record.adopt(arrival.tokens, profile: arrival.profile)
+        record.adopt(
+          arrival.tokens, profile: arrival.profile, registrationType: transaction.registrationType)
       }
     }
-    memory.withLock { $0.patience = RenewalPatience() }
+    guard !isCleared else { return discard(arrival, of: transaction) }
+    memory.withLock {
+      $0.patience = RenewalPatience()
+      $0.check = .none
+    }
     var state = try apply(.tokensArrived(profile: arrival.profile))
-    if !configuration.requiresConfirmation { state = try apply(.confirmed) }
+    if !configuration.requiresConfirmation {
+      do throws(EnrollError) {
+        state = hasGates ? try confirm() : try confirmed(record)
+      } catch {
+        // Not taken for good: F. Else the tokens wait in G, or E, and the host may confirm later.
+        state = self.state
+        if state.kind == .registrationFailed {
+          return Settlement(transactionID: transaction.id, ending: .failed(error))
+        }
+      }
+    }
     return Settlement(transactionID: transaction.id, ending: .succeeded(state))
+  }
+
+  private func discard(_ arrival: Arrival, of transaction: Transaction) -> Settlement {
+    revokeLater(arrival.tokens)
+    sendOutbox(cancellation: nil)
+    return Settlement(
+      transactionID: transaction.id,
+      ending: .failed(
+        EnrollError(.cancelled, "the registration was cleared while its tokens were on their way"))
+    )
   }
 
   /// The transaction is over without tokens: the state is F, or the session beside which it ran (flows.md §6).
@@ -63,11 +95,11 @@ extension Engine {
     let record = try store.update(account) { record throws(EnrollError) in
       record.settle(transaction.id, as: .failed)
     }
-    notify(.errorReported(error))
+    report(error)
     if state.kind != .authenticating { try apply(.advanced(transactionID: transaction.id, step: .browser)) }
     if record.hasTokens {
       // A step-up that fails leaves the session as it was (flows.md §6).
-      _ = try settleBesideSession()
+      _ = try returnToSession()
     } else {
       try apply(.failed(error))
     }

@@ -23,6 +23,13 @@ public final class Engine: Sendable {
     var state: RegistrationState = .starting
     var hasSettled = false
     var patience = RenewalPatience()
+    /// Where a transaction that runs beside a session returns to (flows.md §6).
+    var before: RegistrationState?
+    var check = CheckStanding.none
+    /// The epoch of tokens that this process renewed: once they are checked, the state is C.
+    var renewedEpoch: UInt64?
+    /// The renewal failure that was reported last; nil after a success.
+    var reportedRenewal: EnrollError.Code?
   }
 
   /// - Parameter exclusion: makes one lock for each value that threads share.
@@ -55,6 +62,11 @@ public final class Engine: Sendable {
       do throws(EnrollError) {
         let after = try memory.state.after(event)
         let isChanged = after != memory.state
+        if after.kind != .authenticating {
+          memory.before = nil
+        } else if memory.state.kind != .authenticating {
+          memory.before = memory.state
+        }
         memory.state = after
         let settlesNow = after.isSettled && !memory.hasSettled
         if settlesNow { memory.hasSettled = true }

@@ -8,6 +8,8 @@ extension Engine {
     case known(RegistrationState)
     /// The confirmed token is due or expired: renew, and the state is C or E.
     case needsRenewal
+    /// Tokens are there, and the registration check has to be asked about them: ``checkSession(cancellation:)``.
+    case needsCheck
   }
 
   /// Reads the store and moves the state machine to what it says. Does no network IO.
@@ -19,7 +21,11 @@ extension Engine {
     if case .authenticating(let id, _) = state, record.isUnderWay(transactionID: id, at: moment) {
       return .known(state)
     }
+    _ = try leaveTransaction(record, at: moment)
     if record.provisional != nil {
+      if state.kind == .renewalFailed, memory.withLock({ $0.check == .provisionalRefused }) {
+        return .known(state)
+      }
       return .known(try apply(.tokensArrived(profile: record.provisionalProfile ?? JSONObject())))
     }
     if let tokens = record.confirmed {
@@ -27,13 +33,11 @@ extension Engine {
         return .known(try apply(.renewalFailed(.sessionOver(reason, tokens.isUsable(at: moment)))))
       }
       let band = tokens.expiry.band(at: moment, graceSeconds: configuration.graceSeconds)
-      if band == .fresh { return .known(try apply(.tokenValid)) }
-      if tokens.refreshToken == nil {
-        // Nothing renews it: it serves until its end, and then the user signs in again.
-        if band == .due { return .known(try apply(.tokenValid)) }
-        return .known(try apply(.renewalFailed(.expiredForGood)))
-      }
-      return .needsRenewal
+      if band != .fresh, tokens.refreshToken != nil { return .needsRenewal }
+      // Nothing renews it: it serves until its end, and then the user signs in again.
+      if band == .expired { return .known(try apply(.renewalFailed(.expiredForGood))) }
+      if let standing = checkStanding(epoch: record.tokenEpoch) { return standing }
+      return .known(try apply(.tokenValid))
     }
     // A login that was begun before this process started goes on (R12).
     if state == .starting, let waiting = record.transactions.last(where: { $0.awaitsRedirect(at: moment) }) {
@@ -42,44 +46,57 @@ extension Engine {
     return .known(try apply(.tokenMissing))
   }
 
-  /// The user's yes to the profile: provisional tokens become the session (G to H).
-  /// - Throws: `.illegalState` when nothing waits for confirmation.
-  public func confirm() throws(EnrollError) -> RegistrationState {
-    if state == .starting { _ = try settleBesideSession() }
+  /// The user's yes to the profile: provisional tokens become the session (G to H), if the verified address and the
+  /// registration check that the configuration asks for are there.
+  /// - Throws: `.illegalState` when nothing waits for confirmation; `.emailNotVerified`, `.unknownAccount`, or why the
+  ///   check could not be asked: the state stays G; `.profileMismatch`: F; `.oauth`, the access token is not taken: E.
+  public func confirm(cancellation: (any Cancellation)? = nil) throws(EnrollError) -> RegistrationState {
+    if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.confirmed)
-    try store.update(account) { record throws(EnrollError) in
-      guard let tokens = record.provisional else {
-        throw EnrollError(.illegalState, "no tokens wait for confirmation; another process settled them")
+    return try reporting { () throws(EnrollError) in
+      let (tokens, profile) = try passGates(
+        try store.read(account) ?? AccountRecord(), cancellation: cancellation)
+      let record = try store.update(account) { record throws(EnrollError) in
+        guard record.provisional?.accessToken == tokens.accessToken else {
+          throw EnrollError(.illegalState, "other tokens came, or these went, while they were confirmed")
+        }
+        record.adopt(tokens, profile: profile, registrationType: record.provisionalRegistrationType)
       }
-      record.adopt(tokens, profile: record.provisionalProfile)
+      return try confirmed(record)
     }
+  }
+
+  /// H, and what follows from it.
+  func confirmed(_ record: AccountRecord) throws(EnrollError) -> RegistrationState {
+    memory.withLock { $0.check = .passed(epoch: record.tokenEpoch) }
+    tellProfile()
     return try apply(.confirmed)
   }
 
   /// Another try: provisional tokens are revoked and cleared, a confirmed set survives, the next authorize request
   /// lets the user choose another account (G, E, F or a transaction under way, to D).
   public func retry(cancellation: (any Cancellation)?) throws(EnrollError) -> RegistrationState {
-    if state == .starting { _ = try settleBesideSession() }
+    if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.retried)
     var dropped: TokenSet?
     let record = try store.update(account) { record throws(EnrollError) in
       dropped = record.provisional
-      record.provisional = nil
-      record.provisionalProfile = nil
+      record.dropProvisional()
       record.asksForLogin = true
       record.dismissOpenTransactions()
     }
+    memory.withLock { $0.check = .none }
     try apply(.retried)
     if let dropped { revokeLater(dropped) }
     sendOutbox(cancellation: cancellation)
     let survives = record.confirmed != nil && record.sessionEnded == nil
-    return survives ? try settleBesideSession() : state
+    return survives ? try settleBesideSession(cancellation: cancellation) : state
   }
 
   /// The host says that the user gave up. A hint: a late valid redirect still wins until the transaction's deadline.
   /// - Parameter transactionID: nil for every open transaction.
   public func cancel(transactionID: String?) throws(EnrollError) -> RegistrationState {
-    try store.update(account) { record throws(EnrollError) in
+    let record = try store.update(account) { record throws(EnrollError) in
       if let transactionID {
         guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else {
           throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
@@ -92,8 +109,8 @@ extension Engine {
     if case .authenticating(let id, let step) = state, step != .exchanging,
       transactionID.map({ ASCII.equals($0, id) }) ?? true
     {
-      try apply(.dismissed)
-      return try settleBesideSession()
+      if record.hasTokens { return try returnToSession() }
+      return try apply(.dismissed)
     }
     return state
   }
@@ -104,15 +121,47 @@ extension Engine {
       record.eraseSession()
       record.transactions = []
     }
+    forgetSession()
     return try apply(.cleared)
   }
 
-  /// After a transaction ended beside a session that lives on, the session is the state again (flows.md §6).
-  func settleBesideSession() throws(EnrollError) -> RegistrationState {
+  /// What the store says is the state again.
+  func settleBesideSession(cancellation: (any Cancellation)? = nil) throws(EnrollError) -> RegistrationState {
     switch try standing() {
     case .known(let state): return state
     // Due: the session is there, and whoever needs its token will renew it.
     case .needsRenewal: return try apply(.tokenValid)
+    case .needsCheck: return try checkSession(cancellation: cancellation)
+    }
+  }
+
+  /// After a transaction ended without tokens beside a session that lives on, the state is the one before (flows.md §6).
+  func returnToSession() throws(EnrollError) -> RegistrationState {
+    let record = try store.read(account) ?? AccountRecord()
+    if let state = try leaveTransaction(record, at: clock.moment()) { return state }
+    return try settleBesideSession()
+  }
+
+  /// Back from a transaction that is not under way any more to the session beside which it ran.
+  /// - Returns: nil, and nothing changed, when there is no such transaction or no such session.
+  private func leaveTransaction(
+    _ record: AccountRecord, at moment: Moment
+  ) throws(EnrollError) -> RegistrationState? {
+    let (state, before) = memory.withLock { ($0.state, $0.before) }
+    guard case .authenticating(let id, _) = state, !record.isUnderWay(transactionID: id, at: moment),
+      let tokens = record.confirmed, record.provisional == nil
+    else { return nil }
+    if let reason = record.sessionEnded {
+      return try apply(.returnedFailed(.sessionOver(reason, tokens.isUsable(at: moment))))
+    }
+    switch before {
+    case .active(.renewed): return try apply(.returnedRenewed)
+    case .active(.confirmed): return try apply(.returnedConfirmed)
+    case .renewalFailed(let failure): return try apply(.returnedFailed(failure))
+    // Without a state before, another process began it.
+    case .active(.valid), nil, .starting, .unregistered, .authenticating, .awaitingConfirmation,
+      .active(.notNative), .registrationFailed:
+      return try apply(.returnedValid)
     }
   }
 }
@@ -130,25 +179,31 @@ extension AccountRecord {
   /// The profile that concerns the user now: the one that waits for confirmation, else the session's.
   var shownProfile: JSONObject? { provisional != nil ? provisionalProfile : profile }
 
-  /// Provisional tokens become the session.
-  mutating func adopt(_ tokens: TokenSet, profile: JSONObject?) {
+  /// Tokens become the session.
+  mutating func adopt(_ tokens: TokenSet, profile: JSONObject?, registrationType: String?) {
     confirmed = tokens
     self.profile = profile
-    provisional = nil
-    provisionalProfile = nil
+    self.registrationType = registrationType
+    dropProvisional()
     sessionEnded = nil
     refusal = nil
     renewalIntent = nil
     tokenEpoch &+= 1
   }
 
+  /// Tokens that wait for confirmation, and all that belongs to them.
+  mutating func dropProvisional() {
+    provisional = nil
+    provisionalProfile = nil
+    provisionalRegistrationType = nil
+  }
+
   /// The six captured values of flows.md §7, and all that belongs to them.
   mutating func eraseSession() {
     confirmed = nil
-    provisional = nil
     profile = nil
-    provisionalProfile = nil
     registrationType = nil
+    dropProvisional()
     renewalIntent = nil
     refusal = nil
     sessionEnded = nil

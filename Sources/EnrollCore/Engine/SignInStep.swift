@@ -6,6 +6,8 @@ import EnrollJSON
 extension Engine {
   /// Open transactions kept per account; the oldest gives way.
   public static let transactionLimit = 32
+  /// No exchange takes longer.
+  static let exchangeSeconds: Int64 = 600
 
   /// Begins a sign-in.
   /// - Parameters:
@@ -15,7 +17,7 @@ extension Engine {
     _ options: SignInOptions, loopbackRedirectURI: String? = nil, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> BegunTransaction {
     try requireNative()
-    if state == .starting { _ = try settleBesideSession() }
+    if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.begun(transactionID: "", step: .browser))
     switch options.kind {
     case .signIn, .register:
@@ -47,7 +49,10 @@ extension Engine {
   func remember(_ transaction: Transaction) throws(EnrollError) {
     let moment = clock.moment()
     try store.update(account) { record throws(EnrollError) in
-      record.transactions.removeAll { $0.deadline.secondsLeft(at: moment) <= 0 }
+      // One in the middle of its exchange may end after its deadline.
+      record.transactions.removeAll {
+        $0.deadline.secondsLeft(at: moment) <= ($0.status == .exchanging ? -Self.exchangeSeconds : 0)
+      }
       if record.transactions.count >= Self.transactionLimit { record.transactions.removeFirst() }
       record.transactions.append(transaction)
     }

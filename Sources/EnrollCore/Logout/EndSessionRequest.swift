@@ -1,4 +1,5 @@
-// The URL at which the browser ends the provider's own session (OpenID Connect RP-Initiated Logout §2).
+// The URL at which the browser ends the provider's own session (OpenID Connect RP-Initiated Logout §2, or a
+// provider's own dialect).
 
 public import EnrollCrypto
 
@@ -12,14 +13,20 @@ public struct EndSessionRequest: Sendable {
   public let state: Secret?
   public let redirectURI: String?
 
-  /// - Parameter random: ``randomByteCount`` bytes for the state.
+  /// - Parameters:
+  ///   - metadata: nil when it cannot be had now; a dialect needs none.
+  ///   - random: ``randomByteCount`` bytes for the state.
   /// - Returns: nil when the provider announces no such endpoint.
   public static func make(
-    configuration: Configuration, metadata: ProviderMetadata, idTokenHint: Secret?, random: [UInt8]
+    configuration: Configuration, metadata: ProviderMetadata?, idTokenHint: Secret?, random: [UInt8]
   ) -> EndSessionRequest? {
-    guard let endpoint = metadata.endSessionEndpoint else { return nil }
     let redirectURI = configuration.postLogoutRedirectURI
     let state = redirectURI == nil ? nil : Secret(Base64URL.encodedBytes(random))
+    switch configuration.logoutDialect {
+    case .auth0: return auth0(configuration, state)
+    case nil: break
+    }
+    guard let endpoint = metadata?.endSessionEndpoint else { return nil }
     var query = FormEncoding(.query)
     if let idTokenHint { query.add("id_token_hint", idTokenHint) }
     query.add("client_id", configuration.clientID)
@@ -29,5 +36,22 @@ public struct EndSessionRequest: Sendable {
     }
     return EndSessionRequest(
       url: EndpointURL.adding(query, to: endpoint), state: state, redirectURI: redirectURI)
+  }
+
+  /// Auth0, `GET /v2/logout`: it returns to `returnTo` as it stands and adds nothing, so the state is in it. Its list
+  /// of allowed addresses is compared without the query.
+  private static func auth0(_ configuration: Configuration, _ state: Secret?) -> EndSessionRequest {
+    var query = FormEncoding(.query)
+    query.add("client_id", configuration.clientID)
+    if let redirectURI = configuration.postLogoutRedirectURI, let state {
+      var own = FormEncoding(.query)
+      own.add("state", state)
+      query.add("returnTo", EndpointURL.adding(own, to: redirectURI))
+    }
+    let issuer = configuration.issuer
+    let base = issuer.utf8.last == UInt8(ascii: "/") ? issuer : issuer + "/"
+    return EndSessionRequest(
+      url: EndpointURL.adding(query, to: base + "v2/logout"), state: state,
+      redirectURI: configuration.postLogoutRedirectURI)
   }
 }

@@ -17,17 +17,35 @@ extension Engine {
   public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> String? {
     let dropped = try eraseForLogout()
     try apply(.cleared)
-    memory.withLock { $0.patience = RenewalPatience() }
     guard !localOnly else {
       notify(.logoutFinished)
       return nil
     }
+    return try tellOfLogout(dropped, cancellation: cancellation)
+  }
+
+  /// As a logout, and the device is forgotten too: pending transactions are cleared, so that no late redirect signs
+  /// anybody in, and the next use makes another installation id (flows.md §5, §7).
+  /// - Returns: the `end_session` URL to open, as ``beginLogout(localOnly:cancellation:)`` does.
+  /// - Throws: store errors. The session is gone when it returns.
+  public func deregister(cancellation: (any Cancellation)?) throws(EnrollError) -> String? {
+    let dropped = try eraseForLogout(forgettingTransactions: true)
+    try apply(.cleared)
+    try store.resetInstallationID()
+    return try tellOfLogout(dropped, cancellation: cancellation)
+  }
+
+  /// Forgets the installation id: the next use makes another.
+  public func resetInstallationID() throws(EnrollError) { try store.resetInstallationID() }
+
+  private func tellOfLogout(
+    _ dropped: [TokenSet], cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> String? {
     let isOfIssuer = dropped.first?.source != .backend
     let metadata = isOfIssuer ? try? provider.metadata(cancellation: cancellation) : nil
     for tokens in dropped { revokeLater(tokens) }
     sendOutbox(cancellation: cancellation)
-    guard let metadata, let tokens = dropped.first, let url = try endSession(of: tokens, metadata: metadata)
-    else {
+    guard let tokens = dropped.first, let url = try endSession(of: tokens, metadata: metadata) else {
       notify(.logoutFinished)
       return nil
     }
@@ -35,18 +53,19 @@ extension Engine {
   }
 
   /// - Returns: the tokens that are gone, the session's own first.
-  private func eraseForLogout() throws(EnrollError) -> [TokenSet] {
+  private func eraseForLogout(forgettingTransactions: Bool = false) throws(EnrollError) -> [TokenSet] {
     var dropped: [TokenSet] = []
     try store.update(account) { record throws(EnrollError) in
       dropped = [record.confirmed, record.provisional].compactMap { $0 }
       record.eraseSession()
       record.asksForLogin = true
-      record.dismissOpenTransactions()
+      if forgettingTransactions { record.transactions = [] } else { record.dismissOpenTransactions() }
     }
+    forgetSession()
     return dropped
   }
 
-  private func endSession(of tokens: TokenSet, metadata: ProviderMetadata) throws(EnrollError) -> String? {
+  private func endSession(of tokens: TokenSet, metadata: ProviderMetadata?) throws(EnrollError) -> String? {
     guard
       let request = EndSessionRequest.make(
         configuration: configuration, metadata: metadata, idTokenHint: tokens.idToken,
@@ -102,8 +121,10 @@ extension Engine {
       guard let token else { continue }
       entries.append(
         OutboxEntry(
-          issuer: configuration.issuer, endpoint: endpoint, clientID: configuration.clientID, token: token,
-          hint: hint, bearer: tokens.accessToken, queued: now))
+          issuer: configuration.issuer, endpoint: endpoint,
+          message: .revocation(
+            .init(clientID: configuration.clientID, token: token, hint: hint, bearer: tokens.accessToken)),
+          queued: now))
     }
     _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox += entries }
   }

@@ -7,24 +7,36 @@ extension Engine {
     guard let waiting = try? store.updateOutbox(dropOld) else { return }
     for entry in waiting {
       if cancellation?.isCancelled ?? false { return }
-      guard let endpoint = endpoint(for: entry, cancellation: cancellation) else { continue }
-      let isDone = revoke(entry, at: endpoint, cancellation: cancellation)
+      guard let isDone = send(entry, cancellation: cancellation) else { continue }
       _ = try? store.updateOutbox { outbox throws(EnrollError) in
         if isDone { outbox.removeAll { $0.isSame(as: entry) } } else { outbox.countAttempt(entry) }
       }
     }
   }
 
-  /// - Returns: whether nothing more can be done about the token.
-  private func revoke(_ entry: OutboxEntry, at endpoint: String, cancellation: (any Cancellation)?) -> Bool {
+  /// - Returns: whether nothing more can be done about it; nil when it was not tried.
+  private func send(_ entry: OutboxEntry, cancellation: (any Cancellation)?) -> Bool? {
+    switch entry.message {
+    case .revocation(let revocation):
+      guard let endpoint = endpoint(for: entry, cancellation: cancellation) else { return nil }
+      return revoke(revocation, at: endpoint, cancellation: cancellation)
+    case .profile(let account): return sendProfile(of: account, entry, cancellation: cancellation)
+    case .errorReport(let text): return sendReport(text, entry, cancellation: cancellation)
+    }
+  }
+
+  private func revoke(
+    _ revocation: OutboxEntry.Revocation, at endpoint: String, cancellation: (any Cancellation)?
+  ) -> Bool {
     do throws(EnrollError) {
       let plain = RevocationAnswer(
         processing: try transport.send(
-          RevocationRequest.make(entry, endpoint: endpoint), cancellation: cancellation))
-      guard plain.wantsBearer, entry.bearer != nil else { return plain.isFinal }
+          RevocationRequest.make(revocation, endpoint: endpoint), cancellation: cancellation))
+      guard plain.wantsBearer, revocation.bearer != nil else { return plain.isFinal }
       return RevocationAnswer(
         processing: try transport.send(
-          RevocationRequest.make(entry, endpoint: endpoint, withBearer: true), cancellation: cancellation)
+          RevocationRequest.make(revocation, endpoint: endpoint, withBearer: true), cancellation: cancellation
+        )
       ).isFinal
     } catch {
       return false
@@ -45,7 +57,10 @@ extension Engine {
 }
 
 extension OutboxEntry {
-  fileprivate func isSame(as other: OutboxEntry) -> Bool { token == other.token && hint == other.hint }
+  /// Attempts apart, which another process may have counted meanwhile.
+  fileprivate func isSame(as other: OutboxEntry) -> Bool {
+    message == other.message && queued == other.queued
+  }
 }
 
 extension [OutboxEntry] {

@@ -3,18 +3,20 @@
 import EnrollCrypto
 
 public enum RevocationRequest {
-  /// - Parameter withBearer: sends the entry's bearer too, for servers that want a public client to prove itself with
+  /// - Parameter withBearer: sends the bearer too, for servers that want a public client to prove itself with
   ///   its access token (Glewlwyd). Others refuse a second kind of credentials, so this is for a second try, see
   ///   ``RevocationAnswer/wantsBearer``.
-  public static func make(_ entry: OutboxEntry, endpoint: String, withBearer: Bool = false) -> HTTPRequest {
+  public static func make(_ revocation: OutboxEntry.Revocation, endpoint: String, withBearer: Bool = false)
+    -> HTTPRequest
+  {
     var form = FormEncoding(.body)
-    form.add("token", entry.token)
-    form.add("token_type_hint", entry.hint)
-    form.add("client_id", entry.clientID)
+    form.add("token", revocation.token)
+    form.add("token_type_hint", revocation.hint)
+    form.add("client_id", revocation.clientID)
     var headers = [
       HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
     ]
-    if withBearer, let bearer = entry.bearer {
+    if withBearer, let bearer = revocation.bearer {
       headers.append(HTTPHeader("Authorization", "Bearer \(bearer.reveal())"))
     }
     return HTTPRequest(.post, endpoint, headers: headers, body: form.bytes)

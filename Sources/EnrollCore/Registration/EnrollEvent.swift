@@ -7,7 +7,8 @@ public enum EnrollEvent: Equatable, Sendable {
   case tokenRenewed(expiresAt: UnixTime)
   case tokenRenewalFailed(EnrollError)
   case logoutFinished
-  /// A failure that the user may have to hear of.
+  /// A failure that the user may have to hear of, with a key for the host's words and what helps:
+  /// ``EnrollError/messageKey``, ``EnrollError/helps``.
   case errorReported(EnrollError)
 
   /// The event's name in every face.

@@ -22,6 +22,15 @@ public enum RegistrationEvent: Equatable, Sendable {
   case dismissed
   /// The browser, link, app or code step failed.
   case failed(EnrollError)
+  /// It failed, or was given up, beside a session: the state before is the state again (flows.md §6).
+  case returnedValid
+  case returnedRenewed
+  case returnedConfirmed
+  case returnedFailed(RegistrationState.RenewalFailure)
+  /// The registration check does not take the access token, or knows no account; the tokens are kept.
+  case checkRefused(RegistrationState.RenewalFailure)
+  /// The registration check answers about somebody else.
+  case checkMismatched(EnrollError)
   /// A transaction ended with tokens, kept as provisional.
   case tokensArrived(profile: JSONObject)
   /// The user confirmed.
@@ -34,7 +43,8 @@ public enum RegistrationEvent: Equatable, Sendable {
   /// The event without its payload.
   public enum Kind: String, Sendable, CaseIterable {
     case standInUsed, tokenValid, tokenRenewed, tokenMissing, renewalFailed, begun, advanced
-    case dismissed, failed, tokensArrived, confirmed, retried, cleared
+    case dismissed, failed, returnedValid, returnedRenewed, returnedConfirmed, returnedFailed
+    case checkRefused, checkMismatched, tokensArrived, confirmed, retried, cleared
   }
 
   public var kind: Kind {
@@ -48,6 +58,12 @@ public enum RegistrationEvent: Equatable, Sendable {
     case .advanced: .advanced
     case .dismissed: .dismissed
     case .failed: .failed
+    case .returnedValid: .returnedValid
+    case .returnedRenewed: .returnedRenewed
+    case .returnedConfirmed: .returnedConfirmed
+    case .returnedFailed: .returnedFailed
+    case .checkRefused: .checkRefused
+    case .checkMismatched: .checkMismatched
     case .tokensArrived: .tokensArrived
     case .confirmed: .confirmed
     case .retried: .retried

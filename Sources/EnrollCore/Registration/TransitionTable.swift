@@ -72,6 +72,50 @@ public enum TransitionTable {
         .awaitingConfirmation, .confirmed:
         nil
       }
+    case .returnedValid:
+      switch state {
+      case .authenticating: .valid
+      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
+        .awaitingConfirmation, .confirmed:
+        nil
+      }
+    case .returnedRenewed:
+      switch state {
+      case .authenticating: .renewed
+      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
+        .awaitingConfirmation, .confirmed:
+        nil
+      }
+    case .returnedConfirmed:
+      switch state {
+      case .authenticating: .confirmed
+      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
+        .awaitingConfirmation, .confirmed:
+        nil
+      }
+    case .returnedFailed:
+      switch state {
+      case .authenticating: .renewalFailed
+      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
+        .awaitingConfirmation, .confirmed:
+        nil
+      }
+    case .checkRefused:
+      switch state {
+      // From unregistered and authenticating the answer comes too late: a logout or a sign-in came first.
+      case .starting, .valid, .renewed, .renewalFailed, .registrationFailed, .awaitingConfirmation,
+        .confirmed:
+        .renewalFailed
+      case .notNative, .unregistered, .authenticating: nil
+      }
+    case .checkMismatched:
+      switch state {
+      // As above.
+      case .starting, .valid, .renewed, .renewalFailed, .registrationFailed, .awaitingConfirmation,
+        .confirmed:
+        .registrationFailed
+      case .notNative, .unregistered, .authenticating: nil
+      }
     case .tokensArrived:
       switch state {
       // Also when another process of this user received the redirect.
@@ -116,7 +160,11 @@ extension RegistrationState {
     case .renewalFailed(let failure): return .renewalFailed(failure)
     case .begun(let transactionID, let step), .advanced(let transactionID, let step):
       return .authenticating(transactionID: transactionID, step: step)
-    case .failed(let error): return .registrationFailed(error)
+    case .failed(let error), .checkMismatched(let error): return .registrationFailed(error)
+    case .returnedValid: return .active(.valid)
+    case .returnedRenewed: return .active(.renewed)
+    case .returnedConfirmed: return .active(.confirmed)
+    case .returnedFailed(let failure), .checkRefused(let failure): return .renewalFailed(failure)
     case .tokensArrived(let profile): return .awaitingConfirmation(profile: profile)
     case .confirmed: return .active(.confirmed)
     case .retried:

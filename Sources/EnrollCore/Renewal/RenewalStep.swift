@@ -284,8 +284,13 @@ extension Engine {
     let isUsable = record?.confirmed?.isUsable(at: moment) ?? false
     switch result {
     case .renewed:
-      memory.withLock { $0.patience.succeeded() }
-      applyIfSession(.tokenRenewed)
+      memory.withLock {
+        $0.patience.succeeded()
+        $0.reportedRenewal = nil
+        $0.renewedEpoch = record?.tokenEpoch
+      }
+      // C waits for the registration check where one is required.
+      if !requiresCheck { applyIfSession(.tokenRenewed) }
       if let tokens = record?.confirmed { notify(.tokenRenewed(expiresAt: tokens.expiry.expiresAt)) }
     case .unavailable(let error):
       let isNew = memory.withLock { memory -> Bool in
@@ -309,6 +314,14 @@ extension Engine {
   ) {
     applyIfSession(.renewalFailed(.init(error: error, remedy: remedy, isTokenUsable: isTokenUsable)))
     notify(.tokenRenewalFailed(error))
+    // Who asks again within the pause hears of the same failure again; it is reported once.
+    let isNew = memory.withLock { memory -> Bool in
+      let isRepeated = memory.reportedRenewal == error.code || error.code == .rejected
+      guard memory.reportedRenewal == nil || !isRepeated else { return false }
+      memory.reportedRenewal = error.code
+      return true
+    }
+    if isNew { self.report(error) }
   }
 
   /// A renewal beside a transaction under way, or beside tokens that wait for confirmation, leaves the state alone.

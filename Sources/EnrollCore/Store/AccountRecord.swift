@@ -18,6 +18,8 @@ public struct AccountRecord: Equatable, Sendable {
   public var provisionalProfile: JSONObject?
   /// `SOCIAL`, `PASSWORDLESS` or nothing.
   public var registrationType: String?
+  /// The same of the tokens that wait for confirmation, beside ``provisional``.
+  public var provisionalRegistrationType: String?
   public var transactions: [Transaction] = []
   /// A renewal was sent, or was about to be, and its outcome is not known (reliability.md, Renewal, 3).
   public var renewalIntent: RenewalIntent?

@@ -8,10 +8,11 @@ extension OutboxEntry {
     var object = JSONObject()
     object["issuer"] = .string(issuer)
     object["endpoint"] = endpoint.map { .string($0) }
-    object["clientID"] = .string(clientID)
-    object["token"] = .secret(token)
-    object["hint"] = .string(hint)
-    object["bearer"] = bearer.map { .secret($0) }
+    switch message {
+    case .revocation(let revocation): object["revocation"] = revocation.json
+    case .profile(let account): object["profile"] = .string(account)
+    case .errorReport(let text): object["errorReport"] = .string(text)
+    }
     object["queued"] = .time(queued)
     object["attempts"] = .integer(Int64(attempts))
     return .object(object)
@@ -21,12 +22,35 @@ extension OutboxEntry {
     var object = try StrictObject(json, place)
     issuer = try object.string("issuer")
     endpoint = try object.optionalString("endpoint")
+    if let account = try object.optionalString("profile") {
+      message = .profile(account: account)
+    } else if let text = try object.optionalString("errorReport") {
+      message = .errorReport(text)
+    } else {
+      message = .revocation(try Revocation(json: object.value("revocation"), place + ".revocation"))
+    }
+    queued = try object.time("queued")
+    attempts = Int(truncatingIfNeeded: try object.integer("attempts"))
+    try object.end()
+  }
+}
+
+extension OutboxEntry.Revocation {
+  var json: JSON {
+    var object = JSONObject()
+    object["clientID"] = .string(clientID)
+    object["token"] = .secret(token)
+    object["hint"] = .string(hint)
+    object["bearer"] = bearer.map { .secret($0) }
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
     clientID = try object.string("clientID")
     token = try object.secret("token")
     hint = try object.string("hint")
     bearer = try object.optionalSecret("bearer")
-    queued = try object.time("queued")
-    attempts = Int(truncatingIfNeeded: try object.integer("attempts"))
     try object.end()
   }
 }

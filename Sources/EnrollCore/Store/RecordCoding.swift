@@ -15,6 +15,7 @@ extension AccountRecord {
     object["profile"] = profile.map { AccountRecord.text($0) }
     object["provisionalProfile"] = provisionalProfile.map { AccountRecord.text($0) }
     object["registrationType"] = registrationType.map { .string($0) }
+    object["provisionalRegistrationType"] = provisionalRegistrationType.map { .string($0) }
     object["transactions"] = .array(transactions.map { $0.json })
     object["renewalIntent"] = renewalIntent?.json
     object["refusal"] = refusal?.json
@@ -37,6 +38,7 @@ extension AccountRecord {
     profile = try AccountRecord.profile(object.optionalString("profile"), place)
     provisionalProfile = try AccountRecord.profile(object.optionalString("provisionalProfile"), place)
     registrationType = try object.optionalString("registrationType")
+    provisionalRegistrationType = try object.optionalString("provisionalRegistrationType")
     for value in try object.array("transactions") {
       transactions.append(try Transaction(json: value, place + ".transactions"))
     }

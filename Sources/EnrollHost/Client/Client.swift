@@ -15,6 +15,7 @@ public final class Client: Sendable {
   let pool: WorkerPool
   let timers: TimerQueue
   let renewals: RenewalCoordinator<RenewalRun>
+  let outbox: OutboxSender
   let wishes = Guarded(RenewalWishes(), by: Mutex())
   let tokens: TokenCache
   let settlements = Guarded(Settlements(), by: Mutex())
@@ -58,14 +59,18 @@ public final class Client: Sendable {
       configuration: configuration, account: account, platform: options.platform, transport: transport,
       store: store, clock: clock, random: random, observer: hub, exclusion: { Mutex() })
     self.engine = engine
+    let outbox = OutboxSender(engine, pool: pool)
+    self.outbox = outbox
     // Before any other observer: who hears of new tokens and asks for one must not get the old one.
     _ = hub.add(CacheKeeper(tokens))
-    renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) { [tokens, wishes] in
+    renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) { [tokens, wishes, pool] in
       let wanted = wishes.withLock { $0.takeAll() }
       defer { tokens.forget() }
       do throws(EnrollError) {
         let result = try engine.renew(epochs: wanted.epochs, forced: wanted.areForced)
-        engine.sendOutbox(cancellation: nil)
+        // Whoever waits for the tokens does not wait for these.
+        if result == .renewed { _ = pool.submit { engine.checkIfNeeded() } }
+        outbox.send()
         return .ended(result)
       } catch {
         return .failed(error)

@@ -34,8 +34,34 @@ extension Client {
     localOnly: Bool, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> String? {
     try requireOpen()
+    return try leaving(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.beginLogout(localOnly: localOnly, cancellation: cancellation)
+    }
+  }
+
+  /// As a logout; pending transactions are cleared and the installation id is reset too.
+  /// - Returns: as ``beginLogout(localOnly:until:cancellation:)``.
+  public func deregister(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
+    -> String?
+  {
+    try requireOpen()
+    return try leaving(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.deregister(cancellation: cancellation)
+    }
+  }
+
+  /// Forgets the installation id of the store: the next use makes another.
+  public func resetInstallation() throws(EnrollError) {
+    try requireOpen()
+    try engine.resetInstallationID()
+  }
+
+  /// Never refused for want of time: the session is erased first, only the servers may have to be told later.
+  private func leaving(
+    until deadline: Instant, _ cancellation: (any Cancellation)?,
+    _ step: (any Cancellation) throws(EnrollError) -> String?
+  ) throws(EnrollError) -> String? {
     defer { tokens.forget() }
-    // Never refused for want of time: the session is erased first, only the servers may have to be told later.
     let flag = CancellationFlag()
     let timer = timers.run(at: deadline) { flag.cancel() }
     let hook = cancellation?.onCancel { flag.cancel() }
@@ -43,7 +69,7 @@ extension Client {
       if let timer { timers.cancel(timer) }
       if let hook { cancellation?.removeHook(hook) }
     }
-    return try engine.beginLogout(localOnly: localOnly, cancellation: flag)
+    return try step(flag)
   }
 
   /// The logout callback came back.

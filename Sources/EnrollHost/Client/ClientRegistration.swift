@@ -10,6 +10,7 @@ extension Client {
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
+    outbox.sendAtStart()
     var state = try decidedState(until: deadline, cancellation: cancellation)
     if wait, !state.isSettled {
       try self.wait(until: deadline, cancellation) { () throws(EnrollError) in
@@ -27,7 +28,18 @@ extension Client {
     case .known(let state): return state
     case .needsRenewal:
       _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
-      return engine.state
+      guard case .needsCheck = try engine.standing() else { return engine.state }
+      return try checked(until: deadline, cancellation: cancellation)
+    case .needsCheck: return try checked(until: deadline, cancellation: cancellation)
+    }
+  }
+
+  private func checked(
+    until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
+    defer { outbox.sendNews() }
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.checkSession(cancellation: cancellation)
     }
   }
 
@@ -37,7 +49,17 @@ extension Client {
     _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> BegunTransaction {
     try requireOpen()
-    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+    try waitForPlatform(until: deadline, cancellation)
+    defer { outbox.sendNews() }
+    return try engine.reporting { () throws(EnrollError) in
+      try begun(options, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  private func begun(
+    _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> BegunTransaction {
+    try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       guard configuration.usesLoopbackRedirect, options.comesBackByRedirect else {
         return try engine.begin(options, cancellation: cancellation)
       }
@@ -129,11 +151,18 @@ extension Client {
     }
   }
 
-  /// G to H. - Throws: `.illegalState` when nothing waits for confirmation.
-  public func confirm() throws(EnrollError) -> RegistrationState {
+  /// G to H, as ``Engine/confirm(cancellation:)``.
+  public func confirm(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
+    -> RegistrationState
+  {
     try requireOpen()
-    defer { tokens.forget() }
-    return try engine.confirm()
+    defer {
+      tokens.forget()
+      outbox.sendNews()
+    }
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.confirm(cancellation: cancellation)
+    }
   }
 
   /// Back to the choices; provisional tokens are revoked and cleared, a confirmed session survives.
@@ -164,6 +193,7 @@ extension Client {
   func remember(_ settlement: Engine.Settlement) throws(EnrollError) -> RegistrationState {
     tokens.forget()
     settlements.withLock { $0.add(settlement) }
+    outbox.sendNews()
     hub.announceChange()
     return try outcome(of: settlement)
   }

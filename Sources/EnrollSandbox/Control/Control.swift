@@ -46,6 +46,7 @@ extension Provider {
   public func resetCounts() {
     counts = [:]
     log = []
+    messages = []
   }
 
   /// Lines of the request log, oldest first.
@@ -58,6 +59,23 @@ extension Provider {
         id: family.id, user: family.grant.userName, clientID: family.grant.clientID,
         scopes: family.grant.scopes, generation: family.generation, end: family.end?.rawValue)
     }
+  }
+
+  /// What the host's back end was asked and told, oldest first.
+  public var receivedMessages: [ReceivedMessage] { messages }
+
+  /// Makes a user unknown to the host's back end, or known again.
+  public func setKnown(_ isKnown: Bool, user name: String) {
+    if isKnown { unknownUsers.remove(name) } else { unknownUsers.insert(name) }
+  }
+
+  /// The user follows the link in an e-mail: the address is verified from now on.
+  /// - Throws: when nobody has that name.
+  public func verifyEmail(of name: String) throws {
+    guard let index = users.firstIndex(where: { $0.name == name }) else {
+      throw ControlError("there is no user \(name)")
+    }
+    users[index].emailVerified = true
   }
 
   /// Ends every session of every client, as an administrator would: refreshes get `invalid_grant`.

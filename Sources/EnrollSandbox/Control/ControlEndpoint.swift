@@ -76,13 +76,21 @@ extension Provider {
       try settleDevice(
         userCode: code, user: request["user"]?.string ?? "alice", denies: request["deny"]?.bool ?? false)
       return done
+    case .received: return .object([("messages", .array(receivedMessages.map(\.json)))])
+    case .setKnown:
+      setKnown(request["known"]?.bool ?? true, user: request["user"]?.string ?? "alice")
+      return done
+    case .verifyEmail:
+      try verifyEmail(of: request["user"]?.string ?? "bob")
+      return done
     case .configuration: return .object([("configuration", configuration)])
     }
   }
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, device, backend, backendAccounts, configuration
+      signOutBrowsers, advanceClock, settle, device, backend, backendAccounts, received, setKnown,
+      verifyEmail, configuration
   }
 }
 
@@ -133,6 +141,14 @@ extension NamedFault {
     .object([
       ("fault", .string(name)), ("endpoints", .array(endpoints.map { .string($0.rawValue) })),
       ("value", .string(value.rawValue)), ("summary", .string(summary)),
+    ])
+  }
+}
+
+extension ReceivedMessage {
+  var json: JSON {
+    .object([
+      ("endpoint", .string(endpoint.rawValue)), ("user", user.map { .string($0) }), ("body", body),
     ])
   }
 }

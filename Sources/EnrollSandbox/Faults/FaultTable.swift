@@ -46,7 +46,9 @@ public enum FaultTable {
   }
 
   /// Endpoints that answer JSON to a client.
-  static let data: [Endpoint] = [.token, .discovery, .jwks, .userinfo, .pushed, .backendRedeem]
+  static let data: [Endpoint] = [
+    .token, .discovery, .jwks, .userinfo, .pushed, .backendRedeem, .registrationCheck,
+  ]
   /// All that a fault may strike.
   static let every = data + Endpoint.allCases.filter { !data.contains($0) && $0 != .control }
   static let evil = "https://evil.example"
@@ -139,11 +141,12 @@ public enum FaultTable {
       }
     },
     row(
-      "wrongSubject", [.token, .userinfo], .none, "another `sub`: in the id_token (R27), from userinfo (R28)"
+      "wrongSubject", [.token, .userinfo, .registrationCheck], .none,
+      "another `sub`: in the id_token (R27), from userinfo (R28), from the check"
     ) {
       endpoint, _ in
-      endpoint == .userinfo
-        ? [.setMember("sub", .string("somebody-else"))] : [.setClaim("sub", .string("somebody-else"))]
+      endpoint == .token
+        ? [.setClaim("sub", .string("somebody-else"))] : [.setMember("sub", .string("somebody-else"))]
     },
   ]
 

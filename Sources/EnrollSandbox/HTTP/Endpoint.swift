@@ -36,6 +36,12 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case deviceAuthorization
   /// The page on which its user types it (RFC 8628 §3.3).
   case device
+  /// The host's back end: does it know whoever holds this token? (flows.md §7)
+  case registrationCheck
+  /// The host's back end: the profile that the user confirmed.
+  case profileUpdate
+  /// The host's back end: a failure, without secrets.
+  case errorReport
   /// The test-control side; no fault ever strikes here.
   case control
 
@@ -59,6 +65,9 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .backendAccount: "/v1/account"
     case .deviceAuthorization: "/device/authorize"
     case .device: "/device"
+    case .registrationCheck: "/app/registration-check"
+    case .profileUpdate: "/app/profile"
+    case .errorReport: "/app/error-report"
     case .control: "/_control"
     }
   }
@@ -68,7 +77,9 @@ public enum Endpoint: String, CaseIterable, Sendable {
     switch self {
     case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback: ["GET"]
     case .authorize, .interaction, .userinfo, .endSession, .device, .backendAccount: ["GET", "POST"]
-    case .pushed, .token, .revocation, .deviceAuthorization, .backendRedeem, .control: ["POST"]
+    case .pushed, .token, .revocation, .deviceAuthorization, .backendRedeem, .registrationCheck,
+      .profileUpdate, .errorReport, .control:
+      ["POST"]
     }
   }
 

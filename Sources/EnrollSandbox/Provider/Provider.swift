@@ -24,6 +24,10 @@ public actor Provider {
   var clockShiftSeconds: Int64 = 0
   var counts: [Endpoint: Int] = [:]
   var log: [LogEntry] = []
+  /// What the host's back end was asked and told.
+  var messages: [ReceivedMessage] = []
+  /// Users whom the host's back end does not know.
+  var unknownUsers: Set<String> = []
 
   /// - Throws: when OpenSSL cannot make the keys.
   public init(_ options: SandboxOptions = SandboxOptions(), issuer: String = "http://127.0.0.1") throws {
@@ -85,6 +89,9 @@ public actor Provider {
     case .backendAccount: backendAccountPage(request)
     case .deviceAuthorization: authorizeDevice(request)
     case .device: device(request)
+    case .registrationCheck: checkRegistration(request)
+    case .profileUpdate: updateProfile(request)
+    case .errorReport: reportError(request)
     case .control: control(request)
     }
   }

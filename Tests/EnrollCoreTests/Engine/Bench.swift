@@ -15,7 +15,8 @@ struct Bench {
 
   init(
     requiresConfirmation: Bool = false, isNative: Bool = true,
-    scopes: [String] = ["openid", "offline_access"], pushedRequests: AbilityUse = .auto
+    scopes: [String] = ["openid", "offline_access"], pushedRequests: AbilityUse = .auto,
+    checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false
   ) throws {
     clock = FakeClock()
     provider = try FakeProvider(clock: clock)
@@ -24,13 +25,19 @@ struct Bench {
       issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
       postLogoutRedirectURI: "com.example.app:/logout", scopes: scopes, pushedRequests: pushedRequests,
       isNative: isNative,
-      standInToken: isNative ? nil : Secret("stand-in"), requiresConfirmation: requiresConfirmation)
+      standInToken: isNative ? nil : Secret("stand-in"), requiresConfirmation: requiresConfirmation,
+      registrationCheckURI: checks == nil ? nil : provider.issuer + "/check", requireCheck: checks ?? false,
+      profileUpdateURI: tellsBackEnd ? provider.issuer + "/profile" : nil,
+      errorReportURI: tellsBackEnd ? provider.issuer + "/errors" : nil,
+      requireVerifiedEmail: requireVerifiedEmail)
   }
 
   /// A process: another engine over the same store.
   func engine(account: AccountName = .default) -> Engine {
     Engine(
-      configuration: configuration, account: account, platform: Platform(), transport: provider, store: store,
+      configuration: configuration, account: account,
+      platform: Platform(type: "android", width: 1080, height: 2400, appVersion: "7.1", deviceID: "device-9"),
+      transport: provider, store: store,
       clock: clock, random: SystemRandomSource(), observer: seen, exclusion: { Mutex() })
   }
 
@@ -83,6 +90,13 @@ final class Recorder: EngineObserver {
   func observe(_ notification: EnrollEvent) { kept.withLock { $0.append(notification) } }
 
   var names: [String] { kept.withLock { $0.map(\.name) } }
+
+  /// Failures that were reported, oldest first.
+  var reported: [EnrollError] {
+    kept.withLock { kept in
+      kept.compactMap { if case .errorReported(let error) = $0 { error } else { nil } }
+    }
+  }
 }
 
 /// The code of the error that `body` throws; nil when it does not.

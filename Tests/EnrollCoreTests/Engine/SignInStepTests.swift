@@ -206,8 +206,106 @@ struct SignInStepTests {
     let engine = try bench.signedIn()
     let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
     #expect(try engine.failure(of: bench.provider.refuse(begun.url, error: "access_denied")) == .accessDenied)
-    #expect(engine.state == .active(.valid))
+    #expect(engine.state == .active(.confirmed))
     #expect(try engine.token() == "access-2")
+  }
+
+  @Test("a step-up that fails or is given up returns to the state before, be it B, C, E or H")
+  func stepUpFromEach() throws {
+    for before in [RegistrationState.Kind.valid, .renewed, .renewalFailed, .confirmed] {
+      for isGivenUp in [false, true] {
+        let bench = try Bench()
+        var engine = try bench.signedIn()
+        if before != .confirmed { engine = bench.engine() }
+        if before == .renewed || before == .renewalFailed { bench.clock.advance(seconds: 3550) }
+        if before == .renewalFailed { bench.provider.next(.token, .unreachable, .unreachable) }
+        if try engine.standing() == .needsRenewal { _ = try engine.access() }
+        let stood = engine.state
+        #expect(stood.kind == before)
+        let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
+        if isGivenUp {
+          #expect(try engine.cancel(transactionID: begun.transactionID) == stood)
+        } else {
+          let url = bench.provider.refuse(begun.url, error: "access_denied")
+          #expect(try engine.failure(of: url) == .accessDenied)
+        }
+        #expect(engine.state == stood)
+      }
+    }
+  }
+
+  @Test("a sign-in that fails after the provider ended the session says why, and leads back to E")
+  func failureAfterEnd() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.endSessions()
+    bench.clock.advance(seconds: 3550)
+    _ = try engine.access()
+    #expect(engine.state.kind == .renewalFailed)
+    // Also where another process takes the redirect.
+    for taking in [engine, bench.engine()] {
+      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      #expect(
+        try taking.failure(of: bench.provider.refuse(begun.url, error: "access_denied")) == .accessDenied)
+      #expect(taking.state.kind == .renewalFailed)
+    }
+  }
+
+  @Test("a sign-in that nobody ends leaves the state before, also where the session is over or due")
+  func abandoned() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    bench.clock.advance(seconds: 601)
+    #expect(try engine.standing() == .known(.active(.confirmed)))
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    bench.clock.advance(seconds: 3000)
+    #expect(try engine.standing() == .needsRenewal)
+    #expect(engine.state == .active(.confirmed))
+    bench.provider.endSessions()
+    _ = try engine.access()
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    bench.clock.advance(seconds: 601)
+    guard case .known(.renewalFailed) = try engine.standing() else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+  }
+
+  @Test("of two attempts beside a session, the one that fails leaves the other one under way")
+  func twoBesideSession() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let first = try engine.begin(SignInOptions(), cancellation: nil)
+    let second = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.failure(of: bench.provider.refuse(first.url, error: "access_denied"))
+    #expect(engine.state == .authenticating(transactionID: second.transactionID, step: .browser))
+  }
+
+  @Test("a retry in the middle of an exchange is refused, and the tokens arrive (R15)")
+  func retryWhileExchanging() throws {
+    let bench = try Bench(requiresConfirmation: true)
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    nonisolated(unsafe) var refused: EnrollError.Code?
+    bench.provider.next(.token, .during { refused = code { _ = try engine.retry(cancellation: nil) } })
+    #expect(try engine.failure(of: url) == nil)
+    #expect(refused == .illegalState)
+    #expect(engine.state.kind == .awaitingConfirmation)
+  }
+
+  @Test(
+    "after a retry the configured prompt lets the user choose another account",
+    arguments: [PromptAfterLogout.login, .selectAccount], [nil, "login", "select_account"])
+  func promptAfterLogout(configured: PromptAfterLogout, announced: String?) throws {
+    let configuration = try Configuration(
+      issuer: Fixture.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
+      promptAfterLogout: configured)
+    var metadata = try Fixture.metadata()
+    metadata.promptValues = announced.map { [$0] }
+    let request = try AuthorizationRequest.make(
+      configuration: configuration, metadata: metadata, asksForLogin: true, at: Fixture.moment(),
+      random: [UInt8](repeating: 1, count: AuthorizationRequest.randomByteCount))
+    #expect(request.transaction.prompt == announced ?? configured.rawValue)
   }
 
   @Test("retry clears and revokes provisional tokens, and the next request asks for a log-in")

@@ -4,11 +4,8 @@ import Testing
 
 @Suite("Logout requests and answers (flows.md §5)")
 struct LogoutRulesTests {
-  private var entry: OutboxEntry {
-    OutboxEntry(
-      issuer: Fixture.issuer, endpoint: nil, clientID: "client one", token: Secret("r&1"),
-      hint: "refresh_token",
-      bearer: Secret("acc"), queued: Fixture.moment().wall)
+  private var entry: OutboxEntry.Revocation {
+    .init(clientID: "client one", token: Secret("r&1"), hint: "refresh_token", bearer: Secret("acc"))
   }
 
   @Test("a revocation says token, hint and client (RFC 7009 §2.1)")
@@ -99,6 +96,26 @@ struct LogoutRulesTests {
     ])
   func callbacks(url: String, index: Int?) throws {
     #expect(try LogoutCallback(parsing: url).index(in: pending) == index)
+  }
+
+  @Test("Auth0's own logout returns to an address that carries the state, and needs no metadata")
+  func auth0() throws {
+    for issuer in ["https://tenant.auth0.com/", "https://tenant.auth0.com"] {
+      let configuration = try Configuration(
+        issuer: issuer, clientID: "client one", redirectURI: "com.example.app:/callback",
+        postLogoutRedirectURI: "com.example.app:/logout", logoutDialect: .auth0)
+      let request = try #require(
+        EndSessionRequest.make(
+          configuration: configuration, metadata: nil, idTokenHint: Secret("i.d.t"),
+          random: [UInt8](repeating: 0xFF, count: 32)))
+      let state = try #require(request.state).reveal()
+      #expect(
+        request.url == "https://tenant.auth0.com/v2/logout?client_id=client%20one"
+          + "&returnTo=com.example.app%3A%2Flogout%3Fstate%3D\(state)")
+      let pending = PendingLogout(
+        state: Secret(state), redirectURI: "com.example.app:/logout", began: Fixture.moment().wall)
+      #expect(try LogoutCallback(parsing: "com.example.app:/logout?state=\(state)").index(in: [pending]) == 0)
+    }
   }
 
   @Test("a repeated state is malformed (R8)")

@@ -62,6 +62,26 @@ private let legal: [(RegistrationState.Kind, RegistrationEvent.Kind, Registratio
     ),
     (.dismissed, [(.authenticating, .unregistered)]),
     (.failed, [(.authenticating, .registrationFailed)]),
+    (.returnedValid, [(.authenticating, .valid)]),
+    (.returnedRenewed, [(.authenticating, .renewed)]),
+    (.returnedConfirmed, [(.authenticating, .confirmed)]),
+    (.returnedFailed, [(.authenticating, .renewalFailed)]),
+    (
+      .checkRefused,
+      [
+        (.starting, .renewalFailed), (.valid, .renewalFailed), (.renewed, .renewalFailed),
+        (.confirmed, .renewalFailed), (.renewalFailed, .renewalFailed), (.registrationFailed, .renewalFailed),
+        (.awaitingConfirmation, .renewalFailed),
+      ]
+    ),
+    (
+      .checkMismatched,
+      [
+        (.starting, .registrationFailed), (.valid, .registrationFailed), (.renewed, .registrationFailed),
+        (.confirmed, .registrationFailed), (.renewalFailed, .registrationFailed),
+        (.registrationFailed, .registrationFailed), (.awaitingConfirmation, .registrationFailed),
+      ]
+    ),
     (
       .tokensArrived,
       [
@@ -125,6 +145,12 @@ struct TransitionTableTests {
     case .advanced: .advanced(transactionID: "u", step: .exchanging)
     case .dismissed: .dismissed
     case .failed: .failed(trouble)
+    case .returnedValid: .returnedValid
+    case .returnedRenewed: .returnedRenewed
+    case .returnedConfirmed: .returnedConfirmed
+    case .returnedFailed: .returnedFailed(.init(error: trouble, remedy: .wait, isTokenUsable: true))
+    case .checkRefused: .checkRefused(.init(error: trouble, remedy: .registerAgain, isTokenUsable: true))
+    case .checkMismatched: .checkMismatched(trouble)
     case .tokensArrived: .tokensArrived(profile: profile)
     case .confirmed: .confirmed
     case .retried: .retried
@@ -164,6 +190,18 @@ struct TransitionTableTests {
     #expect(
       try waiting.after(.advanced(transactionID: "u", step: .exchanging))
         == .authenticating(transactionID: "u", step: .exchanging))
+  }
+
+  @Test("an illegal event changes nothing in an engine, and is told to nobody")
+  func engineRefuses() throws {
+    let bench = try Bench(requiresConfirmation: true)
+    let engine = try bench.signedIn()
+    _ = try engine.confirm()
+    let (before, told, record) = (engine.state, bench.seen.names.count, try bench.record)
+    #expect(code { _ = try engine.confirm() } == .illegalState)
+    #expect(code { _ = try engine.retry(cancellation: nil) } == .illegalState)
+    #expect(engine.state == before && bench.seen.names.count == told)
+    #expect(try bench.record == record)
   }
 
   @Test("the letters A to H each name one state")

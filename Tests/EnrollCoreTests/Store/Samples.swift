@@ -26,8 +26,9 @@ enum Sample {
     prompt: "login", listensOnLoopback: true, began: UnixTime(seconds: 1_700_000_000), deadline: expiry)
 
   static let outboxEntry = OutboxEntry(
-    issuer: "https://op.example", endpoint: "https://op.example/revoke", clientID: "client",
-    token: Secret("refresh"), hint: "refresh_token", bearer: Secret("access"),
+    issuer: "https://op.example", endpoint: "https://op.example/revoke",
+    message: .revocation(
+      .init(clientID: "client", token: Secret("refresh"), hint: "refresh_token", bearer: Secret("access"))),
     queued: UnixTime(seconds: 1_700_000_000), attempts: 3)
 
   static var record: AccountRecord {
@@ -41,6 +42,7 @@ enum Sample {
     ])
     record.provisionalProfile = JSONObject([("sub", .string("t"))])
     record.registrationType = "SOCIAL"
+    record.provisionalRegistrationType = "PASSWORDLESS"
     record.transactions = [transaction]
     record.renewalIntent = RenewalIntent(
       attempt: "attempt", tokenEpoch: 7, refreshTokenHash: "hash", bootID: "boot-7",

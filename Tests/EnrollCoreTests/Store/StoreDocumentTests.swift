@@ -38,9 +38,13 @@ struct StoreDocumentTests {
   @Test("every field of the outbox survives the store")
   func outboxRoundTrip() throws {
     var second = Sample.outboxEntry
-    second.bearer = nil
+    second.message = .revocation(.init(clientID: "client", token: Secret([0, 255]), hint: "access_token"))
     second.endpoint = nil
-    let entries = [Sample.outboxEntry, second]
+    var third = Sample.outboxEntry
+    third.message = .profile(account: "alice@example")
+    var fourth = Sample.outboxEntry
+    fourth.message = .errorReport("{\"code\":\"network\"}")
+    let entries = [Sample.outboxEntry, second, third, fourth]
     #expect(try OutboxDocument.decode(OutboxDocument.encoded(entries)) == entries)
     #expect(try OutboxDocument.decode(OutboxDocument.encoded([])).isEmpty)
     #expect(try InstallationDocument.decode(InstallationDocument.encoded("id")) == "id")

@@ -231,7 +231,7 @@ struct StoreRefusalTests {
   func damagedStoreFile(_ name: String) throws {
     let store = try folder.filled()
     let entry = OutboxEntry(
-      issuer: "i", endpoint: nil, clientID: "c", token: Secret("t"), hint: "h", queued: UnixTime(seconds: 1))
+      issuer: "i", endpoint: nil, message: .profile(account: "a"), queued: UnixTime(seconds: 1))
     let use = { () throws(EnrollError) in
       if name == "outbox" {
         _ = try store.updateOutbox { $0.append(entry) }
@@ -390,7 +390,8 @@ struct StoreRefusalTests {
     let store = try folder.open()
     try store.update(try AccountName("alice@example")) { $0.registrationType = "CANARY" }
     let entry = OutboxEntry(
-      issuer: "CANARY", endpoint: nil, clientID: "c", token: Secret("CANARY"), hint: "h",
+      issuer: "CANARY", endpoint: nil,
+      message: .revocation(.init(clientID: "c", token: Secret("CANARY"), hint: "h")),
       queued: UnixTime(seconds: 1))
     try store.updateOutbox { $0.append(entry) }
     for name in try folder.names() {

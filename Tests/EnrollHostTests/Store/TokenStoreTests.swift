@@ -95,8 +95,9 @@ struct TokenStoreTests {
   func outbox(_ kind: StoreKind) throws {
     let store = try kind.open(folder)
     let entry = OutboxEntry(
-      issuer: "https://op.example", endpoint: nil, clientID: "client", token: Secret("token"),
-      hint: "refresh_token", queued: UnixTime(seconds: 1))
+      issuer: "https://op.example", endpoint: nil,
+      message: .revocation(.init(clientID: "client", token: Secret("token"), hint: "refresh_token")),
+      queued: UnixTime(seconds: 1))
     #expect(try store.updateOutbox { _ in }.isEmpty)
     #expect(try store.updateOutbox { $0.append(entry) } == [entry])
     let thrown = code { () throws(EnrollError) in

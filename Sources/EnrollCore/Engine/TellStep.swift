@@ -1,0 +1,93 @@
+// What the host's back end is told: the confirmed profile and failures (flows.md §7). Both go through the sealed outbox,
+// so neither holds anybody up, and an outage loses neither for 7 days.
+
+extension Engine {
+  /// Raises `error.reported`, and queues the report where one is to be posted.
+  func report(_ error: EnrollError) {
+    if let endpoint = configuration.errorReportURI {
+      let now = clock.wallTime()
+      let body = ErrorReport.body(error, at: now, clientID: configuration.clientID, platform: platform)
+      let entry = OutboxEntry(
+        issuer: configuration.issuer, endpoint: endpoint, message: .errorReport(body), queued: now)
+      _ = try? store.updateOutbox { outbox throws(EnrollError) in
+        let reports = outbox.indices.filter { outbox[$0].isErrorReport }
+        if reports.count >= ErrorReport.limit, let oldest = reports.first { outbox.remove(at: oldest) }
+        outbox.append(entry)
+      }
+    }
+    notify(.errorReported(error))
+  }
+
+  /// Runs a step whose failure is reported where the user may have to hear of it.
+  public func reporting<Result>(_ step: () throws(EnrollError) -> Result) throws(EnrollError) -> Result {
+    do throws(EnrollError) {
+      return try step()
+    } catch {
+      if error.concernsUser { report(error) }
+      throw error
+    }
+  }
+
+  /// After H: the back end will be told the profile. A profile that still waits is the same entry.
+  func tellProfile() {
+    guard let endpoint = configuration.profileUpdateURI else { return }
+    let entry = OutboxEntry(
+      issuer: configuration.issuer, endpoint: endpoint, message: .profile(account: account.text),
+      queued: clock.wallTime())
+    _ = try? store.updateOutbox { outbox throws(EnrollError) in
+      outbox.removeAll { $0.message == entry.message && $0.endpoint == entry.endpoint }
+      outbox.append(entry)
+    }
+  }
+
+  /// After a logout or clearing: a profile that nobody was told of yet is nobody's business any more, and the next
+  /// session is judged anew.
+  func forgetSession() {
+    memory.withLock {
+      $0.patience = RenewalPatience()
+      $0.check = .none
+      $0.before = nil
+    }
+    guard configuration.profileUpdateURI != nil else { return }
+    _ = try? store.updateOutbox { outbox throws(EnrollError) in
+      outbox.removeAll { $0.message == .profile(account: account.text) }
+    }
+  }
+
+  /// - Returns: whether the entry is done with; nil when it is another client's.
+  func sendProfile(
+    of name: String, _ entry: OutboxEntry, cancellation: (any Cancellation)?
+  ) -> Bool? {
+    guard ASCII.equals(name, account.text), ASCII.equals(entry.issuer, configuration.issuer),
+      let endpoint = entry.endpoint
+    else { return nil }
+    do throws(EnrollError) {
+      guard let record = try store.read(account), let tokens = record.confirmed, let profile = record.profile
+      else { return true }
+      let response = try transport.send(
+        ProfileUpdate.request(endpoint: endpoint, tokens: tokens, profile: profile),
+        cancellation: cancellation)
+      return ProfileUpdate.isFinal(status: response.status)
+    } catch {
+      return false
+    }
+  }
+
+  /// - Returns: as ``sendProfile(of:_:cancellation:)``.
+  func sendReport(_ text: String, _ entry: OutboxEntry, cancellation: (any Cancellation)?) -> Bool? {
+    guard let endpoint = entry.endpoint, ASCII.equals(entry.issuer, configuration.issuer) else { return nil }
+    do throws(EnrollError) {
+      let response = try transport.send(
+        ErrorReport.request(endpoint: endpoint, body: text), cancellation: cancellation)
+      return ErrorReport.isFinal(status: response.status)
+    } catch {
+      return false
+    }
+  }
+}
+
+extension OutboxEntry {
+  fileprivate var isErrorReport: Bool {
+    if case .errorReport = message { true } else { false }
+  }
+}

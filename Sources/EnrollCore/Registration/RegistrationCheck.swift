@@ -1,0 +1,94 @@
+// Asking the host's back end whether it knows whoever holds the tokens (flows.md §7, Check registration): a POST with
+// the access token in the header (R31), the installation id and the platform facts in a JSON body. What it returns must
+// agree with the id_token.
+
+import EnrollCrypto
+public import EnrollJSON
+
+public enum RegistrationCheck {
+  public static func request(
+    endpoint: String, clientID: String, tokens: TokenSet, installationID: String, platform: Platform
+  ) -> HTTPRequest {
+    HTTPRequest(
+      .post, endpoint,
+      headers: [
+        HTTPHeader("Authorization", tokens.authorization), HTTPHeader("Content-Type", "application/json"),
+        HTTPHeader("Accept", "application/json"),
+      ],
+      body: JSON.object([
+        ("clientId", .string(clientID)), ("installationId", .string(installationID)),
+        ("platform", .object(platform.facts)),
+      ]).serialized())
+  }
+
+  public enum Answer: Equatable, Sendable {
+    case known(subject: String, email: String?)
+    /// The host can offer to create an account.
+    case unknownAccount
+    /// The access token is not taken: 401.
+    case refused(EnrollError)
+    /// No answer to the question: an outage, which changes nothing.
+    case unavailable(EnrollError)
+  }
+
+  /// `{"sub": …, "email": …}` in a 200, or `{"unknownAccount": true}` in a 200 or 404.
+  public static func answer(_ response: HTTPResponse) -> Answer {
+    let status = response.status
+    func unavailable(_ code: EnrollError.Code, _ expected: String) -> Answer {
+      .unavailable(
+        EnrollError(
+          code, "registration check: \(expected), status \(status) came", httpStatus: status,
+          retryAfterSeconds: RetryAfter.seconds(of: response)))
+    }
+    if status == 401 {
+      return .refused(
+        EnrollError(.oauth, "the registration check does not take the access token", httpStatus: status))
+    }
+    if status == 408 || status == 429 || status >= 500 {
+      return unavailable(.server, "an answer was expected")
+    }
+    let body = (try? JSON.parse(response.body))?.object
+    if status == 200 || status == 404, body?["unknownAccount"]?.bool ?? false { return .unknownAccount }
+    guard status == 200, let subject = body?["sub"]?.string, !subject.utf8.isEmpty else {
+      return unavailable(.responseInvalid, "an object with sub was expected")
+    }
+    return .known(subject: subject, email: body?["email"]?.string)
+  }
+
+  /// - Parameters:
+  ///   - subject: the id_token's; nil where no id_token came, and then the profile's counts.
+  ///   - profile: what is shown to the user.
+  /// - Throws: `.profileMismatch` when the answer is about somebody else.
+  public static func requireSame(
+    subject answered: String, email: String?, asSubject subject: String?, profile: JSONObject?
+  ) throws(EnrollError) {
+    if let known = subject ?? profile?["sub"]?.string, !ASCII.equals(known, answered) {
+      throw EnrollError(
+        .profileMismatch, "the registration check answers about another sub than the id_token", field: "sub")
+    }
+    if let email, let known = profile?["email"]?.string, !ASCII.equalsIgnoringCase(known, email) {
+      throw EnrollError(
+        .profileMismatch, "the registration check answers with another e-mail address than the id_token",
+        field: "email")
+    }
+  }
+}
+
+extension Platform {
+  /// What the host said, in the names of `client.open`.
+  var facts: JSONObject {
+    JSONObject([
+      ("type", type.map { .string($0) }), ("width", width.map { .integer($0) }),
+      ("height", height.map { .integer($0) }), ("appVersion", appVersion.map { .string($0) }),
+      ("deviceId", deviceID.map { .string($0) }),
+    ])
+  }
+}
+
+extension TokenSet {
+  /// RFC 6750 §2.1; servers differ in how they write `token_type`, and agree on how they read this.
+  var authorization: String {
+    let scheme = ASCII.equalsIgnoringCase(tokenType, "Bearer") ? "Bearer" : tokenType
+    return "\(scheme) \(accessToken.reveal())"
+  }
+}

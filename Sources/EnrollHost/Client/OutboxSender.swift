@@ -1,0 +1,60 @@
+// When the outbox is sent: when the registration is first asked for, so that what an earlier process could not say is
+// said now; when something new may be in it; and after renewals, when the network is there. Never on a caller's time.
+
+import EnrollCore
+
+/// Sends the outbox on a thread of the pool, one run at a time. A class because it is shared by threads.
+final class OutboxSender: Sendable {
+  private struct Run {
+    var isRunning = false
+    var isWanted = false
+    var hasBegun = false
+  }
+
+  private let run = Guarded(Run(), by: Mutex())
+  private let pool: WorkerPool
+  private let engine: Engine
+  private let hasBackEnd: Bool
+
+  init(_ engine: Engine, pool: WorkerPool) {
+    self.engine = engine
+    self.pool = pool
+    hasBackEnd = engine.configuration.errorReportURI != nil || engine.configuration.profileUpdateURI != nil
+  }
+
+  /// Once in the life of a client: what an earlier process left.
+  func sendAtStart() {
+    let isFirst = run.withLock { run -> Bool in
+      defer { run.hasBegun = true }
+      return !run.hasBegun
+    }
+    if isFirst { send() }
+  }
+
+  /// After a step that may have queued a profile or a failure.
+  func sendNews() {
+    if hasBackEnd { send() }
+  }
+
+  /// Sends what waits, soon; a wish during a run brings another run.
+  func send() {
+    let starts = run.withLock { run -> Bool in
+      run.isWanted = true
+      defer { run.isRunning = true }
+      return !run.isRunning
+    }
+    guard starts else { return }
+    let isAccepted = pool.submit { [self] in
+      while takeWish() { engine.sendOutbox(cancellation: nil) }
+    }
+    if !isAccepted { run.withLock { $0.isRunning = false } }
+  }
+
+  private func takeWish() -> Bool {
+    run.withLock { run in
+      run.isRunning = run.isWanted
+      run.isWanted = false
+      return run.isRunning
+    }
+  }
+}

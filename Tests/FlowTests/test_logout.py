@@ -1,0 +1,110 @@
+"""Logout, deregistration, clearing (flows.md §5)."""
+
+from cases import on_each_face
+from processes import wait_until
+from sandbox import CUSTOM_LOGOUT, parameter
+
+
+@on_each_face
+class Logout:
+    def provide(self):
+        return self.own_sandbox()
+
+    def ends(self):
+        return [session["end"] if "end" in session else None for session in self.sandbox.control("sessions")["sessions"]]
+
+    def assertNothingKept(self, client):
+        self.assertEqual(client.call("account.read"), {})
+        self.assertState(client.call("registration.state")["state"], "unregistered", "D")
+        self.assertEqual(client.call("token.access")["outcome"], "reauthenticate")
+
+    def test_local_first_then_the_server_then_the_browser_and_the_callback_by_its_state(self):
+        client = self.open()
+        self.sign_in(client)
+        url = client.call("logout.begin")["url"]
+        self.assertTrue(url.startswith(f"{self.sandbox.issuer}/end-session?"), url)
+        self.assertEqual(parameter(url, "post_logout_redirect_uri"), CUSTOM_LOGOUT)
+        self.assertTrue(parameter(url, "id_token_hint"))
+        self.assertNothingKept(client)
+        self.assertEqual(self.ends(), ["revoked"])
+        state = parameter(url, "state")
+        self.assertRefused("unsolicited", client, "logout.resume", url=f"{CUSTOM_LOGOUT}?state=another")
+        self.assertTrue(client.call("logout.resume", url=f"{CUSTOM_LOGOUT}?state={state}")["done"])
+        self.assertRefused("unsolicited", client, "logout.resume", url=f"{CUSTOM_LOGOUT}?state={state}")
+        # Log-in right after logout works, and asks who it is.
+        begun = self.begin(client)
+        self.assertIn("prompt=login", begun["action"]["url"])
+        self.resume(client, self.sandbox.play(begun["action"]["url"]))
+        self.confirm(client)
+        self.assertValid(client)
+
+    def test_what_the_server_could_not_be_told_is_told_by_the_next_process(self):
+        client = self.open()
+        self.sign_in(client)
+        self.sandbox.control("fault", fault="serverError", endpoint="revocation")
+        client.call("logout.begin")
+        self.assertNothingKept(client)
+        self.assertEqual(self.ends(), [None])
+        client.close()
+        self.sandbox.control("clearFaults")
+        client = self.open()
+        client.call("registration.state")
+        wait_until(lambda: self.ends() == ["revoked"], "the session is revoked")
+
+    def test_a_logout_of_this_device_alone_tells_nobody(self):
+        client = self.open()
+        self.sign_in(client)
+        self.assertNotIn("url", client.call("logout.begin", localOnly=True))
+        self.assertNothingKept(client)
+        self.assertEqual(self.ends(), [None])
+
+    def test_a_renewal_in_flight_does_not_bring_the_session_back(self):
+        """R35: the late answer is revoked, not stored."""
+        client, other = self.open(), self.open()
+        self.sign_in(client)
+        self.sandbox.control("fault", fault="delay", value=1500, times=1, endpoint="token")
+        renewal = client.start("token.refresh", {})
+        wait_until(lambda: self.sandbox.control("counts")["refreshes"] == 1, "the renewal is under way")
+        other.call("logout.begin", localOnly=True)
+        self.assertEqual(renewal.result()["outcome"], "reauthenticate")
+        self.assertNothingKept(client)
+        wait_until(lambda: self.ends() == ["revoked"], "the late answer is revoked")
+
+    def test_auth0_has_a_logout_of_its_own(self):
+        client = self.open(logoutDialect="auth0")
+        self.sign_in(client)
+        url = client.call("logout.begin")["url"]
+        self.assertTrue(url.startswith(f"{self.sandbox.issuer}/v2/logout?client_id="), url)
+        back = parameter(url, "returnTo")
+        self.assertTrue(back.startswith(f"{CUSTOM_LOGOUT}?state="), back)
+        self.assertTrue(client.call("logout.resume", url=back)["done"])
+
+    def test_deregistration_forgets_transactions_and_the_installation_too(self):
+        where = {"registrationCheckUri": f"{self.sandbox.issuer}/app/registration-check", "requireCheck": True}
+        client = self.open(**where)
+        self.sign_in(client)
+        pending = self.begin(client)["action"]["url"]
+        answer = client.call("registration.deregister")
+        self.assertState(answer["state"], "unregistered", "D")
+        self.assertIn("/end-session?", answer["url"])
+        self.assertNothingKept(client)
+        self.assertEqual(self.ends(), ["revoked"])
+        self.assertRefused("unsolicited", client, "registration.resume", url=self.sandbox.play(pending))
+        self.sign_in(client)
+        client.call("installation.reset", store=str(self.store))
+        self.assertState(self.open(**where).call("registration.state", wait=True)["state"], "active", "B")
+        ids = [
+            message["body"]["installationId"]
+            for message in self.sandbox.control("received")["messages"]
+            if message["endpoint"] == "registrationCheck"
+        ]
+        self.assertEqual(len(set(ids)), 3, "one before, one after the deregistration, one after the reset")
+
+    def test_clearing_empties_this_device_and_tells_nobody(self):
+        client = self.open()
+        self.sign_in(client)
+        pending = self.begin(client)["action"]["url"]
+        self.assertState(client.call("registration.clear")["state"], "unregistered", "D")
+        self.assertNothingKept(client)
+        self.assertEqual(self.ends(), [None])
+        self.assertRefused("unsolicited", client, "registration.resume", url=self.sandbox.play(pending))

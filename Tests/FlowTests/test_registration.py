@@ -1,0 +1,200 @@
+"""The state machine against the host's back end (flows.md §7): check, verified address, profile, reports, platform."""
+
+from cases import on_each_face
+from processes import wait_until
+
+PLATFORM = {"type": "android", "width": 1080, "height": 2400, "appVersion": "7.1", "deviceId": "device-9"}
+
+
+@on_each_face
+class BackEnd:
+    def provide(self):
+        return self.own_sandbox()
+
+    def paths(self, **more):
+        issuer = self.sandbox.issuer
+        return {"registrationCheckUri": f"{issuer}/app/registration-check", "requireCheck": True, **more}
+
+    def told(self, endpoint):
+        messages = self.sandbox.control("received")["messages"]
+        return [message for message in messages if message["endpoint"] == endpoint]
+
+    def arrive(self, client, user="alice"):
+        """A sign-in up to G."""
+        url = self.begin(client)["action"]["url"]
+        redirect = self.sandbox.control("settle", url=url, user=user)["redirect"]
+        self.assertState(self.resume(client, redirect), "awaitingConfirmation", "G")
+
+    def test_the_check_stands_before_h_and_before_b_and_tells_installation_and_platform(self):
+        client = self.open(more={"platform": PLATFORM}, **self.paths())
+        self.sign_in(client)
+        client.close()
+        client = self.open(more={"platform": PLATFORM}, **self.paths())
+        self.assertState(client.call("registration.state", wait=True)["state"], "active", "B")
+        first, second = (message["body"] for message in self.told("registrationCheck"))
+        self.assertEqual(first, second)
+        self.assertEqual(first["platform"], PLATFORM)
+        self.assertGreaterEqual(len(first["installationId"]), 22)
+
+    def test_a_401_brings_one_renewal_and_a_second_one_is_e_with_the_tokens_kept(self):
+        self.sign_in(self.open(**self.paths()))
+        client = self.open(**self.paths())
+        self.sandbox.control("fault", fault="status", value=401, times=1, endpoint="registrationCheck")
+        self.assertState(client.call("registration.state", wait=True)["state"], "active", "C")
+        self.sandbox.control("fault", fault="status", value=401, times=2, endpoint="registrationCheck")
+        client = self.open(**self.paths())
+        state = client.call("registration.state", wait=True)["state"]
+        self.assertState(state, "failed", "E")
+        self.assertEqual((state["remedy"], state["tokenUsable"]), ("registerAgain", True))
+        self.assertValid(client)
+        self.assertState(client.call("registration.retry")["state"], "active")
+
+    def test_an_outage_changes_nothing(self):
+        self.sign_in(self.open(**self.paths()))
+        self.sandbox.control("fault", fault="dropBefore", endpoint="registrationCheck")
+        client = self.open(**self.paths())
+        self.assertState(client.call("registration.state", wait=True)["state"], "active", "B")
+        self.assertValid(client)
+
+        other = self.open(account="other", **self.paths())
+        self.arrive(other)
+        self.assertRefused("network", other, "registration.confirm")
+        self.assertState(other.call("registration.state")["state"], "awaitingConfirmation", "G")
+        self.sandbox.control("clearFaults")
+        self.confirm(other)
+
+    def test_an_answer_about_somebody_else_is_f(self):
+        client = self.open(**self.paths())
+        self.arrive(client)
+        self.sandbox.control("fault", fault="wrongSubject", times=1, endpoint="registrationCheck")
+        self.assertRefused("profileMismatch", client, "registration.confirm")
+        state = client.call("registration.state")["state"]
+        self.assertState(state, "failed", "F")
+        self.assertEqual(state["error"]["status"], "profileMismatch")
+        self.assertEqual([session["end"] for session in self.sandbox.control("sessions")["sessions"]], ["revoked"])
+
+        # The e-mail address counts as well.
+        client = self.open(account="other", **self.paths())
+        self.arrive(client)
+        self.sandbox.control(
+            "fault", fault="setMember", member="email", value="b@example.com", times=1, endpoint="registrationCheck"
+        )
+        self.assertRefused("profileMismatch", client, "registration.confirm")
+
+    def test_an_unknown_account_is_passed_on_and_can_be_confirmed_once_it_is_known(self):
+        client = self.open(**self.paths())
+        self.arrive(client)
+        self.sandbox.control("setKnown", user="alice", known=False)
+        self.assertRefused("unknownAccount", client, "registration.confirm")
+        self.assertState(client.call("registration.state")["state"], "awaitingConfirmation", "G")
+        self.sandbox.control("setKnown", user="alice")
+        self.confirm(client)
+
+    def test_without_a_verified_address_g_stays(self):
+        client = self.open(scopes="openid offline_access", requireVerifiedEmail=True)
+        self.arrive(client, user="bob")
+        refusal = self.assertRefused("emailNotVerified", client, "registration.confirm")
+        self.assertEqual(refusal.blame, "user")
+        self.assertState(client.call("registration.state")["state"], "awaitingConfirmation", "G")
+        self.sandbox.control("verifyEmail", user="bob")
+        self.confirm(client)
+
+    def test_the_profile_is_sent_after_h_and_an_outage_only_delays_it(self):
+        where = {"profileUpdateUri": f"{self.sandbox.issuer}/app/profile"}
+        self.sandbox.control("fault", fault="serverError", endpoint="profileUpdate")
+        client = self.open(**where)
+        self.sign_in(client)
+        wait_until(lambda: self.sandbox.control("counts")["counts"]["profileUpdate"] > 0, "the first try")
+        self.assertState(client.call("registration.state")["state"], "active", "H")
+        client.close()
+        self.assertEqual(self.told("profileUpdate"), [])
+        self.sandbox.control("clearFaults")
+        # The next process says what this one could not.
+        client = self.open(**where)
+        client.call("registration.state")
+        wait_until(lambda: self.told("profileUpdate"), "the profile")
+        self.assertEqual(self.told("profileUpdate")[0]["body"]["profile"]["sub"], "user-alice")
+
+    def test_failures_are_posted_without_secrets(self):
+        client = self.open(more={"platform": PLATFORM}, errorReportUri=f"{self.sandbox.issuer}/app/error-report")
+        url = self.begin(client)["action"]["url"]
+        redirect = self.sandbox.control("settle", url=url, error="access_denied")["redirect"]
+        self.assertRefused("accessDenied", client, "registration.resume", url=redirect)
+        wait_until(lambda: self.told("errorReport"), "the report")
+        report = self.told("errorReport")[0]["body"]
+        self.assertEqual((report["code"], report["messageKey"]), ("accessDenied", "error.accessDenied"))
+        self.assertEqual((report["helps"], report["platform"]), ("retry", "android"))
+        self.assertNotIn("deviceId", report)
+
+    def test_confirm_twice_and_an_unsolicited_url_are_refused_and_reported_to_nobody(self):
+        client = self.open(errorReportUri=f"{self.sandbox.issuer}/app/error-report")
+        self.sign_in(client)
+        self.assertRefused("illegalState", client, "registration.confirm")
+        self.assertRefused("unsolicited", client, "registration.resume", url="com.example.app:/callback?code=c&state=s")
+        self.assertState(client.call("registration.state")["state"], "active", "H")
+        self.assertEqual(self.sandbox.control("counts")["counts"]["errorReport"], 0)
+
+
+@on_each_face
+class Machine:
+    def test_a_platform_that_is_not_native_uses_the_stand_in_token(self):
+        client = self.open(more={"platform": {"native": False}}, standInToken="stand-in")
+        self.assertState(client.call("registration.state", wait=True)["state"], "active", "A")
+        self.assertEqual(self.assertValid(client)["accessToken"], "stand-in")
+        self.assertRefused("illegalState", client, "registration.begin", kind="signIn")
+
+    def test_requests_wait_for_the_platform(self):
+        client = self.open(more={"waitForPlatform": True})
+        client.call("platform.ready")
+        self.assertState(client.call("registration.state", wait=True)["state"], "unregistered", "D")
+
+    def test_a_step_up_that_fails_returns_to_the_state_before(self):
+        client = self.open()
+        self.sign_in(client)
+        url = self.begin(client, options={"prompt": "login"})["action"]["url"]
+        self.assertState(client.call("registration.state")["state"], "authenticating")
+        redirect = self.sandbox.control("settle", url=url, error="access_denied")["redirect"]
+        self.assertRefused("accessDenied", client, "registration.resume", url=redirect)
+        self.assertState(client.call("registration.state")["state"], "active", "H")
+        self.begin(client, options={"prompt": "login"})
+        self.assertState(client.call("registration.cancel")["state"], "active", "H")
+        self.assertValid(client)
+
+    def test_retry_revokes_what_waits_and_lets_another_account_be_chosen(self):
+        client = self.open(promptAfterLogout="select_account")
+        url = self.sandbox.play(self.begin(client)["action"]["url"])
+        self.assertState(self.resume(client, url), "awaitingConfirmation", "G")
+        self.assertState(client.call("registration.retry")["state"], "unregistered", "D")
+        self.assertNotIn("profile", client.call("account.read"))
+        self.assertIn("prompt=select_account", self.begin(client)["action"]["url"])
+
+    def test_what_is_captured_can_be_read_but_for_the_refresh_token(self):
+        client = self.open()
+        self.assertEqual(client.call("account.read"), {})
+        self.sign_in(client)
+        kept = client.call("account.read")
+        self.assertEqual(set(kept), {"profile", "idToken", "accessToken", "expiresAt"})
+        self.assertEqual(kept["accessToken"], self.assertValid(client)["accessToken"])
+        client.call("token.refresh")
+        renewed = client.call("account.read")
+        self.assertNotEqual(renewed["accessToken"], kept["accessToken"])
+        self.assertNotEqual(renewed["idToken"], kept["idToken"])
+        self.assertEqual(renewed["profile"]["sub"], kept["profile"]["sub"])
+
+    def test_a_url_is_routed_to_the_configuration_that_owns_it(self):
+        client = self.open()
+        base = {"issuer": "https://id.example", "clientId": "c"}
+        configurations = [
+            {**base, "redirectUri": f"com.example.{name}:/callback", "fallbackUri": f"com.example.{name}://fallback"}
+            for name in ("dev", "prod")
+        ]
+
+        def route(url):
+            return client.call("redirect.route", configurations=configurations, url=url)
+
+        self.assertEqual(route("com.example.prod:/callback?code=c&state=s"), {"index": 1, "kind": "redirect"})
+        self.assertEqual(route("com.example.dev://fallback"), {"index": 0, "kind": "fallback"})
+        self.assertEqual(route("com.example.prod.evil:/callback"), {})
+        self.assertRefused(
+            "redirectMalformed", client, "redirect.route", configurations=configurations, url="com.example.dev:/%00"
+        )
