@@ -69,9 +69,9 @@ extension Engine {
   }
 
   /// After a renewal: C is reached once the check was asked.
-  public func checkIfNeeded() {
+  public func checkIfNeeded(cancellation: (any Cancellation)? = nil) {
     guard requiresCheck, case .needsCheck? = try? standing() else { return }
-    _ = try? checkSession(cancellation: nil)
+    _ = try? checkSession(cancellation: cancellation)
   }
 
   private func conclude(_ verdict: Verdict, epoch: UInt64, isTokenUsable: Bool) -> RegistrationState {

@@ -69,7 +69,7 @@ public final class Client: Sendable {
       do throws(EnrollError) {
         let result = try engine.renew(epochs: wanted.epochs, forced: wanted.areForced)
         // Whoever waits for the tokens does not wait for these.
-        if result == .renewed { _ = pool.submit { engine.checkIfNeeded() } }
+        if result == .renewed { _ = pool.submit { engine.checkIfNeeded(cancellation: outbox.ending) } }
         outbox.send()
         return .ended(result)
       } catch {
@@ -95,7 +95,17 @@ public final class Client: Sendable {
 
   /// Returns once every renewal that was begun has ended, and what it got is stored (R39). Close the client before.
   /// Not to be called from a completion or an observer.
-  public func drain() { pool.drain() }
+  public func drain() {
+    // A server that does not answer must not hold up a process that ends: only renewals are waited for.
+    let patience = timers.run(at: deadline(afterSeconds: Self.outboxPatienceSeconds)) { [outbox] in
+      outbox.ending.cancel()
+    }
+    pool.drain()
+    if let patience { timers.cancel(patience) }
+  }
+
+  /// What the outbox gets of a process's last moments.
+  private static let outboxPatienceSeconds: Int64 = 2
 
   var isClosed: Bool { readiness.withLock { $0.isClosed } }
 

@@ -87,8 +87,10 @@ extension Client {
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
-    let settlement = try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
+    let settlement = try engine.reporting { () throws(EnrollError) in
+      try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+        try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
+      }
     }
     return try remember(settlement)
   }

@@ -11,6 +11,8 @@ final class OutboxSender: Sendable {
     var hasBegun = false
   }
 
+  /// Ends what is under way: it stays in the outbox, for the next process.
+  let ending = CancellationFlag()
   private let run = Guarded(Run(), by: Mutex())
   private let pool: WorkerPool
   private let engine: Engine
@@ -45,7 +47,7 @@ final class OutboxSender: Sendable {
     }
     guard starts else { return }
     let isAccepted = pool.submit { [self] in
-      while takeWish() { engine.sendOutbox(cancellation: nil) }
+      while takeWish() { engine.sendOutbox(cancellation: ending) }
     }
     if !isAccepted { run.withLock { $0.isRunning = false } }
   }

@@ -19,11 +19,15 @@ private struct Stage {
     self.redirectURI = redirectURI
   }
 
-  func client(isPlatformReady: Bool = true, requiresConfirmation: Bool = false) throws -> Client {
+  func client(
+    isPlatformReady: Bool = true, requiresConfirmation: Bool = false, hasBackEnd: Bool = false
+  ) throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
         issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
-        requiresConfirmation: requiresConfirmation), store: .custom(store))
+        requiresConfirmation: requiresConfirmation,
+        registrationCheckURI: hasBackEnd ? provider.issuer + "/check" : nil, requireCheck: hasBackEnd,
+        errorReportURI: hasBackEnd ? provider.issuer + "/errors" : nil), store: .custom(store))
     options.transport = provider
     options.clock = clock
     options.isPlatformReady = isPlatformReady
@@ -244,6 +248,65 @@ struct ClientTests {
     #expect(
       try client.handle(stage.provider.signIn(at: url), until: .distantFuture, cancellation: nil)
         == .registration(.active(.confirmed)))
+  }
+
+  /// Waits for what another thread does, at most ten seconds.
+  private func eventually(_ condition: () throws -> Bool) throws -> Bool {
+    for _ in 1...1000 {
+      if try condition() { return true }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    return false
+  }
+
+  @Test("a failure is posted to the host's back end without anybody's doing, also one that settles nothing")
+  func posted() throws {
+    let stage = try Stage()
+    let client = try stage.client(hasBackEnd: true)
+    stage.provider.next(.discovery, .unreachable)
+    #expect(
+      code { _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil) } == .network)
+    #expect(try eventually { stage.provider.count(.errorReport) == 1 })
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    let url = stage.provider.signIn(at: begun.action.url ?? "")
+    stage.provider.next(.keys, .status(503))
+    #expect(code { _ = try client.resume(url, until: .distantFuture, cancellation: nil) } == .keysUnavailable)
+    _ = try client.resume(url, until: .distantFuture, cancellation: nil)
+    #expect(try eventually { stage.provider.count(.errorReport) == 2 })
+  }
+
+  @Test("after a renewal the state is C once the check was asked; its caller has the token before")
+  func checkedRenewal() throws {
+    let stage = try Stage()
+    _ = try stage.signedIn()
+    let client = try stage.client(hasBackEnd: true)
+    #expect(
+      try client.registrationState(wait: true, until: .distantFuture, cancellation: nil) == .active(.valid))
+    stage.clock.advance(seconds: 3550)
+    #expect(try client.now().token().value == Secret("access-3"))
+    #expect(try eventually { client.lastKnownState == .active(.renewed) })
+    #expect(stage.provider.count(.registrationCheck) == 2)
+  }
+
+  @Test("what an earlier process could not tell a server is told when the registration is first asked for")
+  func leftover() throws {
+    let stage = try Stage()
+    let client = try stage.signedIn()
+    stage.provider.next(.revocation, .unreachable, .unreachable)
+    _ = try client.beginLogout(localOnly: false, until: .distantFuture, cancellation: nil)
+    #expect(stage.provider.revoked.isEmpty)
+    _ = try stage.client().registrationState(wait: false, until: .distantFuture, cancellation: nil)
+    #expect(try eventually { stage.provider.revoked.count == 2 })
+  }
+
+  @Test("a transaction begins once the platform is ready")
+  func beginWaits() throws {
+    let client = try Stage().client(isPlatformReady: false)
+    let soon = client.deadline(afterSeconds: 0)
+    #expect(
+      code { _ = try client.begin(SignInOptions(), until: soon, cancellation: nil) } == .deadlineExceeded)
+    client.platformReady()
+    _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
   }
 
   @Test("until the host's platform is ready, a request for the state waits; it goes on when it is")
