@@ -154,9 +154,6 @@ class SignIn(SandboxCase):
         with self.assertRaises(Refused) as caught:
             daemon.call("registration.confirm", client=client)
         self.assertEqual(caught.exception.status, "illegalState")
-        with self.assertRaises(Refused) as caught:
-            daemon.call("registration.begin", client=client, kind="device")
-        self.assertEqual((caught.exception.status, caught.exception.data["field"]), ("unsupported", "kind"))
 
     def test_cancel_is_a_hint_and_a_late_redirect_still_wins(self):
         daemon = self.daemon()
