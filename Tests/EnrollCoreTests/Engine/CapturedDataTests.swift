@@ -64,6 +64,7 @@ struct CapturedDataTests {
     }
     let record = try bench.record
     #expect(record.captured(record.confirmed) == .nothing && record.captured(record.provisional) == .nothing)
+    #expect(record.provisionalRegistrationType == nil && record.provisionalProfile == nil)
     #expect(engine.state == .unregistered)
     let read = try engine.readAccount()
     #expect(read.profile == nil && read.idToken == nil && read.accessToken == nil && read.expiresAt == nil)

@@ -343,6 +343,19 @@ struct TellStepTests {
     engine.sendOutbox(cancellation: nil)
     #expect(bench.provider.count(.profileUpdate) == 0)
     #expect(try outbox(bench).isEmpty)
+
+    // At once, also where nothing is sent.
+    for clears in [true, false] {
+      let silent = try Bench(tellsBackEnd: true)
+      let engine = try silent.signedIn()
+      #expect(try outbox(silent).count == 1)
+      if clears {
+        _ = try engine.clear()
+      } else {
+        _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+      }
+      #expect(try outbox(silent).isEmpty)
+    }
   }
 
   @Test("every failure is reported, and posted with code, message key and what helps")

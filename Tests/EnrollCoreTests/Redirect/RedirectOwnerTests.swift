@@ -12,7 +12,9 @@ struct RedirectOwnerTests {
         appLinks: ["https://app.example/\($0)/welcome/{activationToken}"])
     } + [
       Configuration(
-        issuer: "https://desktop.example", clientID: "desktop", redirectURI: "http://127.0.0.1/callback")
+        issuer: "https://desktop.example", clientID: "desktop", redirectURI: "http://127.0.0.1/callback"),
+      Configuration(
+        issuer: "https://fixed.example", clientID: "fixed", redirectURI: "http://127.0.0.1:8123/fixed"),
     ]
   }
 
@@ -20,7 +22,9 @@ struct RedirectOwnerTests {
     ("com.example.dev:/callback?code=c&state=s", 0, .redirect), ("com.example.prod:/callback", 2, .redirect),
     ("com.example.code:/logout?state=s", 1, .logout), ("com.example.code://identity/fallback", 1, .fallback),
     ("https://app.example/prod/welcome/abc", 2, .activation),
-    ("http://127.0.0.1:49152/callback?code=c", 3, .redirect), ("com.example.dev:/callback/", nil, nil),
+    ("http://127.0.0.1:49152/callback?code=c", 3, .redirect),
+    ("http://127.0.0.1:8123/fixed?code=c", 4, .redirect), ("http://127.0.0.1:8124/fixed?code=c", nil, nil),
+    ("com.example.dev:/callback/", nil, nil),
     ("com.example.test:/callback", nil, nil), ("https://app.example/prod/welcome/", nil, nil),
     ("https://app.example.evil/prod/welcome/abc", nil, nil), ("http://127.0.0.1:49152/other", nil, nil),
   ]

@@ -301,12 +301,18 @@ struct ClientTests {
 
   @Test("a transaction begins once the platform is ready")
   func beginWaits() throws {
-    let client = try Stage().client(isPlatformReady: false)
-    let soon = client.deadline(afterSeconds: 0)
-    #expect(
-      code { _ = try client.begin(SignInOptions(), until: soon, cancellation: nil) } == .deadlineExceeded)
+    let stage = try Stage()
+    let client = try stage.client(isPlatformReady: false)
+    let begun = Guarded<BegunTransaction?>(nil, by: Mutex())
+    Thread.detachNewThread {
+      let transaction = try? client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+      begun.withLock { $0 = transaction }
+    }
+    // Long enough for one that does not wait to be seen.
+    Thread.sleep(forTimeInterval: 0.3)
+    #expect(stage.provider.count(.discovery) == 0)
     client.platformReady()
-    _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    #expect(try eventually { begun.withLock { $0 } != nil })
   }
 
   @Test("until the host's platform is ready, a request for the state waits; it goes on when it is")
