@@ -112,6 +112,8 @@ typedef int32_t enroll_status;
 #define ENROLL_E_ALREADY_SETTLED (-24)
 /** The transaction's deadline has passed; begin again. */
 #define ENROLL_E_TRANSACTION_EXPIRED (-25)
+/** The other app is not on this device. */
+#define ENROLL_E_OTHER_APP_MISSING (-26)
 /** The server could not be reached. */
 #define ENROLL_E_NETWORK (-30)
 /** The server's certificate is not acceptable. */
@@ -648,6 +650,14 @@ enroll_status enroll_registration_cancel(enroll_client *client, const char *tran
  *  Command: registration.deregister. */
 enroll_status enroll_registration_deregister(enroll_client *client, int64_t timeout_ms, enroll_buf *url,
                                              enroll_state *state, enroll_error *error);
+
+/** Tells that the link of ENROLL_ACTION_OPEN_OTHER_APP could not be opened, since no such app is on the device: the
+ *  transaction is over, with F. `transaction` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_ILLEGAL_STATE (not ENROLL_KIND_ANOTHER_APP);
+ *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; [store]; [call].
+ *  Command: registration.otherAppMissing. */
+enroll_status enroll_registration_other_app_missing(enroll_client *client, const char *transaction,
+                                                    size_t transaction_size, enroll_state *state, enroll_error *error);
 
 /** Empties the local state; no server is told. For logging out see enroll_logout_begin.
  *  Returns ENROLL_OK; [store]; [call].

@@ -216,6 +216,15 @@ public func enroll_registration_cancel(
   }
 }
 
+@_cdecl("enroll_registration_other_app_missing") @implementation
+public func enroll_registration_other_app_missing(
+  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.otherAppMissing(try transactionID(transaction, transaction_size))
+  }
+}
+
 @_cdecl("enroll_registration_clear") @implementation
 public func enroll_registration_clear(_ client: Handle?, _ state: StateOut?, _ error: ErrorOut?)
   -> enroll_status

@@ -189,6 +189,14 @@ public struct EnrollClient: Sendable {
     try await offload { client, _, _ throws(EnrollError) in try client.cancel(transaction?.transactionID) }
   }
 
+  /// The link of ``HostAction/openOtherApp(_:)`` could not be opened: there is no such app on the device.
+  /// - Returns: the state F, or the session beside which the transaction ran.
+  /// - Throws: `.notFound`, `.illegalState` for another kind of transaction, `.alreadySettled`, `.transactionExpired`.
+  @discardableResult
+  public func otherAppMissing(_ transactionID: String) async throws(EnrollError) -> RegistrationState {
+    try await offload { client, _, _ throws(EnrollError) in try client.otherAppMissing(transactionID) }
+  }
+
   /// A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
   /// - Returns: as ``logout(localOnly:)``.
   @discardableResult

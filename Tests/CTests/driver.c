@@ -171,6 +171,12 @@ static enroll_status registration_cancel(json_t *parameters, json_t **result) {
   return answer_state(enroll_registration_cancel(client, id.data, id.size, &state, &error), &state, result);
 }
 
+static enroll_status registration_other_app_missing(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  text id = text_of(parameters, "transaction");
+  return answer_state(enroll_registration_other_app_missing(client, id.data, id.size, &state, &error), &state, result);
+}
+
 static enroll_status registration_deregister(json_t *parameters, json_t **result) {
   enroll_state state = ENROLL_STATE_INIT;
   enroll_buf url = ENROLL_BUF_INIT;
@@ -359,6 +365,7 @@ static const struct {
     {"registration.confirm", registration_confirm},
     {"registration.retry", registration_retry},
     {"registration.cancel", registration_cancel},
+    {"registration.otherAppMissing", registration_other_app_missing},
     {"registration.clear", registration_clear},
     {"registration.deregister", registration_deregister},
     {"installation.reset", installation_reset},

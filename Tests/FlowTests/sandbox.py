@@ -54,6 +54,10 @@ class Sandbox:
         callback = self.control("settle", url=sent.headers["Location"], **wish)["redirect"]
         return hop(callback, {"Cookie": cookie}).headers["Location"]
 
+    def play_other_app(self, link, **wish):
+        """The link by which the other app returns, after alice said there who she is."""
+        return self.control("otherApp", link=link, **wish)["redirect"]
+
     def post(self, path, body):
         """Sends JSON to one of its endpoints; its answer, whatever the status."""
         request = urllib.request.Request(

@@ -138,6 +138,10 @@
       let signOut = try await browser.get("/end-session?client_id=sample-app")
       pages.append(("sign out", signOut))
       pages.append(("stay", try await browser.post("/end-session", [("action", "stay")])))
+      let link = try await browser.send("POST", "/other-app/init").json["link"]?.string ?? ""
+      let otherApp = try await browser.get(link)
+      pages.append(("the other app", otherApp))
+      pages.append(("nothing told", try await browser.post("/other-app", otherApp.hiddenFields)))
       pages.append(("choose a provider", try await browser.get("/v1/auth")))
       pages.append(("sign-in over", try await browser.get("/v1/auth/google/callback?state=none")))
       for (name, error) in [("back end's account", nil), ("back end's problem", "access_denied")] {

@@ -70,6 +70,8 @@ struct Driver {
       let patience = Duration.seconds(parameters["deadline"]?.integer ?? 60)
       return state(
         try await client.settled(parameters["transaction"]?.string ?? "", patience: patience))
+    case "registration.otherAppMissing":
+      return state(try await client.otherAppMissing(parameters["transaction"]?.string ?? ""))
     case "registration.confirm": return state(try await client.confirm())
     case "registration.retry": return state(try await client.retry())
     case "registration.cancel": return state(try await client.cancel())

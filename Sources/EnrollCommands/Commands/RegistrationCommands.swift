@@ -81,6 +81,14 @@ extension CommandTable {
       return answer(try client.cancel(call.text("transaction")), client)
     },
     Command(
+      "registration.otherAppMissing", .blocking,
+      "The other app's link could not be opened: its transaction is over, with F.",
+      takes: [.required("transaction", .transaction)], gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      return answer(try client.otherAppMissing(call.requiredText("transaction")), client)
+    },
+    Command(
       "registration.clear", .blocking, "Empties local state alone; no server is told.", gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()

@@ -89,6 +89,21 @@ extension SignInOptions {
     if let problem = CustomParameters.problem(in: parameters) { throw refusal("parameters", problem) }
   }
 
+  /// For kinds that send no authorize request of ours: what could not be asked for is refused, not dropped.
+  /// - Parameter possible: names of options that mean something.
+  /// - Throws: `.invalidArgument`; `field` is the option.
+  func requireOnly(_ possible: [String], _ reason: String) throws(EnrollError) {
+    let given: [(String, Bool)] = [
+      ("scopes", scopes != nil), ("prompt", prompt != nil), ("loginHint", loginHint != nil),
+      ("maxAge", maxAgeSeconds != nil), ("acrValues", !acrValues.isEmpty),
+      ("uiLocales", !uiLocales.isEmpty), ("idTokenHint", idTokenHint != nil),
+      ("connection", connection != nil), ("email", recipient != nil), ("parameters", !parameters.isEmpty),
+    ]
+    for (name, isGiven) in given where isGiven && !CustomParameters.contains(name, in: possible) {
+      throw EnrollError(.invalidArgument, "\(name): it cannot be asked for here; \(reason)", field: name)
+    }
+  }
+
   private func check(prompt: String) throws(EnrollError) {
     let values = Scopes.split(prompt)
     for value in values where !isToken(value) { throw refusal("prompt", "words separated by single spaces") }

@@ -65,16 +65,7 @@ public struct BackendRequest: Sendable {
   }
 
   private static func requireOnlyPossible(_ options: SignInOptions) throws(EnrollError) {
-    let impossible: [(String, Bool)] = [
-      ("scopes", options.scopes != nil), ("loginHint", options.loginHint != nil),
-      ("maxAge", options.maxAgeSeconds != nil), ("acrValues", !options.acrValues.isEmpty),
-      ("uiLocales", !options.uiLocales.isEmpty), ("idTokenHint", options.idTokenHint != nil),
-      ("email", options.recipient != nil),
-    ]
-    for (field, isSet) in impossible where isSet {
-      throw EnrollError(
-        .invalidArgument, "\(field): a back end cannot be asked for that; it decides by itself", field: field)
-    }
+    try options.requireOnly(["connection", "prompt", "parameters"], "a back end decides by itself")
     try options.check(sending: [])
     if CustomParameters.contains("platform", in: options.parameters.map { $0.0 }) {
       throw EnrollError(

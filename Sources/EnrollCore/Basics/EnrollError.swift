@@ -58,6 +58,7 @@ public struct EnrollError: Error, Sendable {
     case unsolicited = -23
     case alreadySettled = -24
     case transactionExpired = -25
+    case otherAppMissing = -26
     case network = -30
     case tls = -31
     case timeout = -32
@@ -176,6 +177,7 @@ extension EnrollError.Code {
     case .alreadySettled: Row("alreadySettled", .network, "the transaction was settled before")
     case .transactionExpired:
       Row("transactionExpired", .user, "the transaction's deadline has passed; begin again")
+    case .otherAppMissing: Row("otherAppMissing", .user, "the other app is not on this device")
     case .network: Row("network", .network, retry: true, "the server could not be reached")
     case .tls: Row("tls", .server, "the server's certificate is not acceptable")
     case .timeout: Row("timeout", .network, retry: true, "the server did not answer in time")

@@ -214,7 +214,7 @@ extension Configuration {
         "What the gateway calls its fields."),
       ConfigurationKey(
         "allowedLinks", or: ["allowed_links"], .list(.url), required: true,
-        "Beginnings of links that may be opened."),
+        "Beginnings of links that may be opened, each up to the end of a whole host or path segment."),
     ]
   }
 

@@ -100,7 +100,7 @@ enum ConfigurationRules {
     } else if !configuration.isNative {
       throw refusal("standInToken", "it is needed where native is false")
     }
-    if let another = configuration.anotherApp { try checkAnotherApp(another) }
+    if let another = configuration.anotherApp { try checkAnotherApp(another, configuration) }
     if let base = configuration.backend?.base, base.utf8.contains(0x3F) {
       throw refusal("backend.base", "a query is not allowed: paths are added to it")
     }
@@ -114,18 +114,30 @@ enum ConfigurationRules {
     }
   }
 
-  private static func checkAnotherApp(_ settings: AnotherAppSettings) throws(EnrollError) {
+  private static func checkAnotherApp(
+    _ settings: AnotherAppSettings, _ configuration: Configuration
+  ) throws(EnrollError) {
     for field in [settings.sessionIDField, settings.linkField, settings.artefactIDField] {
       guard isPrintable(field, maximumBytes: 64) else {
         throw refusal("anotherApp.fields", "1 to 64 printable ASCII characters were expected")
       }
     }
+    guard !CustomParameters.contains(settings.artefactIDField, in: ["state", "code", "error", "iss"]) else {
+      throw refusal("anotherApp.fields.artefactId", "that name belongs to the answers of a provider")
+    }
+    guard !ASCII.equals(settings.sessionIDField, settings.linkField),
+      !ASCII.equals(settings.sessionIDField, settings.artefactIDField)
+    else { throw refusal("anotherApp.fields", "the session id must have a name of its own") }
     guard (1...32).contains(settings.allowedLinks.count) else {
       throw refusal(
         "anotherApp.allowedLinks", "1 to 32 links were expected, \(settings.allowedLinks.count) came")
     }
     for (index, link) in settings.allowedLinks.enumerated() {
-      try ConfiguredURL.link(link, key: "anotherApp.allowedLinks[\(index)]")
+      let key = "anotherApp.allowedLinks[\(index)]"
+      try ConfiguredURL.link(link, key: key, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+      guard !link.utf8.contains(0x3F) else {
+        throw refusal(key, "a query is not allowed: links are compared up to it")
+      }
     }
   }
 

@@ -50,9 +50,10 @@ enum ConfiguredURL {
   }
 
   /// Links that may have an authority: `fallbackUri`, links of another app.
-  static func link(_ text: String, key: String) throws(EnrollError) {
+  /// - Parameter allowsLoopbackHTTP: for another app that a page on this machine plays (R19).
+  static func link(_ text: String, key: String, allowsLoopbackHTTP: Bool = false) throws(EnrollError) {
     let url = try parse(text, key: key)
-    guard url.kind != .loopbackHTTP else {
+    guard url.kind != .loopbackHTTP || allowsLoopbackHTTP else {
       throw refusal(key, "a claimed https or private-scheme link was expected")
     }
     try browserSpelling(url, key: key)

@@ -23,8 +23,9 @@ extension Engine {
     case .signIn, .register:
       return try beginInBrowser(options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
     case .backend: return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
+    case .anotherApp: return try beginWithAnotherApp(options, cancellation: cancellation)
     case .device: return try beginDevice(options, cancellation: cancellation)
-    case .passwordless, .anotherApp:
+    case .passwordless:
       throw EnrollError(
         .unsupported, "transactions of kind \(options.kind.rawValue) cannot be begun yet", field: "kind")
     }
@@ -70,6 +71,11 @@ extension Engine {
   ) throws(EnrollError) -> Settlement {
     try requireNative()
     let redirect = try Redirect(parsing: url)
+    if let settlement = try resumeFromAnotherApp(
+      redirect, transactionID: transactionID, cancellation: cancellation)
+    {
+      return settlement
+    }
     let transactions = try store.read(account)?.transactions ?? []
     var verified = try VerifiedRedirect(
       verifying: redirect, among: transactions, named: transactionID,

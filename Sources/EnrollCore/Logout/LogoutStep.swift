@@ -112,20 +112,22 @@ extension Engine {
   func revokeLater(_ tokens: TokenSet) {
     // A back end's session token means nothing to the issuer, and must not be shown to it.
     guard tokens.source == .issuer else { return }
-    let now = clock.wallTime()
+    // The refresh token first: some servers want the access token alive, as the bearer of that request.
+    if let token = tokens.refreshToken {
+      revokeLater(token, hint: "refresh_token", bearer: tokens.accessToken)
+    }
+    revokeLater(tokens.accessToken, hint: "access_token", bearer: tokens.accessToken)
+  }
+
+  /// Queues the revocation of one token, where the issuer has an endpoint for that.
+  func revokeLater(_ token: Secret, hint: String, bearer: Secret?) {
     let endpoint = provider.cachedMetadata?.revocationEndpoint
     if provider.cachedMetadata != nil, endpoint == nil { return }
-    var entries: [OutboxEntry] = []
-    // The refresh token first: some servers want the access token alive, as the bearer of that request.
-    for (token, hint) in [(tokens.refreshToken, "refresh_token"), (tokens.accessToken, "access_token")] {
-      guard let token else { continue }
-      entries.append(
-        OutboxEntry(
-          issuer: configuration.issuer, endpoint: endpoint,
-          message: .revocation(
-            .init(clientID: configuration.clientID, token: token, hint: hint, bearer: tokens.accessToken)),
-          queued: now))
-    }
-    _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox += entries }
+    let entry = OutboxEntry(
+      issuer: configuration.issuer, endpoint: endpoint,
+      message: .revocation(
+        .init(clientID: configuration.clientID, token: token, hint: hint, bearer: bearer)),
+      queued: clock.wallTime())
+    _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.append(entry) }
   }
 }

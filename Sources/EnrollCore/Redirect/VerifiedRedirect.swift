@@ -42,15 +42,8 @@ public struct VerifiedRedirect: Equatable, Sendable {
         throw EnrollError(.unsolicited, "the URL answers another transaction than the one that was named")
       }
     }
-    guard VerifiedRedirect.isRedirectURI(transaction.redirectURI, of: redirect.url) else {
-      throw EnrollError(.redirectMismatch, "the URL is not the redirect URI that this transaction sent (R5)")
-    }
-    guard transaction.isOpen else {
-      throw EnrollError(.alreadySettled, "a redirect settled this transaction before")
-    }
-    guard transaction.deadline.secondsLeft(at: moment) > 0 else {
-      throw EnrollError(.transactionExpired, "the transaction's deadline has passed (R12)")
-    }
+    try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)
+    try transaction.requireLive(at: moment)
     try VerifiedRedirect.checkIssuer(redirect, transaction, issuerAnnounced)
     self.transaction = transaction
     if acceptsTokens, transaction.kind == .backend, let token = try redirect.sessionToken() {
@@ -79,6 +72,13 @@ extension VerifiedRedirect {
       throw EnrollError(.unsolicited, "no transaction has the URL's state (R6)")
     }
     return transactions[found]
+  }
+
+  /// - Throws: `.redirectMismatch`.
+  static func requireRedirectURI(of transaction: Transaction, _ url: StrictURL) throws(EnrollError) {
+    guard isRedirectURI(transaction.redirectURI, of: url) else {
+      throw EnrollError(.redirectMismatch, "the URL is not the redirect URI that this transaction sent (R5)")
+    }
   }
 
   /// Byte for byte apart from the query, and from the port where it is loopback (R5).
@@ -117,5 +117,17 @@ extension VerifiedRedirect {
       ("access_denied", .accessDenied),
     ]
     return known.first { ASCII.equals($0.0, oauthError) }?.1 ?? .oauth
+  }
+}
+
+extension Transaction {
+  /// - Throws: `.alreadySettled`, `.transactionExpired`.
+  func requireLive(at moment: Moment) throws(EnrollError) {
+    guard isOpen else {
+      throw EnrollError(.alreadySettled, "a redirect settled this transaction before")
+    }
+    guard deadline.secondsLeft(at: moment) > 0 else {
+      throw EnrollError(.transactionExpired, "the transaction's deadline has passed (R12)")
+    }
   }
 }

@@ -26,7 +26,8 @@ extension EnrollError {
     switch code {
     case .cancelled, .deadlineExceeded, .busy, .accessDenied, .storeIO, .outOfMemory: .retry
     case .network, .timeout, .server, .keysUnavailable, .rejected, .expired, .storeLocked, .storeFull: .wait
-    case .redirectMalformed, .redirectMismatch, .unsolicited, .alreadySettled, .transactionExpired, .oauth,
+    case .redirectMalformed, .redirectMismatch, .unsolicited, .alreadySettled, .transactionExpired,
+      .otherAppMissing, .oauth,
       .loginRequired, .interactionRequired, .consentRequired, .idTokenInvalid, .profileMismatch,
       .reauthenticate, .storeCorrupt, .storeKey:
       .registerAgain

@@ -163,7 +163,7 @@ extension Engine {
     return .unavailable(trouble)
   }
 
-  private func pause(after trouble: EnrollError, attempt: Int) {
+  func pause(after trouble: EnrollError, attempt: Int) {
     let jitter = (try? random.bytes(1).first) ?? 0
     let delay = RetryPolicy.delayNanoseconds(
       attempt: attempt, retryAfterSeconds: trouble.retryAfterSeconds, jitter: jitter)

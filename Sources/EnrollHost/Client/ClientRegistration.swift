@@ -184,6 +184,17 @@ extension Client {
     return try engine.cancel(transactionID: transactionID)
   }
 
+  /// The host could not open the other app's link: its transaction is over.
+  /// - Returns: the state F, or the session beside which the transaction ran.
+  /// - Throws: as ``Engine/otherAppMissing(transactionID:)``.
+  public func otherAppMissing(_ transactionID: String) throws(EnrollError) -> RegistrationState {
+    try requireOpen()
+    let settlement = try engine.otherAppMissing(transactionID: transactionID)
+    settlements.withLock { $0.add(settlement) }
+    hub.announceChange()
+    return engine.state
+  }
+
   /// Empties local state; no server is told.
   public func clear() throws(EnrollError) -> RegistrationState {
     try requireOpen()

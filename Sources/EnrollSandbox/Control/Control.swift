@@ -90,6 +90,21 @@ extension Provider {
   /// Whether the back end puts its session token into the redirect itself, as the documents draw it.
   public func putBackendTokenInRedirect(_ isWanted: Bool) { backend.putsTokenInRedirect = isWanted }
 
+  /// What the gateway of another app answers at the end: `tokens`, `withoutIDToken` or `refreshTokenOnly`.
+  /// - Throws: for any other word.
+  public func answerOtherApp(with name: String) throws {
+    guard let answer = OtherAppSessions.Answer(rawValue: name) else {
+      let known = OtherAppSessions.Answer.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ControlError("`answer` must be one of: \(known)")
+    }
+    otherApp.answer = answer
+  }
+
+  /// What the gateway of another app calls its fields.
+  public func nameOtherAppFields(sessionID: String, link: String, artefactID: String) {
+    otherApp.fields = .init(sessionID: sessionID, link: link, artefactID: artefactID)
+  }
+
   /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
   public func advanceClock(seconds: Int64) {
     clockShiftSeconds = clockShiftSeconds.addingReportingOverflow(seconds).partialValue

@@ -83,13 +83,23 @@ extension Provider {
     case .verifyEmail:
       try verifyEmail(of: request["user"]?.string ?? "bob")
       return done
+    case .otherApp:
+      if let answer = request["answer"]?.string { try answerOtherApp(with: answer) }
+      if let fields = request["fields"] {
+        nameOtherAppFields(
+          sessionID: fields["sessionId"]?.string ?? "sessionId", link: fields["link"]?.string ?? "link",
+          artefactID: fields["artefactId"]?.string ?? "artefactId")
+      }
+      guard let link = request["link"]?.string else { return done }
+      let redirect = try approve(otherAppLink: link, user: request["user"]?.string ?? "alice")
+      return .object([("redirect", .string(redirect))])
     case .configuration: return .object([("configuration", configuration)])
     }
   }
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, device, backend, backendAccounts, received, setKnown,
+      signOutBrowsers, advanceClock, settle, device, backend, backendAccounts, otherApp, received, setKnown,
       verifyEmail, configuration
   }
 }

@@ -47,7 +47,8 @@ public enum FaultTable {
 
   /// Endpoints that answer JSON to a client.
   static let data: [Endpoint] = [
-    .token, .discovery, .jwks, .userinfo, .pushed, .backendRedeem, .registrationCheck,
+    .token, .discovery, .jwks, .userinfo, .pushed, .backendRedeem, .otherAppInit, .otherAppComplete,
+    .registrationCheck,
   ]
   /// All that a fault may strike.
   static let every = data + Endpoint.allCases.filter { !data.contains($0) && $0 != .control }
@@ -93,7 +94,11 @@ public enum FaultTable {
   private static let answers: [NamedFault] = [
     row(
       "oauthError",
-      [.token, .authorize, .revocation, .userinfo, .pushed, .deviceAuthorization, .backendRedeem], .text,
+      [
+        .token, .authorize, .revocation, .userinfo, .pushed, .deviceAuthorization, .backendRedeem,
+        .otherAppInit,
+        .otherAppComplete,
+      ], .text,
       "that OAuth error code"
     ) {
       [.oauthError($1.text)]
@@ -154,10 +159,10 @@ public enum FaultTable {
     row("omitIssuer", [.authorize], "no `iss` in the redirect although announced (R17)") {
       [.omitParameter("iss")]
     },
-    row("wrongState", [.authorize, .endSession, .backendCallback], "another `state` (R6)") {
+    row("wrongState", [.authorize, .endSession, .backendCallback, .otherApp], "another `state` (R6)") {
       [.setParameter("state", "other")]
     },
-    row("omitState", [.authorize, .endSession, .backendCallback], "no `state` (R6)") {
+    row("omitState", [.authorize, .endSession, .backendCallback, .otherApp], "no `state` (R6)") {
       [.omitParameter("state")]
     },
     row("repeatCode", [.authorize], "`code` occurs twice (R8)") { [.repeatParameter("code")] },
@@ -166,13 +171,13 @@ public enum FaultTable {
     },
     row("fragment", [.authorize], .text, "a fragment on the redirect (R8)") { [.fragment($1.text)] },
     row(
-      "setParameter", [.authorize, .endSession, .backendCallback], .memberAndText,
+      "setParameter", [.authorize, .endSession, .backendCallback, .otherApp], .memberAndText,
       "gives `member` of the redirect that value"
     ) {
       [.setParameter($1.member, $1.text)]
     },
     row(
-      "omitParameter", [.authorize, .endSession, .backendCallback], .member,
+      "omitParameter", [.authorize, .endSession, .backendCallback, .otherApp], .member,
       "leaves out `member` of the redirect"
     ) {
       [.omitParameter($1.member)]

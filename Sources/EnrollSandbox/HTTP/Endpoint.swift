@@ -42,6 +42,12 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case profileUpdate
   /// The host's back end: a failure, without secrets.
   case errorReport
+  /// Registration with another app, step one.
+  case otherAppInit
+  /// Step two.
+  case otherAppComplete
+  /// A page that plays the other app.
+  case otherApp
   /// The test-control side; no fault ever strikes here.
   case control
 
@@ -68,6 +74,9 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .registrationCheck: "/app/registration-check"
     case .profileUpdate: "/app/profile"
     case .errorReport: "/app/error-report"
+    case .otherAppInit: "/other-app/init"
+    case .otherAppComplete: "/other-app/complete"
+    case .otherApp: "/other-app"
     case .control: "/_control"
     }
   }
@@ -76,9 +85,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
   var methods: [String] {
     switch self {
     case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback: ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession, .device, .backendAccount: ["GET", "POST"]
+    case .authorize, .interaction, .userinfo, .endSession, .device, .backendAccount, .otherApp:
+      ["GET", "POST"]
     case .pushed, .token, .revocation, .deviceAuthorization, .backendRedeem, .registrationCheck,
-      .profileUpdate, .errorReport, .control:
+      .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:
       ["POST"]
     }
   }

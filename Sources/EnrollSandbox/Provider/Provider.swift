@@ -13,6 +13,7 @@ public actor Provider {
   var pushedRequests: [String: PushedRequest] = [:]
   var backend: Backend
   var deviceCodes = DeviceCodes()
+  var otherApp = OtherAppSessions()
   var interactions: [String: Interaction] = [:]
   /// By the value of the browser's cookie.
   var signedIn: [String: SignedIn] = [:]
@@ -92,6 +93,9 @@ public actor Provider {
     case .registrationCheck: checkRegistration(request)
     case .profileUpdate: updateProfile(request)
     case .errorReport: reportError(request)
+    case .otherAppInit: beginOtherApp(request)
+    case .otherAppComplete: completeOtherApp(request, effects: effects)
+    case .otherApp: playOtherApp(request, effects: effects)
     case .control: control(request)
     }
   }

@@ -83,7 +83,7 @@ extension Provider {
     return issue(family, scopes: grant.scopes, nonce: grant.nonce, sendsRefreshToken: true, effects: effects)
   }
 
-  private func issue(
+  func issue(
     _ family: Family, scopes: [String], nonce: String?, sendsRefreshToken: Bool, effects: [Fault.Effect]
   ) -> SandboxAnswer {
     let accessToken = grants.addAccessToken(for: family, expiresAt: now + options.accessLifetimeSeconds)

@@ -378,7 +378,7 @@ struct SignInStepTests {
   @Test("kinds of transaction that cannot be begun yet are refused with words")
   func kinds() throws {
     let engine = try Bench().engine()
-    for kind in [Transaction.Kind.passwordless, .anotherApp] {
+    for kind in [Transaction.Kind.passwordless] {
       #expect(code { _ = try engine.begin(SignInOptions(kind: kind), cancellation: nil) } == .unsupported)
     }
   }

@@ -1,0 +1,137 @@
+// Registration with another app in two steps (flows.md §9): init, the other app's link, its way back with an artefact,
+// complete, tokens. The way back carries no state: it settles only the transaction that the host names, or the sole
+// pending one of this kind (R6).
+
+import EnrollCrypto
+import EnrollJSON
+
+extension Engine {
+  func beginWithAnotherApp(
+    _ options: SignInOptions, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> BegunTransaction {
+    let settings = try AnotherAppExchange.settings(of: configuration)
+    try options.requireOnly([], "the other app decides by itself")
+    guard !configuration.usesLoopbackRedirect else {
+      throw EnrollError(
+        .configuration, "redirectUri: another app comes back by an app link, not to a loopback port",
+        field: "redirectUri")
+    }
+    let http = try transport.send(AnotherAppExchange.initRequest(settings), cancellation: cancellation)
+    let session = try AnotherAppExchange.Session(http, settings)
+    let moment = clock.moment()
+    let transaction = Transaction(
+      id: Base64URL.encode(try random.bytes(16)), kind: .anotherApp, issuer: configuration.issuer,
+      redirectURI: configuration.redirectURI, state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]),
+      scopes: [], began: moment.wall,
+      deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment), step: .otherApp,
+      details: .anotherApp(sessionID: session.id))
+    try remember(transaction)
+    return BegunTransaction(of: transaction, action: .openOtherApp(session.link))
+  }
+
+  /// The other app came back.
+  /// - Returns: nil when the URL is no such return.
+  /// - Throws: why it settles nothing, without any effect then.
+  func resumeFromAnotherApp(
+    _ redirect: Redirect, transactionID: String?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Settlement? {
+    guard redirect.state == nil, let settings = configuration.anotherApp,
+      let artefactID = try redirect.artefactID(named: settings.artefactIDField)
+    else { return nil }
+    let moment = clock.moment()
+    let transaction = try Transaction.settled(
+      withoutStateBy: .anotherApp, named: transactionID,
+      among: try store.read(account)?.transactions ?? [], at: moment)
+    try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)
+    try transaction.requireLive(at: moment)
+    guard case .anotherApp(let sessionID) = transaction.details else {
+      throw EnrollError(.internal, "another app's transaction has no session")
+    }
+    // All that is needed of the network beside complete: without it the transaction stays pending.
+    _ = try provider.prepare(
+      needsKeys: Scopes.contains("openid", in: configuration.scopes), cancellation: cancellation)
+    try markExchanging(transaction)
+    try apply(.advanced(transactionID: transaction.id, step: .exchanging))
+    do throws(EnrollError) {
+      let arrived = try complete(
+        AnotherAppExchange.completeRequest(settings, sessionID: sessionID, artefactID: artefactID),
+        cancellation: cancellation)
+      return try keep(arrived, of: transaction)
+    } catch {
+      return try settle(transaction, failed: error)
+    }
+  }
+
+  private func complete(
+    _ request: HTTPRequest, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    let sent = clock.moment()
+    let http = try transport.send(request, cancellation: cancellation)
+    let offset = clockOffset(of: http, at: sent)
+    var tokens: TokenSet
+    switch try AnotherAppExchange.Completion(http) {
+    case .tokens(let response): tokens = response.tokenSet(requestedScopes: [], at: sent)
+    case .refreshToken(let token): tokens = try renewAtOnce(token, cancellation: cancellation)
+    }
+    guard let idToken = tokens.idToken else {
+      // The tokens are there, whatever becomes of userinfo: the profile is then empty.
+      let profile = try? fetchUserinfo(with: tokens, subject: nil, cancellation: cancellation)
+      return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: offset)
+    }
+    let proven = try provider.verify(
+      idToken,
+      expecting: IDTokenExpectations(
+        issuer: configuration.issuer, clientID: configuration.clientID, accessToken: tokens.accessToken,
+        now: clock.wallTime() + (offset ?? 0), algorithms: configuration.idTokenAlgorithms),
+      cancellation: cancellation)
+    tokens.identity = proven.facts
+    return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: offset)
+  }
+
+  /// A refresh token alone is worth an access token, within the bounds of R33. One that cannot be turned into any is
+  /// revoked, since nobody keeps it.
+  private func renewAtOnce(
+    _ refreshToken: Secret, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> TokenSet {
+    let metadata = try provider.metadata(cancellation: cancellation)
+    let request = TokenRequest.refresh(
+      refreshToken: refreshToken, configuration: configuration, metadata: metadata)
+    var attempt = 1
+    while true {
+      let sent = clock.moment()
+      do throws(EnrollError) {
+        let response = try TokenResponse(
+          processing: try transport.send(request, cancellation: cancellation))
+        var tokens = response.tokenSet(requestedScopes: [], at: sent)
+        tokens.refreshToken = tokens.refreshToken ?? refreshToken
+        return tokens
+      } catch {
+        guard error.isRetryable, attempt < Self.triesPerRenewal else {
+          if error.code != .oauth { revokeLater(refreshToken, hint: "refresh_token", bearer: nil) }
+          throw error
+        }
+        pause(after: error, attempt: attempt)
+        attempt += 1
+      }
+    }
+  }
+
+  /// The host could not open the other app's link: there is no such app on the device.
+  /// - Throws: `.notFound`, `.illegalState` for a transaction of another kind, `.alreadySettled`, `.transactionExpired`.
+  public func otherAppMissing(transactionID: String) throws(EnrollError) -> Settlement {
+    try requireNative()
+    let known = try store.read(account)?.transactions.first { ASCII.equals($0.id, transactionID) }
+    guard let transaction = known else {
+      throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
+    }
+    guard transaction.kind == .anotherApp else {
+      throw EnrollError(
+        .illegalState, "a transaction of kind \(transaction.kind.rawValue) waits for no other app",
+        field: "transaction")
+    }
+    try transaction.requireLive(at: clock.moment())
+    try markExchanging(transaction)
+    return try settle(
+      transaction, failed: EnrollError(.otherAppMissing, "the other app is not on this device"))
+  }
+}
