@@ -26,7 +26,7 @@ var products: [Product] = [
 ]
 
 var targets: [Target] = [
-  systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: ["libssl-dev"]),
+  systemLibrary("COpenSSL", apt: ["libssl-dev"]),
   systemLibrary("CJansson", pkgConfig: "jansson", apt: ["libjansson-dev"]),
   systemLibrary("CCurl", apt: ["libcurl4-openssl-dev"]),
   systemLibrary("CPosix"),

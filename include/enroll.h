@@ -58,6 +58,9 @@
  * ENROLL_E_ISSUER_MISMATCH; "[wait]" for ENROLL_E_DEADLINE_EXCEEDED and ENROLL_E_CANCELLED (the client was freed
  * meanwhile, or the pending call cancelled). ENROLL_E_INTERNAL and ENROLL_E_OUT_OF_MEMORY may come from any call.
  *
+ * OTHER LIBRARIES. jansson is linked. OpenSSL 3 (libcrypto.so.3) and libcurl (libcurl.so.4 or libcurl-gnutls.so.4) are
+ * opened when they are first needed, and never closed; where one is missing, what needs it is ENROLL_E_UNSUPPORTED.
+ *
  * SINCE. Everything here is there since version 0.1.0 unless it says otherwise.
  */
 #ifndef ENROLL_H
@@ -92,7 +95,7 @@ typedef int32_t enroll_status;
 #define ENROLL_E_DEADLINE_EXCEEDED (-7)
 /** Too much is going on at once; ask again. */
 #define ENROLL_E_BUSY (-8)
-/** This build or this provider cannot do that. */
+/** This build, this machine or this provider cannot do that. */
 #define ENROLL_E_UNSUPPORTED (-9)
 /** The registration is in a state in which that is not possible. */
 #define ENROLL_E_ILLEGAL_STATE (-10)

@@ -1,6 +1,8 @@
-// OpenSSL's libcrypto, for EnrollCrypto only. Macros and variadics that Swift cannot import become functions here.
+// OpenSSL's declarations, for EnrollCrypto only. libcrypto itself is opened on first use, never linked: the functions
+// found by dlsym live in one struct, and are called through it. Macros that Swift cannot import become functions here.
 #ifndef ENROLL_COPENSSL_SHIM_H
 #define ENROLL_COPENSSL_SHIM_H
+#include <dlfcn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -11,6 +13,63 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
+#include <string.h>
+
+#define ENROLL_OPENSSL_FUNCTIONS(each) \
+  each(BN_bin2bn) each(BN_bn2binpad) each(BN_free) each(BN_num_bits) \
+  each(ECDSA_SIG_free) each(ECDSA_SIG_get0_r) each(ECDSA_SIG_get0_s) each(ECDSA_SIG_new) each(ECDSA_SIG_set0) \
+  each(d2i_ECDSA_SIG) each(i2d_ECDSA_SIG) \
+  each(ERR_clear_error) each(ERR_peek_last_error) each(ERR_reason_error_string) \
+  each(EVP_CIPHER_CTX_ctrl) each(EVP_CIPHER_CTX_free) each(EVP_CIPHER_CTX_new) each(EVP_CIPHER_fetch) \
+  each(EVP_CIPHER_free) each(EVP_CipherInit_ex2) each(EVP_CipherUpdate) each(EVP_DecryptFinal_ex) \
+  each(EVP_DecryptUpdate) each(EVP_EncryptFinal_ex) each(EVP_EncryptUpdate) \
+  each(EVP_Digest) each(EVP_DigestSign) each(EVP_DigestSignInit) each(EVP_DigestVerify) each(EVP_DigestVerifyInit) \
+  each(EVP_MD_CTX_free) each(EVP_MD_CTX_new) each(EVP_MD_fetch) each(EVP_MD_free) \
+  each(EVP_KDF_CTX_free) each(EVP_KDF_CTX_new) each(EVP_KDF_derive) each(EVP_KDF_fetch) each(EVP_KDF_free) \
+  each(EVP_MAC_CTX_free) each(EVP_MAC_CTX_new) each(EVP_MAC_fetch) each(EVP_MAC_final) each(EVP_MAC_free) \
+  each(EVP_MAC_init) each(EVP_MAC_update) each(EVP_PBE_scrypt) \
+  each(EVP_PKEY_CTX_free) each(EVP_PKEY_CTX_new_from_name) each(EVP_PKEY_CTX_new_from_pkey) \
+  each(EVP_PKEY_CTX_set_group_name) each(EVP_PKEY_CTX_set_rsa_keygen_bits) each(EVP_PKEY_CTX_set_rsa_padding) \
+  each(EVP_PKEY_CTX_set_rsa_pss_saltlen) each(EVP_PKEY_free) each(EVP_PKEY_fromdata) each(EVP_PKEY_fromdata_init) \
+  each(EVP_PKEY_generate) each(EVP_PKEY_get_bits) each(EVP_PKEY_get_bn_param) each(EVP_PKEY_get_raw_public_key) \
+  each(EVP_PKEY_is_a) each(EVP_PKEY_keygen_init) each(EVP_PKEY_new_raw_public_key_ex) each(EVP_PKEY_public_check) \
+  each(EVP_PKCS82PKEY) each(EVP_PKEY2PKCS8) each(PKCS8_PRIV_KEY_INFO_free) each(d2i_PKCS8_PRIV_KEY_INFO) \
+  each(i2d_PKCS8_PRIV_KEY_INFO) \
+  each(RAND_bytes) each(RAND_priv_bytes)
+
+struct enroll_openssl {
+#define ENROLL_OPENSSL_FIELD(name) __typeof__(&name) _Nonnull name;
+  ENROLL_OPENSSL_FUNCTIONS(ENROLL_OPENSSL_FIELD)
+#undef ENROLL_OPENSSL_FIELD
+};
+
+// Opens the library by name; NULL where that fails. It is never closed again.
+static inline void *enroll_openssl_open(const char *name) {
+  return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+// Looks every function up. The name of the first that is missing, or NULL.
+static inline const char *enroll_openssl_bind(void *library, struct enroll_openssl *functions) {
+#define ENROLL_OPENSSL_BIND(name) \
+  void *found_##name = dlsym(library, #name); \
+  if (!found_##name) return #name; \
+  functions->name = (__typeof__(&name))found_##name;
+  ENROLL_OPENSSL_FUNCTIONS(ENROLL_OPENSSL_BIND)
+#undef ENROLL_OPENSSL_BIND
+  return NULL;
+}
 
 static inline int enroll_evp_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
+
+// What secrets need even where libcrypto is not loaded. Zeroes memory in a way that compilers do not remove.
+static inline void enroll_wipe_memory(void *memory, size_t size) {
+  if (size > 0) explicit_bzero(memory, size);
+}
+// Whether two pieces of memory hold the same bytes; the time it takes does not depend on them.
+static inline int enroll_equal_memory(const void *left, const void *right, size_t size) {
+  const volatile unsigned char *a = (const volatile unsigned char *)left, *b = (const volatile unsigned char *)right;
+  unsigned char difference = 0;
+  for (size_t index = 0; index < size; index++) difference |= a[index] ^ b[index];
+  return difference == 0;
+}
 #endif

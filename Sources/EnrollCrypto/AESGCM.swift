@@ -20,20 +20,22 @@ public enum AESGCM {
   public static func seal(
     _ plaintext: Secret, key: Secret, nonce: [UInt8], associatedData: [UInt8]
   ) throws(CryptoError) -> [UInt8] {
+    let libcrypto = try OpenSSL.functions()
     let context = try start(
       key: key, nonce: nonce, associatedData: associatedData, count: plaintext.count, seals: true)
     var sealed = [UInt8](repeating: 0, count: plaintext.count + tagCount)
     let done = plaintext.withBytes { plain in
       sealed.withUnsafeMutableBufferPointer { output in
         var written: Int32 = 0
-        let body = EVP_EncryptUpdate(
+        let body = libcrypto.pointee.EVP_EncryptUpdate(
           context.pointer, output.baseAddress, &written,
           plain.baseAddress?.assumingMemoryBound(to: UInt8.self),
           Int32(plain.count))
         guard body == 1 else { return body }
         let tag = output.baseAddress?.advanced(by: plain.count)
-        guard EVP_EncryptFinal_ex(context.pointer, tag, &written) == 1 else { return 0 }
-        return EVP_CIPHER_CTX_ctrl(context.pointer, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), tag)
+        guard libcrypto.pointee.EVP_EncryptFinal_ex(context.pointer, tag, &written) == 1 else { return 0 }
+        return libcrypto.pointee.EVP_CIPHER_CTX_ctrl(
+          context.pointer, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), tag)
       }
     }
     try require(done, "AES-GCM")
@@ -48,21 +50,25 @@ public enum AESGCM {
     guard sealed.count >= tagCount else {
       throw CryptoError(.authentication, "sealed text is shorter than its tag")
     }
+    let libcrypto = try OpenSSL.functions()
     let count = sealed.count - tagCount
     let context = try start(
       key: key, nonce: nonce, associatedData: associatedData, count: count, seals: false)
     var tag = [UInt8](sealed[count...])
     let tagged = tag.withUnsafeMutableBytes {
-      EVP_CIPHER_CTX_ctrl(context.pointer, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), $0.baseAddress)
+      libcrypto.pointee.EVP_CIPHER_CTX_ctrl(
+        context.pointer, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), $0.baseAddress)
     }
     try require(tagged, "AES-GCM")
     return try Secret(count: count) { (output) throws(CryptoError) in
       let plain = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
       var written: Int32 = 0
-      try require(EVP_DecryptUpdate(context.pointer, plain, &written, sealed, Int32(count)), "AES-GCM")
+      try require(
+        libcrypto.pointee.EVP_DecryptUpdate(context.pointer, plain, &written, sealed, Int32(count)), "AES-GCM"
+      )
       // GCM writes nothing at the end; the result is the verdict.
-      guard EVP_DecryptFinal_ex(context.pointer, plain, &written) == 1 else {
-        ERR_clear_error()
+      guard libcrypto.pointee.EVP_DecryptFinal_ex(context.pointer, plain, &written) == 1 else {
+        libcrypto.pointee.ERR_clear_error()
         throw CryptoError(.authentication, "sealed text does not authenticate")
       }
     }
@@ -80,10 +86,11 @@ public enum AESGCM {
     guard count <= lengthLimit, associatedData.count <= lengthLimit else {
       throw CryptoError(.argument, "more than \(lengthLimit) bytes at once")
     }
+    let libcrypto = try OpenSSL.functions()
     let context = try CipherContext()
     let cipher = try require(handle, "AES-GCM")
     let started = key.withBytes {
-      EVP_CipherInit_ex2(
+      libcrypto.pointee.EVP_CipherInit_ex2(
         context.pointer, cipher.pointer, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), nonce,
         seals ? 1 : 0, nil)
     }
@@ -91,7 +98,8 @@ public enum AESGCM {
     var written: Int32 = 0
     if !associatedData.isEmpty {
       try require(
-        EVP_CipherUpdate(context.pointer, nil, &written, associatedData, Int32(associatedData.count)),
+        libcrypto.pointee.EVP_CipherUpdate(
+          context.pointer, nil, &written, associatedData, Int32(associatedData.count)),
         "AES-GCM")
     }
     return context

@@ -13,6 +13,8 @@ public struct CryptoError: Error, Equatable, Sendable {
     case argument
     /// OpenSSL could not do it: out of memory, no entropy, an algorithm switched off.
     case library
+    /// There is no OpenSSL, or one that is too old.
+    case missing
   }
 
   public var reason: Reason
@@ -26,9 +28,11 @@ public struct CryptoError: Error, Equatable, Sendable {
 
   /// A failed OpenSSL call, with its latest reason. Empties the thread's error queue.
   static func library(_ operation: String) -> CryptoError {
-    let code = ERR_peek_last_error()
-    ERR_clear_error()
-    guard code != 0, let text = ERR_reason_error_string(code) else {
+    let libcrypto: UnsafePointer<enroll_openssl>
+    do throws(CryptoError) { libcrypto = try OpenSSL.functions() } catch { return error }
+    let code = libcrypto.pointee.ERR_peek_last_error()
+    libcrypto.pointee.ERR_clear_error()
+    guard code != 0, let text = libcrypto.pointee.ERR_reason_error_string(code) else {
       return CryptoError(.library, operation + " failed")
     }
     return CryptoError(.library, operation + " failed: " + String(cString: text))

@@ -36,7 +36,7 @@ public enum Digest: Sendable, CaseIterable {
     }
   }
 
-  /// - Throws: `.library` when OpenSSL cannot.
+  /// - Throws: `.library` when OpenSSL cannot, `.missing` where there is none.
   public func hash(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: byteCount)
     let status = bytes.withUnsafeBytes { input in
@@ -68,8 +68,8 @@ public enum Digest: Sendable, CaseIterable {
   }
 
   private func compute(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int32 {
-    guard let handle else { return 0 }
-    return EVP_Digest(
+    guard let handle, let libcrypto = OpenSSL.opened else { return 0 }
+    return libcrypto.pointee.EVP_Digest(
       input.baseAddress, input.count, output.baseAddress?.assumingMemoryBound(to: UInt8.self), nil,
       handle.pointer, nil)
   }

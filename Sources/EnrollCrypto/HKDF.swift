@@ -22,6 +22,7 @@ public enum HKDF {
     guard info.count <= 1024 else {
       throw CryptoError(.argument, "HKDF takes up to 1024 bytes of info, not \(info.count)")
     }
+    let libcrypto = try OpenSSL.functions()
     let context = try KDFContext(require(handle, "HKDF"))
     let parameters = Parameters()
     parameters.add("digest", text: Digest.sha256.name)
@@ -30,7 +31,7 @@ public enum HKDF {
     parameters.add("info", octets: info)
     return try Secret(count: count) { (output) throws(CryptoError) in
       let status = parameters.withList {
-        EVP_KDF_derive(
+        libcrypto.pointee.EVP_KDF_derive(
           context.pointer, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count, $0)
       }
       try require(status, "HKDF")

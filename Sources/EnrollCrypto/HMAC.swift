@@ -9,21 +9,22 @@ public enum HMAC {
   /// - Returns: 32 bytes. Compare them with ``ConstantTime/equal(_:_:)``.
   /// - Throws: `.library` when OpenSSL cannot.
   public static func sha256(key: Secret, _ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+    let libcrypto = try OpenSSL.functions()
     let context = try MACContext(require(handle, "HMAC"))
     let parameters = Parameters()
     parameters.add("digest", text: Digest.sha256.name)
     var result = [UInt8](repeating: 0, count: Digest.sha256.byteCount)
     let started = key.withBytes { keyBytes in
       parameters.withList {
-        EVP_MAC_init(
+        libcrypto.pointee.EVP_MAC_init(
           context.pointer, keyBytes.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count, $0)
       }
     }
     try require(started, "HMAC")
-    try require(EVP_MAC_update(context.pointer, bytes, bytes.count), "HMAC")
+    try require(libcrypto.pointee.EVP_MAC_update(context.pointer, bytes, bytes.count), "HMAC")
     var written = 0
     let ended = result.withUnsafeMutableBufferPointer {
-      EVP_MAC_final(context.pointer, $0.baseAddress, &written, $0.count)
+      libcrypto.pointee.EVP_MAC_final(context.pointer, $0.baseAddress, &written, $0.count)
     }
     try require(ended, "HMAC")
     return result

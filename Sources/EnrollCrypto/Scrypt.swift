@@ -23,9 +23,10 @@ public enum Scrypt {
     guard needed <= UInt64(memoryLimit) else {
       throw CryptoError(.argument, "scrypt would need \(needed) bytes, more than \(memoryLimit)")
     }
+    let libcrypto = try OpenSSL.functions()
     return try Secret(count: count) { (output) throws(CryptoError) in
       let status = password.withBytes { password in
-        EVP_PBE_scrypt(
+        libcrypto.pointee.EVP_PBE_scrypt(
           password.baseAddress?.assumingMemoryBound(to: CChar.self), password.count, salt, salt.count, n,
           UInt64(r), UInt64(p), needed, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count)
       }

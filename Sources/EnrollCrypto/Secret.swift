@@ -26,7 +26,7 @@ public final class Secret: @unchecked Sendable, Equatable {
   }
 
   deinit {
-    OPENSSL_cleanse(storage.baseAddress, storage.count)
+    enroll_wipe_memory(storage.baseAddress, storage.count)
     storage.deallocate()
   }
 
@@ -46,7 +46,7 @@ public final class Secret: @unchecked Sendable, Equatable {
 
   private convenience init(copying bytes: [UInt8]) {
     var copy = bytes
-    defer { copy.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }
+    defer { copy.withUnsafeMutableBytes { enroll_wipe_memory($0.baseAddress, $0.count) } }
     self.init(copy.withUnsafeBytes { UnsafeRawBufferPointer($0) })
   }
 
@@ -74,6 +74,6 @@ public final class Secret: @unchecked Sendable, Equatable {
   /// Constant time for equal lengths.
   public static func == (left: Secret, right: Secret) -> Bool {
     guard left.count == right.count else { return false }
-    return CRYPTO_memcmp(left.storage.baseAddress, right.storage.baseAddress, left.count) == 0
+    return enroll_equal_memory(left.storage.baseAddress, right.storage.baseAddress, left.count) == 1
   }
 }

@@ -10,8 +10,11 @@ public enum SystemRandom {
   ///   negative `count` or one over ``countLimit``.
   public static func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {
     try check(count)
+    let libcrypto = try OpenSSL.functions()
     var bytes = [UInt8](repeating: 0, count: count)
-    let status = bytes.withUnsafeMutableBufferPointer { RAND_bytes($0.baseAddress, Int32($0.count)) }
+    let status = bytes.withUnsafeMutableBufferPointer {
+      libcrypto.pointee.RAND_bytes($0.baseAddress, Int32($0.count))
+    }
     try require(status, "random bytes")
     return bytes
   }
@@ -19,9 +22,10 @@ public enum SystemRandom {
   /// As ``bytes(_:)``, for keys: from the generator whose output is never published.
   public static func secret(_ count: Int) throws(CryptoError) -> Secret {
     try check(count)
+    let libcrypto = try OpenSSL.functions()
     return try Secret(count: count) { (output) throws(CryptoError) in
       let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      try require(RAND_priv_bytes(start, Int32(output.count)), "random bytes")
+      try require(libcrypto.pointee.RAND_priv_bytes(start, Int32(output.count)), "random bytes")
     }
   }
 

@@ -5,6 +5,6 @@ import COpenSSL
 public enum Wipe {
   /// Zeroes every byte.
   public static func bytes(_ memory: UnsafeMutableRawBufferPointer) {
-    OPENSSL_cleanse(memory.baseAddress, memory.count)
+    enroll_wipe_memory(memory.baseAddress, memory.count)
   }
 }

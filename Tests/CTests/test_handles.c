@@ -154,9 +154,9 @@ TEST("every function refuses handles of another kind and invented ones") {
   provider *server = provider_new();
   enroll_client *client = provider_client(server, NULL);
   enroll_pending *call = NULL;
-  int done = 0;
+  waiter *done = waiter_new();
   enroll_error error = ENROLL_ERROR_INIT;
-  CHECK_OK(enroll_registration_state_start(client, 0, 1000, never_state, &done, &call, &error));
+  CHECK_OK(enroll_registration_state_start(client, 0, 1000, waiter_state, done, &call, &error));
   check_every_call((enroll_client *)(void *)call, ENROLL_E_HANDLE);
   check_every_call((enroll_client *)(void *)&server, ENROLL_E_HANDLE);
   static const uintptr_t numbers[] = {1, 2, 3, 7, 9, 0x7fffff, 0xdeadbeef, UINTPTR_MAX, UINTPTR_MAX - 6};
@@ -166,6 +166,8 @@ TEST("every function refuses handles of another kind and invented ones") {
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_client_free((enroll_client *)(void *)call));
   CHECK_STATUS(ENROLL_OK, enroll_pending_free(call));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+  waiter_wait(done);
+  waiter_free(done);
   provider_free(server);
 }
 

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from daemon import ENROLLD, PATIENCE, Daemon, manifest
+from daemon import ENROLLD, PATIENCE, Daemon, Refused, manifest
 from schema import check
 
 CALL = {"jsonrpc": "2.0", "id": "call", "method": "expiry.check", "params": {"expiresAt": 1, "now": 0}}
@@ -48,6 +48,21 @@ class Options(unittest.TestCase):
         for level, silent in (("error", True), ("warning", True), ("info", False), ("debug", False)):
             done = run("--log-level", level, given=b'{"jsonrpc":"2.0","id":1,"method":"expiry.check"}\n')
             self.assertEqual(done.stderr == b"", silent, level)
+
+
+class OtherLibraries(unittest.TestCase):
+    def test_without_openssl_only_what_needs_it_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "libcrypto.so.3").write_text("no library")
+            paths = [folder, os.environ.get("LD_LIBRARY_PATH", "")]
+            with Daemon(env={"LD_LIBRARY_PATH": ":".join(filter(None, paths))}) as daemon:
+                self.assertEqual(daemon.call("expiry.check", expiresAt=1, now=0)["band"], "due")
+                for _ in range(2):
+                    with self.assertRaises(Refused) as refused:
+                        daemon.call("pkce.generate")
+                    self.assertEqual(refused.exception.status, "unsupported")
+                    self.assertIn("libcrypto.so.3 could not be opened", refused.exception.message)
+                self.assertEqual(daemon.call("expiry.check", expiresAt=1, now=0)["band"], "due")
 
 
 class Endings(unittest.TestCase):

@@ -30,7 +30,7 @@ public struct PKCE: Equatable, Sendable {
     do throws(CryptoError) {
       return Base64URL.encode(try Digest.sha256.hash(verifier))
     } catch {
-      throw EnrollError(.internal, "SHA-256 failed: \(error.message)")
+      throw EnrollError(error, "SHA-256 failed")
     }
   }
 }

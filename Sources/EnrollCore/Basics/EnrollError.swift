@@ -1,6 +1,8 @@
 // The one error type of all three faces. A code is a row of one table: its name, its stable number in C,
 // who is to blame and whether retrying helps. Texts say what was expected and what came, never a secret (R40).
 
+package import EnrollCrypto
+
 /// Why a call failed. One reference in size: it is passed along by every function that can throw.
 public struct EnrollError: Error, Sendable {
   private let details: Details
@@ -128,6 +130,15 @@ extension EnrollError: Equatable {
   }
 }
 
+extension EnrollError {
+  /// `.unsupported` on a machine without OpenSSL, else `.internal`: what must not fail.
+  /// - Parameter context: what could not be done for it, in front of its own words.
+  package init(_ error: CryptoError, _ context: String? = nil) {
+    let message = context.map { "\($0): \(error.message)" } ?? error.message
+    self.init(error.reason == .missing ? .unsupported : .internal, message)
+  }
+}
+
 extension EnrollError.Code {
   /// The name used in JSON (`storeLocked`) and, in capitals, in C (`ENROLL_E_STORE_LOCKED`).
   public var name: String { row.name }
@@ -162,7 +173,7 @@ extension EnrollError.Code {
     case .deadlineExceeded:
       Row("deadlineExceeded", .caller, retry: true, "the caller's deadline passed first")
     case .busy: Row("busy", .caller, retry: true, "too much is going on at once; ask again")
-    case .unsupported: Row("unsupported", .caller, "this build or this provider cannot do that")
+    case .unsupported: Row("unsupported", .caller, "this build, this machine or this provider cannot do that")
     case .illegalState:
       Row("illegalState", .caller, "the registration is in a state in which that is not possible")
     case .notFound: Row("notFound", .caller, "no such command, account or transaction")

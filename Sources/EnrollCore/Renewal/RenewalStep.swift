@@ -125,7 +125,7 @@ extension Engine {
     do throws(CryptoError) {
       return Base64URL.encode(try Digest.sha256.hash(token.revealBytes()))
     } catch {
-      throw EnrollError(.internal, "SHA-256 failed: \(error.message)")
+      throw EnrollError(error, "SHA-256 failed")
     }
   }
 

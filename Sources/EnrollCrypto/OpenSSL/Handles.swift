@@ -7,100 +7,112 @@ import COpenSSL
 final class KeyHandle: @unchecked Sendable {
   let pointer: OpaquePointer
   init(owning pointer: OpaquePointer) { self.pointer = pointer }
-  deinit { EVP_PKEY_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.EVP_PKEY_free(pointer) }
 }
 
 /// An `EVP_PKEY_CTX`: one operation with, or the making of, a key.
 final class KeyContext {
   let pointer: OpaquePointer
   init(owning pointer: OpaquePointer) { self.pointer = pointer }
-  deinit { EVP_PKEY_CTX_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.EVP_PKEY_CTX_free(pointer) }
 }
 
 /// An `EVP_MD`: a digest, fetched once.
 final class DigestHandle: @unchecked Sendable {
   let pointer: OpaquePointer
   init?(_ name: StaticString) {
-    guard let pointer = name.withCString({ EVP_MD_fetch(nil, $0, nil) }) else { return nil }
+    guard let libcrypto = OpenSSL.opened,
+      let pointer = name.withCString({ libcrypto.pointee.EVP_MD_fetch(nil, $0, nil) })
+    else { return nil }
     self.pointer = pointer
   }
-  deinit { EVP_MD_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.EVP_MD_free(pointer) }
 }
 
 /// An `EVP_MD_CTX`: one signature made or checked.
 final class DigestContext {
   let pointer: OpaquePointer
-  init() throws(CryptoError) { pointer = try require(EVP_MD_CTX_new(), "digest context") }
-  deinit { EVP_MD_CTX_free(pointer) }
+  init() throws(CryptoError) {
+    pointer = try require(OpenSSL.functions().pointee.EVP_MD_CTX_new(), "digest context")
+  }
+  deinit { OpenSSL.opened?.pointee.EVP_MD_CTX_free(pointer) }
 }
 
 /// An `EVP_CIPHER`, fetched once.
 final class CipherHandle: @unchecked Sendable {
   let pointer: OpaquePointer
   init?(_ name: StaticString) {
-    guard let pointer = name.withCString({ EVP_CIPHER_fetch(nil, $0, nil) }) else { return nil }
+    guard let libcrypto = OpenSSL.opened,
+      let pointer = name.withCString({ libcrypto.pointee.EVP_CIPHER_fetch(nil, $0, nil) })
+    else { return nil }
     self.pointer = pointer
   }
-  deinit { EVP_CIPHER_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.EVP_CIPHER_free(pointer) }
 }
 
 /// An `EVP_CIPHER_CTX`: one sealing or opening.
 final class CipherContext {
   let pointer: OpaquePointer
-  init() throws(CryptoError) { pointer = try require(EVP_CIPHER_CTX_new(), "cipher context") }
-  deinit { EVP_CIPHER_CTX_free(pointer) }
+  init() throws(CryptoError) {
+    pointer = try require(OpenSSL.functions().pointee.EVP_CIPHER_CTX_new(), "cipher context")
+  }
+  deinit { OpenSSL.opened?.pointee.EVP_CIPHER_CTX_free(pointer) }
 }
 
 /// An `EVP_MAC`, fetched once.
 final class MACHandle: @unchecked Sendable {
   let pointer: OpaquePointer
   init?(_ name: StaticString) {
-    guard let pointer = name.withCString({ EVP_MAC_fetch(nil, $0, nil) }) else { return nil }
+    guard let libcrypto = OpenSSL.opened,
+      let pointer = name.withCString({ libcrypto.pointee.EVP_MAC_fetch(nil, $0, nil) })
+    else { return nil }
     self.pointer = pointer
   }
-  deinit { EVP_MAC_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.EVP_MAC_free(pointer) }
 }
 
 /// An `EVP_MAC_CTX`: one message authenticated.
 final class MACContext {
   let pointer: OpaquePointer
   init(_ algorithm: MACHandle) throws(CryptoError) {
-    pointer = try require(EVP_MAC_CTX_new(algorithm.pointer), "MAC context")
+    pointer = try require(OpenSSL.functions().pointee.EVP_MAC_CTX_new(algorithm.pointer), "MAC context")
   }
-  deinit { EVP_MAC_CTX_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.EVP_MAC_CTX_free(pointer) }
 }
 
 /// An `EVP_KDF`, fetched once.
 final class KDFHandle: @unchecked Sendable {
   let pointer: OpaquePointer
   init?(_ name: StaticString) {
-    guard let pointer = name.withCString({ EVP_KDF_fetch(nil, $0, nil) }) else { return nil }
+    guard let libcrypto = OpenSSL.opened,
+      let pointer = name.withCString({ libcrypto.pointee.EVP_KDF_fetch(nil, $0, nil) })
+    else { return nil }
     self.pointer = pointer
   }
-  deinit { EVP_KDF_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.EVP_KDF_free(pointer) }
 }
 
 /// An `EVP_KDF_CTX`: one derivation.
 final class KDFContext {
   let pointer: OpaquePointer
   init(_ algorithm: KDFHandle) throws(CryptoError) {
-    pointer = try require(EVP_KDF_CTX_new(algorithm.pointer), "KDF context")
+    pointer = try require(OpenSSL.functions().pointee.EVP_KDF_CTX_new(algorithm.pointer), "KDF context")
   }
-  deinit { EVP_KDF_CTX_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.EVP_KDF_CTX_free(pointer) }
 }
 
 /// An `ECDSA_SIG`: a signature as two numbers.
 final class ECDSASignature {
   let pointer: OpaquePointer
   init(owning pointer: OpaquePointer) { self.pointer = pointer }
-  deinit { ECDSA_SIG_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.ECDSA_SIG_free(pointer) }
 }
 
 /// A `BIGNUM`.
 final class BigNumber {
   let pointer: OpaquePointer
   init(owning pointer: OpaquePointer) { self.pointer = pointer }
-  deinit { BN_free(pointer) }
+  deinit { OpenSSL.opened?.pointee.BN_free(pointer) }
 }
 
 extension StaticString {

@@ -9,7 +9,7 @@ final class Parameters {
 
   deinit {
     for memory in storage {
-      OPENSSL_cleanse(memory.baseAddress, memory.count)
+      enroll_wipe_memory(memory.baseAddress, memory.count)
       memory.deallocate()
     }
   }

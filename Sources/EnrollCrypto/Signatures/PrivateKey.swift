@@ -18,44 +18,51 @@ public final class PrivateKey: Sendable {
   /// A new key.
   /// - Throws: `.key` for an RSA size outside 2,048 to 8,192 bits.
   public static func generate(_ kind: KeyKind) throws(CryptoError) -> PrivateKey {
+    let libcrypto = try OpenSSL.functions()
     let type: StaticString =
       switch kind {
       case .rsa: "RSA"
       case .ec: "EC"
       case .ed25519: "ED25519"
       }
-    let made = type.withCString { EVP_PKEY_CTX_new_from_name(nil, $0, nil) }
+    let made = type.withCString { libcrypto.pointee.EVP_PKEY_CTX_new_from_name(nil, $0, nil) }
     let context = KeyContext(owning: try require(made, "key context"))
-    try require(EVP_PKEY_keygen_init(context.pointer), "key generation")
+    try require(libcrypto.pointee.EVP_PKEY_keygen_init(context.pointer), "key generation")
     switch kind {
     case .rsa(let bits):
       guard RSAStrength.modulusBits.contains(bits) else {
         throw CryptoError(.key, "an RSA key of \(bits) bits is not made")
       }
-      try require(EVP_PKEY_CTX_set_rsa_keygen_bits(context.pointer, Int32(bits)), "key generation")
+      try require(
+        libcrypto.pointee.EVP_PKEY_CTX_set_rsa_keygen_bits(context.pointer, Int32(bits)), "key generation")
     case .ec(let curve):
-      let status = curve.name.withCString { EVP_PKEY_CTX_set_group_name(context.pointer, $0) }
+      let status = curve.name.withCString {
+        libcrypto.pointee.EVP_PKEY_CTX_set_group_name(context.pointer, $0)
+      }
       try require(status, "key generation")
     case .ed25519: break
     }
     var key: OpaquePointer?
-    try require(EVP_PKEY_generate(context.pointer, &key), "key generation")
+    try require(libcrypto.pointee.EVP_PKEY_generate(context.pointer, &key), "key generation")
     return try PrivateKey(KeyHandle(owning: require(key, "key generation")))
   }
 
   /// Reads what ``exported()`` wrote: PKCS #8 in DER (RFC 5958).
   /// - Throws: `.key` for anything else, and for keys that ``PublicKey`` refuses.
   public convenience init(der: Secret) throws(CryptoError) {
+    let libcrypto = try OpenSSL.functions()
     let key = der.withBytes { bytes -> OpaquePointer? in
       guard let first = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
       var start: UnsafePointer<UInt8>? = first
-      guard let parsed = d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count) else { return nil }
-      defer { PKCS8_PRIV_KEY_INFO_free(parsed) }
+      guard let parsed = libcrypto.pointee.d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count) else {
+        return nil
+      }
+      defer { libcrypto.pointee.PKCS8_PRIV_KEY_INFO_free(parsed) }
       guard start == first + bytes.count else { return nil }
-      return EVP_PKCS82PKEY(parsed)
+      return libcrypto.pointee.EVP_PKCS82PKEY(parsed)
     }
     guard let key else {
-      ERR_clear_error()
+      libcrypto.pointee.ERR_clear_error()
       throw CryptoError(.key, "not a private key in PKCS #8")
     }
     try self.init(KeyHandle(owning: key))
@@ -63,13 +70,16 @@ public final class PrivateKey: Sendable {
 
   /// PKCS #8 in DER, not encrypted.
   public func exported() throws(CryptoError) -> Secret {
-    let info = try require(EVP_PKEY2PKCS8(handle.pointer), "key export")
-    defer { PKCS8_PRIV_KEY_INFO_free(info) }
-    let count = i2d_PKCS8_PRIV_KEY_INFO(info, nil)
+    let libcrypto = try OpenSSL.functions()
+    let info = try require(libcrypto.pointee.EVP_PKEY2PKCS8(handle.pointer), "key export")
+    defer { libcrypto.pointee.PKCS8_PRIV_KEY_INFO_free(info) }
+    let count = libcrypto.pointee.i2d_PKCS8_PRIV_KEY_INFO(info, nil)
     guard count > 0 else { throw .library("key export") }
     return try Secret(count: Int(count)) { (output) throws(CryptoError) in
       var start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      guard i2d_PKCS8_PRIV_KEY_INFO(info, &start) == count else { throw .library("key export") }
+      guard libcrypto.pointee.i2d_PKCS8_PRIV_KEY_INFO(info, &start) == count else {
+        throw .library("key export")
+      }
     }
   }
 
@@ -77,17 +87,20 @@ public final class PrivateKey: Sendable {
   /// - Throws: `.key` when the algorithm wants another kind of key or another curve.
   public func sign(_ message: [UInt8], algorithm: SignatureAlgorithm) throws(CryptoError) -> [UInt8] {
     try algorithm.requireFit(kind)
+    let libcrypto = try OpenSSL.functions()
     let context = try DigestContext()
     var keyContext: OpaquePointer?
     try require(
-      EVP_DigestSignInit(context.pointer, &keyContext, algorithm.externalDigest(), nil, handle.pointer),
+      libcrypto.pointee.EVP_DigestSignInit(
+        context.pointer, &keyContext, algorithm.externalDigest(), nil, handle.pointer),
       "signature")
     try algorithm.configure(keyContext)
     var count = 0
-    try require(EVP_DigestSign(context.pointer, nil, &count, message, message.count), "signature")
+    try require(
+      libcrypto.pointee.EVP_DigestSign(context.pointer, nil, &count, message, message.count), "signature")
     var signature = [UInt8](repeating: 0, count: count)
     let status = signature.withUnsafeMutableBufferPointer {
-      EVP_DigestSign(context.pointer, $0.baseAddress, &count, message, message.count)
+      libcrypto.pointee.EVP_DigestSign(context.pointer, $0.baseAddress, &count, message, message.count)
     }
     try require(status, "signature")
     // DER signatures come in several lengths: `count` was an upper bound.
@@ -97,17 +110,18 @@ public final class PrivateKey: Sendable {
   }
 
   private static func publicKey(of handle: KeyHandle) throws(CryptoError) -> PublicKey {
-    if EVP_PKEY_is_a(handle.pointer, "RSA") == 1 {
+    let libcrypto = try OpenSSL.functions()
+    if libcrypto.pointee.EVP_PKEY_is_a(handle.pointer, "RSA") == 1 {
       return try .rsa(modulus: number("n", of: handle), exponent: number("e", of: handle))
     }
-    if EVP_PKEY_is_a(handle.pointer, "ED25519") == 1 {
+    if libcrypto.pointee.EVP_PKEY_is_a(handle.pointer, "ED25519") == 1 {
       var bytes = [UInt8](repeating: 0, count: 32)
       var count = bytes.count
-      try require(EVP_PKEY_get_raw_public_key(handle.pointer, &bytes, &count), "public key")
+      try require(libcrypto.pointee.EVP_PKEY_get_raw_public_key(handle.pointer, &bytes, &count), "public key")
       return try .ed25519(bytes)
     }
-    for curve in Curve.allCases where EVP_PKEY_get_bits(handle.pointer) == curve.bitCount {
-      guard EVP_PKEY_is_a(handle.pointer, "EC") == 1 else { break }
+    for curve in Curve.allCases where libcrypto.pointee.EVP_PKEY_get_bits(handle.pointer) == curve.bitCount {
+      guard libcrypto.pointee.EVP_PKEY_is_a(handle.pointer, "EC") == 1 else { break }
       let count = curve.coordinateCount
       // The public key is made anew on the NIST curve of that size: a point of another curve is not on it.
       return try .ec(
@@ -120,14 +134,15 @@ public final class PrivateKey: Sendable {
   private static func number(
     _ name: StaticString, of handle: KeyHandle, count: Int? = nil
   ) throws(CryptoError) -> [UInt8] {
+    let libcrypto = try OpenSSL.functions()
     var pointer: OpaquePointer?
-    let status = name.withCString { EVP_PKEY_get_bn_param(handle.pointer, $0, &pointer) }
+    let status = name.withCString { libcrypto.pointee.EVP_PKEY_get_bn_param(handle.pointer, $0, &pointer) }
     try require(status, "public key")
     let number = BigNumber(owning: try require(pointer, "public key"))
-    let count = count ?? (Int(BN_num_bits(number.pointer)) + 7) / 8
+    let count = count ?? (Int(libcrypto.pointee.BN_num_bits(number.pointer)) + 7) / 8
     var bytes = [UInt8](repeating: 0, count: count)
     let written = bytes.withUnsafeMutableBufferPointer {
-      BN_bn2binpad(number.pointer, $0.baseAddress, Int32(clamping: $0.count))
+      libcrypto.pointee.BN_bn2binpad(number.pointer, $0.baseAddress, Int32(clamping: $0.count))
     }
     guard written == Int32(clamping: count) else { throw .library("public key") }
     return bytes

@@ -59,12 +59,13 @@ public final class PublicKey: Sendable {
     let parameters = Parameters()
     parameters.add("group", text: curve.name)
     parameters.add("pub", octets: [4] + x + y)
+    let libcrypto = try OpenSSL.functions()
     let key: KeyHandle
     do throws(CryptoError) {
       key = try handle("EC", parameters)
       let context = KeyContext(
-        owning: try require(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
-      try require(EVP_PKEY_public_check(context.pointer), "key check")
+        owning: try require(libcrypto.pointee.EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
+      try require(libcrypto.pointee.EVP_PKEY_public_check(context.pointer), "key check")
     } catch {
       throw CryptoError(.key, "the point is not on \(curve.rawValue)")
     }
@@ -75,7 +76,8 @@ public final class PublicKey: Sendable {
   ///   small order, with which signatures of nobody verify.
   public static func ed25519(_ bytes: [UInt8]) throws(CryptoError) -> PublicKey {
     try Ed25519Strength.check(bytes)
-    let key = EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes, bytes.count)
+    let libcrypto = try OpenSSL.functions()
+    let key = libcrypto.pointee.EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes, bytes.count)
     return PublicKey(.ed25519, [bytes], KeyHandle(owning: try require(key, "Ed25519 key")))
   }
 
@@ -87,6 +89,7 @@ public final class PublicKey: Sendable {
     signature: [UInt8], message: [UInt8], algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     try algorithm.requireFit(kind)
+    let libcrypto = try OpenSSL.functions()
     var signature = signature
     if case .ec(let curve) = kind {
       guard signature.count == 2 * curve.coordinateCount else { return false }
@@ -95,24 +98,27 @@ public final class PublicKey: Sendable {
     let context = try DigestContext()
     var keyContext: OpaquePointer?
     try require(
-      EVP_DigestVerifyInit(context.pointer, &keyContext, algorithm.externalDigest(), nil, handle.pointer),
+      libcrypto.pointee.EVP_DigestVerifyInit(
+        context.pointer, &keyContext, algorithm.externalDigest(), nil, handle.pointer),
       "signature check")
     try algorithm.configure(keyContext)
-    let verdict = EVP_DigestVerify(context.pointer, signature, signature.count, message, message.count)
+    let verdict = libcrypto.pointee.EVP_DigestVerify(
+      context.pointer, signature, signature.count, message, message.count)
     // Anything but 1 is a refusal: for some values of r and s OpenSSL says -1 where others get 0. Either leaves a
     // reason in the thread's queue.
-    if verdict != 1 { ERR_clear_error() }
+    if verdict != 1 { libcrypto.pointee.ERR_clear_error() }
     return verdict == 1
   }
 
   private static func handle(_ type: StaticString, _ parameters: Parameters) throws(CryptoError) -> KeyHandle
   {
-    let made = type.withCString { EVP_PKEY_CTX_new_from_name(nil, $0, nil) }
+    let libcrypto = try OpenSSL.functions()
+    let made = type.withCString { libcrypto.pointee.EVP_PKEY_CTX_new_from_name(nil, $0, nil) }
     let context = KeyContext(owning: try require(made, "key context"))
-    try require(EVP_PKEY_fromdata_init(context.pointer), "key context")
+    try require(libcrypto.pointee.EVP_PKEY_fromdata_init(context.pointer), "key context")
     var key: OpaquePointer?
     let status = parameters.withList {
-      EVP_PKEY_fromdata(context.pointer, &key, enroll_evp_public_key(), $0)
+      libcrypto.pointee.EVP_PKEY_fromdata(context.pointer, &key, enroll_evp_public_key(), $0)
     }
     guard status == 1, let key else {
       let cause = CryptoError.library("public key")
@@ -125,23 +131,27 @@ public final class PublicKey: Sendable {
 extension ECDSASignature {
   /// DER, which OpenSSL speaks, from r and s side by side, which JOSE does (RFC 7518 §3.4).
   static func der(joined: [UInt8]) throws(CryptoError) -> [UInt8] {
+    let libcrypto = try OpenSSL.functions()
     let half = joined.count / 2
-    let signature = ECDSASignature(owning: try require(ECDSA_SIG_new(), "ECDSA signature"))
+    let signature = ECDSASignature(owning: try require(libcrypto.pointee.ECDSA_SIG_new(), "ECDSA signature"))
     let numbers = joined.withUnsafeBufferPointer { bytes in
       let start = bytes.baseAddress
-      return (BN_bin2bn(start, Int32(half), nil), BN_bin2bn(start?.advanced(by: half), Int32(half), nil))
+      return (
+        libcrypto.pointee.BN_bin2bn(start, Int32(half), nil),
+        libcrypto.pointee.BN_bin2bn(start?.advanced(by: half), Int32(half), nil)
+      )
     }
-    guard ECDSA_SIG_set0(signature.pointer, numbers.0, numbers.1) == 1 else {
-      BN_free(numbers.0)
-      BN_free(numbers.1)
+    guard libcrypto.pointee.ECDSA_SIG_set0(signature.pointer, numbers.0, numbers.1) == 1 else {
+      libcrypto.pointee.BN_free(numbers.0)
+      libcrypto.pointee.BN_free(numbers.1)
       throw .library("ECDSA signature")
     }
-    let count = i2d_ECDSA_SIG(signature.pointer, nil)
+    let count = libcrypto.pointee.i2d_ECDSA_SIG(signature.pointer, nil)
     guard count > 0 else { throw .library("ECDSA signature") }
     var der = [UInt8](repeating: 0, count: Int(count))
     let written = der.withUnsafeMutableBufferPointer { bytes in
       var start = bytes.baseAddress
-      return i2d_ECDSA_SIG(signature.pointer, &start)
+      return libcrypto.pointee.i2d_ECDSA_SIG(signature.pointer, &start)
     }
     guard written == count else { throw .library("ECDSA signature") }
     return der
@@ -149,17 +159,20 @@ extension ECDSASignature {
 
   /// The way back.
   static func joined(der: [UInt8], curve: Curve) throws(CryptoError) -> [UInt8] {
+    let libcrypto = try OpenSSL.functions()
     let parsed = der.withUnsafeBufferPointer { bytes in
       var start = bytes.baseAddress
-      return d2i_ECDSA_SIG(nil, &start, bytes.count)
+      return libcrypto.pointee.d2i_ECDSA_SIG(nil, &start, bytes.count)
     }
     let signature = ECDSASignature(owning: try require(parsed, "ECDSA signature"))
     var joined = [UInt8](repeating: 0, count: 2 * curve.coordinateCount)
     let half = Int32(curve.coordinateCount)
     let written = joined.withUnsafeMutableBufferPointer { bytes in
       let start = bytes.baseAddress
-      return BN_bn2binpad(ECDSA_SIG_get0_r(signature.pointer), start, half) == half
-        && BN_bn2binpad(ECDSA_SIG_get0_s(signature.pointer), start?.advanced(by: Int(half)), half) == half
+      return libcrypto.pointee.BN_bn2binpad(
+        libcrypto.pointee.ECDSA_SIG_get0_r(signature.pointer), start, half) == half
+        && libcrypto.pointee.BN_bn2binpad(
+          libcrypto.pointee.ECDSA_SIG_get0_s(signature.pointer), start?.advanced(by: Int(half)), half) == half
     }
     guard written else { throw .library("ECDSA signature") }
     return joined

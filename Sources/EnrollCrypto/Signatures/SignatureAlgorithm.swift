@@ -50,8 +50,10 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
   /// PSS with the salt as long as the hash (RFC 7518 §3.5).
   func configure(_ context: OpaquePointer?) throws(CryptoError) {
     guard isPSS else { return }
-    try require(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING), "PSS padding")
-    try require(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST), "PSS salt length")
+    let libcrypto = try OpenSSL.functions()
+    try require(libcrypto.pointee.EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING), "PSS padding")
+    try require(
+      libcrypto.pointee.EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST), "PSS salt length")
   }
 
   func requireFit(_ kind: KeyKind) throws(CryptoError) {

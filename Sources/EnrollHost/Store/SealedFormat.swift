@@ -101,7 +101,7 @@ enum SealedFormat {
       return (plaintext, header.generation)
     } catch {
       if error.reason == .authentication { throw SealedHeader.damage("was changed after it was sealed") }
-      throw EnrollError(.internal, error.message)
+      throw EnrollError(error)
     }
   }
 
@@ -129,7 +129,7 @@ enum SealedFormat {
     do {
       return try body()
     } catch {
-      throw EnrollError(.internal, error.message)
+      throw EnrollError(error)
     }
   }
 }

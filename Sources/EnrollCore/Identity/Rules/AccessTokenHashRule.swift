@@ -9,7 +9,7 @@ extension IDTokenRule {
     for digest in digests(of: algorithm) {
       let hash: [UInt8]
       do throws(CryptoError) { hash = try digest.hash(accessToken) } catch {
-        throw EnrollError(.internal, "at_hash could not be computed: \(error.message)")
+        throw EnrollError(error, "at_hash could not be computed")
       }
       let half = Base64URL.encodedBytes([UInt8](hash[..<(hash.count / 2)]))
       if ConstantTime.equal(half, [UInt8](came.utf8)) { return }

@@ -17,7 +17,7 @@ enum SignatureRule {
       do throws(CryptoError) {
         if try token.isSigned(by: candidate.key) { return }
       } catch {
-        throw EnrollError(.internal, "the id_token's signature could not be checked: \(error.message)")
+        throw EnrollError(error, "the id_token's signature could not be checked")
       }
     }
     throw IDTokenClaims.refusal("R21", "the signature is not the issuer's")

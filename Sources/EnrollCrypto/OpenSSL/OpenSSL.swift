@@ -1,0 +1,33 @@
+// libcrypto, opened on first use: linking it would cost every start of the host more than a millisecond and some megabytes,
+// and many a process never needs it. Never closed again. Secrets are wiped and compared without it.
+
+import COpenSSL
+
+/// The functions of libcrypto.
+enum OpenSSL {
+  /// Of OpenSSL 3, whose functions keep their meaning until its major version changes.
+  static let fileName = "libcrypto.so.3"
+
+  // Unsafe: written once, before it is handed out, and never freed.
+  private nonisolated(unsafe) static let library = open(fileName)
+
+  /// - Throws: `.missing`.
+  static func functions() throws(CryptoError) -> UnsafePointer<enroll_openssl> { try library.get() }
+
+  /// nil where ``functions()`` throws: for what can only be there if it was opened.
+  static var opened: UnsafePointer<enroll_openssl>? { try? library.get() }
+
+  static func open(_ fileName: String) -> Result<UnsafePointer<enroll_openssl>, CryptoError> {
+    guard let handle = enroll_openssl_open(fileName) else {
+      return .failure(
+        CryptoError(
+          .missing, "OpenSSL is not installed: \(fileName) could not be opened (Debian package libssl3)"))
+    }
+    let functions = UnsafeMutablePointer<enroll_openssl>.allocate(capacity: 1)
+    if let missing = enroll_openssl_bind(handle, functions) {
+      functions.deallocate()
+      return .failure(CryptoError(.missing, "\(fileName) is too old: it has no \(String(cString: missing))"))
+    }
+    return .success(UnsafePointer(functions))
+  }
+}

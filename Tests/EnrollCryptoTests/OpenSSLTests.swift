@@ -1,0 +1,33 @@
+// Opening libcrypto where there is none, or one that is not ours: an error that says what is missing, never a crash.
+
+import Testing
+
+@testable import EnrollCrypto
+
+private func refusal(_ fileName: String) -> CryptoError? {
+  if case .failure(let error) = OpenSSL.open(fileName) { error } else { nil }
+}
+
+@Suite("libcrypto is opened on first use")
+struct OpenSSLTests {
+  @Test("where it is not installed, the error names the file and its package")
+  func missing() {
+    let error = refusal("libcrypto-nowhere.so.3")
+    #expect(error?.reason == .missing)
+    #expect(error?.message.contains("libcrypto-nowhere.so.3") == true)
+    #expect(error?.message.contains("libssl3") == true)
+  }
+
+  @Test("a library without the functions that are needed is refused, and the first one is named")
+  func incomplete() {
+    let error = refusal("libc.so.6")
+    #expect(error?.reason == .missing)
+    #expect(error?.message == "libc.so.6 is too old: it has no BN_bin2bn")
+  }
+
+  @Test("all functions are there in the one that is installed")
+  func complete() throws {
+    _ = try OpenSSL.functions()
+    #expect(refusal(OpenSSL.fileName) == nil)
+  }
+}
