@@ -18,6 +18,7 @@ extension Transaction {
     object["maxAgeSeconds"] = maxAgeSeconds.map { .integer($0) }
     object["acrValues"] = .strings(acrValues)
     object["prompt"] = prompt.map { .string($0) }
+    object["isSocial"] = isSocial ? .bool(true) : nil
     object["listensOnLoopback"] = .bool(listensOnLoopback)
     object["began"] = .time(began)
     object["deadline"] = deadline.json
@@ -48,6 +49,8 @@ extension Transaction {
     maxAgeSeconds = try object.optionalInteger("maxAgeSeconds")
     acrValues = try object.strings("acrValues")
     prompt = try object.optionalString("prompt")
+    // Absent in what earlier versions wrote.
+    isSocial = object.optional("isSocial")?.bool ?? false
     listensOnLoopback = try object.bool("listensOnLoopback")
     began = try object.time("began")
     deadline = try Expiry(json: object.value("deadline"), place + ".deadline")
@@ -71,9 +74,10 @@ extension Transaction.Details {
     switch self {
     case .none: return nil
     case .anotherApp(let sessionID): object["sessionID"] = .secret(sessionID)
-    case .passwordless(let recipient):
+    case .passwordless(let recipient, let tries):
       object["connection"] = .string(recipient.connection.rawValue)
       object["address"] = .string(recipient.address)
+      object["tries"] = .integer(tries)
     case .backend(let provider): object["provider"] = .string(provider)
     case .links(let history):
       object["spentLinks"] = .strings(history.spent)
@@ -98,7 +102,8 @@ extension Transaction.Details {
       guard let connection = Recipient.Connection(rawValue: name) else {
         throw EnrollError(.storeCorrupt, "\(place).connection: one that does not exist", field: place)
       }
-      self = .passwordless(Recipient(connection, address: try object.string("address")))
+      self = .passwordless(
+        Recipient(connection, address: try object.string("address")), tries: try object.integer("tries"))
     } else if let provider = try object.optionalString("provider") {
       self = .backend(provider: provider)
     } else {

@@ -15,6 +15,14 @@ public struct SandboxSession: Sendable, Equatable {
   public var end: String?
 }
 
+/// A message with a code or a link that would have been sent, by e-mail or SMS.
+public struct SandboxMessage: Sendable, Equatable {
+  public var to: String
+  public var text: String
+  public var code: String?
+  public var link: String?
+}
+
 /// An e-mail that would have been sent.
 public struct SandboxMail: Sendable, Equatable {
   public var to: String
@@ -120,6 +128,9 @@ extension Provider {
 
   /// A mail scanner opens every link and presses every button: all links are used up.
   public func scanMails() { gateway.burnLinks() }
+
+  /// Messages of passwordless sign-ins, oldest first.
+  public var passwordlessMessages: [SandboxMessage] { passwordless.messages }
 
   /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
   public func advanceClock(seconds: Int64) {

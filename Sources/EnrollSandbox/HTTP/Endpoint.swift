@@ -58,6 +58,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case inbox
   /// Which apps may claim this site's links.
   case assetLinks, appSiteAssociation
+  /// Where Auth0's dialect has a code or link sent.
+  case passwordless
+  /// The page behind such a link.
+  case passwordlessLink
   /// The test-control side; no fault ever strikes here.
   case control
 
@@ -96,6 +100,8 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .inbox: "/inbox"
     case .assetLinks: "/.well-known/assetlinks.json"
     case .appSiteAssociation: "/.well-known/apple-app-site-association"
+    case .passwordless: "/passwordless/start"
+    case .passwordlessLink: "/passwordless/link"
     case .control: "/_control"
     }
   }
@@ -106,11 +112,12 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback, .hostedLogin, .emailSent,
       .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation:
       ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession, .device, .backendAccount, .otherApp, .signIn,
-      .register,
-      .welcome:
+    case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .backendAccount,
+      .otherApp,
+      .signIn, .register, .welcome:
       ["GET", "POST"]
-    case .pushed, .token, .revocation, .deviceAuthorization, .backendRedeem, .registrationCheck,
+    case .pushed, .token, .revocation, .deviceAuthorization, .passwordless, .backendRedeem,
+      .registrationCheck,
       .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:
       ["POST"]
     }

@@ -14,6 +14,7 @@ public actor Provider {
   var backend: Backend
   var deviceCodes = DeviceCodes()
   var otherApp = OtherAppSessions()
+  var passwordless = Passwordless()
   var interactions: [String: Interaction] = [:]
   /// By the value of the browser's cookie.
   var signedIn: [String: SignedIn] = [:]
@@ -103,6 +104,8 @@ public actor Provider {
     case .inbox: Page.inbox(gateway.mails).answer()
     case .assetLinks: .json(AppAssociations.android)
     case .appSiteAssociation: .json(AppAssociations.apple)
+    case .passwordless: startPasswordless(request)
+    case .passwordlessLink: passwordlessLink(request)
     case .control: control(request)
     }
   }

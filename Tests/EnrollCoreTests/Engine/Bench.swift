@@ -16,6 +16,7 @@ struct Bench {
   init(
     requiresConfirmation: Bool = false, isNative: Bool = true,
     scopes: [String] = ["openid", "offline_access"], redirectURI: String = "com.example.app:/callback",
+    passwordless: PasswordlessDialect? = nil, connectionParameter: String = "connection",
     registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
     parameters: [(String, String)] = [], pushedRequests: AbilityUse = .auto,
     checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false
@@ -34,7 +35,8 @@ struct Bench {
       registrationCheckURI: checks == nil ? nil : provider.issuer + "/check", requireCheck: checks ?? false,
       profileUpdateURI: tellsBackEnd ? provider.issuer + "/profile" : nil,
       errorReportURI: tellsBackEnd ? provider.issuer + "/errors" : nil,
-      requireVerifiedEmail: requireVerifiedEmail)
+      requireVerifiedEmail: requireVerifiedEmail, passwordless: passwordless,
+      connectionParameter: connectionParameter)
   }
 
   /// A process: another engine over the same store.
