@@ -30,6 +30,7 @@ var targets: [Target] = [
   systemLibrary("CJansson", pkgConfig: "jansson", apt: ["libjansson-dev"]),
   systemLibrary("CCurl", apt: ["libcurl4-openssl-dev"]),
   systemLibrary("CPosix"),
+  systemLibrary("CSecret"),
   .systemLibrary(name: "CEnroll", path: "include"),
   .target(name: "EnrollCrypto", dependencies: ["COpenSSL"], swiftSettings: portable),
   .target(name: "EnrollJSON", dependencies: ["CJansson"], swiftSettings: portable),
@@ -37,7 +38,7 @@ var targets: [Target] = [
     name: "EnrollCore", dependencies: ["EnrollCrypto", "EnrollJSON"], swiftSettings: portable),
   .target(
     name: "EnrollHost",
-    dependencies: ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix"],
+    dependencies: ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix", "CSecret"],
     swiftSettings: portable),
   .target(
     name: "EnrollCommands",

@@ -49,8 +49,9 @@
  * CALLBACKS of completion and of events have `user_data` first. They run on a thread of their own, one at a time for
  * each client, with no lock held, and may call every function here, enroll_client_free included. Each completion
  * callback runs exactly once if its call returned ENROLL_OK, and not at all otherwise; what it is handed is borrowed
- * until it returns. A host's own transport (enroll_transport) is different: it runs inside a call, so it may call only
- * functions that take no client; the others, and enroll_client_new, answer ENROLL_E_REENTRANT.
+ * until it returns. A host's own transport (enroll_transport) and secrets (enroll_secret_store) are different: they run
+ * inside a call, so they may call only functions that take no client; the others, and enroll_client_new, answer
+ * ENROLL_E_REENTRANT.
  *
  * STATUSES in the descriptions below: "[call]" stands for ENROLL_E_HANDLE, ENROLL_E_FORKED, ENROLL_E_REENTRANT and
  * ENROLL_E_INVALID_ARGUMENT (the message names the argument); "[store]" for the seven ENROLL_E_STORE_*; "[network]"
@@ -60,6 +61,7 @@
  *
  * OTHER LIBRARIES. jansson is linked. OpenSSL 3 (libcrypto.so.3) and libcurl (libcurl.so.4 or libcurl-gnutls.so.4) are
  * opened when they are first needed, and never closed; where one is missing, what needs it is ENROLL_E_UNSUPPORTED.
+ * libsecret (libsecret-1.so.0) is opened only where its keyring was asked for (ENROLL_KEYS_*).
  *
  * SINCE. Everything here is there since version 0.1.0 unless it says otherwise.
  */
@@ -311,7 +313,56 @@ typedef struct enroll_client enroll_client;
 /** In memory, gone with the client: for tests. */
 #define ENROLL_STORE_MEMORY 1
 
+/* Who guards the key of a store. */
+/** A key file of mode 0600: `key` in the directory of the store, or `file`. Whoever can read the user's files can read
+ *  both. */
+#define ENROLL_KEYS_FILE 0
+/** For a store that is new or moves: the passphrase if one was given, else the Secret Service where there is one, else
+ *  a key file. For any other the one that has its key. A keyring that is locked is not passed over:
+ *  ENROLL_E_STORE_LOCKED. */
+#define ENROLL_KEYS_AUTO 1
+/** The desktop's keyring, by way of libsecret-1.so.0, opened when first needed. It brings GLib's threads into the
+ *  process; nobody is asked to unlock anything. */
+#define ENROLL_KEYS_SECRET_SERVICE 2
+/** A passphrase that the user typed, by way of scrypt: opening takes a good part of a second and 128 MiB. */
+#define ENROLL_KEYS_PASSPHRASE 3
+/** The host's own secrets: Keychain, Keystore. */
+#define ENROLL_KEYS_HOST 4
+
+/** Bytes of a secret that the host keeps. */
+#define ENROLL_SECRET_SIZE 32
+
 typedef struct enroll_transport enroll_transport;
+typedef struct enroll_secret_store enroll_secret_store;
+
+/** Who guards the key of a store. */
+typedef struct enroll_keys {
+  /** sizeof(enroll_keys): ENROLL_KEYS_INIT sets it. */
+  size_t struct_size;
+  /** ENROLL_KEYS_*. */
+  int32_t provider;
+  /** Zero. */
+  int32_t reserved;
+  /** How long the opened key is remembered in the kernel's keyring for other processes of the user; 0: not at all. At
+   *  most a week. Where the kernel refuses, nothing is remembered. */
+  int64_t session_cache_seconds;
+  /** ENROLL_KEYS_FILE: an absolute path, at most 4096 bytes. */
+  const char *file;
+  size_t file_size;
+  /** ENROLL_KEYS_PASSPHRASE, ENROLL_KEYS_AUTO: what the user typed, at most 1024 bytes. Not given: a store that has a
+   *  passphrase stays locked. */
+  const char *passphrase;
+  size_t passphrase_size;
+  /** ENROLL_KEYS_HOST: required there, NULL otherwise. */
+  const enroll_secret_store *host;
+} enroll_keys;
+
+/* clang-format off */
+#define ENROLL_KEYS_INIT {sizeof(enroll_keys), 0, 0, 0, NULL, 0, NULL, 0, NULL}
+/* clang-format on */
+
+/** Does what ENROLL_KEYS_INIT does. NULL does nothing. */
+void enroll_keys_init(enroll_keys *keys, size_t struct_size);
 
 /** What a client is made of. All of it is copied by enroll_client_new. */
 typedef struct enroll_client_options {
@@ -350,11 +401,13 @@ typedef struct enroll_client_options {
   int64_t platform_height;
   /** The host's own HTTP; NULL: libcurl, opened when first needed. */
   const enroll_transport *transport;
+  /** Who guards the key of the store; NULL: a key file in its directory. Not allowed with ENROLL_STORE_MEMORY. */
+  const enroll_keys *keys;
 } enroll_client_options;
 
 /* clang-format off */
 #define ENROLL_CLIENT_OPTIONS_INIT \
-  {sizeof(enroll_client_options), NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0, 0, NULL}
+  {sizeof(enroll_client_options), NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0, 0, NULL, NULL}
 /* clang-format on */
 
 /** Does what ENROLL_CLIENT_OPTIONS_INIT does. NULL does nothing. */
@@ -984,30 +1037,41 @@ enroll_status enroll_system_describe(enroll_buf *description, enroll_error *erro
 
 /* ---- Stores, without a client --------------------------------------------------------------------------------- */
 
+/* `keys` says who guards the key of the store; NULL: a key file in its directory. */
+
 /** Names of the accounts in the store of a directory (at most 4096 bytes): a JSON object whose member `accounts` is a
  *  sorted array. `accounts` must not be NULL.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: accounts.list. */
-enroll_status enroll_accounts_list(const char *directory, size_t directory_size, enroll_buf *accounts,
-                                   enroll_error *error);
+enroll_status enroll_accounts_list(const char *directory, size_t directory_size, const enroll_keys *keys,
+                                   enroll_buf *accounts, enroll_error *error);
 
 /** Erases an account from the store of a directory; no server is told. Removing an unknown one is no error.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: accounts.remove. */
-enroll_status enroll_accounts_remove(const char *directory, size_t directory_size, const char *account,
-                                     size_t account_size, enroll_error *error);
+enroll_status enroll_accounts_remove(const char *directory, size_t directory_size, const enroll_keys *keys,
+                                     const char *account, size_t account_size, enroll_error *error);
 
 /** Forgets the installation id in the store of a directory: the next use makes another. No store is no error.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: installation.reset. */
-enroll_status enroll_installation_reset(const char *directory, size_t directory_size, enroll_error *error);
+enroll_status enroll_installation_reset(const char *directory, size_t directory_size, const enroll_keys *keys,
+                                        enroll_error *error);
 
 /** How the store of a directory is: owner, permissions, key providers, accounts, and what is wrong with it; a JSON
  *  object. Changes nothing, tells no secret. `diagnosis` must not be NULL.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: store.diagnose. */
-enroll_status enroll_store_diagnose(const char *directory, size_t directory_size, enroll_buf *diagnosis,
-                                    enroll_error *error);
+enroll_status enroll_store_diagnose(const char *directory, size_t directory_size, const enroll_keys *keys,
+                                    enroll_buf *diagnosis, enroll_error *error);
+
+/** Gives the key of a store to another provider, `new_keys`; NULL: to the same, which wraps it anew. With `new_data_key`
+ *  1 there is also a new key, and every file is sealed with it. Nothing is lost wherever that is interrupted, and other
+ *  processes may go on meanwhile; those that open the store later have to be told of the new provider.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no store, or none with keys yet); [store]; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: store.rekey. */
+enroll_status enroll_store_rekey(const char *directory, size_t directory_size, const enroll_keys *keys,
+                                 const enroll_keys *new_keys, int32_t new_data_key, enroll_error *error);
 
 /* ---- Values: no client, no network, no store ------------------------------------------------------------------ */
 
@@ -1140,6 +1204,35 @@ enroll_status enroll_http_response_add_body(enroll_http_response *response, cons
 
 /** 1 when nobody waits for the answer any more and `send` had better give up, also outside `send`; else 0. */
 int32_t enroll_http_response_is_cancelled(enroll_http_response *response);
+
+/* ---- The host's own secrets ----------------------------------------------------------------------------------- */
+
+/** Secrets as the host keeps them: the key of the store is wrapped with one. The struct is copied; what its members
+ *  point to must live until `release` was called. The functions may be called by several threads at once, and like a
+ *  transport's may call only functions that take no client. */
+struct enroll_secret_store {
+  /** sizeof(enroll_secret_store): ENROLL_SECRET_STORE_INIT sets it. */
+  size_t struct_size;
+  void *user_data;
+  /** Writes the ENROLL_SECRET_SIZE bytes that `save` was given for this name. `name` is ASCII (letters, digits, '.',
+   *  '-', '_'), less than 64 bytes. Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_STORE_LOCKED while the user has to
+   *  unlock something, after which it is called again; any other number counts as ENROLL_E_STORE_IO. */
+  enroll_status (*load)(void *user_data, const char *name, unsigned char *secret);
+  /** Keeps ENROLL_SECRET_SIZE bytes, durably before it returns. Returns as `load` does. */
+  enroll_status (*save)(void *user_data, const char *name, const unsigned char *secret);
+  /** Forgets a name. Returns as `load` does. */
+  enroll_status (*remove)(void *user_data, const char *name);
+  /** Called once for each call that was given this struct, when that call, or the client that it made, has ended; may
+   *  be NULL. */
+  void (*release)(void *user_data);
+};
+
+/* clang-format off */
+#define ENROLL_SECRET_STORE_INIT {sizeof(enroll_secret_store), NULL, NULL, NULL, NULL, NULL}
+/* clang-format on */
+
+/** Does what ENROLL_SECRET_STORE_INIT does. NULL does nothing. */
+void enroll_secret_store_init(enroll_secret_store *secret_store, size_t struct_size);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <arpa/inet.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,12 +28,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+long syscall(long number, ...);
 int renameat2(int from, const char *old, int to, const char *name, unsigned int flags);
 
 static inline int enroll_posix_errno(void) { return errno; }
@@ -47,6 +50,27 @@ static inline const char *enroll_posix_entry_name(const struct dirent *entry) {
   return entry->d_name;
 }
 
+// The kernel's keyrings (keyctl(2)), which the C library does not wrap: keys of type "user".
+static const int enroll_posix_key_find = KEYCTL_GET_KEYRING_ID;
+static const int enroll_posix_key_set_timeout = KEYCTL_SET_TIMEOUT;
+static const int enroll_posix_key_set_permissions = KEYCTL_SETPERM;
+static const int enroll_posix_key_link = KEYCTL_LINK;
+static const int enroll_posix_key_unlink = KEYCTL_UNLINK;
+// Everything for possessors; view, read, write, search, link and set attributes for the user; nothing for others.
+static const long enroll_posix_key_own = 0x3f3f0000;
+static inline long enroll_posix_keyctl(int operation, long a, long b) { return syscall(SYS_keyctl, operation, a, b, 0L, 0L); }
+// Into the keyring of this thread, which goes with it.
+static inline long enroll_posix_key_add(const char *name, const void *content, size_t size) {
+  return syscall(SYS_add_key, "user", name, content, size, (long)KEY_SPEC_THREAD_KEYRING);
+}
+// In the keyring of the user.
+static inline long enroll_posix_key_search(const char *name) {
+  return syscall(SYS_keyctl, KEYCTL_SEARCH, (long)KEY_SPEC_USER_KEYRING, "user", name, 0L);
+}
+// Bytes of the whole content, of which at most `size` were copied, or -1.
+static inline long enroll_posix_key_read(long key, void *content, size_t size) {
+  return syscall(SYS_keyctl, KEYCTL_READ, key, content, size);
+}
 
 // No core dump, and no debugger of the same user. 0, or -1 with errno.
 static inline int enroll_posix_hide_memory(void) {

@@ -19,6 +19,12 @@ extension ClientOptions {
       appVersion: try Self.fact(options.app_version, options.app_version_size, "app_version"),
       deviceID: try Self.fact(options.device_id, options.device_id_size, "device_id"))
     isPlatformReady = options.waits_for_platform == 0
+    if let keys = try KeyPlan.read(options.keys) {
+      if case .memory = store {
+        throw EnrollError(.invalidArgument, "a store in memory has no keys, some came", field: "keys")
+      }
+      self.keys = keys
+    }
     if let transport = options.transport { self.transport = try HostTransport(transport) }
   }
 
@@ -65,11 +71,11 @@ public func enroll_client_new(
   reporting(to: error) { () throws(EnrollError) in
     let client = try require(client, "client")
     if HostTransport.mark.isSet {
-      throw EnrollError(.reentrant, "a transport's callback cannot open a client")
+      throw EnrollError(.reentrant, "a host's callback cannot open a client")
     }
     let given = try enroll_client_options(reading: options)
     let handle = ClientHandle(
-      try Client(try ClientOptions(given)), hasHostTransport: given.transport != nil)
+      try Client(try ClientOptions(given)), runsHostCode: given.transport != nil || given.keys != nil)
     guard let number = ClientHandle.table.insert(handle, word: handle.client.hotToken.word) else {
       handle.close()
       throw EnrollError(.busy, "too many clients are open")
@@ -83,7 +89,7 @@ public func enroll_client_free(_ client: Handle?) -> enroll_status {
   guard let client else { return ENROLL_OK }
   return reporting(to: nil) { () throws(EnrollError) in
     if HostTransport.mark.isSet {
-      throw EnrollError(.reentrant, "a transport's callback cannot free a client")
+      throw EnrollError(.reentrant, "a host's callback cannot free a client")
     }
     guard let handle = ClientHandle.table.remove(UInt(bitPattern: client)) else {
       throw ClientHandle.unknownHandle

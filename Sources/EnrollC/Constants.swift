@@ -54,6 +54,12 @@ private struct Constant: Sendable {
       Constant("ENROLL_ABI_VERSION", Int64(ENROLL_ABI_VERSION)),
       Constant("ENROLL_STORE_DIRECTORY", Int64(ENROLL_STORE_DIRECTORY)),
       Constant("ENROLL_STORE_MEMORY", Int64(ENROLL_STORE_MEMORY)),
+      Constant("ENROLL_KEYS_FILE", Int64(ENROLL_KEYS_FILE)),
+      Constant("ENROLL_KEYS_AUTO", Int64(ENROLL_KEYS_AUTO)),
+      Constant("ENROLL_KEYS_SECRET_SERVICE", Int64(ENROLL_KEYS_SECRET_SERVICE)),
+      Constant("ENROLL_KEYS_PASSPHRASE", Int64(ENROLL_KEYS_PASSPHRASE)),
+      Constant("ENROLL_KEYS_HOST", Int64(ENROLL_KEYS_HOST)),
+      Constant("ENROLL_SECRET_SIZE", Int64(ENROLL_SECRET_SIZE)),
     ]
   }
 
@@ -119,7 +125,8 @@ private struct Constant: Sendable {
     [
       size(of: enroll_error.self), size(of: enroll_client_options.self), size(of: enroll_state.self),
       size(of: enroll_begin_options.self), size(of: enroll_transaction.self), size(of: enroll_access.self),
-      size(of: enroll_pkce.self), size(of: enroll_transport.self),
+      size(of: enroll_pkce.self), size(of: enroll_transport.self), size(of: enroll_keys.self),
+      size(of: enroll_secret_store.self),
       Constant("sizeof(enroll_buf)", Int64(MemoryLayout<enroll_buf>.size)),
       Constant("sizeof(enroll_http_header)", Int64(MemoryLayout<enroll_http_header>.size)),
       Constant("sizeof(enroll_http_request)", Int64(MemoryLayout<enroll_http_request>.size)),

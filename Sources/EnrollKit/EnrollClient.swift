@@ -27,6 +27,8 @@ public struct EnrollClient: Sendable {
   /// - Parameters:
   ///   - configuration: the provider, and the app as it knows it.
   ///   - store: where tokens are kept; there is no default path.
+  ///   - keys: who guards the key of a store that is a directory. The desktop's keyring has to be asked for: it brings
+  ///     GLib's threads into the process.
   ///   - account: its name in the store.
   ///   - platform: what the host knows of the device.
   ///   - waitsForPlatform: calls that ask for the registration wait for ``platformReady()``.
@@ -35,11 +37,12 @@ public struct EnrollClient: Sendable {
   ///   - random: the host's own; nil for the system's.
   /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
   public init(
-    configuration: Configuration, store: Store, account: AccountName = .default,
+    configuration: Configuration, store: Store, keys: KeyPlan = .file, account: AccountName = .default,
     platform: Platform = Platform(), waitsForPlatform: Bool = false,
     transport: (any Transport)? = nil, clock: (any Clock)? = nil, random: (any RandomSource)? = nil
   ) throws(EnrollError) {
     var options = ClientOptions(configuration: configuration, store: store.choice)
+    options.keys = keys
     options.account = account
     options.platform = platform
     options.isPlatformReady = !waitsForPlatform

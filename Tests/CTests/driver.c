@@ -198,7 +198,7 @@ static enroll_status registration_deregister(json_t *parameters, json_t **result
 static enroll_status installation_reset(json_t *parameters, json_t **result) {
   text store = text_of(parameters, "store");
   *result = json_object();
-  return enroll_installation_reset(store.data, store.size, &error);
+  return enroll_installation_reset(store.data, store.size, NULL, &error);
 }
 
 static enroll_status redirect_route(json_t *parameters, json_t **result) {

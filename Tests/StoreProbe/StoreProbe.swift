@@ -56,14 +56,23 @@ struct Orders {
 
   func openFolder() throws(FileFault) -> Int32 { try PosixFileSystem().openFolder(path) }
 
-  func openStore() throws(EnrollError) -> FileTokenStore {
+  /// `own`: the key file in the store; `auto`; anything else is the path of a key file.
+  static func keys(_ word: String) -> KeyPlan {
+    switch word {
+    case "", "own": .file
+    case "auto": .automatic
+    default: KeyPlan(.file(path: word))
+    }
+  }
+
+  func openStore(_ keys: KeyPlan = .file) throws(EnrollError) -> FileTokenStore {
     let killAt = killAt
     let operations = Counter()
     let system = FaultyFileSystem(before: { _ in
       if operations.next() == killAt { kill(getpid(), SIGKILL) }
       return nil
     })
-    return try FileTokenStore(path: path, clock: SystemClock(), system: system)
+    return try FileTokenStore(path: path, keys: keys, clock: SystemClock(), system: system)
   }
 }
 
@@ -105,8 +114,13 @@ func appendByte(_ path: String) {
 
 func run(_ orders: inout Orders) throws(EnrollError) {
   switch orders.command {
+  case "rekey":
+    // From one key file to another, with `data` as the third word also to a new data key.
+    let store = try orders.openStore(Orders.keys(orders.next()))
+    try store.replaceKeys(Orders.keys(orders.next()), newDataKey: orders.next() == "data")
+    say("rekeyed")
   case "read":
-    let record = try orders.openStore().read(.default)
+    let record = try orders.openStore(Orders.keys(orders.next())).read(.default)
     say(record.map { "epoch \($0.tokenEpoch)" } ?? "none")
   case "update":
     // A registration type of so many bytes.

@@ -14,7 +14,7 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
   ),
   (
     "EnrollHost", "the world: libcurl, files, clocks, threads, the loopback listener, and the client",
-    ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix", "Synchronization"]
+    ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix", "CSecret", "Synchronization"]
   ),
   (
     "EnrollCommands", "every command once, with its schema: what all faces call",
@@ -102,7 +102,7 @@ struct ImportTests {
     let undrawn = Set(folders).subtracting(modules.map(\.name))
     #expect(
       undrawn.isSubset(of: [
-        "CCurl", "CJansson", "COpenSSL", "CPosix", "EnrollSandbox", "enroll-sandbox", "enroll",
+        "CCurl", "CJansson", "COpenSSL", "CPosix", "CSecret", "EnrollSandbox", "enroll-sandbox", "enroll",
       ]))
   }
 

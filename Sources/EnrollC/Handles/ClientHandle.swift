@@ -16,13 +16,13 @@ final class ClientHandle: Sendable {
   /// nor the queue.
   let callbacks = WorkerPool(threads: 1, queue: 65_536, idleSeconds: 1)
   let subscriptions = Subscriptions()
-  private let hasHostTransport: Bool
+  private let runsHostCode: Bool
 
   static let table = HandleTable<ClientHandle>(kind: 1)
 
-  init(_ client: Client, hasHostTransport: Bool) {
+  init(_ client: Client, runsHostCode: Bool) {
     self.client = client
-    self.hasHostTransport = hasHostTransport
+    self.runsHostCode = runsHostCode
   }
 
   /// - Throws: `.handle`, `.forked`, `.reentrant`.
@@ -34,8 +34,8 @@ final class ClientHandle: Sendable {
 
   func requireUsable() throws(EnrollError) {
     try origin.check()
-    if hasHostTransport, HostTransport.mark.isSet {
-      throw EnrollError(.reentrant, "a transport's callback called a function that needs a client")
+    if runsHostCode, HostTransport.mark.isSet {
+      throw EnrollError(.reentrant, "a host's callback called a function that needs a client")
     }
   }
 

@@ -96,4 +96,6 @@ extension enroll_begin_options: SizedStruct { static var name: String { "enroll_
 extension enroll_transaction: SizedStruct { static var name: String { "enroll_transaction" } }
 extension enroll_access: SizedStruct { static var name: String { "enroll_access" } }
 extension enroll_pkce: SizedStruct { static var name: String { "enroll_pkce" } }
+extension enroll_keys: SizedStruct { static var name: String { "enroll_keys" } }
+extension enroll_secret_store: SizedStruct { static var name: String { "enroll_secret_store" } }
 extension enroll_transport: SizedStruct { static var name: String { "enroll_transport" } }

@@ -9,6 +9,7 @@ enum TextLimit {
   /// Facts about the platform.
   static let fact = 256
   static let path = 4096
+  static let passphrase = 1024
   /// Parameters of an authorize request.
   static let parameter = 16 << 10
   static let url = 16 << 10

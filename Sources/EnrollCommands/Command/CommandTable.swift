@@ -27,17 +27,20 @@ public enum CommandTable {
   ///   - parameters: an object without the member `client`.
   ///   - client: what the command is about; nil for a command that is about none.
   ///   - deadline: the caller's end of waiting, beside the parameter `deadline`.
+  ///   - keys: who guards the store's key, unless the parameter `keys` says it; nil for a key file.
+  ///   - newKeys: the same for the parameter `newKeys`.
   /// - Throws: `.notFound` for an unknown command, `.invalidArgument`, `.handle` without a client where one is needed,
   ///   `.unsupported` for commands that open, close or observe clients, and what the command throws.
   public static func call(
-    _ name: String, _ parameters: JSON, client: Client?, deadline: Instant, cancellation: (any Cancellation)?
+    _ name: String, _ parameters: JSON, client: Client?, deadline: Instant, cancellation: (any Cancellation)?,
+    keys: KeyPlan? = nil, newKeys: KeyPlan? = nil
   ) throws(EnrollError) -> JSON {
     let command = try required(name)
     try command.bareInput.check(parameters)
     return try command.run(
       Invocation(
         parameters: parameters.object ?? JSONObject(), client: command.usesClient ? client : nil,
-        deadline: deadline, cancellation: cancellation))
+        deadline: deadline, cancellation: cancellation, keys: keys, newKeys: newKeys))
   }
 }
 

@@ -14,6 +14,10 @@ struct Invocation: Sendable {
   /// The caller's own end of waiting, beside the parameter `deadline`.
   var deadline: Instant?
   var cancellation: (any Cancellation)?
+  /// Who guards the store's key, from a face that can say what JSON cannot.
+  var keys: KeyPlan?
+  /// The same for where the key goes.
+  var newKeys: KeyPlan?
 
   func text(_ name: String) -> String? { parameters[name]?.string }
   func integer(_ name: String) -> Int64? { parameters[name]?.integer }

@@ -13,7 +13,7 @@ extension CommandTable {
           "configuration", Schema(.configuration, "The provider and the client; this or configurationName.")),
         .optional(
           "configurationName", .text("A file NAME.json in $XDG_CONFIG_HOME/enrollkit.", maximumBytes: 64)),
-        .optional("store", .store),
+        .optional("store", .store), .keys,
         .optional(
           "account", .text("Names one set of tokens.", maximumBytes: 128), default: .string("default")),
         .optional("platform", .object(platform, "What the host says about the device.")),
@@ -28,6 +28,10 @@ extension CommandTable {
       let store: ClientOptions.StoreChoice =
         call.wantsMemoryStore ? .memory : .directory(try call.storePath())
       var options = ClientOptions(configuration: configuration, store: store)
+      if call.wantsMemoryStore, call.object("keys") != nil {
+        throw EnrollError(.invalidArgument, "keys: a store in memory has none", field: "keys")
+      }
+      options.keys = try call.keyPlan()
       if let account = call.text("account") { options.account = try AccountName(account) }
       if let facts = call.object("platform") { options.platform = Platform(facts) }
       options.isPlatformReady = !call.flag("waitForPlatform")

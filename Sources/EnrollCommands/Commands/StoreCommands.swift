@@ -8,7 +8,7 @@ extension CommandTable {
   static let storeCommands = [
     Command(
       "accounts.list", .blocking, "Names of the accounts in a store; none where there is no store yet.",
-      client: false, takes: [.optional("store", .storeFolder)],
+      client: false, takes: [.optional("store", .storeFolder), .keys],
       gives: .object([
         .required(
           "accounts", Schema(.list(.text("A name.", maximumBytes: 128), maximumCount: .max), "Sorted."))
@@ -22,7 +22,7 @@ extension CommandTable {
       "Erases an account from a store; no server is told. Removing an unknown one is no error.",
       client: false,
       takes: [
-        .optional("store", .storeFolder),
+        .optional("store", .storeFolder), .keys,
         .required("account", .text("Names one set of tokens.", maximumBytes: 128)),
       ]
     ) { call throws(EnrollError) in
@@ -33,7 +33,7 @@ extension CommandTable {
     Command(
       "installation.reset", .blocking,
       "Forgets the installation id of a store: the next use makes another. No store, no error.",
-      client: false, takes: [.optional("store", .storeFolder)]
+      client: false, takes: [.optional("store", .storeFolder), .keys]
     ) { call throws(EnrollError) in
       try call.openStore()?.resetInstallationID()
       return .object([])
@@ -41,19 +41,42 @@ extension CommandTable {
     Command(
       "store.diagnose", .blocking,
       "How a store is: owner, permissions, key providers, accounts. Changes nothing, tells no secret.",
-      client: false, takes: [.optional("store", .storeFolder)], gives: diagnosis
+      client: false, takes: [.optional("store", .storeFolder), .keys], gives: diagnosis
     ) { call throws(EnrollError) in
       let path = try call.storePath()
-      guard let found = try StoreDiagnosis.examine(path: path) else {
+      guard let found = try StoreDiagnosis.examine(path: path, keys: try call.keyPlan()) else {
         return .object([("store", .string(path)), ("exists", .bool(false))])
       }
       return .object([
         ("store", .string(path)), ("exists", .bool(true)), ("owner", .integer(Int64(found.owner))),
         ("permissions", .string("0" + String(found.permissions, radix: 8))),
         ("keyProviders", .array(found.keyProviders.map { .string($0) })),
+        ("keyChoice", found.keyDecision?.json(found.keyCandidates)),
         ("accounts", .integer(Int64(found.accountCount))), ("setAside", .integer(Int64(found.setAsideCount))),
         ("problem", found.problem?.json),
       ])
+    },
+    Command(
+      "store.rekey", .blocking,
+      "Gives a store's key to another key provider, or has the same one wrap it anew. Nothing is lost.",
+      client: false,
+      takes: [
+        .optional("store", .storeFolder), .keys,
+        .optional("newKeys", .keys("Who guards the key from now on. The default: who does now.")),
+        .optional(
+          "newDataKey", Schema(.boolean, "Also make a new key, and seal every file with it."),
+          default: .bool(false)),
+      ], gives: .object([.required("provider", .text("Who guards the key now."))])
+    ) { call throws(EnrollError) in
+      guard let store = try call.openStore() else {
+        throw EnrollError(.notFound, "there is no store in that folder", field: "store")
+      }
+      let plan = try call.keyPlan()
+      let provider = try store.replaceKeys(
+        try call.object("newKeys").map { object throws(EnrollError) in try KeyPlan(object) }
+          ?? call.newKeys ?? plan,
+        newDataKey: call.flag("newDataKey"))
+      return .object([("provider", .string(provider))])
     },
   ]
 
@@ -71,11 +94,27 @@ extension CommandTable {
           Schema(
             .list(.text("A provider's name."), maximumCount: 64), "That guard the key; none before first use."
           )),
+        .optional("keyChoice", keyChoice),
         .required("accounts", Schema(.integer(0 ... .max), "How many there are, readable or not.")),
         .required("setAside", Schema(.integer(0 ... .max), "Damaged files that were set aside.")),
         .optional("problem", .error),
       ]),
     ]))
+
+  private static let keyChoice = Schema.object(
+    [
+      .optional("provider", .text("A provider's name; none while the best is locked.")),
+      .required("reason", .text("Why that one.", maximumBytes: 4096)),
+      .required(
+        "candidates",
+        Schema(
+          .list(
+            .object([
+              .required("provider", .text("A provider's name.")),
+              .required("presence", Schema(.oneOf(["present", "locked", "absent"]))),
+              .optional("reason", .text("Why it is not present.", maximumBytes: 4096)),
+            ]), maximumCount: 16), "In the order of preference.")),
+    ], "Who would get the key of a new store, and why.")
 
   private static let path = Schema.text("The folder.", maximumBytes: 4095)
 }
@@ -90,6 +129,29 @@ extension Invocation {
   fileprivate func openStore() throws(EnrollError) -> FileTokenStore? {
     let path = try storePath()
     guard try StoreDiagnosis.examine(path: path) != nil else { return nil }
-    return try FileTokenStore(path: path, clock: SystemClock())
+    return try FileTokenStore(path: path, keys: try keyPlan(), clock: SystemClock())
+  }
+}
+
+extension KeyDecision {
+  fileprivate func json(_ candidates: [KeyCandidate]) -> JSON {
+    .object([
+      ("provider", provider.map { .string($0) }), ("reason", .string(reason)),
+      ("candidates", .array(candidates.map { $0.json })),
+    ])
+  }
+}
+
+extension KeyCandidate {
+  fileprivate var json: JSON {
+    let (word, reason): (String, String?) =
+      switch presence {
+      case .present: ("present", nil)
+      case .locked(let why): ("locked", why)
+      case .absent(let why): ("absent", why)
+      }
+    return .object([
+      ("provider", .string(name)), ("presence", .string(word)), ("reason", reason.map { .string($0) }),
+    ])
   }
 }

@@ -1,5 +1,6 @@
 // What this build is.
 
+import EnrollCore
 import EnrollHost
 import EnrollJSON
 
@@ -16,7 +17,7 @@ extension CommandTable {
         ("flavour", .string(Version.flavour)),
         ("commands", .array(CommandTable.all.map { .string($0.name) })),
         ("events", .array(EventKind.all.map { .string($0.name) })),
-        ("keyProviders", .array([.string(KeyFileProvider.providerName)])),
+        ("keyProviders", .array(KeyPlan.choices.dropFirst().map { .string($0) })),
       ])
     }
   ]

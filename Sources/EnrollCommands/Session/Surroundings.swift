@@ -10,13 +10,16 @@ public struct Surroundings: Sendable {
   let configuration: @Sendable (String) throws(EnrollError) -> JSON
   /// The directory of the store when none is named.
   let defaultStore: @Sendable () throws(EnrollError) -> String
+  /// Who guards a store's key when nothing is said.
+  let defaultKeys: KeyPlan
 
   public init(
     configuration: @escaping @Sendable (String) throws(EnrollError) -> JSON,
-    defaultStore: @escaping @Sendable () throws(EnrollError) -> String
+    defaultStore: @escaping @Sendable () throws(EnrollError) -> String, defaultKeys: KeyPlan = .file
   ) {
     self.configuration = configuration
     self.defaultStore = defaultStore
+    self.defaultKeys = defaultKeys
   }
 
   /// No configurations by name, no default store.

@@ -14,6 +14,8 @@ public struct ClientOptions: Sendable {
 
   public var configuration: Configuration
   public var store: StoreChoice
+  /// Who guards the key of a store that is a directory.
+  public var keys = KeyPlan.file
   public var account = AccountName.default
   public var platform = Platform()
   /// False where ``Client/platformReady()`` will be called: until then requests for the state wait.

@@ -221,6 +221,23 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     }
   }
 
+  /// Seals what is there with the key that seals now.
+  /// - Returns: false for what cannot be opened, which is left as it is.
+  func reseal() throws(EnrollError) -> Bool {
+    let held = try writing.take()
+    defer { held.release() }
+    do throws(EnrollError) {
+      guard let content = try file.read() else { return true }
+      let (plaintext, generation) = try file.open(content)
+      _ = try file.save(plaintext, after: generation)
+      forget()
+      return true
+    } catch {
+      guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
+      return false
+    }
+  }
+
   func remove() throws(EnrollError) {
     let held = try writing.take()
     defer { held.release() }
@@ -344,7 +361,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
 
 extension FileStatus? {
   /// Whether two looks at a name found the same content, as far as a status can tell.
-  fileprivate func isSame(as other: FileStatus?) -> Bool {
+  func isSame(as other: FileStatus?) -> Bool {
     guard let self, let other else { return self == nil && other == nil }
     return self.inode == other.inode && self.device == other.device && self.size == other.size
       && self.modified == other.modified

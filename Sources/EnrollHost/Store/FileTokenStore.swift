@@ -24,34 +24,29 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   /// Opens the folder; its keys are opened by the first call that needs them.
   /// - Parameters:
   ///   - path: absolute. The folder is made, with mode 0700, where its parent exists.
-  ///   - keys: who guards the store's key; nil for a key file inside the folder.
+  ///   - keys: who guards the store's key.
   ///   - allowsNetworkFilesystem: also where locks may not hold between machines.
   ///   - system: the disk, for tests.
   /// - Throws: `.invalidArgument` for a relative path; `.storeRefused` for a folder that is not acceptable; `.storeIO`,
   ///   `.storeFull`.
   public convenience init(
-    path: String, keys: (any KeyProvider)? = nil, clock: any Clock,
+    path: String, keys: KeyPlan = .file, clock: any Clock,
     random: any RandomSource = SystemRandomSource(), allowsNetworkFilesystem: Bool = false,
     system: any FileSystem = PosixFileSystem()
   ) throws(EnrollError) {
     let folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: allowsNetworkFilesystem)
-    let provider: any KeyProvider
-    if let keys {
-      provider = keys
-    } else {
-      provider = try KeyFileProvider(path: folder.path + "/key", random: random, system: system)
-    }
-    self.init(folder: folder, provider: provider, clock: clock, random: random)
+    let chooser = try keys.chooser(forStoreAt: folder.path, random: random, system: system)
+    self.init(folder: folder, chooser: chooser, clock: clock, random: random)
   }
 
   private init(
-    folder: StoreFolder, provider: any KeyProvider, clock: any Clock, random: any RandomSource
+    folder: StoreFolder, chooser: KeyChooser, clock: any Clock, random: any RandomSource
   ) {
     self.folder = folder
     self.clock = clock
     self.random = random
     storeLock = StoreLock(StoreNames.lock, in: folder)
-    ring = KeyRing(folder: folder, provider: provider, random: random, storeLock: storeLock)
+    ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: storeLock)
   }
 
   /// Opens the keys now, so that a locked store is known before anything depends on it.
@@ -59,6 +54,53 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   public func unlock() throws(EnrollError) {
     try origin.check()
     _ = try ring.open()
+  }
+
+  // MARK: Keys
+
+  /// Moves the store's key to another provider, or has the same one wrap it anew; nothing is lost wherever that is
+  /// interrupted. Other processes go on meanwhile.
+  /// - Parameters:
+  ///   - keys: who guards the key from now on.
+  ///   - newDataKey: also make a new key and seal every file with it. Files that cannot be opened, and those that were
+  ///     set aside, stay as they are, and the older keys then stay with them.
+  /// - Returns: the name of the provider that has the key now.
+  /// - Throws: `.notFound` for a store without keys; `.storeLocked` and its kin where the key cannot be opened, or the
+  ///   new provider cannot take it: then nothing has changed, or both open the store.
+  @discardableResult
+  public func replaceKeys(_ keys: KeyPlan, newDataKey: Bool = false) throws(EnrollError) -> String {
+    try origin.check()
+    let chooser = try keys.chooser(forStoreAt: folder.path, random: random, system: folder.system)
+    let provider = try ring.replace(with: chooser, reseal: nil)
+    // A step of its own: between the two, whoever can open the store before or after can open it.
+    guard newDataKey else { return provider }
+    return try ring.replace(with: chooser) { () throws(EnrollError) in try self.reseal() }
+  }
+
+  /// - Returns: whether nothing needs the older keys any more.
+  private func reseal() throws(EnrollError) -> Bool {
+    var isComplete = true
+    // By their locks: one that is being saved for the first time this moment has its lock already.
+    for name in try folder.names() {
+      if StoreNames.isSetAside(name) { isComplete = false }
+      guard let tag = AccountFileNames.tag(ofWriteLock: name) else { continue }
+      let file = AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random)
+      if try !file.reseal() { isComplete = false }
+    }
+    let held = try storeLock.take()
+    defer { held.release() }
+    for name in [StoreNames.installation, StoreNames.outbox] {
+      let file = try storeFile(name)
+      do throws(EnrollError) {
+        guard let content = try file.read() else { continue }
+        let (plaintext, generation) = try file.open(content)
+        _ = try file.save(plaintext, after: generation)
+      } catch {
+        guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
+        isComplete = false
+      }
+    }
+    return isComplete
   }
 
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {

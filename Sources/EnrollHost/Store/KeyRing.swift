@@ -1,27 +1,40 @@
 // The store's keys and how they are opened. Made with the store; never made over a store that is
 // there, because a new key would turn every record into noise (reliability.md, Keys).
+//
+// Replaced without losing anything: the `keys` file first holds the old slots and the new ones; once the new ones were opened
+// from the disk, and what has to be sealed anew is, the old ones go. A process that dies in between leaves a store that both
+// open. Other processes notice before they seal anything: they look at the file's status under the lock of what they save.
 
 import EnrollCore
 import EnrollCrypto
 
 /// Opens the store's keys once and keeps them.
 final class KeyRing: @unchecked Sendable {
-  // Unchecked: `keys` is only touched with `condition` held.
+  // Unchecked: `loaded` and `chooser` are only touched with `condition` held.
   static let fileName = "keys"
   private static let temporaryName = "keys.temp"
 
+  /// Keys, and the file that they were read from.
+  private struct Loaded {
+    var keys: StoreKeys
+    var status: FileStatus
+  }
+
   private let folder: StoreFolder
-  private let provider: any KeyProvider
   private let random: any RandomSource
   private let storeLock: StoreLock
+  /// Held while keys are replaced: nobody else replaces them meanwhile.
+  private let replacing: StoreLock
   private let condition = Condition()
-  private var keys: StoreKeys?
+  private var chooser: KeyChooser
+  private var loaded: Loaded?
 
-  init(folder: StoreFolder, provider: any KeyProvider, random: any RandomSource, storeLock: StoreLock) {
+  init(folder: StoreFolder, chooser: KeyChooser, random: any RandomSource, storeLock: StoreLock) {
     self.folder = folder
-    self.provider = provider
+    self.chooser = chooser
     self.random = random
     self.storeLock = storeLock
+    replacing = StoreLock(StoreNames.keysLock, in: folder)
   }
 
   /// The keys, opened at the first call that succeeds. A new store is made where there is none.
@@ -29,76 +42,189 @@ final class KeyRing: @unchecked Sendable {
   func open() throws(EnrollError) -> StoreKeys {
     condition.lock()
     defer { condition.unlock() }
-    if let keys { return keys }
-    let opened: StoreKeys
-    if let file = try KeysFile.read(folder) { opened = try unwrap(file) } else { opened = try make() }
-    keys = opened
-    return opened
+    if let loaded { return loaded.keys }
+    let opened: Loaded
+    if let (file, status) = try KeysFile.read(folder) {
+      opened = Loaded(keys: try unwrap(file, chooser), status: status)
+    } else {
+      opened = try make()
+    }
+    loaded = opened
+    return opened.keys
   }
 
   /// The keys as they are on disk now: after another process replaced one.
   func reopen() throws(EnrollError) -> StoreKeys {
     condition.lock()
     defer { condition.unlock() }
-    guard let file = try KeysFile.read(folder) else { throw KeyRing.missing }
-    let opened = try unwrap(file)
-    keys = opened
-    return opened
+    return try reload()
+  }
+
+  /// The keys to seal with, under the lock of what is sealed: a key that another process replaced must not be used again,
+  /// or what it seals could not be opened once the old key is gone.
+  func forSealing() throws(EnrollError) -> StoreKeys {
+    let keys = try open()
+    let status = try folder.status(KeyRing.fileName)
+    condition.lock()
+    defer { condition.unlock() }
+    guard !status.isSame(as: loaded?.status) else { return loaded?.keys ?? keys }
+    guard let (file, seen) = try KeysFile.read(folder) else { throw KeyRing.missing }
+    // Moved to another provider, perhaps one that this process cannot open: the key that seals is the same.
+    if var known = loaded, known.keys.storeID == file.storeID, known.keys.active.id == file.active {
+      known.status = seen
+      loaded = known
+      return known.keys
+    }
+    return try reload()
+  }
+
+  /// Called with `condition` locked.
+  private func reload() throws(EnrollError) -> StoreKeys {
+    guard let (file, status) = try KeysFile.read(folder) else { throw KeyRing.missing }
+    let opened = Loaded(keys: try unwrap(file, chooser), status: status)
+    loaded = opened
+    return opened.keys
   }
 
   private static var missing: EnrollError {
     EnrollError(
-      .storeLocked, "the keys file is missing while sealed files are there; without it they cannot be read",
+      .storeLocked,
+      "the keys file is missing while sealed files are there; without it they cannot be read: put it back",
       field: "store")
   }
 
-  private func make() throws(EnrollError) -> StoreKeys {
+  // MARK: Making
+
+  private func make() throws(EnrollError) -> Loaded {
     let held = try storeLock.take()
     defer { held.release() }
     // Another process may have been faster.
-    if let file = try KeysFile.read(folder) { return try unwrap(file) }
+    if let (file, status) = try KeysFile.read(folder) {
+      return Loaded(keys: try unwrap(file, chooser), status: status)
+    }
     for name in try folder.names() where StoreNames.isSealed(name) { throw KeyRing.missing }
 
+    let provider = try chooser.best()
     let storeID = try random.bytes(StoreKeys.idCount)
     let keyID = try random.bytes(StoreKeys.idCount)
-    var material = try random.bytes(2 * StoreKeys.keyCount)
-    defer { material.withUnsafeMutableBytes { Wipe.bytes($0) } }
-    let both = Secret(material)
+    let both = try newKey(naming: nil)
     let file = KeysFile(storeID: storeID, active: keyID, slots: [])
     let wrapped = try provider.wrap(both, slot: file.slot(keyID))
     let whole = KeysFile(
       storeID: storeID, active: keyID,
       slots: [KeysFile.Slot(provider: provider.name, keyID: keyID, wrapped: wrapped)])
     // What cannot be opened again must not become the key of a store.
-    let opened = try unwrap(whole)
-    guard opened.nameKey == StoreKeys.halves(of: both)?.name else {
-      throw EnrollError(.internal, "the key provider gave another key back than it was given")
-    }
-    _ = try folder.replace(KeyRing.fileName, with: whole.encoded(), temporary: KeyRing.temporaryName)
-    return opened
+    let opened = try unwrap(whole, chooser)
+    guard opened.nameKey == StoreKeys.halves(of: both)?.name else { throw KeyRing.otherKey }
+    return Loaded(keys: opened, status: try save(whole))
   }
 
-  private func unwrap(_ file: KeysFile) throws(EnrollError) -> StoreKeys {
-    var keys: StoreKeys?
-    var older: [StoreKeys.DataKey] = []
-    for slot in file.slots where ASCII.equals(slot.provider, provider.name) {
-      let both = try provider.unwrap(slot.wrapped, slot: file.slot(slot.keyID))
-      guard let (name, data) = StoreKeys.halves(of: both) else {
-        throw EnrollError(.storeCorrupt, "a key in the keys file has \(both.count) bytes", field: "store")
-      }
-      let dataKey = StoreKeys.DataKey(id: slot.keyID, key: data)
-      if slot.keyID == file.active, keys == nil {
-        keys = StoreKeys(storeID: file.storeID, nameKey: name, active: dataKey)
-      } else {
-        older.append(dataKey)
-      }
+  /// What a slot wraps, with a new data key; and with a new key of names unless there is one.
+  private func newKey(naming nameKey: Secret?) throws(EnrollError) -> Secret {
+    var material = try random.bytes(2 * StoreKeys.keyCount)
+    defer { material.withUnsafeMutableBytes { Wipe.bytes($0) } }
+    guard let nameKey else { return Secret(material) }
+    return StoreKeys.both(nameKey, Secret(Array(material[..<StoreKeys.keyCount])))
+  }
+
+  private func save(_ file: KeysFile) throws(EnrollError) -> FileStatus {
+    try folder.replace(KeyRing.fileName, with: file.encoded(), temporary: KeyRing.temporaryName)
+  }
+
+  private static var otherKey: EnrollError {
+    EnrollError(.internal, "the key provider gave another key back than it was given")
+  }
+
+  // MARK: Opening
+
+  private func unwrap(_ file: KeysFile, _ chooser: KeyChooser) throws(EnrollError) -> StoreKeys {
+    guard let active = try dataKey(file.active, file, chooser) else { throw chooser.mismatch(file) }
+    var keys = StoreKeys(storeID: file.storeID, nameKey: active.name, active: active.data)
+    for slot in file.slots where keys.dataKey(slot.keyID) == nil {
+      if let older = try dataKey(slot.keyID, file, chooser) { keys.older.append(older.data) }
     }
-    guard var keys else {
-      throw EnrollError(
-        .storeKey, "the store was not locked with the key provider \(provider.name)", field: "store")
-    }
-    keys.older = older
     return keys
+  }
+
+  private func dataKey(
+    _ id: [UInt8], _ file: KeysFile, _ chooser: KeyChooser
+  ) throws(EnrollError) -> (name: Secret, data: StoreKeys.DataKey)? {
+    guard let both = try chooser.open(id, in: file) else { return nil }
+    guard let (name, data) = StoreKeys.halves(of: both) else {
+      throw EnrollError(.storeCorrupt, "a key in the keys file has \(both.count) bytes", field: "store")
+    }
+    return (name, StoreKeys.DataKey(id: id, key: data))
+  }
+
+  // MARK: Replacing
+
+  /// Has the keys wrapped by the best provider of `chooser`, anew if it has them already, and forgets all other slots.
+  /// - Parameters:
+  ///   - reseal: nil to keep the data key. Otherwise there is a new one; called once it seals, to seal anew what is
+  ///     there. Returns whether nothing needs the older keys any more.
+  /// - Returns: the name of the provider.
+  func replace(
+    with new: KeyChooser, reseal: (() throws(EnrollError) -> Bool)?
+  ) throws(EnrollError) -> String {
+    let held = try replacing.take()
+    defer { held.release() }
+    guard let (before, _) = try KeysFile.read(folder) else {
+      throw EnrollError(.notFound, "the store has no keys yet: there is nothing to wrap anew", field: "store")
+    }
+    let old = locked { chooser }
+    let opened = try unwrap(before, old)
+    let provider = try new.best()
+    if before.slots.contains(where: { ASCII.equals($0.provider, provider.name) }) { try provider.renew() }
+
+    var wanted = KeysFile(storeID: before.storeID, active: before.active, slots: [])
+    if reseal != nil { wanted.active = try random.bytes(StoreKeys.idCount) }
+    if reseal != nil {
+      let key = try newKey(naming: opened.nameKey)
+      try wrap(key, wanted.active, provider, &wanted)
+    }
+    for key in [opened.active] + opened.older {
+      try wrap(StoreKeys.both(opened.nameKey, key.key), key.id, provider, &wanted)
+    }
+
+    // The new slots first, so that a search for the active key finds them; the old ones stay until all is well.
+    var both = wanted
+    both.slots += before.slots
+    let status = try save(both)
+    let keys = try unwrap(wanted, KeyChooser([provider], isAutomatic: false))
+    guard keys.nameKey == opened.nameKey, reseal != nil || keys.active.key == opened.active.key else {
+      throw KeyRing.otherKey
+    }
+    locked {
+      chooser = new
+      loaded = Loaded(keys: keys, status: status)
+    }
+
+    if let reseal, try reseal() {
+      wanted.slots = wanted.slots.filter { $0.keyID == wanted.active }
+    }
+    let last = try save(wanted)
+    let left = try unwrap(wanted, KeyChooser([provider], isAutomatic: false))
+    locked { loaded = Loaded(keys: left, status: last) }
+    for slot in before.slots {
+      for candidate in old.candidates where ASCII.equals(candidate.name, slot.provider) {
+        // What stays behind opens nothing any more.
+        try? candidate.discard(slot.wrapped, slot: before.slot(slot.keyID))
+      }
+    }
+    return provider.name
+  }
+
+  private func wrap(
+    _ both: Secret, _ id: [UInt8], _ provider: any KeyProvider, _ file: inout KeysFile
+  ) throws(EnrollError) {
+    let wrapped = try provider.wrap(both, slot: file.slot(id))
+    file.slots.append(KeysFile.Slot(provider: provider.name, keyID: id, wrapped: wrapped))
+  }
+
+  private func locked<Value>(_ body: () -> Value) -> Value {
+    condition.lock()
+    defer { condition.unlock() }
+    return body()
   }
 }
 
@@ -112,5 +238,12 @@ extension StoreKeys {
         Secret(UnsafeRawBufferPointer(rebasing: bytes[keyCount...]))
       )
     }
+  }
+
+  static func both(_ name: Secret, _ data: Secret) -> Secret {
+    var bytes = name.revealBytes()
+    defer { bytes.withUnsafeMutableBytes { Wipe.bytes($0) } }
+    data.withBytes { bytes += $0 }
+    return Secret(bytes)
   }
 }

@@ -52,9 +52,9 @@ struct KeysFile {
   }
 
   /// nil where there is none.
-  static func read(_ folder: StoreFolder) throws(EnrollError) -> KeysFile? {
-    guard let (bytes, _) = try folder.read(KeyRing.fileName, limit: 1 << 16) else { return nil }
-    return try KeysFile(bytes)
+  static func read(_ folder: StoreFolder) throws(EnrollError) -> (file: KeysFile, status: FileStatus)? {
+    guard let (bytes, status) = try folder.read(KeyRing.fileName, limit: 1 << 16) else { return nil }
+    return (try KeysFile(bytes), status)
   }
 
   /// - Throws: `.storeCorrupt`, `.storeVersion`.

@@ -48,7 +48,7 @@ struct SealedFile: Sendable {
     let (generation, overflow) = last.addingReportingOverflow(1)
     guard !overflow else { throw EnrollError(.storeIO, "\(name) has run out of generations", field: "store") }
     let sealed = try SealedFormat.seal(
-      plaintext, tag: tag, generation: generation, keys: try ring.open(), random: random)
+      plaintext, tag: tag, generation: generation, keys: try ring.forSealing(), random: random)
     let status = try folder.replace(
       name, with: sealed, temporary: temporary, reserve: usesReserve ? reserve : nil)
     return (generation, Array(sealed[..<SealedHeader.count]), status)

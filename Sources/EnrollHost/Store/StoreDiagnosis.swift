@@ -10,6 +10,10 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public var permissions: UInt32
   /// Names of the providers that guard the store's key; empty for a store that has none yet.
   public var keyProviders: [String] = []
+  /// Which provider would get the key of a new store here, and why.
+  public var keyDecision: KeyDecision?
+  /// The providers that were looked at for that.
+  public var keyCandidates: [KeyCandidate] = []
   /// Sealed records, readable or not.
   public var accountCount = 0
   /// Damaged files that were set aside.
@@ -17,12 +21,14 @@ public struct StoreDiagnosis: Equatable, Sendable {
   /// Why the store cannot be used; nil when it can.
   public var problem: EnrollError?
 
-  /// - Parameter path: absolute.
+  /// - Parameters:
+  ///   - path: absolute.
+  ///   - keys: with what the key is looked for.
   /// - Returns: nil where there is no such folder.
   /// - Throws: `.invalidArgument` for a relative path; `.storeRefused`, `.storeIO` for what is no folder, or cannot be
   ///   looked into.
   public static func examine(
-    path: String, system: any FileSystem = PosixFileSystem()
+    path: String, keys: KeyPlan = .file, system: any FileSystem = PosixFileSystem()
   ) throws(EnrollError) -> StoreDiagnosis? {
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
       throw EnrollError(.invalidArgument, "the store wants an absolute path", field: "store")
@@ -36,7 +42,8 @@ public struct StoreDiagnosis: Equatable, Sendable {
       let names = try StoreFault.patiently { () throws(FileFault) in try system.list(folder) }
       var found = StoreDiagnosis(owner: status.owner, permissions: status.permissions)
       found.count(names)
-      found.look(into: path, names, system)
+      found.consider(keys, path, system)
+      found.look(into: path, names, keys, system)
       return found
     } catch {
       if error.number == ENOTDIR || error.number == ELOOP {
@@ -54,11 +61,22 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
   }
 
+  private mutating func consider(_ keys: KeyPlan, _ path: String, _ system: any FileSystem) {
+    guard let chooser = try? keys.chooser(forStoreAt: path, random: SystemRandomSource(), system: system)
+    else {
+      return
+    }
+    keyCandidates = chooser.survey()
+    keyDecision = chooser.decision(keyCandidates)
+  }
+
   /// What using the store would come upon first.
-  private mutating func look(into path: String, _ names: [String], _ system: any FileSystem) {
+  private mutating func look(
+    into path: String, _ names: [String], _ plan: KeyPlan, _ system: any FileSystem
+  ) {
     do throws(EnrollError) {
       let folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: false)
-      guard let keys = try KeysFile.read(folder) else {
+      guard let (keys, _) = try KeysFile.read(folder) else {
         if names.contains(where: { StoreNames.isSealed($0) }) {
           throw EnrollError(
             .storeLocked,
@@ -70,7 +88,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
       for slot in keys.slots where !keyProviders.contains(where: { ASCII.equals($0, slot.provider) }) {
         keyProviders.append(slot.provider)
       }
-      try FileTokenStore(path: path, clock: SystemClock(), system: system).unlock()
+      try FileTokenStore(path: path, keys: plan, clock: SystemClock(), system: system).unlock()
     } catch {
       problem = error
     }

@@ -5,6 +5,7 @@ import EnrollCore
 /// The names that belong to one account.
 struct AccountFileNames {
   private static let recordSuffix = ".record"
+  private static let writeLockSuffix = ".write"
 
   /// 32 hexadecimal digits.
   let stem: String
@@ -17,12 +18,17 @@ struct AccountFileNames {
   /// Space kept for the next change of tokens.
   var reserve: String { stem + ".reserve" }
   var renewLock: String { stem + ".renew" }
-  var writeLock: String { stem + ".write" }
+  var writeLock: String { stem + Self.writeLockSuffix }
 
   /// The tag in the name of a record; nil for any other file.
-  static func tag(ofRecord name: String) -> [UInt8]? {
+  static func tag(ofRecord name: String) -> [UInt8]? { tag(name, recordSuffix) }
+
+  /// The tag in the name of a write lock, which is there before its record is; nil for any other file.
+  static func tag(ofWriteLock name: String) -> [UInt8]? { tag(name, writeLockSuffix) }
+
+  private static func tag(_ name: String, _ suffix: String) -> [UInt8]? {
     let bytes = Array(name.utf8)
-    let suffix = Array(recordSuffix.utf8)
+    let suffix = Array(suffix.utf8)
     guard bytes.count == 32 + suffix.count, bytes[32...].elementsEqual(suffix) else { return nil }
     var tag: [UInt8] = []
     for index in stride(from: 0, to: 32, by: 2) {
@@ -39,6 +45,8 @@ enum StoreNames {
   static let outbox = "outbox"
   static let installation = "installation"
   static let lock = "store.lock"
+  /// Held while keys are replaced.
+  static let keysLock = "keys.lock"
 
   /// Whether the file means nothing without the store's key.
   static func isSealed(_ name: String) -> Bool {

@@ -9,7 +9,8 @@ import EnrollJSON
 enum Directories {
   static let surroundings = Surroundings(
     configuration: { name throws(EnrollError) in try configuration(name) },
-    defaultStore: { () throws(EnrollError) in try own("XDG_DATA_HOME", "/.local/share") })
+    defaultStore: { () throws(EnrollError) in try own("XDG_DATA_HOME", "/.local/share") },
+    defaultKeys: .automatic)
 
   /// Bytes of a configuration file.
   private static let limit = 1 << 20

@@ -356,14 +356,14 @@ struct StoreRefusalTests {
         Secret(Base64URL.decode(wrapped["key"]?.string ?? "") ?? [])
       }
     }
-    let store = try folder.open(keys: Vault())
+    let store = try folder.open(keys: KeyPlan(.custom(Vault())))
     try store.update(.default) { $0.asksForLogin = true }
     #expect(try !folder.names().contains("key"), "the provider decides where keys are")
     #expect(reading() == .storeKey)
-    #expect(try folder.open(keys: Vault()).read(.default)?.asksForLogin == true)
+    #expect(try folder.open(keys: KeyPlan(.custom(Vault()))).read(.default)?.asksForLogin == true)
     let elsewhere = TestFolder()
     let keyFile = try KeyFileProvider(path: elsewhere.path + "/my key")
-    try elsewhere.open(keys: keyFile).update(.default) { $0.asksForLogin = true }
+    try elsewhere.open(keys: KeyPlan(.custom(keyFile))).update(.default) { $0.asksForLogin = true }
     #expect(FileManager.default.fileExists(atPath: elsewhere.path + "/my key"))
     #expect(try !elsewhere.names().contains("key"))
   }

@@ -24,7 +24,7 @@ final class TestFolder: Sendable {
 
   func open(
     clock: any EnrollCore.Clock = FakeClock(), system: any FileSystem = PosixFileSystem(),
-    keys: (any KeyProvider)? = nil,
+    keys: KeyPlan = .file,
     allowsNetworkFilesystem: Bool = false
   ) throws(EnrollError) -> FileTokenStore {
     try FileTokenStore(

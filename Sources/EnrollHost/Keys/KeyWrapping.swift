@@ -1,35 +1,8 @@
-// Who guards the store's key. A provider wraps the key such that only it can unwrap it, and the store keeps what it gave: so a
-// provider may hold a key of its own (key file, keyring, passphrase) or have one that never leaves its hardware.
+// How providers that have a key of 32 bytes wrap with it: the way in which the store seals its files, bound to the slot.
 
 public import EnrollCore
 public import EnrollCrypto
 public import EnrollJSON
-
-/// What a wrapped key belongs to. A provider binds it into the wrapping, so that a slot cannot be moved.
-public struct KeySlot: Sendable {
-  /// Base64url, as in the `keys` file.
-  public var storeID: String
-  public var keyID: String
-
-  public init(storeID: String, keyID: String) {
-    self.storeID = storeID
-    self.keyID = keyID
-  }
-}
-
-/// One way to keep the store's key from others.
-public protocol KeyProvider: AnyObject, Sendable {
-  /// Stands in the `keys` file: `file`. ASCII letters, digits and hyphens.
-  var name: String { get }
-
-  /// Wraps a store's new key. May make whatever it needs for that, durably, before it returns.
-  /// - Returns: what ``unwrap(_:slot:)`` will need; no secret in the clear.
-  func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject
-
-  /// - Throws: `.storeLocked` while the means to unwrap are not to be had; `.storeKey` when they are not this store's;
-  ///   `.storeCorrupt`, `.storeRefused`, `.storeIO` where they are files.
-  func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
-}
 
 /// Wrapping with a key of 32 bytes, for the providers that have one.
 public enum KeyWrapping {

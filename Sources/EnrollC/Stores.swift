@@ -1,0 +1,77 @@
+// Stores as a whole, without a client.
+
+public import CEnroll
+import EnrollCommands
+import EnrollCore
+import EnrollJSON
+
+/// Who guards a store's key; NULL for a key file in its directory.
+public typealias KeysIn = UnsafePointer<enroll_keys>
+
+/// Runs a command about the store of a directory.
+private func run(
+  _ command: String, _ directory: TextIn?, _ size: Int, _ keys: KeysIn?,
+  _ more: () throws(EnrollError) -> [(String, JSON?)] = { [] }
+) throws(EnrollError) -> JSON {
+  let path = try TextInput(directory, size, "directory").requiredText(limit: TextLimit.path)
+  return try CommandTable.call(
+    command, .object([("store", .string(path))] + (try more())), client: nil, deadline: .distantFuture,
+    cancellation: nil, keys: try KeyPlan.read(keys))
+}
+
+@_cdecl("enroll_accounts_list") @implementation
+public func enroll_accounts_list(
+  _ directory: TextIn?, _ directory_size: Int, _ keys: KeysIn?, _ accounts: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let output = try require(accounts, "accounts")
+    output.pointee = try enroll_buf(try run("accounts.list", directory, directory_size, keys).serialized())
+  }
+}
+
+@_cdecl("enroll_accounts_remove") @implementation
+public func enroll_accounts_remove(
+  _ directory: TextIn?, _ directory_size: Int, _ keys: KeysIn?, _ account: TextIn?, _ account_size: Int,
+  _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    _ = try run("accounts.remove", directory, directory_size, keys) { () throws(EnrollError) in
+      let account = try TextInput(account, account_size, "account").requiredText(limit: TextLimit.name)
+      return [("account", .string(account))]
+    }
+  }
+}
+
+@_cdecl("enroll_installation_reset") @implementation
+public func enroll_installation_reset(
+  _ directory: TextIn?, _ directory_size: Int, _ keys: KeysIn?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    _ = try run("installation.reset", directory, directory_size, keys)
+  }
+}
+
+@_cdecl("enroll_store_diagnose") @implementation
+public func enroll_store_diagnose(
+  _ directory: TextIn?, _ directory_size: Int, _ keys: KeysIn?, _ diagnosis: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let output = try require(diagnosis, "diagnosis")
+    output.pointee = try enroll_buf(try run("store.diagnose", directory, directory_size, keys).serialized())
+  }
+}
+
+@_cdecl("enroll_store_rekey") @implementation
+public func enroll_store_rekey(
+  _ directory: TextIn?, _ directory_size: Int, _ keys: KeysIn?, _ new_keys: KeysIn?, _ new_data_key: Int32,
+  _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let path = try TextInput(directory, directory_size, "directory").requiredText(limit: TextLimit.path)
+    let plan = try KeyPlan.read(keys)
+    _ = try CommandTable.call(
+      "store.rekey", .object([("store", .string(path)), ("newDataKey", .bool(new_data_key != 0))]),
+      client: nil,
+      deadline: .distantFuture, cancellation: nil, keys: plan, newKeys: try KeyPlan.read(new_keys) ?? plan)
+  }
+}

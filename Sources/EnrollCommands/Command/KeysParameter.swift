@@ -1,0 +1,82 @@
+// Who guards a store's key, as a caller says it; or the program's default: a library's is a key file, the daemon's the best
+// that is present (reliability.md, Keys).
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+
+extension Schema {
+  static let keyProvider = Schema(
+    .oneOf(KeyPlan.choices),
+    "auto: the best that is present, or the one that has the key. secret-service: the desktop's keyring.")
+
+  static func keys(_ documentation: String) -> Schema {
+    .object(
+      [
+        .required("provider", .keyProvider),
+        .optional(
+          "file",
+          .text("file: an absolute path, elsewhere than in the store, where it else is.", maximumBytes: 4095)),
+        .optional("passphrase", .text("passphrase: what the user typed.", maximumBytes: 1024)),
+        .optional(
+          "sessionCacheSeconds",
+          Schema(
+            .integer(0...KeyPlan.longestSessionSeconds),
+            "How long the opened key is remembered in the kernel's keyring for other processes of the user."),
+          default: .integer(0)),
+      ], documentation)
+  }
+}
+
+extension Schema.Property {
+  static let keys = Schema.Property.optional(
+    "keys", .keys("Who guards the store's key. The daemon's default: provider auto; a library's: file."))
+}
+
+extension KeyPlan {
+  static let automaticName = "auto"
+
+  /// What a caller can name.
+  static let choices = [
+    automaticName, KeyFileProvider.providerName, SecretService.providerName,
+    PassphraseKeyProvider.providerName,
+  ]
+
+  /// - Parameter object: what the schema has accepted.
+  /// - Throws: `.invalidArgument` for what belongs to another provider.
+  init(_ object: JSONObject) throws(EnrollError) {
+    let provider = object["provider"]?.string ?? ""
+    let path = object["file"]?.string
+    let passphrase = object["passphrase"]?.string
+    if path != nil, !ASCII.equals(provider, KeyFileProvider.providerName) {
+      throw EnrollError(.invalidArgument, "keys.file goes with provider file, not \(provider)", field: "keys")
+    }
+    let takesPassphrase =
+      ASCII.equals(provider, PassphraseKeyProvider.providerName) || ASCII.equals(provider, Self.automaticName)
+    if passphrase != nil, !takesPassphrase {
+      throw EnrollError(
+        .invalidArgument, "keys.passphrase goes with provider passphrase or auto, not \(provider)",
+        field: "keys")
+    }
+    if ASCII.equals(provider, Self.automaticName) {
+      self = .automatic
+    } else if ASCII.equals(provider, SecretService.providerName) {
+      self.init(.secretService)
+    } else if ASCII.equals(provider, PassphraseKeyProvider.providerName) {
+      self.init(.passphrase)
+    } else {
+      self.init(.file(path: path))
+    }
+    self.passphrase = passphrase.map { Secret($0) }
+    sessionCacheSeconds = object["sessionCacheSeconds"]?.integer ?? 0
+  }
+}
+
+extension Invocation {
+  /// The parameter of that name, or what the face gave beside the parameters, or the program's default.
+  func keyPlan(_ name: String = "keys") throws(EnrollError) -> KeyPlan {
+    if let object = object(name) { return try KeyPlan(object) }
+    return keys ?? session?.surroundings.defaultKeys ?? .file
+  }
+}

@@ -1,0 +1,55 @@
+// Who guards the store's key. A provider wraps the key such that only it can unwrap it, and the store keeps what it gave: so a
+// provider may hold a key of its own (key file, keyring, passphrase) or have one that never leaves its hardware.
+
+public import EnrollCrypto
+public import EnrollJSON
+
+/// What a wrapped key belongs to. A provider binds it into the wrapping, so that a slot cannot be moved.
+public struct KeySlot: Sendable {
+  /// Base64url, as in the `keys` file.
+  public var storeID: String
+  public var keyID: String
+
+  public init(storeID: String, keyID: String) {
+    self.storeID = storeID
+    self.keyID = keyID
+  }
+}
+
+/// Whether a provider can be used on this machine, now. The text says why not, and what would help.
+public enum KeyPresence: Equatable, Sendable {
+  case present
+  /// It is there, and shut: somebody has to unlock it.
+  case locked(String)
+  case absent(String)
+}
+
+/// One way to keep the store's key from others.
+public protocol KeyProvider: AnyObject, Sendable {
+  /// Stands in the `keys` file: `file`. ASCII letters, digits and hyphens.
+  var name: String { get }
+
+  /// Looked at before the provider is chosen for a new store, or for one that moves.
+  func presence() -> KeyPresence
+
+  /// Wraps a store's new key. May make whatever it needs for that, durably, before it returns.
+  /// - Returns: what ``unwrap(_:slot:)`` will need; no secret in the clear.
+  func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject
+
+  /// - Throws: `.storeLocked` while the means to unwrap are not to be had; `.storeKey` when they are not this store's;
+  ///   `.storeCorrupt`, `.storeRefused`, `.storeIO` where they are files.
+  func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
+
+  /// Before the keys of a store are wrapped again by the same provider: what it wraps with from now on is new. What it
+  /// wrapped before still unwraps.
+  func renew() throws(EnrollError)
+
+  /// The slot is gone from the `keys` file for good: whatever was kept for it alone may go too.
+  func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError)
+}
+
+extension KeyProvider {
+  public func presence() -> KeyPresence { .present }
+  public func renew() throws(EnrollError) {}
+  public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {}
+}

@@ -1,0 +1,349 @@
+// Who guards the store's key, one provider at a time: what opens a store, what keeps it shut, and that a store that stays shut
+// is never replaced by an empty one.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Foundation
+import Testing
+
+/// What `body` throws.
+func failure(_ body: () throws(EnrollError) -> Void) -> EnrollError? {
+  do { try body() } catch { return error }
+  return nil
+}
+
+extension TestFolder {
+  /// A store with one record, guarded as `keys` says.
+  @discardableResult
+  func filled(_ keys: KeyPlan) throws(EnrollError) -> FileTokenStore {
+    let store = try open(keys: keys)
+    try store.update(.default) { $0.registrationType = "SOCIAL" }
+    return store
+  }
+
+  /// Whether a new process with these keys reads what ``filled(_:)`` wrote.
+  func reads(_ keys: KeyPlan) -> Bool {
+    (try? open(keys: keys).read(.default)?.registrationType) == "SOCIAL"
+  }
+
+  func failure(_ keys: KeyPlan) -> EnrollError? {
+    do { _ = try open(keys: keys).read(.default) } catch { return error }
+    return nil
+  }
+
+  /// Every file and its content.
+  func content() throws -> [String: [UInt8]] {
+    var all: [String: [UInt8]] = [:]
+    for name in try names() { all[name] = try bytes(store + "/" + name) }
+    return all
+  }
+}
+
+@Suite
+struct KeyProviderTests {
+  private let folder = TestFolder()
+
+  @Test("a keeper's secret opens the store in another process, and the keys file alone does not")
+  func keeper() throws {
+    let keeper = FakeSecretKeeper()
+    try folder.filled(KeyPlan(.host(keeper)))
+    #expect(folder.reads(KeyPlan(.host(keeper))))
+    #expect(keeper.items.count == 1)
+    #expect(try !folder.names().contains("key"), "there is no key file")
+    #expect(folder.failure(KeyPlan(.host(FakeSecretKeeper())))?.code == .storeLocked)
+  }
+
+  @Test(
+    "a locked keeper is storeLocked with words, changes nothing, and the same process goes on once it is unlocked"
+  )
+  func lockedKeeper() throws {
+    let keeper = FakeSecretKeeper()
+    try folder.filled(KeyPlan(.host(keeper)))
+    let before = try folder.content()
+    keeper.isLocked = true
+    let store = try folder.open(keys: KeyPlan(.host(keeper)))
+    for _ in 0..<3 {
+      let failed = failure { () throws(EnrollError) in _ = try store.read(.default) }
+      #expect(failed?.code == .storeLocked)
+      #expect(failed?.message.contains("unlock") == true)
+      #expect(
+        code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } } == .storeLocked)
+      #expect(code { () throws(EnrollError) in _ = try store.accounts() } == .storeLocked)
+      #expect(code { () throws(EnrollError) in _ = try store.installationID() } == .storeLocked)
+    }
+    #expect(try folder.content() == before)
+    keeper.isLocked = false
+    #expect(try store.read(.default)?.registrationType == "SOCIAL")
+  }
+
+  @Test("a keeper that locks itself later does not stop a process that has the key")
+  func locksLater() throws {
+    let keeper = FakeSecretKeeper()
+    let store = try folder.filled(KeyPlan(.host(keeper)))
+    keeper.isLocked = true
+    try store.update(.default) { $0.tokenEpoch += 1 }
+    #expect(try store.read(.default)?.registrationType == "SOCIAL")
+  }
+
+  @Test("a new store waits for a locked keeper: nothing is made")
+  func newStoreWaits() throws {
+    let keeper = FakeSecretKeeper()
+    keeper.isLocked = true
+    let store = try folder.open(keys: KeyPlan(.host(keeper)))
+    #expect(
+      code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } } == .storeLocked)
+    #expect(try folder.names(".record").isEmpty && !folder.names().contains("keys"))
+    keeper.isLocked = false
+    try store.update(.default) { $0.tokenEpoch += 1 }
+  }
+
+  @Test(
+    "a keeper that lost its item is storeLocked and names the item; another secret in its place is not the store's"
+  )
+  func lostItem() throws {
+    let keeper = FakeSecretKeeper()
+    try folder.filled(KeyPlan(.host(keeper)))
+    let (name, secret) = try #require(keeper.items.first.map { ($0.key, $0.value) })
+    let before = try folder.content()
+    keeper.items = [:]
+    let lost = try #require(folder.failure(KeyPlan(.host(keeper))))
+    #expect(lost.code == .storeLocked && lost.message.contains(name))
+    keeper.items = [name: Secret([UInt8](repeating: 7, count: 32))]
+    #expect(folder.failure(KeyPlan(.host(keeper)))?.code == .storeKey)
+    keeper.items = [name: Secret([1, 2, 3])]
+    #expect(folder.failure(KeyPlan(.host(keeper)))?.code == .storeKey)
+    #expect(try folder.content() == before)
+    keeper.items = [name: secret]
+    #expect(folder.reads(KeyPlan(.host(keeper))))
+  }
+
+  @Test("a keeper that does not give back what it took guards no store")
+  func forgetfulKeeper() throws {
+    final class Sieve: SecretKeeper {
+      func load(_ name: SecretName) throws(EnrollError) -> Secret? { nil }
+      func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {}
+      func remove(_ name: SecretName) throws(EnrollError) {}
+    }
+    let store = try folder.open(keys: KeyPlan(.host(Sieve())))
+    #expect(code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } } == .storeIO)
+    #expect(try !folder.names().contains("keys"))
+  }
+
+  @Test("the passphrase opens the store; another, none and an empty one say what to do and change nothing")
+  func passphrase() throws {
+    let right = KeyPlan(.passphrase, passphrase: Secret("correct horse"))
+    try folder.filled(right)
+    #expect(folder.reads(right))
+    let before = try folder.content()
+    let wrong = try #require(folder.failure(KeyPlan(.passphrase, passphrase: Secret("correct horsf"))))
+    #expect(wrong.code == .storeKey && wrong.message.contains("ask the user again"))
+    let none = try #require(folder.failure(KeyPlan(.passphrase)))
+    #expect(none.code == .storeLocked && none.message.contains("ask the user"))
+    #expect(try folder.content() == before)
+    let empty = TestFolder()
+    let store = try empty.open(keys: KeyPlan(.passphrase, passphrase: Secret("")))
+    #expect(
+      code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } } == .invalidArgument
+    )
+  }
+
+  @Test(
+    "the passphrase's slot says scrypt at N = 2^17, and a slot that is cheaper or dearer than ours is damaged"
+  )
+  func scryptCost() throws {
+    let provider = PassphraseKeyProvider(Secret("p"))
+    let slot = KeySlot(storeID: "s", keyID: "k")
+    let key = Secret([UInt8](repeating: 3, count: 64))
+    var wrapped = try provider.wrap(key, slot: slot)
+    #expect(wrapped["scryptCost"]?.integer == 17)
+    #expect(try provider.unwrap(wrapped, slot: slot) == key)
+    // By RFC 7914 with the same numbers, whatever the provider does.
+    let salt = try #require(wrapped["scryptSalt"]?.string.flatMap { Base64URL.decode($0) })
+    let derived = try Scrypt.derive(password: Secret("p"), salt: salt, n: 1 << 17, r: 8, p: 1, count: 32)
+    #expect(try KeyWrapping.unwrap(wrapped, under: derived, slot: slot, provider: "passphrase") == key)
+    for cost: Int64 in [13, 19, -1, .max] {
+      wrapped["scryptCost"] = .integer(cost)
+      #expect(
+        code { () throws(EnrollError) in _ = try provider.unwrap(wrapped, slot: slot) } == .storeCorrupt)
+    }
+  }
+
+  @Test("a slot of another store or key does not open")
+  func movedSlot() throws {
+    let keeper = FakeSecretKeeper()
+    let provider = KeeperKeyProvider(name: "host", title: "the keeper", keeper: keeper)
+    let key = Secret([UInt8](repeating: 3, count: 64))
+    let wrapped = try provider.wrap(key, slot: KeySlot(storeID: "s", keyID: "k"))
+    #expect(try provider.unwrap(wrapped, slot: KeySlot(storeID: "s", keyID: "k")) == key)
+    #expect(
+      code { () throws(EnrollError) in
+        _ = try provider.unwrap(wrapped, slot: KeySlot(storeID: "s", keyID: "l"))
+      } == .storeCorrupt)
+    #expect(
+      code { () throws(EnrollError) in
+        _ = try provider.unwrap(wrapped, slot: KeySlot(storeID: "t", keyID: "k"))
+      } == .storeLocked)
+  }
+
+  @Test("a program that looks for the key in another place is told where it is")
+  func mismatch() throws {
+    try folder.filled(KeyPlan(.host(FakeSecretKeeper())))
+    let before = try folder.content()
+    let failed = try #require(folder.failure(.file))
+    #expect(failed.code == .storeKey)
+    #expect(failed.message.contains("kept by host") && failed.message.contains("with file"))
+    #expect(try folder.content() == before)
+  }
+
+  @Test("how long a key is remembered is bounded")
+  func sessionLimit() {
+    for seconds: Int64 in [-1, KeyPlan.longestSessionSeconds + 1, .max] {
+      #expect(folder.failure(KeyPlan(.file(), sessionCacheSeconds: seconds))?.code == .invalidArgument)
+    }
+  }
+}
+
+@Suite
+struct KeyChoiceTests {
+  private let folder = TestFolder()
+
+  /// Without a session bus there is no Secret Service, whatever machine this is.
+  private static let hasBus =
+    ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"] != nil
+    || FileManager.default.fileExists(
+      atPath: (ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? "/nonexistent") + "/bus")
+
+  @Test("the best that is present is chosen, and the diagnosis says which and why", .enabled(if: !hasBus))
+  func choice() throws {
+    try folder.filled(.automatic)
+    let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: .automatic))
+    #expect(diagnosis.keyProviders == ["file"])
+    #expect(diagnosis.problem == nil)
+    #expect(diagnosis.keyDecision?.provider == "file")
+    let reason = diagnosis.keyDecision?.reason ?? ""
+    #expect(reason.contains("no secret-service") && reason.contains("session bus"), "\(reason)")
+    #expect(diagnosis.keyCandidates.map(\.name) == ["passphrase", "secret-service", "file"])
+    #expect(diagnosis.keyCandidates.last?.presence == .present)
+  }
+
+  @Test("a passphrase that was given is used")
+  func passphrase() throws {
+    let typed = KeyPlan(.automatic, passphrase: Secret("p"))
+    try folder.filled(typed)
+    let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: typed))
+    #expect(diagnosis.keyProviders == ["passphrase"])
+    #expect(diagnosis.keyDecision?.provider == "passphrase")
+  }
+
+  @Test("a store that is there is opened by who has its key, never by who would be chosen")
+  func presentStore() throws {
+    let typed = KeyPlan(.automatic, passphrase: Secret("p"))
+    try folder.filled(KeyPlan(.passphrase, passphrase: Secret("p")))
+    let without = try #require(folder.failure(.automatic))
+    #expect(without.code == .storeLocked && without.message.contains("ask the user"))
+    #expect(try folder.names().contains("key") == false, "no key file was made beside it")
+    #expect(folder.reads(typed))
+    let other = TestFolder()
+    try other.filled(.file)
+    #expect(other.reads(typed), "the key file opens it, though a passphrase would be chosen")
+  }
+
+  @Test("what was chosen by hand is what the diagnosis says")
+  func explicit() throws {
+    let keeper = FakeSecretKeeper()
+    try folder.filled(KeyPlan(.host(keeper)))
+    let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: KeyPlan(.host(keeper))))
+    #expect(diagnosis.keyProviders == ["host"])
+    #expect(diagnosis.keyDecision?.provider == "host")
+    keeper.isLocked = true
+    let locked = try #require(try StoreDiagnosis.examine(path: folder.store, keys: KeyPlan(.host(keeper))))
+    #expect(locked.problem?.code == .storeLocked)
+    #expect(locked.accountCount == 1)
+  }
+}
+
+@Suite
+struct SessionKeyTests {
+  private let folder = TestFolder()
+
+  /// A memory that a test can look into.
+  private final class Memory: SessionKeyMemory {
+    let items = Guarded<[String: Secret]>([:], by: Mutex())
+    func presence() -> KeyPresence { .present }
+    func recall(_ name: String) -> Secret? { items.withLock { $0[name] } }
+    func remember(_ secret: Secret, as name: String, seconds: Int64) { items.withLock { $0[name] = secret } }
+    func forget(_ name: String) { items.withLock { $0[name] = nil } }
+  }
+
+  @Test(
+    "an opened key is remembered, so that the next process does not ask; what is not ours is not taken for a key"
+  )
+  func remembered() throws {
+    let memory = Memory()
+    let keeper = FakeSecretKeeper()
+    let provider = KeeperKeyProvider(name: "host", title: "the keeper", keeper: keeper)
+    func plan() -> KeyPlan { KeyPlan(.custom(SessionKeyCache(provider, in: memory, seconds: 60))) }
+    try folder.filled(plan())
+    keeper.isLocked = true
+    #expect(folder.reads(plan()), "from memory")
+    #expect(memory.items.withLock { $0.count } == 1)
+    memory.items.withLock { for name in $0.keys { $0[name] = Secret([UInt8](repeating: 1, count: 72)) } }
+    #expect(folder.failure(plan())?.code == .storeLocked, "rubbish is no key")
+    keeper.isLocked = false
+    #expect(folder.reads(plan()))
+    memory.items.withLock { $0 = [:] }
+    keeper.isLocked = true
+    #expect(folder.failure(plan())?.code == .storeLocked, "what is forgotten is asked for again")
+  }
+
+  @Test("moving a store away forgets what was remembered")
+  func forgotten() throws {
+    let memory = Memory()
+    let provider = KeeperKeyProvider(name: "host", title: "the keeper", keeper: FakeSecretKeeper())
+    let store = try folder.filled(KeyPlan(.custom(SessionKeyCache(provider, in: memory, seconds: 60))))
+    #expect(memory.items.withLock { $0.count } == 1)
+    try store.replaceKeys(.file)
+    #expect(memory.items.withLock { $0.isEmpty })
+    #expect(folder.reads(.file))
+  }
+
+  private static let kernel = KernelKeyring().presence()
+
+  @Test("the kernel's keyring remembers, forgets, and lets go by itself", .enabled(if: kernel == .present))
+  func kernelKeyring() throws {
+    let keyring = KernelKeyring()
+    let name = "enrollkit-test:" + UUID().uuidString
+    #expect(keyring.recall(name) == nil)
+    keyring.remember(Secret("first"), as: name, seconds: 60)
+    #expect(keyring.recall(name) == Secret("first"))
+    keyring.remember(Secret("second"), as: name, seconds: 60)
+    #expect(keyring.recall(name) == Secret("second"))
+    // What the kernel itself says of it: a user key, for us alone, that ends.
+    let keys = try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
+    let line = try #require(keys.first { $0.contains(name) })
+    let words = line.split(separator: " ")
+    #expect(words[3].hasSuffix("s") || words[3].hasSuffix("m"), "it ends: \(line)")
+    #expect(words[4] == "3f3f0000", "\(line)")
+    keyring.forget(name)
+    #expect(keyring.recall(name) == nil)
+    keyring.remember(Secret("third"), as: name, seconds: 0)
+    #expect(keyring.recall(name) == nil, "nothing is remembered without an end")
+  }
+
+  @Test(
+    "a passphrase need not be typed twice while the kernel remembers the key",
+    .enabled(if: kernel == .present))
+  func kernelSession() throws {
+    let typed = KeyPlan(.passphrase, passphrase: Secret("p"), sessionCacheSeconds: 60)
+    let store = try folder.filled(typed)
+    #expect(folder.reads(KeyPlan(.passphrase, sessionCacheSeconds: 60)), "not asked again")
+    #expect(folder.failure(KeyPlan(.passphrase))?.code == .storeLocked, "unless it is to be asked")
+    try store.replaceKeys(KeyPlan(.passphrase, passphrase: Secret("q"), sessionCacheSeconds: 60))
+    let again = folder.failure(KeyPlan(.passphrase, passphrase: Secret("p")))
+    #expect(again?.code == .storeKey, "the old passphrase is no more")
+    try store.replaceKeys(.file)
+  }
+}

@@ -1,0 +1,232 @@
+// Keys that are replaced: nothing is lost, wherever it is interrupted, and whoever else uses the store meanwhile.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct KeyReplacementTests {
+  private let folder = TestFolder()
+
+  private enum Place: String, CaseIterable { case own, elsewhere, host, passphrase }
+
+  private func plan(_ place: Place, _ keeper: FakeSecretKeeper) -> KeyPlan {
+    switch place {
+    case .own: .file
+    case .elsewhere: KeyPlan(.file(path: folder.path + "/elsewhere"))
+    case .host: KeyPlan(.host(keeper))
+    case .passphrase: KeyPlan(.passphrase, passphrase: Secret("p"))
+    }
+  }
+
+  @Test(
+    "a store moves from any provider to any other: the new one opens it, the old one does not, nothing stays behind"
+  )
+  func moves() throws {
+    let keeper = FakeSecretKeeper()
+    try folder.filled(.file)
+    var at = Place.own
+    for next in [Place.host, .passphrase, .elsewhere, .own, .passphrase, .host, .elsewhere, .host, .own] {
+      let before = plan(at, keeper)
+      let provider = try folder.open(keys: before).replaceKeys(plan(next, keeper))
+      #expect(provider == (next == .elsewhere || next == .own ? "file" : next.rawValue))
+      #expect(folder.reads(plan(next, keeper)), "\(at) to \(next)")
+      #expect(folder.failure(before) != nil, "\(at) to \(next)")
+      #expect(try folder.names().contains("key") == (next == .own), "\(at) to \(next)")
+      #expect(keeper.items.count == (next == .host ? 1 : 0), "\(at) to \(next)")
+      at = next
+    }
+  }
+
+  @Test("the same provider wraps anew: what guarded the key before opens nothing any more")
+  func wrapsAnew() throws {
+    try folder.filled(.file)
+    let keyFile = try folder.bytes(folder.store + "/key")
+    let keysFile = try folder.bytes(folder.store + "/keys")
+    try folder.open().replaceKeys(.file)
+    #expect(folder.reads(.file))
+    let newKeyFile = try folder.bytes(folder.store + "/key")
+    #expect(newKeyFile != keyFile && newKeyFile.count == keyFile.count)
+    #expect(try folder.bytes(folder.store + "/keys") != keysFile)
+    try folder.overwrite(folder.store + "/key", keyFile)
+    #expect(folder.failure(.file)?.code == .storeKey)
+  }
+
+  @Test("a key file that stores share keeps the keys of the others")
+  func sharedKeyFile() throws {
+    let shared = KeyPlan(.file(path: folder.path + "/shared"))
+    try folder.filled(shared)
+    let other = TestFolder()
+    try other.filled(shared)
+    try folder.open(keys: shared).replaceKeys(shared)
+    #expect(folder.reads(shared) && other.reads(shared))
+    try folder.open(keys: shared).replaceKeys(.file)
+    #expect(folder.reads(.file) && other.reads(shared))
+  }
+
+  @Test(
+    "a store that cannot be opened, or has no keys, is not moved; nor is one to a provider that is locked or absent"
+  )
+  func refused() throws {
+    let keeper = FakeSecretKeeper()
+    #expect(code { () throws(EnrollError) in try folder.open().replaceKeys(.file) } == .notFound)
+    try folder.filled(KeyPlan(.host(keeper)))
+    let before = try folder.content().filter { $0.key != "keys.lock" }
+    keeper.isLocked = true
+    let store = try folder.open(keys: KeyPlan(.host(keeper)))
+    #expect(code { () throws(EnrollError) in try store.replaceKeys(.file) } == .storeLocked)
+    keeper.isLocked = false
+    let other = FakeSecretKeeper()
+    other.isLocked = true
+    #expect(code { () throws(EnrollError) in try store.replaceKeys(KeyPlan(.host(other))) } == .storeLocked)
+    other.isLocked = false
+    other.absence = "no such thing here"
+    let absent = failure { () throws(EnrollError) in try store.replaceKeys(KeyPlan(.host(other))) }
+    #expect(absent?.code == .storeLocked && absent?.message.contains("no such thing here") == true)
+    #expect(try folder.content().filter { $0.key != "keys.lock" } == before)
+    #expect(folder.reads(KeyPlan(.host(keeper))))
+  }
+
+  @Test("a new data key seals every file, and the old one is gone from the keys file")
+  func newDataKey() throws {
+    let store = try folder.filled(.file)
+    let alice = try AccountName("alice")
+    try store.update(alice) { $0.registrationType = "ALICE" }
+    try store.setPIN(Secret("1234"), alice)
+    let id = try store.installationID()
+    let entry = OutboxEntry(
+      issuer: "https://id.example", endpoint: nil,
+      message: .revocation(.init(clientID: "c", token: Secret("t"), hint: "h")), queued: UnixTime(seconds: 1))
+    try store.updateOutbox { $0.append(entry) }
+    let before = try folder.content()
+
+    try store.replaceKeys(.file, newDataKey: true)
+    let after = try folder.content()
+    for (name, bytes) in before where name.hasSuffix(".record") || name == "outbox" || name == "installation"
+    {
+      #expect(Array(after[name]?[8..<40] ?? []) != Array(bytes[8..<40]), "\(name) was sealed anew")
+    }
+    #expect(after.keys.sorted() == (before.keys + ["keys.lock"]).sorted(), "files keep their names")
+    let keys = String(decoding: after["keys"] ?? [], as: UTF8.self)
+    #expect(keys.components(separatedBy: "\"provider\"").count == 2, "one slot: \(keys)")
+
+    // The files of before are noise to the store of now.
+    for again in [store, try folder.open()] {
+      #expect(try again.read(.default)?.registrationType == "SOCIAL")
+      #expect(try again.installationID() == id)
+      #expect(try again.updateOutbox { _ in } == [entry])
+      #expect(try again.usePIN(Secret("1234"), alice, to: .unlock).outcome == .unlocked)
+      #expect(try again.read(alice)?.registrationType == "ALICE")
+    }
+    let record = try #require(before.keys.first { $0.hasSuffix(".record") })
+    try folder.overwrite(folder.store + "/" + record, before[record] ?? [])
+    let old = failure { () throws(EnrollError) in _ = try folder.open().accounts() }
+    #expect(old?.code == .storeKey)
+  }
+
+  @Test("another process goes on while keys are replaced: what it saves afterwards opens")
+  func otherProcess() throws {
+    let other = try folder.filled(.file)
+    let fresh = try AccountName("fresh")
+    let mover = try folder.open()
+    try mover.replaceKeys(.file, newDataKey: true)
+    // It still has the old key in memory, and neither account's record was read since.
+    try other.update(.default) { $0.tokenEpoch += 1 }
+    try other.update(fresh) { $0.registrationType = "NEW" }
+    try other.updateOutbox { $0 = [] }
+    let again = try folder.open()
+    #expect(try again.read(.default)?.registrationType == "SOCIAL")
+    #expect(try again.read(fresh)?.registrationType == "NEW")
+    // Moved to a place that it does not know: it has the key that seals, and goes on.
+    try mover.replaceKeys(KeyPlan(.host(FakeSecretKeeper())))
+    try other.update(.default) { $0.tokenEpoch += 1 }
+    #expect(try mover.read(.default)?.registrationType == "SOCIAL")
+  }
+
+  @Test("a file that cannot be opened keeps the older keys where they are")
+  func damagedStays() throws {
+    let store = try folder.filled(.file)
+    let path = try folder.only(".record")
+    let whole = try folder.bytes(path)
+    var damaged = whole
+    damaged[damaged.count - 1] ^= 1
+    try folder.overwrite(path, damaged)
+    let other = try AccountName("other")
+    try store.update(other) { $0.registrationType = "OTHER" }
+    try store.replaceKeys(.file, newDataKey: true)
+    #expect(try folder.bytes(path) == damaged, "left as it is")
+    #expect(try folder.open().read(other)?.registrationType == "OTHER")
+    try folder.overwrite(path, whole)
+    #expect(folder.reads(.file), "mended by hand, it opens with the older key")
+  }
+
+  @Test("a disk that fails at any operation, once or for ever, loses nothing", arguments: [true, false])
+  func failingDisk(_ forEver: Bool) throws {
+    for newDataKey in [false, true] {
+      var position = 0
+      while true {
+        position += 1
+        let fresh = TestFolder()
+        try fresh.filled(.file)
+        let count = Atomic<Int>(0)
+        let at = position
+        let system = FaultyFileSystem(before: { _ in
+          let number = count.add(1, ordering: .relaxed).newValue
+          return number == at || (forEver && number > at) ? .error(EIO) : nil
+        })
+        let elsewhere = KeyPlan(.file(path: fresh.path + "/elsewhere"))
+        let failed = failure { () throws(EnrollError) in
+          let store = try fresh.open(system: system)
+          try store.replaceKeys(elsewhere, newDataKey: newDataKey)
+        }
+        #expect(fresh.reads(.file) || fresh.reads(elsewhere), "operation \(position)")
+        // And it can be done again.
+        let plan = fresh.reads(elsewhere) ? elsewhere : KeyPlan.file
+        try fresh.open(keys: plan).replaceKeys(elsewhere, newDataKey: newDataKey)
+        #expect(fresh.reads(elsewhere), "operation \(position)")
+        if count.load(ordering: .relaxed) < position {
+          #expect(failed == nil)
+          break
+        }
+      }
+      #expect(position > (newDataKey ? 60 : 30), "\(position) operations")
+    }
+  }
+
+  @Test("a process that is killed at any operation loses nothing", arguments: ["", "data"])
+  func killed(_ data: String) throws {
+    var position = 0
+    while true {
+      position += 1
+      let fresh = TestFolder()
+      try fresh.filled(.file)
+      let path = fresh.path + "/elsewhere"
+      let probe = try Probe("--kill", "\(position)", "rekey", fresh.store, "own", path, data)
+      _ = probe.rest()
+      let elsewhere = KeyPlan(.file(path: path))
+      #expect(fresh.reads(.file) || fresh.reads(elsewhere), "operation \(position)")
+      let plan = fresh.reads(elsewhere) ? elsewhere : KeyPlan.file
+      try fresh.open(keys: plan).replaceKeys(.file, newDataKey: !data.isEmpty)
+      #expect(fresh.reads(.file), "operation \(position)")
+      guard probe.wasKilled else { break }
+    }
+    #expect(position > (data.isEmpty ? 30 : 60), "\(position) operations")
+  }
+
+  @Test("of many that replace keys at once each succeeds, and the store opens")
+  func manyAtOnce() throws {
+    try folder.filled(.file)
+    let folder = folder
+    together(4) { index in
+      let failed = code { () throws(EnrollError) in
+        try folder.open().replaceKeys(.file, newDataKey: index % 2 == 0)
+      }
+      #expect(failed == nil)
+    }
+    #expect(folder.reads(.file))
+  }
+}
