@@ -62,7 +62,10 @@ extension CommandTable {
       client: false,
       takes: [
         .optional("store", .storeFolder), .keys,
-        .optional("newKeys", .keys("Who guards the key from now on. The default: who does now.")),
+        .optional(
+          "newKeys",
+          .keys(
+            "Who guards the key from now on. The default: as keys says; auto is the best that is present.")),
         .optional(
           "newDataKey", Schema(.boolean, "Also make a new key, and seal every file with it."),
           default: .bool(false)),

@@ -41,7 +41,8 @@ public final class Client: Sendable {
     let random = options.random ?? SystemRandomSource()
     let store: any TokenStore
     switch options.store {
-    case .directory(let path): store = try FileTokenStore(path: path, keys: options.keys, clock: clock, random: random)
+    case .directory(let path):
+      store = try FileTokenStore(path: path, keys: options.keys, clock: clock, random: random)
     case .memory: store = MemoryTokenStore(clock: clock, random: random)
     case .custom(let own): store = own
     }

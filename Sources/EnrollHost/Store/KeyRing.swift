@@ -107,7 +107,7 @@ final class KeyRing: @unchecked Sendable {
     let provider = try chooser.best()
     let storeID = try random.bytes(StoreKeys.idCount)
     let keyID = try random.bytes(StoreKeys.idCount)
-    let both = try newKey(naming: nil)
+    let both = StoreKeys.both(try newKey(), try newKey())
     let file = KeysFile(storeID: storeID, active: keyID, slots: [])
     let wrapped = try provider.wrap(both, slot: file.slot(keyID))
     let whole = KeysFile(
@@ -119,12 +119,10 @@ final class KeyRing: @unchecked Sendable {
     return Loaded(keys: opened, status: try save(whole))
   }
 
-  /// What a slot wraps, with a new data key; and with a new key of names unless there is one.
-  private func newKey(naming nameKey: Secret?) throws(EnrollError) -> Secret {
-    var material = try random.bytes(2 * StoreKeys.keyCount)
+  private func newKey() throws(EnrollError) -> Secret {
+    var material = try random.bytes(StoreKeys.keyCount)
     defer { material.withUnsafeMutableBytes { Wipe.bytes($0) } }
-    guard let nameKey else { return Secret(material) }
-    return StoreKeys.both(nameKey, Secret(Array(material[..<StoreKeys.keyCount])))
+    return Secret(material)
   }
 
   private func save(_ file: KeysFile) throws(EnrollError) -> FileStatus {
@@ -176,35 +174,38 @@ final class KeyRing: @unchecked Sendable {
     let provider = try new.best()
     if before.slots.contains(where: { ASCII.equals($0.provider, provider.name) }) { try provider.renew() }
 
+    // A new data key alone: the older ones keep their slots until nothing needs them any more.
     var wanted = KeysFile(storeID: before.storeID, active: before.active, slots: [])
-    if reseal != nil { wanted.active = try random.bytes(StoreKeys.idCount) }
+    var all = [opened.active] + opened.older
     if reseal != nil {
-      let key = try newKey(naming: opened.nameKey)
-      try wrap(key, wanted.active, provider, &wanted)
+      wanted.active = try random.bytes(StoreKeys.idCount)
+      let key = try newKey()
+      all = [StoreKeys.DataKey(id: wanted.active, key: key)]
     }
-    for key in [opened.active] + opened.older {
-      try wrap(StoreKeys.both(opened.nameKey, key.key), key.id, provider, &wanted)
+    for key in all {
+      let both = StoreKeys.both(opened.nameKey, key.key)
+      let wrapped = try provider.wrap(both, slot: wanted.slot(key.id))
+      wanted.slots.append(KeysFile.Slot(provider: provider.name, keyID: key.id, wrapped: wrapped))
     }
 
     // The new slots first, so that a search for the active key finds them; the old ones stay until all is well.
     var both = wanted
     both.slots += before.slots
     let status = try save(both)
-    let keys = try unwrap(wanted, KeyChooser([provider], isAutomatic: false))
-    guard keys.nameKey == opened.nameKey, reseal != nil || keys.active.key == opened.active.key else {
-      throw KeyRing.otherKey
-    }
+    var keys = try unwrap(wanted, KeyChooser([provider], isAutomatic: false))
+    guard keys.nameKey == opened.nameKey, keys.active.key == all.first?.key else { throw KeyRing.otherKey }
+    if reseal != nil { keys.older = [opened.active] + opened.older }
     locked {
       chooser = new
       loaded = Loaded(keys: keys, status: status)
     }
 
-    if let reseal, try reseal() {
-      wanted.slots = wanted.slots.filter { $0.keyID == wanted.active }
+    if let reseal {
+      guard try reseal() else { return provider.name }
+      keys.older = []
     }
     let last = try save(wanted)
-    let left = try unwrap(wanted, KeyChooser([provider], isAutomatic: false))
-    locked { loaded = Loaded(keys: left, status: last) }
+    locked { loaded = Loaded(keys: keys, status: last) }
     for slot in before.slots {
       for candidate in old.candidates where ASCII.equals(candidate.name, slot.provider) {
         // What stays behind opens nothing any more.
@@ -212,13 +213,6 @@ final class KeyRing: @unchecked Sendable {
       }
     }
     return provider.name
-  }
-
-  private func wrap(
-    _ both: Secret, _ id: [UInt8], _ provider: any KeyProvider, _ file: inout KeysFile
-  ) throws(EnrollError) {
-    let wrapped = try provider.wrap(both, slot: file.slot(id))
-    file.slots.append(KeysFile.Slot(provider: provider.name, keyID: id, wrapped: wrapped))
   }
 
   private func locked<Value>(_ body: () -> Value) -> Value {

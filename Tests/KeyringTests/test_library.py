@@ -1,0 +1,99 @@
+"""The C library with gnome-keyring: GLib comes into the process when it is asked for and not before."""
+
+import ctypes
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from keyring import Session
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+FLAVOUR = os.environ.get("FLAVOUR", "small")
+LIBRARY = TOP / "build" / FLAVOUR / "libenroll.so.0"
+
+FILE, AUTO, SECRET_SERVICE = 0, 1, 2
+
+
+class Keys(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("provider", ctypes.c_int32), ("reserved", ctypes.c_int32),
+        ("session_cache_seconds", ctypes.c_int64), ("file", ctypes.c_char_p), ("file_size", ctypes.c_size_t),
+        ("passphrase", ctypes.c_char_p), ("passphrase_size", ctypes.c_size_t), ("host", ctypes.c_void_p)]
+
+    def __init__(self, provider):
+        super().__init__(struct_size=ctypes.sizeof(Keys), provider=provider)
+
+
+def is_glib_here():
+    return "libglib" in pathlib.Path("/proc/self/maps").read_text()
+
+
+def threads():
+    return {path.read_text().strip() for path in pathlib.Path("/proc/self/task").glob("*/comm")}
+
+
+def blocked_signals(name):
+    """The mask of the thread of that name."""
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        if (task / "comm").read_text().strip() == name:
+            lines = (task / "status").read_text().splitlines()
+            return int(next(line.split()[1] for line in lines if line.startswith("SigBlk:")), 16)
+    return None
+
+
+def play(store):
+    """Inside the session, in a process of its own."""
+    library = ctypes.CDLL(str(LIBRARY))
+    directory = store.encode()
+
+    def reset(provider):
+        keys = Keys(provider)
+        return library.enroll_installation_reset(directory, len(directory), ctypes.byref(keys), None)
+
+    def rekey(old, new):
+        return library.enroll_store_rekey(
+            directory, len(directory), ctypes.byref(Keys(old)), ctypes.byref(Keys(new)), 0, None)
+
+    def accounts(provider):
+        buffer = (ctypes.c_size_t * 3)()
+        keys = Keys(provider)
+        status = library.enroll_accounts_list(
+            directory, len(directory), ctypes.byref(keys), ctypes.byref(buffer), None)
+        library.enroll_buf_free(ctypes.byref(buffer))
+        return status
+
+    os.mkdir(store, 0o700)
+    assert accounts(FILE) == 0
+    assert not is_glib_here(), "a key file needs no GLib"
+    assert rekey(FILE, SECRET_SERVICE) == 0
+    assert is_glib_here()
+    assert accounts(SECRET_SERVICE) == 0
+    assert accounts(FILE) == -75, "ENROLL_E_STORE_KEY"
+    # All but SIGKILL and SIGSTOP; the C library keeps its own two.
+    mask = blocked_signals("gdbus")
+    assert mask is not None and mask & 0x7FFF_BFFF == 0x7FFB_BEFF & 0x7FFF_BFFF, hex(mask or 0)
+    child = os.fork()
+    if child == 0:
+        # GLib's threads are not in here: a connection would wait for ever.
+        os._exit(0 if accounts(SECRET_SERVICE) == -4 and accounts(AUTO) == -4 else 1)
+    assert os.waitpid(child, 0)[1] == 0, "a forked child is told so"
+    assert accounts(AUTO) == 0
+    assert rekey(SECRET_SERVICE, FILE) == 0
+    assert accounts(FILE) == 0
+
+
+class Library(unittest.TestCase):
+    def test_the_library_brings_glib_in_only_when_its_host_says_so(self):
+        with Session() as session, tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run(
+                [sys.executable, __file__, folder + "/store"], env={**os.environ, **session.environment},
+                capture_output=True, text=True, timeout=120)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(session.items(), 0)
+
+
+if __name__ == "__main__":
+    play(sys.argv[1])
