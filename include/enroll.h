@@ -1065,9 +1065,10 @@ enroll_status enroll_installation_reset(const char *directory, size_t directory_
 enroll_status enroll_store_diagnose(const char *directory, size_t directory_size, const enroll_keys *keys,
                                     enroll_buf *diagnosis, enroll_error *error);
 
-/** Gives the key of a store to another provider, `new_keys`; NULL: to the same, which wraps it anew. With `new_data_key`
- *  1 there is also a new key, and every file is sealed with it. Nothing is lost wherever that is interrupted, and other
- *  processes may go on meanwhile; those that open the store later have to be told of the new provider.
+/** Gives the key of a store to another provider, `new_keys`; NULL: to the same, which wraps it anew. With
+ *  `new_data_key` 1 there is also a new key, and every file is sealed with it. Nothing is lost wherever that is
+ *  interrupted, and other processes may go on meanwhile; those that open the store later have to be told of the new
+ *  provider.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no store, or none with keys yet); [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: store.rekey. */
 enroll_status enroll_store_rekey(const char *directory, size_t directory_size, const enroll_keys *keys,

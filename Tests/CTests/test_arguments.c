@@ -282,6 +282,8 @@ TEST("the init functions do what the macros do") {
   CHECK_INIT(enroll_access, ENROLL_ACCESS_INIT);
   CHECK_INIT(enroll_pkce, ENROLL_PKCE_INIT);
   CHECK_INIT(enroll_transport, ENROLL_TRANSPORT_INIT);
+  CHECK_INIT(enroll_keys, ENROLL_KEYS_INIT);
+  CHECK_INIT(enroll_secret_store, ENROLL_SECRET_STORE_INIT);
 }
 
 TEST("a call that fails leaves its outputs alone, a call that succeeds its error") {

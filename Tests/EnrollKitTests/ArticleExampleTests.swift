@@ -17,6 +17,48 @@ struct SystemBrowser: UserAgent {
 }
 // end
 
+// example: keeper
+final class AppKeychain: SecretKeeper {
+  let system: any SystemKeychain  // the platform's own
+
+  init(_ system: any SystemKeychain) { self.system = system }
+
+  func load(_ name: SecretName) throws(EnrollError) -> Secret? {
+    guard system.isUnlocked else { throw EnrollError(.storeLocked, "unlock the device and try again") }
+    return system.bytes(for: name.text).map { Secret($0) }
+  }
+
+  func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
+    guard system.isUnlocked else { throw EnrollError(.storeLocked, "unlock the device and try again") }
+    system.set(secret.revealBytes(), for: name.text)
+  }
+
+  func remove(_ name: SecretName) throws(EnrollError) { system.set(nil, for: name.text) }
+}
+// end
+
+protocol SystemKeychain: AnyObject, Sendable {
+  var isUnlocked: Bool { get }
+  func bytes(for name: String) -> [UInt8]?
+  func set(_ bytes: [UInt8]?, for name: String)
+}
+
+/// A Keychain in memory that a test can lock.
+private final class FakeKeychain: SystemKeychain, @unchecked Sendable {
+  // Unchecked: every access is under the lock.
+  private let lock = NSLock()
+  private var items: [String: [UInt8]] = [:]
+  private var unlocked = true
+
+  var isUnlocked: Bool {
+    get { lock.withLock { unlocked } }
+    set { lock.withLock { unlocked = newValue } }
+  }
+  var count: Int { lock.withLock { items.count } }
+  func bytes(for name: String) -> [UInt8]? { lock.withLock { items[name] } }
+  func set(_ bytes: [UInt8]?, for name: String) { lock.withLock { items[name] = bytes } }
+}
+
 // example: tests
 @Test("a token that a server refuses is renewed")
 func refused() async throws {
@@ -52,6 +94,34 @@ struct ArticleExampleTests {
   private func signIn() async throws {
     _ = try await client.resume(provider.signIn(at: try await client.begin().url))
     try await client.confirm()
+  }
+
+  @Test("a host's keychain guards the store, and a store moves to it and away")
+  func keys() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let configuration = try Configuration(
+      issuer: "https://id.example", clientID: "my-app", redirectURI: "com.example.app:/callback")
+    let systemKeychain = FakeKeychain()
+    // example: keys
+    let keychain = KeyPlan(.host(AppKeychain(systemKeychain)))
+    let client = try EnrollClient(
+      configuration: configuration, store: .directory(folder), keys: keychain)
+    // end
+    _ = try await client.state()
+    #expect(systemKeychain.count == 1)
+    #expect(!FileManager.default.fileExists(atPath: folder + "/key"))
+    systemKeychain.isUnlocked = false
+    let late = try EnrollClient(configuration: configuration, store: .directory(folder), keys: keychain)
+    await #expect { _ = try await late.state() } throws: { ($0 as? EnrollError)?.code == .storeLocked }
+    systemKeychain.isUnlocked = true
+    _ = try await late.state()
+    // example: move
+    try await EnrollClient.replaceKeys(
+      ofStoreAt: folder, from: keychain, to: KeyPlan(.passphrase, passphrase: Secret("correct horse")))
+    // end
+    #expect(systemKeychain.count == 0)
+    _ = try await client.state()
   }
 
   @Test("a client is opened, and asks nobody yet")

@@ -133,41 +133,46 @@ struct KeyProviderTests {
   }
 
   @Test("the passphrase opens the store; another, none and an empty one say what to do and change nothing")
-  func passphrase() throws {
-    let right = KeyPlan(.passphrase, passphrase: Secret("correct horse"))
-    try folder.filled(right)
-    #expect(folder.reads(right))
-    let before = try folder.content()
-    let wrong = try #require(folder.failure(KeyPlan(.passphrase, passphrase: Secret("correct horsf"))))
-    #expect(wrong.code == .storeKey && wrong.message.contains("ask the user again"))
-    let none = try #require(folder.failure(KeyPlan(.passphrase)))
-    #expect(none.code == .storeLocked && none.message.contains("ask the user"))
-    #expect(try folder.content() == before)
-    let empty = TestFolder()
-    let store = try empty.open(keys: KeyPlan(.passphrase, passphrase: Secret("")))
-    #expect(
-      code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } } == .invalidArgument
-    )
+  func passphrase() async throws {
+    try await aside { [self] in
+      let right = KeyPlan(.passphrase, passphrase: Secret("correct horse"))
+      try folder.filled(right)
+      #expect(folder.reads(right))
+      let before = try folder.content()
+      let wrong = try #require(folder.failure(KeyPlan(.passphrase, passphrase: Secret("correct horsf"))))
+      #expect(wrong.code == .storeKey && wrong.message.contains("ask the user again"))
+      let none = try #require(folder.failure(KeyPlan(.passphrase)))
+      #expect(none.code == .storeLocked && none.message.contains("ask the user"))
+      #expect(try folder.content() == before)
+      let empty = TestFolder()
+      let store = try empty.open(keys: KeyPlan(.passphrase, passphrase: Secret("")))
+      #expect(
+        code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }
+          == .invalidArgument
+      )
+    }
   }
 
   @Test(
     "the passphrase's slot says scrypt at N = 2^17, and a slot that is cheaper or dearer than ours is damaged"
   )
-  func scryptCost() throws {
-    let provider = PassphraseKeyProvider(Secret("p"))
-    let slot = KeySlot(storeID: "s", keyID: "k")
-    let key = Secret([UInt8](repeating: 3, count: 64))
-    var wrapped = try provider.wrap(key, slot: slot)
-    #expect(wrapped["scryptCost"]?.integer == 17)
-    #expect(try provider.unwrap(wrapped, slot: slot) == key)
-    // By RFC 7914 with the same numbers, whatever the provider does.
-    let salt = try #require(wrapped["scryptSalt"]?.string.flatMap { Base64URL.decode($0) })
-    let derived = try Scrypt.derive(password: Secret("p"), salt: salt, n: 1 << 17, r: 8, p: 1, count: 32)
-    #expect(try KeyWrapping.unwrap(wrapped, under: derived, slot: slot, provider: "passphrase") == key)
-    for cost: Int64 in [13, 19, -1, .max] {
-      wrapped["scryptCost"] = .integer(cost)
-      #expect(
-        code { () throws(EnrollError) in _ = try provider.unwrap(wrapped, slot: slot) } == .storeCorrupt)
+  func scryptCost() async throws {
+    try await aside {
+      let provider = PassphraseKeyProvider(Secret("p"))
+      let slot = KeySlot(storeID: "s", keyID: "k")
+      let key = Secret([UInt8](repeating: 3, count: 64))
+      var wrapped = try provider.wrap(key, slot: slot)
+      #expect(wrapped["scryptCost"]?.integer == 17)
+      #expect(try provider.unwrap(wrapped, slot: slot) == key)
+      // By RFC 7914 with the same numbers, whatever the provider does.
+      let salt = try #require(wrapped["scryptSalt"]?.string.flatMap { Base64URL.decode($0) })
+      let derived = try Scrypt.derive(password: Secret("p"), salt: salt, n: 1 << 17, r: 8, p: 1, count: 32)
+      #expect(try KeyWrapping.unwrap(wrapped, under: derived, slot: slot, provider: "passphrase") == key)
+      for cost: Int64 in [13, 19, -1, .max] {
+        wrapped["scryptCost"] = .integer(cost)
+        #expect(
+          code { () throws(EnrollError) in _ = try provider.unwrap(wrapped, slot: slot) } == .storeCorrupt)
+      }
     }
   }
 
@@ -230,25 +235,29 @@ struct KeyChoiceTests {
   }
 
   @Test("a passphrase that was given is used")
-  func passphrase() throws {
-    let typed = KeyPlan(.automatic, passphrase: Secret("p"))
-    try folder.filled(typed)
-    let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: typed))
-    #expect(diagnosis.keyProviders == ["passphrase"])
-    #expect(diagnosis.keyDecision?.provider == "passphrase")
+  func passphrase() async throws {
+    try await aside { [self] in
+      let typed = KeyPlan(.automatic, passphrase: Secret("p"))
+      try folder.filled(typed)
+      let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: typed))
+      #expect(diagnosis.keyProviders == ["passphrase"])
+      #expect(diagnosis.keyDecision?.provider == "passphrase")
+    }
   }
 
   @Test("a store that is there is opened by who has its key, never by who would be chosen")
-  func presentStore() throws {
-    let typed = KeyPlan(.automatic, passphrase: Secret("p"))
-    try folder.filled(KeyPlan(.passphrase, passphrase: Secret("p")))
-    let without = try #require(folder.failure(.automatic))
-    #expect(without.code == .storeLocked && without.message.contains("ask the user"))
-    #expect(try folder.names().contains("key") == false, "no key file was made beside it")
-    #expect(folder.reads(typed))
-    let other = TestFolder()
-    try other.filled(.file)
-    #expect(other.reads(typed), "the key file opens it, though a passphrase would be chosen")
+  func presentStore() async throws {
+    try await aside { [self] in
+      let typed = KeyPlan(.automatic, passphrase: Secret("p"))
+      try folder.filled(KeyPlan(.passphrase, passphrase: Secret("p")))
+      let without = try #require(folder.failure(.automatic))
+      #expect(without.code == .storeLocked && without.message.contains("ask the user"))
+      #expect(try folder.names().contains("key") == false, "no key file was made beside it")
+      #expect(folder.reads(typed))
+      let other = TestFolder()
+      try other.filled(.file)
+      #expect(other.reads(typed), "the key file opens it, though a passphrase would be chosen")
+    }
   }
 
   @Test("what was chosen by hand is what the diagnosis says")
@@ -336,14 +345,16 @@ struct SessionKeyTests {
   @Test(
     "a passphrase need not be typed twice while the kernel remembers the key",
     .enabled(if: kernel == .present))
-  func kernelSession() throws {
-    let typed = KeyPlan(.passphrase, passphrase: Secret("p"), sessionCacheSeconds: 60)
-    let store = try folder.filled(typed)
-    #expect(folder.reads(KeyPlan(.passphrase, sessionCacheSeconds: 60)), "not asked again")
-    #expect(folder.failure(KeyPlan(.passphrase))?.code == .storeLocked, "unless it is to be asked")
-    try store.replaceKeys(KeyPlan(.passphrase, passphrase: Secret("q"), sessionCacheSeconds: 60))
-    let again = folder.failure(KeyPlan(.passphrase, passphrase: Secret("p")))
-    #expect(again?.code == .storeKey, "the old passphrase is no more")
-    try store.replaceKeys(.file)
+  func kernelSession() async throws {
+    try await aside { [self] in
+      let typed = KeyPlan(.passphrase, passphrase: Secret("p"), sessionCacheSeconds: 60)
+      let store = try folder.filled(typed)
+      #expect(folder.reads(KeyPlan(.passphrase, sessionCacheSeconds: 60)), "not asked again")
+      #expect(folder.failure(KeyPlan(.passphrase))?.code == .storeLocked, "unless it is to be asked")
+      try store.replaceKeys(KeyPlan(.passphrase, passphrase: Secret("q"), sessionCacheSeconds: 60))
+      let again = folder.failure(KeyPlan(.passphrase, passphrase: Secret("p")))
+      #expect(again?.code == .storeKey, "the old passphrase is no more")
+      try store.replaceKeys(.file)
+    }
   }
 }

@@ -26,19 +26,21 @@ struct KeyReplacementTests {
   @Test(
     "a store moves from any provider to any other: the new one opens it, the old one does not, nothing stays behind"
   )
-  func moves() throws {
-    let keeper = FakeSecretKeeper()
-    try folder.filled(.file)
-    var at = Place.own
-    for next in [Place.host, .passphrase, .elsewhere, .own, .passphrase, .host, .elsewhere, .host, .own] {
-      let before = plan(at, keeper)
-      let provider = try folder.open(keys: before).replaceKeys(plan(next, keeper))
-      #expect(provider == (next == .elsewhere || next == .own ? "file" : next.rawValue))
-      #expect(folder.reads(plan(next, keeper)), "\(at) to \(next)")
-      #expect(folder.failure(before) != nil, "\(at) to \(next)")
-      #expect(try folder.names().contains("key") == (next == .own), "\(at) to \(next)")
-      #expect(keeper.items.count == (next == .host ? 1 : 0), "\(at) to \(next)")
-      at = next
+  func moves() async throws {
+    try await aside { [self] in
+      let keeper = FakeSecretKeeper()
+      try folder.filled(.file)
+      var at = Place.own
+      for next in [Place.host, .passphrase, .own, .elsewhere, .host, .elsewhere, .own] {
+        let before = plan(at, keeper)
+        let provider = try folder.open(keys: before).replaceKeys(plan(next, keeper))
+        #expect(provider == (next == .elsewhere || next == .own ? "file" : next.rawValue))
+        #expect(folder.reads(plan(next, keeper)), "\(at) to \(next)")
+        #expect(folder.failure(before) != nil, "\(at) to \(next)")
+        #expect(try folder.names().contains("key") == (next == .own), "\(at) to \(next)")
+        #expect(keeper.items.count == (next == .host ? 1 : 0), "\(at) to \(next)")
+        at = next
+      }
     }
   }
 
@@ -165,68 +167,74 @@ struct KeyReplacementTests {
   }
 
   @Test("a disk that fails at any operation, once or for ever, loses nothing", arguments: [true, false])
-  func failingDisk(_ forEver: Bool) throws {
-    for newDataKey in [false, true] {
+  func failingDisk(_ forEver: Bool) async throws {
+    try await aside {
+      for newDataKey in [false, true] {
+        var position = 0
+        while true {
+          position += 1
+          let fresh = TestFolder()
+          try fresh.filled(.file)
+          let count = Atomic<Int>(0)
+          let at = position
+          let system = FaultyFileSystem(before: { _ in
+            let number = count.add(1, ordering: .relaxed).newValue
+            return number == at || (forEver && number > at) ? .error(EIO) : nil
+          })
+          let elsewhere = KeyPlan(.file(path: fresh.path + "/elsewhere"))
+          let failed = failure { () throws(EnrollError) in
+            let store = try fresh.open(system: system)
+            try store.replaceKeys(elsewhere, newDataKey: newDataKey)
+          }
+          #expect(fresh.reads(.file) || fresh.reads(elsewhere), "operation \(position)")
+          // And it can be done again.
+          let plan = fresh.reads(elsewhere) ? elsewhere : KeyPlan.file
+          try fresh.open(keys: plan).replaceKeys(elsewhere, newDataKey: newDataKey)
+          #expect(fresh.reads(elsewhere), "operation \(position)")
+          if count.load(ordering: .relaxed) < position {
+            #expect(failed == nil)
+            break
+          }
+        }
+        #expect(position > (newDataKey ? 60 : 30), "\(position) operations")
+      }
+    }
+  }
+
+  @Test("a process that is killed at any operation loses nothing", arguments: ["", "data"])
+  func killed(_ data: String) async throws {
+    try await aside {
       var position = 0
       while true {
         position += 1
         let fresh = TestFolder()
         try fresh.filled(.file)
-        let count = Atomic<Int>(0)
-        let at = position
-        let system = FaultyFileSystem(before: { _ in
-          let number = count.add(1, ordering: .relaxed).newValue
-          return number == at || (forEver && number > at) ? .error(EIO) : nil
-        })
-        let elsewhere = KeyPlan(.file(path: fresh.path + "/elsewhere"))
-        let failed = failure { () throws(EnrollError) in
-          let store = try fresh.open(system: system)
-          try store.replaceKeys(elsewhere, newDataKey: newDataKey)
-        }
+        let path = fresh.path + "/elsewhere"
+        let probe = try Probe("--kill", "\(position)", "rekey", fresh.store, "own", path, data)
+        _ = probe.rest()
+        let elsewhere = KeyPlan(.file(path: path))
         #expect(fresh.reads(.file) || fresh.reads(elsewhere), "operation \(position)")
-        // And it can be done again.
         let plan = fresh.reads(elsewhere) ? elsewhere : KeyPlan.file
-        try fresh.open(keys: plan).replaceKeys(elsewhere, newDataKey: newDataKey)
-        #expect(fresh.reads(elsewhere), "operation \(position)")
-        if count.load(ordering: .relaxed) < position {
-          #expect(failed == nil)
-          break
-        }
+        try fresh.open(keys: plan).replaceKeys(.file, newDataKey: !data.isEmpty)
+        #expect(fresh.reads(.file), "operation \(position)")
+        guard probe.wasKilled else { break }
       }
-      #expect(position > (newDataKey ? 60 : 30), "\(position) operations")
+      #expect(position > (data.isEmpty ? 30 : 60), "\(position) operations")
     }
-  }
-
-  @Test("a process that is killed at any operation loses nothing", arguments: ["", "data"])
-  func killed(_ data: String) throws {
-    var position = 0
-    while true {
-      position += 1
-      let fresh = TestFolder()
-      try fresh.filled(.file)
-      let path = fresh.path + "/elsewhere"
-      let probe = try Probe("--kill", "\(position)", "rekey", fresh.store, "own", path, data)
-      _ = probe.rest()
-      let elsewhere = KeyPlan(.file(path: path))
-      #expect(fresh.reads(.file) || fresh.reads(elsewhere), "operation \(position)")
-      let plan = fresh.reads(elsewhere) ? elsewhere : KeyPlan.file
-      try fresh.open(keys: plan).replaceKeys(.file, newDataKey: !data.isEmpty)
-      #expect(fresh.reads(.file), "operation \(position)")
-      guard probe.wasKilled else { break }
-    }
-    #expect(position > (data.isEmpty ? 30 : 60), "\(position) operations")
   }
 
   @Test("of many that replace keys at once each succeeds, and the store opens")
-  func manyAtOnce() throws {
-    try folder.filled(.file)
-    let folder = folder
-    together(4) { index in
-      let failed = code { () throws(EnrollError) in
-        try folder.open().replaceKeys(.file, newDataKey: index % 2 == 0)
+  func manyAtOnce() async throws {
+    try await aside { [self] in
+      try folder.filled(.file)
+      let folder = folder
+      together(4) { index in
+        let failed = code { () throws(EnrollError) in
+          try folder.open().replaceKeys(.file, newDataKey: index % 2 == 0)
+        }
+        #expect(failed == nil)
       }
-      #expect(failed == nil)
+      #expect(folder.reads(.file))
     }
-    #expect(folder.reads(.file))
   }
 }

@@ -68,6 +68,16 @@ func together(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   pool.drain()
 }
 
+/// Runs `body` on a thread of its own: what takes long must not hold one of the few threads that all tests share.
+func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
+  let result: Result<Void, any Error> = await withCheckedContinuation { continuation in
+    let thread = Thread { continuation.resume(returning: Result { try body() }) }
+    thread.stackSize = 1 << 20
+    thread.start()
+  }
+  try result.get()
+}
+
 /// The code of what `body` throws.
 func code(_ body: () throws(EnrollError) -> Void) -> EnrollError.Code? {
   do { try body() } catch { return error.code }

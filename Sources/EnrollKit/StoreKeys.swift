@@ -1,0 +1,36 @@
+// The key of a store, for Swift programs: where it goes when it moves.
+
+public import EnrollCore
+import EnrollHost
+
+extension EnrollClient {
+  /// Gives the key of a store to another provider, or has the same one wrap it anew. Nothing is lost wherever that is
+  /// interrupted; clients that are open on the store go on.
+  /// - Parameters:
+  ///   - store: the absolute path of its directory.
+  ///   - keys: who guards the key now.
+  ///   - newKeys: who guards it from now on.
+  ///   - newDataKey: also make a new key, and seal every file with it.
+  /// - Throws: `.notFound` for a store without keys; `.storeLocked` and its kin where the key cannot be opened, or cannot
+  ///   be taken.
+  public static func replaceKeys(
+    ofStoreAt store: String, from keys: KeyPlan, to newKeys: KeyPlan, newDataKey: Bool = false
+  ) async throws(EnrollError) {
+    let result: Result<Void, EnrollError> = await withCheckedContinuation { continuation in
+      // A thread of its own: it waits for disks, keyrings and scrypt.
+      let isStarted = WorkerPool(threads: 1, idleSeconds: 0).submit {
+        do throws(EnrollError) {
+          try FileTokenStore(path: store, keys: keys, clock: SystemClock())
+            .replaceKeys(newKeys, newDataKey: newDataKey)
+          continuation.resume(returning: .success(()))
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+      if !isStarted {
+        continuation.resume(returning: .failure(EnrollError(.busy, "the system has no thread to give")))
+      }
+    }
+    try result.get()
+  }
+}
