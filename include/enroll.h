@@ -117,6 +117,9 @@ typedef int32_t enroll_status;
 #define ENROLL_E_TRANSACTION_EXPIRED (-25)
 /** The other app is not on this device. */
 #define ENROLL_E_OTHER_APP_MISSING (-26)
+/** The link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or
+ *  to send the e-mail again. */
+#define ENROLL_E_ACTIVATION_FAILED (-27)
 /** The server could not be reached. */
 #define ENROLL_E_NETWORK (-30)
 /** The server's certificate is not acceptable. */
@@ -600,7 +603,8 @@ enroll_status enroll_registration_begin(enroll_client *client, const enroll_begi
  *  settled as failed, the call returns that failure, and enroll_registration_state tells F. At most 16 KiB of URL.
  *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED; ENROLL_E_REDIRECT_MISMATCH; ENROLL_E_UNSOLICITED;
  *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; ENROLL_E_ACCESS_DENIED; ENROLL_E_LOGIN_REQUIRED;
- *  ENROLL_E_INTERACTION_REQUIRED; ENROLL_E_CONSENT_REQUIRED; ENROLL_E_OAUTH; ENROLL_E_ID_TOKEN_INVALID;
+ *  ENROLL_E_INTERACTION_REQUIRED; ENROLL_E_CONSENT_REQUIRED; ENROLL_E_OAUTH; ENROLL_E_ACTIVATION_FAILED (after the
+ *  link of an e-mail); ENROLL_E_ID_TOKEN_INVALID;
  *  ENROLL_E_KEYS_UNAVAILABLE; ENROLL_E_PROFILE_MISMATCH; ENROLL_E_ILLEGAL_STATE; [network]; [store]; [wait]; [call].
  *  Command: registration.resume. Source: RFC 6749 4.1.2, RFC 9207, OpenID Connect Core 3.1.3.7. */
 enroll_status enroll_registration_resume(enroll_client *client, const char *url, size_t url_size, int64_t timeout_ms,
@@ -639,8 +643,10 @@ enroll_status enroll_registration_confirm(enroll_client *client, enroll_state *s
 enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_ms, enroll_state *state,
                                         enroll_error *error);
 
-/** Tells that the user gave up: a hint only, a valid redirect that comes late still wins until the transaction's
- *  deadline. A transaction that is not given means all pending ones.
+/** Tells that the user left the browser: a hint only, a valid redirect that comes late still wins until the
+ *  transaction's deadline. A registration waits from then on for the link in the user's e-mail (ENROLL_STEP_EMAIL_PENDING,
+ *  also after the process ends); enroll_registration_retry gives that up. A transaction that is not given means all
+ *  pending ones.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; [store]; [call].
  *  Command: registration.cancel. */
 enroll_status enroll_registration_cancel(enroll_client *client, const char *transaction, size_t transaction_size,
@@ -674,13 +680,41 @@ enroll_status enroll_registration_clear(enroll_client *client, enroll_state *sta
 #define ENROLL_URL_LOGOUT 2
 /** Nobody asked for it; nothing changed. */
 #define ENROLL_URL_UNSOLICITED 3
+/** A link led on: do what `transaction` says with the URL that is handed out. */
+#define ENROLL_URL_BEGUN 4
+/** A link that came before, or a fallback after one was taken; nothing changed. */
+#define ENROLL_URL_LINK_USED 5
+/** A link that nobody waits for any more; nothing changed. */
+#define ENROLL_URL_LINK_EXPIRED 6
 
-/** One door for every URL that reaches an app. `kind` gets ENROLL_URL_*; `state` is written for
- *  ENROLL_URL_REGISTRATION only.
- *  Returns ENROLL_OK; what enroll_registration_resume returns, ENROLL_E_UNSOLICITED excepted.
+/* What a host may offer a user whose link led nowhere: bits, added up. */
+/** To sign in: the account may exist, the link may have been opened in another browser. */
+#define ENROLL_OFFER_SIGN_IN 1
+/** To register: another e-mail is sent. */
+#define ENROLL_OFFER_REGISTER 2
+
+/** Takes a link that reached the app: the one in the e-mail of a registration (`appLinks`), or `fallbackUri`. Each
+ *  leads on once, and only while a transaction waits for it; then `kind` gets ENROLL_URL_BEGUN, `transaction` and `url`
+ *  what the host must do now. Otherwise it gets ENROLL_URL_UNSOLICITED, ENROLL_URL_LINK_USED or ENROLL_URL_LINK_EXPIRED,
+ *  and `offers` ENROLL_OFFER_*. `url` must not be NULL. At most 16 KiB of link.
+ *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED (not a proper URL, or a token that is missing, too long or of other
+ *  characters); ENROLL_E_REDIRECT_MISMATCH (no link of ours); ENROLL_E_ILLEGAL_STATE; [network] (the link is not used
+ *  up); [store]; [wait]; [call].
+ *  Command: registration.handleLink. Source: RFC 9700 4.11. */
+enroll_status enroll_registration_handle_link(enroll_client *client, const char *link, size_t link_size,
+                                              int64_t timeout_ms, int32_t *kind, int32_t *offers,
+                                              enroll_transaction *transaction, enroll_buf *url, enroll_error *error);
+
+/** One door for every URL that reaches an app. `kind` gets ENROLL_URL_*; `state` is written for ENROLL_URL_REGISTRATION
+ *  only, `transaction` and `next_url` (which may be NULL for a client without links) for ENROLL_URL_BEGUN only, `offers`
+ *  where a link led nowhere. A fallback that found nobody signed in at the provider is followed by an ordinary sign-in:
+ *  ENROLL_URL_BEGUN.
+ *  Returns ENROLL_OK; what enroll_registration_resume and enroll_registration_handle_link return, ENROLL_E_UNSOLICITED
+ *  and ENROLL_E_REDIRECT_MISMATCH excepted.
  *  Command: url.handle. */
 enroll_status enroll_url_handle(enroll_client *client, const char *url, size_t url_size, int64_t timeout_ms,
-                                int32_t *kind, enroll_state *state, enroll_error *error);
+                                int32_t *kind, enroll_state *state, int32_t *offers, enroll_transaction *transaction,
+                                enroll_buf *next_url, enroll_error *error);
 
 /** How a begun transaction calls back. `transaction`, `url` and `redirect_uri` are NULL unless `status` is ENROLL_OK,
  *  `error` is NULL if it is. */

@@ -162,6 +162,51 @@ public func enroll_registration_resume_start(
   }
 }
 
+extension LinkRefusal {
+  /// ENROLL_URL_*.
+  fileprivate var number: Int32 {
+    switch reason {
+    case .unsolicited: ENROLL_URL_UNSOLICITED
+    case .used: ENROLL_URL_LINK_USED
+    case .expired: ENROLL_URL_LINK_EXPIRED
+    }
+  }
+
+  /// ENROLL_OFFER_*, added up.
+  fileprivate var bits: Int32 {
+    offers.reduce(0) { bits, offer in
+      switch offer {
+      case .signIn: bits | ENROLL_OFFER_SIGN_IN
+      case .register: bits | ENROLL_OFFER_REGISTER
+      }
+    }
+  }
+}
+
+@_cdecl("enroll_registration_handle_link") @implementation
+public func enroll_registration_handle_link(
+  _ client: Handle?, _ link: TextIn?, _ link_size: Int, _ timeout_ms: Int64, _ kind: Int32Out?,
+  _ offers: Int32Out?, _ transaction: TransactionOut?, _ url: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    try enroll_transaction.check(transaction)
+    let url = try require(url, "url")
+    let outcome = try handle.client.handleLink(
+      try EnrollC.url(link, link_size), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+    switch outcome {
+    case .begun(let begun):
+      url.pointee = try enroll_buf(begun.action.url ?? "")
+      enroll_transaction(begun).write(to: transaction)
+      kind?.pointee = ENROLL_URL_BEGUN
+      offers?.pointee = 0
+    case .refused(let refusal):
+      kind?.pointee = refusal.number
+      offers?.pointee = refusal.bits
+    }
+  }
+}
+
 @_cdecl("enroll_registration_await") @implementation
 public func enroll_registration_await(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ timeout_ms: Int64, _ state: StateOut?,
@@ -247,11 +292,13 @@ public func enroll_registration_deregister(
 @_cdecl("enroll_url_handle") @implementation
 public func enroll_url_handle(
   _ client: Handle?, _ url: TextIn?, _ url_size: Int, _ timeout_ms: Int64, _ kind: Int32Out?,
-  _ state: StateOut?, _ error: ErrorOut?
+  _ state: StateOut?, _ offers: Int32Out?, _ transaction: TransactionOut?, _ next_url: BufferOut?,
+  _ error: ErrorOut?
 ) -> enroll_status {
   reporting(to: error) { () throws(EnrollError) in
     let handle = try ClientHandle.find(client)
     try enroll_state.check(state)
+    try enroll_transaction.check(transaction)
     let handled = try handle.client.handle(
       try EnrollC.url(url, url_size), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
     switch handled {
@@ -259,6 +306,13 @@ public func enroll_url_handle(
       enroll_state(value).write(to: state)
       kind?.pointee = ENROLL_URL_REGISTRATION
     case .logoutFinished: kind?.pointee = ENROLL_URL_LOGOUT
+    case .begun(let begun):
+      if let next_url { next_url.pointee = try enroll_buf(begun.action.url ?? "") }
+      enroll_transaction(begun).write(to: transaction)
+      kind?.pointee = ENROLL_URL_BEGUN
+    case .refused(let refusal):
+      kind?.pointee = refusal.number
+      offers?.pointee = refusal.bits
     case .unsolicited: kind?.pointee = ENROLL_URL_UNSOLICITED
     }
   }

@@ -145,7 +145,20 @@ public struct EnrollClient: Sendable {
     }
   }
 
-  /// One door for every URL that reaches the app: redirect, logout callback, or none of ours.
+  /// Takes a link that reached the app: the one in the e-mail of a registration, or the fallback link. Each leads on
+  /// once, and only while a transaction of ours waits for it.
+  /// - Throws: `.redirectMalformed`, `.redirectMismatch` for a link that is none of ours, `.illegalState`, `.network` and
+  ///   its kin (the link is not used up then), store errors.
+  public func handleLink(_ url: String, patience: Duration = defaultPatience) async throws(EnrollError)
+    -> LinkOutcome
+  {
+    try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
+      try client.handleLink(url, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// One door for every URL that reaches the app: redirect, logout callback, activation or fallback link, or none of
+  /// ours.
   public func handle(_ url: String, patience: Duration = defaultPatience) async throws(EnrollError)
     -> HandledURL
   {
@@ -153,6 +166,8 @@ public struct EnrollClient: Sendable {
       switch try client.handle(url, until: deadline, cancellation: cancellation) {
       case .registration(let state): .registration(state)
       case .logoutFinished: .logoutFinished
+      case .begun(let begun): .begun(begun)
+      case .refused(let refusal): .refused(refusal)
       case .unsolicited: .unsolicited
       }
     }
@@ -162,6 +177,10 @@ public struct EnrollClient: Sendable {
   public enum HandledURL: Equatable, Sendable {
     case registration(RegistrationState)
     case logoutFinished
+    /// Open the URL of its action: a link led on.
+    case begun(BegunTransaction)
+    /// A link led nowhere.
+    case refused(LinkRefusal)
     case unsolicited
   }
 
@@ -183,10 +202,18 @@ public struct EnrollClient: Sendable {
     }
   }
 
-  /// The user closed the browser: a hint, a late valid redirect still wins until the deadline.
+  /// The user closed the browser: a hint, a late valid redirect still wins until the deadline. A registration waits for
+  /// the link in the user's e-mail from then on.
   @discardableResult
   public func cancel(_ transaction: BegunTransaction? = nil) async throws(EnrollError) -> RegistrationState {
     try await offload { client, _, _ throws(EnrollError) in try client.cancel(transaction?.transactionID) }
+  }
+
+  /// The same, in a later process.
+  /// - Parameter transactionID: ``BegunTransaction/transactionID``.
+  @discardableResult
+  public func cancel(_ transactionID: String) async throws(EnrollError) -> RegistrationState {
+    try await offload { client, _, _ throws(EnrollError) in try client.cancel(transactionID) }
   }
 
   /// The link of ``HostAction/openOtherApp(_:)`` could not be opened: there is no such app on the device.

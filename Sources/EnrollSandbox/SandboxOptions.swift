@@ -32,6 +32,7 @@ public struct SandboxOptions: Sendable {
   public var pushedRequests = Offer.off
   /// How long the name of a pushed request works.
   public var pushedRequestLifetimeSeconds: Int64 = 60
+  public var gateway = GatewayOptions()
   /// Seconds since 1970. A fake clock may stand in.
   public var clock: @Sendable () -> Int64 = SystemTime.now
   /// Gets one line per request, without secrets.

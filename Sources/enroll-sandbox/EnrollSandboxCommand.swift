@@ -55,6 +55,14 @@
     @Option(help: "Pushed authorization requests (RFC 9126): off, offered or required.")
     var pushedRequests: SandboxOptions.Offer = .off
 
+    @Flag(help: "Lead whoever has to sign in to the gateway's pages, where registration is by e-mail.")
+    var gateway = false
+
+    @Option(
+      help:
+        "What the gateway's e-mails link to, with {activationToken} in it; its own welcome page by default.")
+    var activationLink: String?
+
     @Flag(help: "Print a configuration for EnrollKit and exit.")
     var printConfig = false
 
@@ -70,6 +78,9 @@
     func validate() throws {
       guard accessLifetime > 0, refreshLifetime > 0, grace >= 0, deviceInterval > 0 else {
         throw ValidationError("Lifetimes and intervals are greater than 0, and --grace is not negative.")
+      }
+      guard activationLink?.contains("{activationToken}") ?? true else {
+        throw ValidationError("--activation-link has {activationToken} in it.")
       }
     }
 
@@ -111,6 +122,8 @@
       options.refreshGraceSeconds = grace
       options.pushedRequests = pushedRequests
       options.deviceIntervalSeconds = deviceInterval
+      options.gateway.isUsed = gateway
+      options.gateway.activationLink = activationLink
       options.algorithms = [algorithm] + SignatureAlgorithm.allCases.filter { $0 != algorithm }
       if !quiet { options.log = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) } }
       return options

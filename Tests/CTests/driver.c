@@ -210,19 +210,51 @@ static enroll_status registration_clear(json_t *parameters, json_t **result) {
   return answer_state(enroll_registration_clear(client, &state, &error), &state, result);
 }
 
+/* The answer to a link: what has begun, or why nothing has, and what may be offered. */
+static json_t *json_of_link(int32_t kind, int32_t offers, const enroll_transaction *transaction, enroll_buf *url) {
+  if (kind == ENROLL_URL_BEGUN) {
+    enroll_buf none = ENROLL_BUF_INIT;
+    json_t *begun = json_of_begun(transaction, url, &none);
+    json_object_set_new(begun, "kind", json_string("begun"));
+    enroll_buf_free(url);
+    return begun;
+  }
+  json_t *names = json_array();
+  if (offers & ENROLL_OFFER_SIGN_IN) json_array_append_new(names, json_string("signIn"));
+  if (offers & ENROLL_OFFER_REGISTER) json_array_append_new(names, json_string("register"));
+  const char *word = kind == ENROLL_URL_LINK_USED      ? "linkUsed"
+                     : kind == ENROLL_URL_LINK_EXPIRED ? "linkExpired"
+                     : kind == ENROLL_URL_LOGOUT       ? "logout"
+                                                       : "unsolicited";
+  return json_pack("{s:s, s:o}", "kind", word, "offers", names);
+}
+
+static enroll_status registration_handle_link(json_t *parameters, json_t **result) {
+  enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
+  enroll_buf url = ENROLL_BUF_INIT;
+  int32_t kind = 0, offers = 0;
+  text link = text_of(parameters, "url");
+  enroll_status status = enroll_registration_handle_link(client, link.data, link.size, timeout_of(parameters), &kind,
+                                                         &offers, &transaction, &url, &error);
+  if (status == ENROLL_OK) *result = json_of_link(kind, offers, &transaction, &url);
+  return status;
+}
+
 static enroll_status url_handle(json_t *parameters, json_t **result) {
   enroll_state state = ENROLL_STATE_INIT;
-  int32_t kind = 0;
+  enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
+  enroll_buf next = ENROLL_BUF_INIT;
+  int32_t kind = 0, offers = 0;
   text url = text_of(parameters, "url");
-  enroll_status status =
-      enroll_url_handle(client, url.data, url.size, timeout_of(parameters), &kind, &state, &error);
+  enroll_status status = enroll_url_handle(client, url.data, url.size, timeout_of(parameters), &kind, &state, &offers,
+                                           &transaction, &next, &error);
   if (status != ENROLL_OK) return status;
   if (kind == ENROLL_URL_REGISTRATION) {
     status = answer_state(status, &state, result);
     if (status == ENROLL_OK) json_object_set_new(*result, "kind", json_string("registration"));
     return status;
   }
-  *result = json_pack("{s:s}", "kind", kind == ENROLL_URL_LOGOUT ? "logout" : "unsolicited");
+  *result = json_of_link(kind, offers, &transaction, &next);
   return status;
 }
 
@@ -370,6 +402,7 @@ static const struct {
     {"registration.deregister", registration_deregister},
     {"installation.reset", installation_reset},
     {"redirect.route", redirect_route},
+    {"registration.handleLink", registration_handle_link},
     {"url.handle", url_handle},
     {"token.access", token_access},
     {"token.refresh", token_refresh},

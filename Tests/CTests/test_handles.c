@@ -50,7 +50,8 @@ static char room[64];
   F(registration_cancel, enroll_registration_cancel(client, NULL, 0, &state, error))                             \
   F(registration_deregister, enroll_registration_deregister(client, 0, NULL, &state, error))                     \
   F(registration_clear, enroll_registration_clear(client, &state, error))                                        \
-  F(url_handle, enroll_url_handle(client, "a:/b", 4, 0, NULL, &state, error))                                    \
+  F(url_handle, enroll_url_handle(client, "a:/b", 4, 0, NULL, &state, NULL, NULL, NULL, error))                  \
+  F(handle_link, enroll_registration_handle_link(client, "a:/b", 4, 0, NULL, NULL, NULL, &buffer, error))        \
   F(token_access, enroll_token_access(client, 0, 0, &access_info, &buffer, error))                               \
   F(token_copy, enroll_token_copy(client, 0, 0, room, sizeof room, NULL, NULL, error))                           \
   F(token_refresh, enroll_token_refresh(client, 0, &access_info, &buffer, error))                                \

@@ -78,7 +78,7 @@ TEST("a redirect that nobody asked for has no effect (R6)") {
                                           ENROLL_NO_TIMEOUT, &state, &error));
   CHECK_NUMBER(ENROLL_BLAME_NETWORK, error.blame);
   CHECK_OK(enroll_url_handle(client, "com.example.app:/callback?code=a&state=b", ENROLL_NUL_TERMINATED,
-                             ENROLL_NO_TIMEOUT, &kind, &state, &error));
+                             ENROLL_NO_TIMEOUT, &kind, &state, NULL, NULL, NULL, &error));
   CHECK_NUMBER(ENROLL_URL_UNSOLICITED, kind);
   CHECK_NUMBER(0, state.kind);
   CHECK_OK(enroll_registration_state(client, 0, 0, &state, &error));
@@ -96,7 +96,8 @@ TEST("one door takes a redirect too, and tells what it was") {
   forget_error();
   CHECK_OK(enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, &error));
   char *redirect = provider_redirect(server, url.data);
-  CHECK_OK(enroll_url_handle(client, redirect, strlen(redirect), ENROLL_NO_TIMEOUT, &kind, &state, &error));
+  CHECK_OK(enroll_url_handle(client, redirect, strlen(redirect), ENROLL_NO_TIMEOUT, &kind, &state, NULL, NULL, NULL,
+                             &error));
   CHECK_NUMBER(ENROLL_URL_REGISTRATION, kind);
   CHECK_NUMBER('G', state.letter);
   CHECK_OK(enroll_registration_retry(client, ENROLL_NO_TIMEOUT, &state, &error));

@@ -73,6 +73,10 @@ class Browser:
         )
         return Person(context, provider, user)
 
+    def context(self, **options):
+        """A bare browser profile."""
+        return self._chromium.new_context(**options)
+
     def close(self):
         self._chromium.close()
         self._playwright.stop()
@@ -122,6 +126,15 @@ class Person:
         self._new_tab()
         self._page.goto(url)
         return self._page.inner_text("body")
+
+    def walk(self, url, steps, timeout=20.0):
+        """Loads `url` and does these steps, in their order; the browser stays where they lead."""
+        self._new_tab()
+        self._page.goto(url)
+        for step in steps:
+            self._page.locator(step.selector).first.wait_for(timeout=timeout * 1000)
+            step.act(self._page, self.user)
+        self._page.wait_for_load_state()
 
     def _new_tab(self):
         """A custom scheme leaves Chromium's question about it over the tab, deaf to clicks."""

@@ -8,6 +8,7 @@ import httpx
 from joserfc.jwk import ECKey, RSAKey
 
 from browser import Step
+from mail_server import MailServer
 from processes import Child, free_port, workspace
 from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider
 
@@ -91,13 +92,12 @@ class Canaille(Provider):
 
     def _write_files(self):
         keys = [RSAKey.generate_key(2048, private=True), ECKey.generate_key("P-256", private=True)]
-        self.directory.joinpath("canaille.toml").write_text(
-            _CONFIGURATION.format(
-                port=self.port,
-                directory=self.directory,
-                keys=", ".join(_toml(key.as_dict(private=True)) for key in keys),
-            )
+        text = _CONFIGURATION.format(
+            port=self.port,
+            directory=self.directory,
+            keys=", ".join(_toml(key.as_dict(private=True)) for key in keys),
         )
+        self.directory.joinpath("canaille.toml").write_text(self.settings(text))
         self.directory.joinpath("seed.json").write_text(
             json.dumps(
                 {
@@ -109,6 +109,10 @@ class Canaille(Provider):
                 }
             )
         )
+
+    def settings(self, text):
+        """Its configuration, of which `text` is the usual one."""
+        return text
 
     def _client(self, client_id, algorithm):
         return {
@@ -123,6 +127,40 @@ class Canaille(Provider):
             "application_type": "native",
             "id_token_signed_response_alg": algorithm,
         }
+
+
+class RegisteringCanaille(Canaille):
+    """The same, open to newcomers: `prompt=create`, and a link by e-mail that resumes the authorize request."""
+
+    name = "Canaille with registration"
+    profile = [
+        Step("profile", "input[name=user_name]", lambda page, user: _fill_profile(page, user)),
+    ]
+    pages = profile + Canaille.pages
+
+    def start(self):
+        self.mail = MailServer()
+        super().start()
+
+    def stop(self):
+        super().stop()
+        self.mail.stop()
+
+    def settings(self, text):
+        open_door = "ENABLE_REGISTRATION = true\nEMAIL_CONFIRMATION = true\n"
+        return (
+            text.replace("[CANAILLE]\n", "[CANAILLE]\n" + open_door)
+            + f'[CANAILLE.SMTP]\nHOST = "127.0.0.1"\nPORT = {self.mail.port}\nFROM_ADDR = "id@example.com"\n'
+        )
+
+
+def _fill_profile(page, user):
+    page.fill("input[name=user_name]", user.name)
+    page.fill("input[name=family_name]", "Newcomer")
+    page.fill("input[name=password1]", user.password)
+    page.fill("input[name=password2]", user.password)
+    page.locator("button[type=submit][value=create-profile], button[type=submit]").last.click()
+    page.wait_for_load_state()
 
 
 def _send(page, field, text):

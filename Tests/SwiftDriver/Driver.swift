@@ -72,9 +72,23 @@ struct Driver {
         try await client.settled(parameters["transaction"]?.string ?? "", patience: patience))
     case "registration.otherAppMissing":
       return state(try await client.otherAppMissing(parameters["transaction"]?.string ?? ""))
+    case "registration.handleLink":
+      return try await client.handleLink(url).json
+    case "registration.cancel":
+      guard let id = parameters["transaction"]?.string else { return state(try await client.cancel()) }
+      return state(try await client.cancel(id))
+    case "url.handle":
+      switch try await client.handle(url) {
+      case .registration(let registration):
+        return .object([("kind", .string("registration")), ("state", registration.json)])
+      case .logoutFinished: return .object([("kind", .string("logout"))])
+      case .begun(let begun):
+        return LinkOutcome.begun(begun).json
+      case .refused(let refusal): return LinkOutcome.refused(refusal).json
+      case .unsolicited: return .object([("kind", .string("unsolicited"))])
+      }
     case "registration.confirm": return state(try await client.confirm())
     case "registration.retry": return state(try await client.retry())
-    case "registration.cancel": return state(try await client.cancel())
     case "registration.clear": return state(try await client.clear())
     case "registration.deregister":
       let url = try await client.deregister()
@@ -100,13 +114,6 @@ struct Driver {
     case "pin.unlock": return try await client.unlock(pin: pin(parameters)).json
     case "pin.change": return try await client.changePIN(pin(parameters), to: pin(parameters, "newPin")).json
     case "pin.remove": return try await client.removePIN(pin(parameters)).json
-    case "url.handle":
-      switch try await client.handle(url) {
-      case .registration(let state):
-        return .object([("kind", .string("registration")), ("state", state.json)])
-      case .logoutFinished: return .object([("kind", .string("logout"))])
-      case .unsolicited: return .object([("kind", .string("unsolicited"))])
-      }
     case "logout.begin":
       return .object([
         (

@@ -77,6 +77,27 @@ extension BegunTransaction {
   }
 }
 
+extension LinkOutcome {
+  var json: JSON {
+    switch self {
+    case .begun(let begun):
+      var members = begun.json.object ?? JSONObject()
+      members["kind"] = .string("begun")
+      return .object(members)
+    case .refused(let refusal):
+      let kind =
+        switch refusal.reason {
+        case .unsolicited: "unsolicited"
+        case .used: "linkUsed"
+        case .expired: "linkExpired"
+        }
+      return .object([
+        ("kind", .string(kind)), ("offers", .array(refusal.offers.map { .string($0.rawValue) })),
+      ])
+    }
+  }
+}
+
 extension HostAction {
   fileprivate var json: JSON {
     switch self {

@@ -66,7 +66,9 @@ extension SignInOptions {
 }
 
 extension BegunTransaction {
-  static let schema = Schema.object([
+  static let schema = Schema.object(members)
+
+  static let members: [Schema.Property] = [
     .required("transaction", .transaction),
     .required("action", .hostAction),
     .optional(
@@ -78,10 +80,12 @@ extension BegunTransaction {
     .required(
       "survivesProcess",
       Schema(.boolean, "False for a loopback redirect: its listener dies with the process.")),
-  ])
+  ]
 
-  var json: JSON {
-    .object([
+  var json: JSON { .object(object) }
+
+  var object: JSONObject {
+    JSONObject([
       ("transaction", .string(transactionID)), ("action", action.json),
       ("redirectUri", redirectURI.map { .string($0) }),
       ("expiresAt", .integer(expiresAt.seconds)), ("survivesProcess", .bool(survivesProcess)),

@@ -46,6 +46,15 @@ extension CommandTable {
           cancellation: call.cancellation), client)
     },
     Command(
+      "registration.handleLink", .blocking,
+      "Takes an activation or fallback link, and says what the host must do now.",
+      takes: [.required("url", .url), .deadline], gives: LinkOutcome.schema
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let url = try call.requiredText("url")
+      return try client.handleLink(url, until: call.until(client), cancellation: call.cancellation).json
+    },
+    Command(
       "registration.await", .waiting,
       "Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with a device code, by the user elsewhere.",
       takes: [.required("transaction", .transaction), .deadline], gives: stateAnswer
@@ -73,7 +82,8 @@ extension CommandTable {
       return answer(try client.retry(until: call.until(client), cancellation: call.cancellation), client)
     },
     Command(
-      "registration.cancel", .blocking, "The user gave up: a hint, a late valid redirect still wins.",
+      "registration.cancel", .blocking,
+      "The user left the browser: a hint, a late valid redirect still wins; a registration waits for its e-mail's link.",
       takes: [.optional("transaction", .text("Which one; without it, all.", maximumBytes: 64))],
       gives: stateAnswer
     ) { call throws(EnrollError) in
@@ -121,6 +131,8 @@ extension CommandTable {
       case .registration(let state):
         return .object([("kind", .string("registration")), ("state", json(state, client))])
       case .logoutFinished: return .object([("kind", .string("logout"))])
+      case .begun(let begun): return begun.taggedJSON
+      case .refused(let refusal): return refusal.json
       case .unsolicited: return .object([("kind", .string("unsolicited"))])
       }
     },
@@ -137,13 +149,14 @@ extension CommandTable {
   private static let stateAnswer = Schema.object([.required("state", .state)])
 
   private static let handled = Schema(
-    .anyOf([
-      .object(
-        [.required("kind", .word("registration")), .required("state", .state)], "It was a redirect."),
-      .object([.required("kind", .word("logout"))], "It was the logout callback; the logout is finished."),
-      .object(
-        [.required("kind", .word("unsolicited"))], "Nobody of this client waits for it; nothing happened."),
-    ]))
+    .anyOf(
+      [
+        .object(
+          [.required("kind", .word("registration")), .required("state", .state)], "It was a redirect."),
+        .object([.required("kind", .word("logout"))], "It was the logout callback; the logout is finished."),
+        .object(
+          [.required("kind", .word("unsolicited"))], "Nobody of this client waits for it; nothing happened."),
+      ] + LinkOutcome.begun + LinkOutcome.refused))
 }
 
 extension Schema {

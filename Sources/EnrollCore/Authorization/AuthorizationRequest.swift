@@ -18,12 +18,14 @@ public struct AuthorizationRequest: Sendable {
   ///   - redirectURI: where it is not the configured one: the same loopback redirect with the listener's port (R4).
   ///   - asksForLogin: adds the configured prompt (`login`) where the options say nothing, so that another account can be chosen
   ///     (flows.md §5).
+  ///   - activationToken: of the link that led here (flows.md §3).
   ///   - random: ``randomByteCount`` bytes.
   /// - Throws: `.invalidArgument` for an option that is not acceptable, `field` names it; `.unsupported` when the
   ///   provider cannot do what is asked; `.responseInvalid` when its endpoint cannot be used.
   public static func make(
     configuration: Configuration, metadata: ProviderMetadata, options: SignInOptions = SignInOptions(),
-    redirectURI: String? = nil, asksForLogin: Bool = false, at moment: Moment, random: [UInt8]
+    redirectURI: String? = nil, asksForLogin: Bool = false, activationToken: ActivationToken? = nil,
+    at moment: Moment, random: [UInt8]
   ) throws(EnrollError) -> AuthorizationRequest {
     guard random.count == randomByteCount else {
       throw EnrollError(
@@ -46,7 +48,7 @@ public struct AuthorizationRequest: Sendable {
       deadline: Expiry(
         lifetimeSeconds: isRegistration ? configuration.emailWaitSeconds : configuration.transactionSeconds,
         from: moment))
-    let query = try query(for: transaction, pkce.challenge, configuration, metadata, options)
+    let query = try query(for: transaction, pkce.challenge, configuration, metadata, options, activationToken)
     return AuthorizationRequest(
       transaction: transaction, url: EndpointURL.adding(query, to: metadata.authorizationEndpoint),
       parameters: query)
@@ -54,6 +56,31 @@ public struct AuthorizationRequest: Sendable {
 }
 
 extension AuthorizationRequest {
+  /// The gateway's name for the token of an activation link (okta-native-integration).
+  static let activationParameter = "activation_token"
+
+  /// A registration that begins at the gateway's own page: no authorize request, hence nothing that could come back.
+  /// - Throws: `.invalidArgument` for an option that could be sent nowhere.
+  static func atPage(
+    configuration: Configuration, options: SignInOptions, at moment: Moment, random: [UInt8]
+  ) throws(EnrollError) -> Transaction {
+    let scopes = scopes(configuration, options)
+    try options.check(sending: scopes)
+    guard options.prompt == nil, options.loginHint == nil, options.uiLocales.isEmpty,
+      options.idTokenHint == nil, options.connection == nil, options.parameters.isEmpty
+    else {
+      throw EnrollError(
+        .invalidArgument,
+        "a registration at the gateway's own page takes scopes, maxAge and acrValues; nothing else could be sent",
+        field: "options")
+    }
+    return Transaction(
+      id: Base64URL.encode(random), kind: .register, issuer: configuration.issuer, redirectURI: "",
+      state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]), scopes: scopes,
+      maxAgeSeconds: options.maxAgeSeconds, acrValues: options.acrValues, began: moment.wall,
+      deadline: Expiry(lifetimeSeconds: configuration.emailWaitSeconds, from: moment), step: .emailPending)
+  }
+
   static func scopes(_ configuration: Configuration, _ options: SignInOptions) -> [String] {
     let scopes = options.scopes ?? configuration.scopes
     return configuration.requireVerifiedEmail ? Scopes.adding("email", to: scopes) : scopes
@@ -117,7 +144,7 @@ extension AuthorizationRequest {
 
   private static func query(
     for transaction: Transaction, _ challenge: String, _ configuration: Configuration,
-    _ metadata: ProviderMetadata, _ options: SignInOptions
+    _ metadata: ProviderMetadata, _ options: SignInOptions, _ activationToken: ActivationToken?
   ) throws(EnrollError) -> FormEncoding {
     var query = FormEncoding(.query)
     query.add("response_type", "code")
@@ -134,8 +161,13 @@ extension AuthorizationRequest {
     if !options.acrValues.isEmpty { query.add("acr_values", Scopes.joined(options.acrValues)) }
     if !options.uiLocales.isEmpty { query.add("ui_locales", Scopes.joined(options.uiLocales)) }
     if let hint = options.idTokenHint { query.add("id_token_hint", hint) }
-    let custom = customParameters(configuration, options)
+    var custom = customParameters(configuration, options)
+    if let activationToken {
+      custom.removeAll { ASCII.equals($0.0, activationParameter) }
+      query.add(activationParameter, activationToken.secret)
+    }
     for (name, value) in custom { query.add(name, value) }
+    if activationToken != nil { custom.append((activationParameter, "")) }
     try requireNoOverlap(metadata.authorizationEndpoint, custom)
     return query
   }

@@ -53,6 +53,8 @@ public struct Transaction: Equatable, Sendable {
     case passwordless(Recipient)
     /// The back end's name for the provider (flows.md §10).
     case backend(provider: String)
+    /// Links that came for it, or that began it (flows.md §3, §4).
+    case links(LinkHistory)
     /// RFC 8628 §3.2; the next poll is not sent before the end of `notBefore`.
     case device(deviceCode: Secret, intervalSeconds: Int64, notBefore: Expiry)
   }

@@ -61,6 +61,7 @@ public struct EnrollError: Error, Sendable {
     case alreadySettled = -24
     case transactionExpired = -25
     case otherAppMissing = -26
+    case activationFailed = -27
     case network = -30
     case tls = -31
     case timeout = -32
@@ -189,6 +190,11 @@ extension EnrollError.Code {
     case .transactionExpired:
       Row("transactionExpired", .user, "the transaction's deadline has passed; begin again")
     case .otherAppMissing: Row("otherAppMissing", .user, "the other app is not on this device")
+    case .activationFailed:
+      Row(
+        "activationFailed", .user,
+        "the link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to send the e-mail again"
+      )
     case .network: Row("network", .network, retry: true, "the server could not be reached")
     case .tls: Row("tls", .server, "the server's certificate is not acceptable")
     case .timeout: Row("timeout", .network, retry: true, "the server did not answer in time")

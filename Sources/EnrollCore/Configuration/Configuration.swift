@@ -41,6 +41,8 @@ public struct Configuration: Sendable {
   public let idTokenAlgorithms: [SignatureAlgorithm]
   public let registration: Registration
   public let activation: Activation
+  /// The page that ``Activation/openPage`` opens; nil: the activation link itself (R10).
+  public let welcomePage: LinkTemplate?
   /// False on a platform that is not a native app: the stand-in token is used (flows.md §7, A).
   public let isNative: Bool
   public let standInToken: Secret?
@@ -82,6 +84,7 @@ public struct Configuration: Sendable {
     idTokenAlgorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
     registration: Registration = .signIn,
     activation: Activation = .authorize,
+    welcomePage: String? = nil,
     isNative: Bool = true,
     standInToken: Secret? = nil,
     requiresConfirmation: Bool = true,
@@ -115,6 +118,8 @@ public struct Configuration: Sendable {
     self.idTokenAlgorithms = idTokenAlgorithms
     self.registration = registration
     self.activation = activation
+    self.welcomePage = try ConfigurationRules.page(
+      welcomePage, key: "welcomePage", allowsLoopbackHTTP: allowsLoopbackHTTP)
     self.isNative = isNative
     self.standInToken = standInToken
     self.requiresConfirmation = requiresConfirmation

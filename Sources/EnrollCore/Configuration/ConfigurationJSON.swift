@@ -28,6 +28,7 @@ extension Configuration {
         ?? SignatureAlgorithm.allCases,
       registration: Configuration.registration(reader),
       activation: reader.text("activation").flatMap { Activation(rawValue: $0) } ?? .authorize,
+      welcomePage: reader.text("welcomePage"),
       isNative: reader.boolean("native") ?? true,
       standInToken: reader.text("standInToken").map { Secret($0) },
       requiresConfirmation: reader.boolean("confirmation") ?? true,

@@ -152,6 +152,10 @@ extension Configuration {
         "activation", .oneOf(Activation.allCases.map { $0.rawValue }),
         "What an activation link leads to. authorize by default."),
       ConfigurationKey(
+        "welcomePage", or: ["welcome_page"], .text,
+        "The page that openPage opens, such as https://id.example/welcome/{activationToken}. The activation link itself by default."
+      ),
+      ConfigurationKey(
         "appLinks", or: ["app_links"], .list(.text),
         "Activation links that are accepted, such as https://app.example/welcome/{activationToken}."),
       ConfigurationKey(

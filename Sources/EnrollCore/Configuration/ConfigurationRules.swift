@@ -25,6 +25,35 @@ enum ConfigurationRules {
     return templates
   }
 
+  static func page(
+    _ text: String?, key: String, allowsLoopbackHTTP: Bool
+  ) throws(EnrollError) -> LinkTemplate? {
+    guard let text else { return nil }
+    do throws(LinkTemplate.Problem) {
+      let page = try LinkTemplate(text, mayBeLoopback: allowsLoopbackHTTP)
+      guard page.isPage else { throw LinkTemplate.Problem(text: "https was expected, a private scheme came") }
+      return page
+    } catch {
+      throw refusal(key, error.text)
+    }
+  }
+
+  /// The page's return is the fallback link, and what is opened must be a page (flows.md §3).
+  private static func checkActivation(_ configuration: Configuration) throws(EnrollError) {
+    guard configuration.activation == .openPage else {
+      guard configuration.welcomePage == nil else {
+        throw refusal("welcomePage", "activation is not openPage")
+      }
+      return
+    }
+    guard configuration.fallbackURI != nil else {
+      throw refusal("fallbackUri", "activation openPage needs it: the welcome page returns by it")
+    }
+    guard configuration.welcomePage != nil || configuration.appLinks.allSatisfy({ $0.isPage }) else {
+      throw refusal("welcomePage", "activation openPage needs it where an app link is no https page")
+    }
+  }
+
   private static func checkURLs(_ configuration: Configuration) throws(EnrollError) {
     try ConfiguredURL.issuer(
       configuration.issuer, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
@@ -87,6 +116,7 @@ enum ConfigurationRules {
   }
 
   private static func checkFlows(_ configuration: Configuration) throws(EnrollError) {
+    try checkActivation(configuration)
     if configuration.requireCheck && configuration.registrationCheckURI == nil {
       throw refusal("requireCheck", "it needs registrationCheckUri")
     }

@@ -8,6 +8,8 @@ extension Engine {
   public struct Settlement: Equatable, Sendable {
     public var transactionID: String
     public var ending: Ending
+    /// The transaction, where it was a fallback that found nobody signed in at the provider (flows.md §4).
+    var silentFallback: Transaction?
 
     public enum Ending: Equatable, Sendable {
       case succeeded(RegistrationState)
@@ -46,6 +48,7 @@ extension Engine {
         return
       }
       record.settle(transaction.id, as: .succeeded)
+      record.settleOrigins(of: transaction)
       record.asksForLogin = false
       record.serverClockOffsetSeconds = arrival.clockOffsetSeconds ?? record.serverClockOffsetSeconds
       // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
@@ -114,7 +117,7 @@ extension AccountRecord {
     transactions[index].status = status
     transactions[index].nonce = Secret([])
     transactions[index].codeVerifier = Secret([])
-    transactions[index].details = .none
+    transactions[index].details = transactions[index].details.remains
   }
 }
 

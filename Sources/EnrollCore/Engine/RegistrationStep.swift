@@ -39,9 +39,15 @@ extension Engine {
       if let standing = checkStanding(epoch: record.tokenEpoch) { return standing }
       return .known(try apply(.tokenValid))
     }
-    // A login that was begun before this process started goes on (R12).
-    if state == .starting, let waiting = record.transactions.last(where: { $0.awaitsRedirect(at: moment) }) {
-      return .known(try apply(.advanced(transactionID: waiting.id, step: waiting.step)))
+    // A login that was begun before this process started goes on (R12). Of a registration only the link is still
+    // expected: its browser was left with the process.
+    if state == .starting, let waiting = record.transactions.last(where: { $0.awaitsAnswer(at: moment) }) {
+      let step = waiting.kind == .register ? .emailPending : waiting.step
+      return .known(try apply(.advanced(transactionID: waiting.id, step: step)))
+    }
+    // The sign-in that a link began came to nothing: another link may come.
+    if state.kind == .authenticating, let waiting = record.linkWait(at: moment) {
+      return .known(try apply(.advanced(transactionID: waiting.id, step: .emailPending)))
     }
     return .known(try apply(.tokenMissing))
   }
@@ -94,6 +100,8 @@ extension Engine {
   }
 
   /// The host says that the user gave up. A hint: a late valid redirect still wins until the transaction's deadline.
+  /// A registration whose browser was left waits for the link in the user's e-mail from then on (flows.md §3); only
+  /// ``retry(cancellation:)`` gives that up.
   /// - Parameter transactionID: nil for every open transaction.
   public func cancel(transactionID: String?) throws(EnrollError) -> RegistrationState {
     let record = try store.update(account) { record throws(EnrollError) in
@@ -101,15 +109,18 @@ extension Engine {
         guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else {
           throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
         }
-        if record.transactions[index].isOpen { record.transactions[index].status = .cancelled }
+        record.transactions[index].leaveBrowser()
       } else {
-        record.dismissOpenTransactions()
+        for index in record.transactions.indices { record.transactions[index].leaveBrowser() }
       }
     }
     if case .authenticating(let id, let step) = state, step != .exchanging,
       transactionID.map({ ASCII.equals($0, id) }) ?? true
     {
       if record.hasTokens { return try returnToSession() }
+      if let waiting = record.linkWait(at: clock.moment()) {
+        return try apply(.advanced(transactionID: waiting.id, step: .emailPending))
+      }
       return try apply(.dismissed)
     }
     return state
@@ -172,6 +183,8 @@ extension AccountRecord {
     guard let transaction = transactions.first(where: { ASCII.equals($0.id, transactionID) }) else {
       return false
     }
+    // Beside a session nobody waits for an e-mail: the session is the state, and a link is taken all the same.
+    if hasTokens, transaction.kind == .register, transaction.step == .emailPending { return false }
     return (transaction.status == .pending || transaction.status == .exchanging)
       && transaction.deadline.secondsLeft(at: moment) > 0
   }
@@ -218,9 +231,17 @@ extension AccountRecord {
 }
 
 extension Transaction {
-  /// Open, before its deadline, and with a redirect that can still reach this device (not another process's loopback).
-  func awaitsRedirect(at moment: Moment) -> Bool {
-    status == .pending && !listensOnLoopback && deadline.secondsLeft(at: moment) > 0
+  /// Open, before its deadline, and with an answer that can still reach this device: a link, or a redirect that does
+  /// not go to another process's loopback.
+  func awaitsAnswer(at moment: Moment) -> Bool {
+    status == .pending && (kind == .register || !listensOnLoopback)
+      && deadline.secondsLeft(at: moment) > 0
+  }
+
+  /// The host's hint that the browser was closed.
+  mutating func leaveBrowser() {
+    guard isOpen else { return }
+    if kind == .register { step = .emailPending } else { status = .cancelled }
   }
 }
 

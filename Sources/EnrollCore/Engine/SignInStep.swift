@@ -21,6 +21,9 @@ extension Engine {
     try require(.begun(transactionID: "", step: .browser))
     switch options.kind {
     case .signIn, .register:
+      if options.kind == .register, case .page(let page) = configuration.registration {
+        return try beginAtPage(page, options)
+      }
       return try beginInBrowser(options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
     case .backend: return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
     case .anotherApp: return try beginWithAnotherApp(options, cancellation: cancellation)
@@ -46,8 +49,20 @@ extension Engine {
     return BegunTransaction(of: request.transaction, action: .openURL(url))
   }
 
+  /// The gateway's own page: nothing redirects from there, so the transaction waits for the link in an e-mail at once
+  /// (flows.md §3). What is asked for now is asked for again with the link.
+  private func beginAtPage(_ page: String, _ options: SignInOptions) throws(EnrollError) -> BegunTransaction {
+    let transaction = try AuthorizationRequest.atPage(
+      configuration: configuration, options: options, at: clock.moment(), random: try random.bytes(16))
+    try remember(transaction)
+    return BegunTransaction(of: transaction, action: .openURL(page))
+  }
+
   /// Into the store before the host hears of it: whoever gets the answer knows the transaction (R12).
-  func remember(_ transaction: Transaction) throws(EnrollError) {
+  /// - Parameter change: what else the same save holds.
+  func remember(
+    _ transaction: Transaction, also change: (inout AccountRecord) throws(EnrollError) -> Void = { _ in }
+  ) throws(EnrollError) {
     let moment = clock.moment()
     try store.update(account) { record throws(EnrollError) in
       // One in the middle of its exchange may end after its deadline.
@@ -56,6 +71,7 @@ extension Engine {
       }
       if record.transactions.count >= Self.transactionLimit { record.transactions.removeFirst() }
       record.transactions.append(transaction)
+      try change(&record)
     }
     try apply(.begun(transactionID: transaction.id, step: transaction.step))
   }
@@ -94,7 +110,15 @@ extension Engine {
     try markExchanging(verified.transaction)
 
     switch verified.answer {
-    case .error(let error): return try settle(verified.transaction, failed: error)
+    case .error(let error):
+      var settlement = try settle(verified.transaction, failed: verified.transaction.explained(error))
+      // No automatic step on the word of an answer without iss, where every answer has one (R17).
+      let isIdentified =
+        redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
+      if verified.transaction.isSilentFallback, error.asksForUser, isIdentified {
+        settlement.silentFallback = verified.transaction
+      }
+      return settlement
     case .code(let code):
       try apply(.advanced(transactionID: verified.transaction.id, step: .exchanging))
       do throws(EnrollError) {

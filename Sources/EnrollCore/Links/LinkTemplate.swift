@@ -12,7 +12,11 @@ public struct LinkTemplate: Equatable, Sendable {
   public let suffix: [UInt8]
 
   /// - Throws: what is wrong with it, as one sentence.
-  public init(_ text: String) throws(Problem) {
+  public init(_ text: String) throws(Problem) { try self.init(text, mayBeLoopback: false) }
+
+  /// - Parameter mayBeLoopback: whether it may be http to this device: a page for development, never a link that is
+  ///   received.
+  init(_ text: String, mayBeLoopback: Bool) throws(Problem) {
     let bytes = Array(text.utf8)
     let mark = Array(LinkTemplate.placeholder.utf8)
     let places = bytes.indices.filter { bytes[$0...].starts(with: mark) }
@@ -31,7 +35,7 @@ public struct LinkTemplate: Equatable, Sendable {
     } catch {
       throw Problem(text: error.text)
     }
-    guard url.kind != .loopbackHTTP, !url.hadFragment, place > url.path.lowerBound else {
+    guard mayBeLoopback || url.kind != .loopbackHTTP, !url.hadFragment, place > url.path.lowerBound else {
       throw Problem(text: "it must be a claimed https or private-scheme link without a fragment")
     }
     self.text = text
@@ -42,6 +46,9 @@ public struct LinkTemplate: Equatable, Sendable {
   public struct Problem: Error, Equatable, Sendable {
     public var text: String
   }
+
+  /// A browser can open it.
+  var isPage: Bool { prefix.starts(with: "https:".utf8) || prefix.starts(with: "http:".utf8) }
 
   private static func ends(_ suffix: [UInt8]) -> Bool {
     guard let first = suffix.first else { return true }

@@ -27,7 +27,7 @@ extension EnrollError {
     case .cancelled, .deadlineExceeded, .busy, .accessDenied, .storeIO, .outOfMemory: .retry
     case .network, .timeout, .server, .keysUnavailable, .rejected, .expired, .storeLocked, .storeFull: .wait
     case .redirectMalformed, .redirectMismatch, .unsolicited, .alreadySettled, .transactionExpired,
-      .otherAppMissing, .oauth,
+      .otherAppMissing, .activationFailed, .oauth,
       .loginRequired, .interactionRequired, .consentRequired, .idTokenInvalid, .profileMismatch,
       .reauthenticate, .storeCorrupt, .storeKey:
       .registerAgain

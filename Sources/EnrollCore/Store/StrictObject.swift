@@ -57,6 +57,10 @@ struct StrictObject {
     return result
   }
 
+  mutating func optionalStrings(_ key: String) throws(EnrollError) -> [String]? {
+    object[key] == nil ? nil : try strings(key)
+  }
+
   mutating func array(_ key: String) throws(EnrollError) -> [JSON] {
     let value = try value(key)
     guard let array = value.array else { throw StrictObject.damaged(place + "." + key, "an array", value) }

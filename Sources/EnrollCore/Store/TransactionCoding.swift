@@ -75,6 +75,11 @@ extension Transaction.Details {
       object["connection"] = .string(recipient.connection.rawValue)
       object["address"] = .string(recipient.address)
     case .backend(let provider): object["provider"] = .string(provider)
+    case .links(let history):
+      object["spentLinks"] = .strings(history.spent)
+      object["origin"] = history.origin.map { .string($0) }
+      object["source"] = history.source.map { .string($0.rawValue) }
+      object["hasFallenBack"] = .bool(history.hasFallenBack)
     case .device(let deviceCode, let intervalSeconds, let notBefore):
       object["deviceCode"] = .secret(deviceCode)
       object["intervalSeconds"] = .integer(intervalSeconds)
@@ -87,6 +92,8 @@ extension Transaction.Details {
     var object = try StrictObject(json, place)
     if let sessionID = try object.optionalSecret("sessionID") {
       self = .anotherApp(sessionID: sessionID)
+    } else if let history = try LinkHistory(&object, place) {
+      self = .links(history)
     } else if let name = try object.optionalString("connection") {
       guard let connection = Recipient.Connection(rawValue: name) else {
         throw EnrollError(.storeCorrupt, "\(place).connection: one that does not exist", field: place)
@@ -100,5 +107,22 @@ extension Transaction.Details {
         notBefore: try Expiry(json: object.value("notBefore"), place + ".notBefore"))
     }
     try object.end()
+  }
+}
+
+extension LinkHistory {
+  /// nil when the object is of another kind.
+  fileprivate init?(_ object: inout StrictObject, _ place: String) throws(EnrollError) {
+    guard let spent = try object.optionalStrings("spentLinks") else { return nil }
+    var source: Source?
+    if let name = try object.optionalString("source") {
+      source = Source(rawValue: name)
+      guard source != nil else {
+        throw EnrollError(.storeCorrupt, "\(place).source: one that does not exist", field: place)
+      }
+    }
+    self.init(
+      spent: spent, origin: try object.optionalString("origin"), source: source,
+      hasFallenBack: try object.bool("hasFallenBack"))
   }
 }

@@ -60,7 +60,7 @@ extension Client {
     _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> BegunTransaction {
     try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      guard configuration.usesLoopbackRedirect, options.comesBackByRedirect else {
+      guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
         return try engine.begin(options, cancellation: cancellation)
       }
       let listener = try LoopbackListener(redirectURI: configuration.redirectURI)
@@ -87,12 +87,18 @@ extension Client {
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
-    let settlement = try engine.reporting { () throws(EnrollError) in
+    return try remember(
+      try settlement(of: url, transactionID: transactionID, until: deadline, cancellation: cancellation))
+  }
+
+  private func settlement(
+    of url: String, transactionID: String? = nil, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Engine.Settlement {
+    try engine.reporting { () throws(EnrollError) in
       try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
         try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
       }
     }
-    return try remember(settlement)
   }
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
@@ -129,12 +135,18 @@ extension Client {
   public enum HandledURL: Equatable, Sendable {
     case registration(RegistrationState)
     case logoutFinished
+    /// The host has to go on: after an activation or fallback link, or after a fallback that found nobody signed in.
+    case begun(BegunTransaction)
+    /// A link of ours led nowhere; nothing happened.
+    case refused(LinkRefusal)
     /// Nobody of this client waits for it; nothing happened.
     case unsolicited
   }
 
-  /// One door for every URL that reaches an app: redirect, logout callback, or none of ours.
-  /// - Throws: as ``resume(_:until:cancellation:)``, but `.unsolicited` and `.redirectMismatch` are answers.
+  /// One door for every URL that reaches an app: redirect, logout callback, activation link, fallback link, or none of
+  /// ours.
+  /// - Throws: as ``resume(_:until:cancellation:)`` and ``handleLink(_:until:cancellation:)``, but `.unsolicited` and
+  ///   `.redirectMismatch` are answers, and so is a fallback's `.loginRequired` and its kin.
   public func handle(
     _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HandledURL {
@@ -145,12 +157,24 @@ extension Client {
     } catch {
       guard error.code == .unsolicited || error.code == .redirectMalformed else { throw error }
     }
+    try waitForPlatform(until: deadline, cancellation)
+    switch try linkOutcome(of: url, until: deadline, cancellation: cancellation) {
+    case .begun(let begun): return .begun(begun)
+    case .refused(let refusal): return .refused(refusal)
+    case nil: break
+    }
+    let settlement: Engine.Settlement
     do throws(EnrollError) {
-      return .registration(try resume(url, until: deadline, cancellation: cancellation))
+      settlement = try self.settlement(of: url, until: deadline, cancellation: cancellation)
     } catch {
       guard error.code == .unsolicited || error.code == .redirectMismatch else { throw error }
       return .unsolicited
     }
+    guard let begun = try signIn(after: settlement, until: deadline, cancellation: cancellation) else {
+      return .registration(try remember(settlement))
+    }
+    _ = try? remember(settlement)
+    return .begun(begun)
   }
 
   /// G to H, as ``Engine/confirm(cancellation:)``.

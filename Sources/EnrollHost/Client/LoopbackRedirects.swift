@@ -5,10 +5,15 @@ import EnrollCore
 
 /// The cancellations of the listeners that are open.
 struct LoopbackRedirects: Sendable {
-  private var open: [(transactionID: String, cancellation: CancellationFlag)] = []
+  private var open: [(transactionID: String, redirectURI: String, cancellation: CancellationFlag)] = []
 
-  mutating func add(_ transactionID: String, _ cancellation: CancellationFlag) {
-    open.append((transactionID, cancellation))
+  mutating func add(_ begun: BegunTransaction, _ cancellation: CancellationFlag) {
+    open.append((begun.transactionID, begun.redirectURI ?? "", cancellation))
+  }
+
+  /// Where that transaction is listened for; nil when nobody listens.
+  func redirectURI(of transactionID: String) -> String? {
+    open.first { ASCII.equals($0.transactionID, transactionID) }?.redirectURI
   }
 
   mutating func remove(_ transactionID: String) {
@@ -26,7 +31,7 @@ extension Client {
   /// - Throws: `.busy` when the system has no thread to give.
   func listen(on listener: LoopbackListener, for begun: BegunTransaction) throws(EnrollError) {
     let cancellation = CancellationFlag()
-    loopbacks.withLock { $0.add(begun.transactionID, cancellation) }
+    loopbacks.withLock { $0.add(begun, cancellation) }
     let deadline = clock.instant().advanced(bySeconds: begun.expiresAt.since(clock.wallTime()))
     let isStarted = PlainThread.start { [self] in
       defer {

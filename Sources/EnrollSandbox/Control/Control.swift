@@ -15,6 +15,14 @@ public struct SandboxSession: Sendable, Equatable {
   public var end: String?
 }
 
+/// An e-mail that would have been sent.
+public struct SandboxMail: Sendable, Equatable {
+  public var to: String
+  public var subject: String
+  public var text: String
+  public var link: String?
+}
+
 /// A control request that cannot be done, and why.
 public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible {
   public var description: String
@@ -104,6 +112,14 @@ extension Provider {
   public func nameOtherAppFields(sessionID: String, link: String, artefactID: String) {
     otherApp.fields = .init(sessionID: sessionID, link: link, artefactID: artefactID)
   }
+
+  /// The inbox, oldest first.
+  public var mails: [SandboxMail] {
+    gateway.mails.map { SandboxMail(to: $0.to, subject: $0.subject, text: $0.text, link: $0.link) }
+  }
+
+  /// A mail scanner opens every link and presses every button: all links are used up.
+  public func scanMails() { gateway.burnLinks() }
 
   /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
   public func advanceClock(seconds: Int64) {

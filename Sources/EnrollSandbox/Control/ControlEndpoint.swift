@@ -93,14 +93,52 @@ extension Provider {
       guard let link = request["link"]?.string else { return done }
       let redirect = try approve(otherAppLink: link, user: request["user"]?.string ?? "alice")
       return .object([("redirect", .string(redirect))])
+    case .gateway:
+      try changeGateway(request)
+      return done
+    case .register:
+      guard let email = request["email"]?.string else { throw ControlError("`email` must be an address") }
+      register(email: email, clientID: request["clientId"]?.string ?? options.clients.first?.id ?? "")
+      return done
+    case .mails: return .object([("mails", .array(mails.map(\.json)))])
+    case .accounts:
+      return .object([
+        (
+          "accounts",
+          .object(
+            gateway.accounts.sorted { $0.key < $1.key }.map { email, account in
+              (email, .array(account.history.map { .string($0.rawValue) }))
+            })
+        )
+      ])
+    case .scanMails:
+      scanMails()
+      return done
     case .configuration: return .object([("configuration", configuration)])
     }
   }
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, device, backend, backendAccounts, otherApp, received, setKnown,
-      verifyEmail, configuration
+      signOutBrowsers, advanceClock, settle, device, backend, backendAccounts, otherApp, gateway, register, mails,
+      accounts, scanMails, received, setKnown, verifyEmail, configuration
+  }
+
+  private func changeGateway(_ request: JSON) throws {
+    if let value = request["use"] {
+      guard let flag = value.bool else { throw ControlError("`use` must be true or false") }
+      gateway.settings.isUsed = flag
+    }
+    if let value = request["readsFromURI"] {
+      guard let flag = value.bool else { throw ControlError("`readsFromURI` must be true or false") }
+      gateway.settings.readsFromURI = flag
+    }
+    if let value = request["activationLink"] {
+      guard let link = value.string, link.contains("{activationToken}") else {
+        throw ControlError("`activationLink` must have {activationToken} in it")
+      }
+      gateway.settings.activationLink = link
+    }
   }
 }
 
@@ -143,6 +181,15 @@ extension Fault {
     self.init(
       row.make(endpoint, arguments), at: endpoint, after: Int(clamping: after),
       times: times.map { Int(clamping: $0) })
+  }
+}
+
+extension SandboxMail {
+  var json: JSON {
+    .object([
+      ("to", .string(to)), ("subject", .string(subject)), ("text", .string(text)),
+      ("link", link.map { .string($0) }),
+    ])
   }
 }
 

@@ -48,6 +48,16 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case otherAppComplete
   /// A page that plays the other app.
   case otherApp
+  /// The provider's login page, whose script leads to the gateway.
+  case hostedLogin
+  /// The gateway's own pages: sign in, register, wait for the e-mail, choose a password.
+  case signIn, register, emailSent, welcome
+  /// Where the gateway's own sign-in at the provider ends.
+  case gatewayCallback
+  /// The e-mails that would have been sent.
+  case inbox
+  /// Which apps may claim this site's links.
+  case assetLinks, appSiteAssociation
   /// The test-control side; no fault ever strikes here.
   case control
 
@@ -77,6 +87,15 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .otherAppInit: "/other-app/init"
     case .otherAppComplete: "/other-app/complete"
     case .otherApp: "/other-app"
+    case .hostedLogin: "/login/login.htm"
+    case .signIn: "/signin"
+    case .register: "/register"
+    case .emailSent: "/register/email-sent"
+    case .welcome: "/welcome/{token}"
+    case .gatewayCallback: Gateway.path
+    case .inbox: "/inbox"
+    case .assetLinks: "/.well-known/assetlinks.json"
+    case .appSiteAssociation: "/.well-known/apple-app-site-association"
     case .control: "/_control"
     }
   }
@@ -84,8 +103,11 @@ public enum Endpoint: String, CaseIterable, Sendable {
   /// HTTP methods that it answers.
   var methods: [String] {
     switch self {
-    case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback: ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession, .device, .backendAccount, .otherApp:
+    case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback, .hostedLogin, .emailSent,
+      .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation:
+      ["GET"]
+    case .authorize, .interaction, .userinfo, .endSession, .device, .backendAccount, .signIn, .register,
+      .welcome, .otherApp:
       ["GET", "POST"]
     case .pushed, .token, .revocation, .deviceAuthorization, .backendRedeem, .registrationCheck,
       .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:

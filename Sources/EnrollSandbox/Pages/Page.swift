@@ -1,5 +1,5 @@
 // What all pages share: language, title, one main heading, landmarks, and the headers that keep them safe.
-// No script runs, nothing is loaded from elsewhere, nobody may frame a page (RFC 9700 §4.16).
+// No script runs but that of the hosted login page, nothing is loaded from elsewhere, nobody may frame a page (RFC 9700 §4.16).
 
 import EnrollCrypto
 import Foundation
@@ -16,6 +16,8 @@ struct Page {
   var aside: HTML = .none
   /// Where a form of this page may lead: browsers apply `form-action` to the redirects after a POST as well.
   var formTargets: [String] = []
+  /// Runs when the page is there; the same text each time, since the policy names it by its hash.
+  var script: String?
 
   var markup: HTML {
     """
@@ -37,6 +39,7 @@ struct Page {
     \(aside)
     <footer>For demos and tests on this computer. Never type a real password here.</footer>
     </div>
+    \(script.map { "<script>\(HTML(verbatim: $0))</script>" } ?? .none)
     </body>
     </html>
     """
@@ -44,8 +47,9 @@ struct Page {
 
   func answer() -> SandboxAnswer {
     let actions = (["'self'"] + formTargets).joined(separator: " ")
+    let scripts = script.map { "script-src 'sha256-\(Self.hash($0))'; " } ?? ""
     let policy =
-      "default-src 'none'; style-src 'sha256-\(Self.styleHash)'; img-src data:; form-action \(actions); "
+      "default-src 'none'; \(scripts)style-src 'sha256-\(Self.styleHash)'; img-src data:; form-action \(actions); "
       + "base-uri 'none'; frame-ancestors 'none'"
     return SandboxAnswer(
       status: status,
@@ -56,8 +60,11 @@ struct Page {
       ], body: Array(markup.text.utf8))
   }
 
-  private static let styleHash = Data((try? Digest.sha256.hash(Array(Style.sheet.utf8))) ?? [])
-    .base64EncodedString()
+  private static let styleHash = hash(Style.sheet)
+
+  private static func hash(_ text: String) -> String {
+    Data((try? Digest.sha256.hash(Array(text.utf8))) ?? []).base64EncodedString()
+  }
 
   /// A door left ajar; decoration, hence hidden from screen readers.
   private static let mark: HTML = """
@@ -76,6 +83,6 @@ struct Page {
 }
 
 extension HTML {
-  /// Trusted text that goes in unescaped: the style sheet alone.
+  /// Trusted text that goes in unescaped: the style sheet and the script alone.
   fileprivate init(verbatim text: String) { self.text = text }
 }

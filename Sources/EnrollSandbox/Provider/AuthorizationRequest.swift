@@ -13,6 +13,8 @@ struct AuthorizationRequest: Sendable, Equatable {
   var maxAgeSeconds: Int64?
   var loginHint: String?
   var acrValues: [String]
+  /// Of the link in an e-mail (okta-native-integration); nil when it cannot be one.
+  var activationToken: String?
 
   enum Prompt: String, CaseIterable { case none, login, consent, create, selectAccount = "select_account" }
 
@@ -81,7 +83,8 @@ struct AuthorizationRequest: Sendable, Equatable {
     return AuthorizationRequest(
       clientID: clientID, redirectURI: redirectURI, scopes: scopes, state: form["state"],
       nonce: form["nonce"], codeChallenge: challenge, prompts: prompts, maxAgeSeconds: maxAge,
-      loginHint: form["login_hint"], acrValues: form.words("acr_values"))
+      loginHint: form["login_hint"], acrValues: form.words("acr_values"),
+      activationToken: form["activation_token"].flatMap { PKCE.isChallenge($0) ? $0 : nil })
   }
 }
 

@@ -8,6 +8,7 @@ extension Provider {
     guard let form = http.method == "POST" ? http.form : Form(encoded: http.query) else {
       return Page.error("The parameters cannot be read.").answer()
     }
+    if let key = form["okta_key"] { return resumeWaiting(key, http, effects: effects) }
     let request: AuthorizationRequest
     do throws(AuthorizationRequest.Refusal) {
       request = try authorizationRequest(form)
@@ -20,6 +21,16 @@ extension Provider {
     }
     if let code = Misbehaviour.oauthError(effects) {
       return refuse(code, redirectURI: request.redirectURI, state: request.state, effects: effects)
+    }
+    if request.clientID == Gateway.clientID, let token = form["sessionToken"] {
+      guard let browserID = spendSessionToken(token) else {
+        return refuse(
+          OAuthRefusal("login_required", "the session token is not good"), redirectURI: request.redirectURI,
+          state: request.state, effects: effects)
+      }
+      var answer = begin(request, browser: (browserID, true), effects: effects)
+      setCookie(browserID, on: &answer)
+      return answer
     }
     return begin(request, browser: browserID(http), effects: effects)
   }
@@ -42,9 +53,14 @@ extension Provider {
         OAuthRefusal(code.0, code.1), redirectURI: request.redirectURI, state: request.state, effects: effects
       )
     }
-    interactions[interaction.id] = interaction
-    redirectEffects[interaction.id] = effects
-    var answer = SandboxAnswer.redirect(to: "\(Endpoint.interaction.path)?id=\(interaction.id)")
+    var answer: SandboxAnswer
+    if step == .signIn || step == .create, gateway.settings.isUsed || request.activationToken != nil {
+      answer = leadToGateway(interaction)
+    } else {
+      interactions[interaction.id] = interaction
+      redirectEffects[interaction.id] = effects
+      answer = .redirect(to: "\(Endpoint.interaction.path)?id=\(interaction.id)")
+    }
     if browser.isNew { setCookie(browser.id, on: &answer) }
     return answer
   }
@@ -87,7 +103,7 @@ extension Provider {
   }
 
   private func hasConsented(_ session: SignedIn?, to request: AuthorizationRequest) -> Bool {
-    guard options.asksConsent else { return true }
+    guard options.asksConsent, request.clientID != Gateway.clientID else { return true }
     guard let session else { return false }
     return consents[[session.userName, request.clientID], default: []].isSuperset(of: request.scopes)
   }

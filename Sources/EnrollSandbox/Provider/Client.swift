@@ -11,8 +11,14 @@ public struct Client: Sendable, Equatable {
   public var redirectURIs: [String]
   /// As ``redirectURIs``.
   public var postLogoutRedirectURIs: [String]
+  /// Where the gateway leads when it does not know the way back (okta-native-integration, Fallback).
+  public var fallbackURI: String?
 
-  public init(id: String, name: String, redirectURIs: [String], postLogoutRedirectURIs: [String]) {
+  public init(
+    id: String, name: String, redirectURIs: [String], postLogoutRedirectURIs: [String],
+    fallbackURI: String? = nil
+  ) {
+    self.fallbackURI = fallbackURI
     self.id = id
     self.name = name
     self.redirectURIs = redirectURIs
@@ -28,7 +34,7 @@ public struct Client: Sendable, Equatable {
     postLogoutRedirectURIs: [
       "http://127.0.0.1/signed-out", "http://[::1]/signed-out", "com.example.app:/signed-out",
       "com.example.app.oauth:/logout/callback",
-    ])
+    ], fallbackURI: "com.example.app://identity/fallback")
 
   func allows(redirectURI: String) -> Bool {
     redirectURIs.contains { Self.matches(registered: $0, requested: redirectURI) }

@@ -21,6 +21,7 @@ public actor Provider {
   var consents: [[String]: Set<String>] = [:]
   /// Faults of the redirect that were struck when the page was asked for, by interaction or browser.
   var redirectEffects: [String: [Fault.Effect]] = [:]
+  var gateway: Gateway
   var plan = FaultPlan()
   var clockShiftSeconds: Int64 = 0
   var counts: [Endpoint: Int] = [:]
@@ -35,6 +36,7 @@ public actor Provider {
     self.options = options
     self.issuer = issuer
     users = options.users
+    gateway = Gateway(settings: options.gateway)
     keys = try SigningKeys(options.algorithms)
     backend = try Backend()
   }
@@ -96,12 +98,17 @@ public actor Provider {
     case .otherAppInit: beginOtherApp(request)
     case .otherAppComplete: completeOtherApp(request, effects: effects)
     case .otherApp: playOtherApp(request, effects: effects)
+    case .hostedLogin, .signIn, .register, .emailSent, .welcome, .gatewayCallback:
+      gateway(endpoint, request)
+    case .inbox: Page.inbox(gateway.mails).answer()
+    case .assetLinks: .json(AppAssociations.android)
+    case .appSiteAssociation: .json(AppAssociations.apple)
     case .control: control(request)
     }
   }
 
   /// Those that were set up, and the sandbox's own.
-  var clients: [Client] { options.clients + [backendClient] }
+  var clients: [Client] { options.clients + [backendClient, gatewayClient] }
 
   func client(_ id: String?) -> Client? { clients.first { $0.id == id } }
 

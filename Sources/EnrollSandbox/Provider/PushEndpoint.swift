@@ -54,7 +54,7 @@ extension Provider {
       name.hasPrefix(PushedRequest.namePrefix)
     else {
       let request = try AuthorizationRequest.read(form, clients: clients)
-      guard options.pushedRequests != .required else {
+      guard options.pushedRequests != .required || request.clientID == Gateway.clientID else {
         throw .redirect(
           to: request.redirectURI, state: request.state,
           .invalidRequest("only pushed authorization requests are taken"))

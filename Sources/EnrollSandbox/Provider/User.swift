@@ -64,6 +64,12 @@ struct NewAccount {
     var text: String
   }
 
+  static func isEmail(_ text: String) -> Bool {
+    let sides = text.split(separator: "@", omittingEmptySubsequences: false)
+    return sides.count == 2 && !sides.contains(where: \.isEmpty) && text.count <= 100
+      && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+  }
+
   /// The user, or what has to be corrected.
   static func check(_ form: Form, taken: (String) -> Bool) -> (user: User?, problems: [Problem]) {
     var problems: [Problem] = []
@@ -82,8 +88,7 @@ struct NewAccount {
       problems.append(Problem(field: "name", label: "full name", text: "1 to 100 characters."))
     }
     let email = form["email"] ?? ""
-    let sides = email.split(separator: "@", omittingEmptySubsequences: false)
-    if sides.count != 2 || sides.contains(where: \.isEmpty) || email.count > 100 {
+    if !isEmail(email) {
       problems.append(
         Problem(field: "email", label: "e-mail address", text: "an address such as name@example.com."))
     }

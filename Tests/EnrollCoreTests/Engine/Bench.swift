@@ -15,16 +15,21 @@ struct Bench {
 
   init(
     requiresConfirmation: Bool = false, isNative: Bool = true,
-    scopes: [String] = ["openid", "offline_access"], pushedRequests: AbilityUse = .auto,
+    scopes: [String] = ["openid", "offline_access"], redirectURI: String = "com.example.app:/callback",
+    registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
+    parameters: [(String, String)] = [], pushedRequests: AbilityUse = .auto,
     checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false
   ) throws {
     clock = FakeClock()
     provider = try FakeProvider(clock: clock)
     store = MemoryTokenStore(clock: clock)
     configuration = try Configuration(
-      issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-      postLogoutRedirectURI: "com.example.app:/logout", scopes: scopes, pushedRequests: pushedRequests,
-      isNative: isNative,
+      issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
+      postLogoutRedirectURI: "com.example.app:/logout", fallbackURI: "com.example.app://identity/fallback",
+      scopes: scopes, appLinks: ["https://app.example/welcome/{activationToken}"],
+      authorizeParameters: parameters, pushedRequests: pushedRequests, registration: registration,
+      activation: activation,
+      welcomePage: welcomePage, isNative: isNative,
       standInToken: isNative ? nil : Secret("stand-in"), requiresConfirmation: requiresConfirmation,
       registrationCheckURI: checks == nil ? nil : provider.issuer + "/check", requireCheck: checks ?? false,
       profileUpdateURI: tellsBackEnd ? provider.issuer + "/profile" : nil,

@@ -1,0 +1,69 @@
+// What came of a link, as JSON: `kind` tells the objects apart, here and in `url.handle`.
+
+import EnrollCore
+import EnrollJSON
+
+extension LinkOutcome {
+  static let schema = Schema(.anyOf(begun + refused))
+
+  static let begun = [
+    Schema.object(
+      [.required("kind", .word("begun"))] + BegunTransaction.members,
+      "The link led on: do what the action says.")
+  ]
+
+  static let refused = LinkRefusal.Reason.allCases.map { reason in
+    Schema.object(
+      [
+        .required("kind", .word(reason.kind)),
+        .required(
+          "offers",
+          Schema(
+            .list(
+              Schema(
+                .oneOf(LinkOffer.allCases.map { $0.rawValue }), "Begin a transaction of that kind."),
+              maximumCount: 8), "What may be offered to the user, the best first.")),
+      ], reason.summary)
+  }
+
+  var json: JSON {
+    switch self {
+    case .begun(let begun): begun.taggedJSON
+    case .refused(let refusal): refusal.json
+    }
+  }
+}
+
+extension BegunTransaction {
+  var taggedJSON: JSON {
+    var members = object
+    members["kind"] = .string("begun")
+    return .object(members)
+  }
+}
+
+extension LinkRefusal {
+  var json: JSON {
+    .object([
+      ("kind", .string(reason.kind)), ("offers", .array(offers.map { .string($0.rawValue) })),
+    ])
+  }
+}
+
+extension LinkRefusal.Reason {
+  var kind: String {
+    switch self {
+    case .unsolicited: "unsolicited"
+    case .used: "linkUsed"
+    case .expired: "linkExpired"
+    }
+  }
+
+  var summary: String {
+    switch self {
+    case .unsolicited: "Nobody here waits for the link; nothing happened."
+    case .used: "The link came before, or a fallback was taken before; nothing happened."
+    case .expired: "What waited for the link has reached its deadline; nothing happened."
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// What stands at the token's place of an activation link: bounded, from an alphabet that no reader of a URL changes,
+// never logged (R11).
+
+public import EnrollCrypto
+
+/// A token that may be sent on.
+public struct ActivationToken: Equatable, Sendable {
+  public static let maximumBytes = 1024
+
+  public let secret: Secret
+
+  /// - Throws: `.redirectMalformed` when it is missing, longer than ``maximumBytes``, or has other characters than the
+  ///   unreserved ones of RFC 3986 §2.3.
+  public init(_ bytes: ArraySlice<UInt8>) throws(EnrollError) {
+    guard !bytes.isEmpty else {
+      throw EnrollError(.redirectMalformed, "the link has no activation token (R11)")
+    }
+    guard bytes.count <= ActivationToken.maximumBytes else {
+      throw EnrollError(
+        .redirectMalformed,
+        "an activation token of at most \(ActivationToken.maximumBytes) bytes was expected, \(bytes.count) came (R11)"
+      )
+    }
+    guard bytes.allSatisfy(ActivationToken.isAllowed) else {
+      throw EnrollError(.redirectMalformed, "the activation token has a character that is not allowed (R11)")
+    }
+    secret = bytes.withUnsafeBytes { Secret($0) }
+  }
+
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F
+      || byte == 0x7E
+  }
+
+  /// By which a link that comes again is known; the token itself is not kept.
+  func hash() throws(EnrollError) -> String {
+    do throws(CryptoError) {
+      return Base64URL.encode(try Digest.sha256.hash(secret))
+    } catch {
+      throw EnrollError(.internal, "SHA-256 failed: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// What came of a link: what the host must do now, or why nothing and what it may offer instead.
+
+/// The answer to an activation or fallback link.
+public enum LinkOutcome: Equatable, Sendable {
+  /// Open what the action says.
+  case begun(BegunTransaction)
+  /// Nothing was begun, and nothing changed.
+  case refused(LinkRefusal)
+}
+
+/// Why a link led nowhere.
+public struct LinkRefusal: Equatable, Sendable {
+  public enum Reason: String, Sendable, CaseIterable {
+    /// Nobody here waits for it. The host may begin a registration and hand the link in again.
+    case unsolicited
+    /// The link came before; a fallback was taken before.
+    case used
+    /// What waited for it has reached its deadline.
+    case expired
+  }
+
+  public var reason: Reason
+  /// The best first.
+  public var offers: [LinkOffer]
+
+  public init(_ reason: Reason, offers: [LinkOffer]) {
+    self.reason = reason
+    self.offers = offers
+  }
+}
+
+/// What a host may offer a user whose link led nowhere.
+public enum LinkOffer: String, Sendable, CaseIterable {
+  /// The account may exist by now: the link may have been opened in another browser.
+  case signIn
+  /// Begin a registration: another e-mail is sent.
+  case register
+}
+
+extension LinkRefusal {
+  static func activation(_ reason: Reason) -> LinkRefusal {
+    switch reason {
+    case .unsolicited, .used: LinkRefusal(reason, offers: [.signIn, .register])
+    case .expired: LinkRefusal(reason, offers: [.register, .signIn])
+    }
+  }
+
+  static func fallback(_ reason: Reason) -> LinkRefusal { LinkRefusal(reason, offers: [.signIn]) }
+}

@@ -1,0 +1,144 @@
+// The gateway of okta-app-registration and okta-native-integration: it registers people by e-mail before the provider's
+// pages would, and leads the browser back. Pure: time and fresh random texts are arguments.
+
+import Foundation
+
+/// How the gateway behaves.
+public struct GatewayOptions: Sendable {
+  /// True: whoever has to sign in is led to the gateway by the hosted login page's script.
+  public var isUsed = false
+  /// False: the script cannot read `fromURI`, and the gateway falls back to the app's own link.
+  public var readsFromURI = true
+  /// What the e-mails link to, with `{activationToken}` in it; nil: this gateway's own welcome page.
+  public var activationLink: String?
+  /// Seconds that the link of an e-mail works.
+  public var activationLifetimeSeconds: Int64 = 86_400
+
+  public init() {}
+}
+
+/// What the gateway keeps.
+struct Gateway: Sendable {
+  /// Of a user at the provider, in its words.
+  enum Status: String, Sendable { case staged = "STAGED", provisioned = "PROVISIONED", active = "ACTIVE" }
+
+  struct Account: Sendable {
+    var status: Status
+    /// Every status so far.
+    var history: [Status]
+    var userName: String?
+
+    mutating func become(_ next: Status) {
+      status = next
+      history.append(next)
+    }
+  }
+
+  struct Activation: Sendable {
+    var email: String
+    /// For which app the registration began.
+    var clientID: String
+    var expiresAt: Int64
+    var isUsed = false
+  }
+
+  struct Mail: Sendable {
+    var to: String
+    var subject: String
+    var text: String
+    var link: String?
+    var at: Int64
+  }
+
+  /// The gateway's own way through the provider, to make a session in the browser.
+  struct Login: Sendable {
+    var verifier: String
+    /// Which authorize request to go on with; nil: the fallback.
+    var key: String?
+    var clientID: String
+    var begunAt: Int64
+  }
+
+  struct SessionToken: Sendable {
+    var userName: String
+    var expiresAt: Int64
+  }
+
+  static let path = "/oauth/authorization-code/callback"
+  static let clientID = "gateway"
+  static let mailLimit = 200
+
+  var settings: GatewayOptions
+  /// By e-mail address.
+  var accounts: [String: Account] = [:]
+  /// By token.
+  var activations: [String: Activation] = [:]
+  var mails: [Mail] = []
+  /// By state.
+  var logins: [String: Login] = [:]
+  var sessionTokens: [String: SessionToken] = [:]
+  /// Authorize requests that wait for a session, by `okta_key`.
+  var waiting: [String: Interaction] = [:]
+}
+
+extension Gateway {
+
+  /// STAGED, then PROVISIONED with a token by e-mail; again for somebody who has not set a password yet. Whoever has an
+  /// account gets an e-mail that says so; the page says the same to both.
+  mutating func register(
+    _ email: String, clientID: String, isTaken: Bool, token: String, issuer: String, now: Int64
+  ) {
+    if isTaken || accounts[email]?.status == .active {
+      send(
+        Mail(
+          to: email, subject: "You have an account already",
+          text: "Somebody, probably you, wanted to register this address. You can simply sign in.", at: now))
+      return
+    }
+    var account = accounts[email] ?? Account(status: .staged, history: [.staged])
+    if account.status == .staged { account.become(.provisioned) }
+    accounts[email] = account
+    // Only the newest link works.
+    for (old, activation) in activations where activation.email == email { activations[old]?.isUsed = true }
+    activations[token] = Activation(
+      email: email, clientID: clientID, expiresAt: now + settings.activationLifetimeSeconds)
+    let template = settings.activationLink ?? issuer + Endpoint.welcome.path(with: "{activationToken}")
+    send(
+      Mail(
+        to: email, subject: "Activate your account",
+        text: "Open this link to choose a password. It works once.",
+        link: template.replacingOccurrences(of: "{activationToken}", with: token), at: now))
+  }
+
+  private mutating func send(_ mail: Mail) {
+    if mails.count >= Self.mailLimit { mails.removeFirst() }
+    mails.append(mail)
+  }
+
+  /// Why a token does not work; nil when it does.
+  func problem(with token: String, now: Int64) -> String? {
+    guard let activation = activations[token] else { return "This link is not known here." }
+    if activation.isUsed { return "This link was used before, perhaps in another browser." }
+    if now > activation.expiresAt { return "This link is too old." }
+    return nil
+  }
+
+  /// PROVISIONED to ACTIVE.
+  mutating func activate(_ token: String, as user: User) {
+    guard let email = activations[token]?.email else { return }
+    activations[token]?.isUsed = true
+    accounts[email]?.become(.active)
+    accounts[email]?.userName = user.name
+  }
+
+  /// What a mail scanner does that presses every button: the links are used up, and nobody is the wiser.
+  mutating func burnLinks() {
+    for token in activations.keys { activations[token]?.isUsed = true }
+  }
+
+  mutating func forgetOld(before deadline: Int64) {
+    waiting = waiting.filter { $0.value.begunAt >= deadline }
+    logins = logins.filter { $0.value.begunAt >= deadline }
+    sessionTokens = sessionTokens.filter { $0.value.expiresAt >= deadline }
+  }
+}

@@ -1,0 +1,159 @@
+// The gateway's pages: sign in, register, e-mail sent, choose a password, a link that works no more, the inbox.
+
+extension Page {
+  /// The provider's login page: its script leads to the gateway, and so does a link for those who run none.
+  static func hostedLogin(path: String, fromURI: String?, clientID: String) -> Page {
+    var query = Form()
+    query.append("fromURI", fromURI)
+    query.append("clientId", clientID)
+    return Page(
+      title: "One moment",
+      main: """
+        <h1>One moment</h1>
+        <p class="soft">You are led to the sign-in page.</p>
+        <p><a id="login" href="\(path)?\(query.encoded)" data-path="\(path)" data-from-uri="\(fromURI ?? "")" \
+        data-client-id="\(clientID)">Continue</a></p>
+        """, script: hostedLoginScript)
+  }
+
+  /// As `okta-login.js` does: no sign-in widget, but a way to the gateway's own pages.
+  private static let hostedLoginScript = """
+    (function(){var d=document.getElementById('login').dataset,q=[];\
+    if(d.fromUri)q.push('fromURI='+encodeURIComponent(d.fromUri));\
+    if(d.clientId)q.push('clientId='+encodeURIComponent(d.clientId));\
+    location.replace(d.path+'?'+q.join('&'));})();
+    """
+
+  static func gatewaySignIn(
+    _ context: GatewayContext, users: [User], name: String = "", problem: String? = nil
+  ) -> Page {
+    let described: HTML =
+      problem == nil ? .none : " aria-invalid=\"true\" aria-describedby=\"problem\""
+    return Page(
+      title: (problem == nil ? "" : "Error: ") + "Sign in or register", status: problem == nil ? 200 : 422,
+      main: """
+        <h1>Sign in</h1>
+        \(alert(problem))
+        <form method="post" action="\(Endpoint.signIn.path)">
+        \(hidden(context))
+        <label for="username">E-mail address or user name</label>
+        <input id="username" name="username" value="\(name)" autocomplete="username" autocapitalize="none" \
+        autocorrect="off" spellcheck="false" required\(described)>
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" \
+        required\(described)>
+        <button type="submit" name="action" value="continue">Sign in</button>
+        <button class="quiet" type="submit" name="action" value="cancel" formnovalidate>Cancel</button>
+        </form>
+        <p><a href="\(Endpoint.register.path + context.query)">Register with your e-mail address</a></p>
+        """, aside: hint(users), formTargets: context.formTargets)
+  }
+
+  static func register(_ context: GatewayContext, email: String = "", problem: String? = nil) -> Page {
+    let described: HTML = problem == nil ? .none : " aria-invalid=\"true\""
+    return Page(
+      title: (problem == nil ? "" : "Error: ") + "Register", status: problem == nil ? 200 : 422,
+      main: """
+        <h1>Register</h1>
+        \(alert(problem))
+        <form method="post" action="\(Endpoint.register.path)">
+        \(hidden(context))
+        <label for="email">E-mail address</label>
+        <p class="hint" id="email-hint">You get an e-mail with a link. In the sandbox it goes to the \
+        <a href="\(Endpoint.inbox.path)">inbox</a>.</p>
+        <input id="email" name="email" type="email" value="\(email)" autocomplete="email" maxlength="100" \
+        required aria-describedby="email-hint\(problem == nil ? "" : " problem")"\(described)>
+        <button type="submit" name="action" value="continue">Send the e-mail</button>
+        <button class="quiet" type="submit" name="action" value="cancel" formnovalidate>Cancel</button>
+        </form>
+        <p><a href="\(Endpoint.signIn.path + context.query)">I have an account</a></p>
+        """, formTargets: context.formTargets)
+  }
+
+  static func emailSent(_ context: GatewayContext) -> Page {
+    Page(
+      title: "E-mail sent",
+      main: """
+        <h1>Check your e-mail</h1>
+        <p>Open the link in it on this device: it leads back to the app, where you choose a password.</p>
+        <p class="soft">Nothing came? <a href="\(Endpoint.register.path + context.query)">Send it again</a>. \
+        The sandbox sends nothing: <a href="\(Endpoint.inbox.path)">look into its inbox</a>.</p>
+        """)
+  }
+
+  static func setPassword(_ context: GatewayContext, token: String, problem: String? = nil) -> Page {
+    let described: HTML = problem == nil ? .none : " aria-invalid=\"true\""
+    return Page(
+      title: (problem == nil ? "" : "Error: ") + "Welcome", status: problem == nil ? 200 : 422,
+      main: """
+        <h1>Welcome</h1>
+        <p class="soft">Choose a password, and your account is ready.</p>
+        \(alert(problem))
+        <form method="post" action="\(Endpoint.welcome.path(with: token))">
+        \(hidden(context))
+        <label for="password">Password</label>
+        <p class="hint" id="password-hint">At least 8 characters, and none that you use elsewhere.</p>
+        <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" \
+        maxlength="100" required \
+        aria-describedby="password-hint\(problem == nil ? "" : " problem")"\(described)>
+        <button type="submit" name="action" value="continue">Save the password</button>
+        <button class="quiet" type="submit" name="action" value="cancel" formnovalidate>Not now</button>
+        </form>
+        """, formTargets: context.formTargets)
+  }
+
+  /// Used, too old or unknown: what happened, and what can be done.
+  static func deadLink(_ context: GatewayContext, token: String, reason: String) -> Page {
+    Page(
+      title: "This link works no more", status: 410,
+      main: """
+        <h1>This link works no more</h1>
+        <p>\(reason)</p>
+        <p>If you have chosen a password already, \
+        <a href="\(Endpoint.signIn.path + context.query)">sign in</a>. Otherwise \
+        <a href="\(Endpoint.register.path + context.query)">ask for another e-mail</a>.</p>
+        <form method="post" action="\(Endpoint.welcome.path(with: token))">
+        \(hidden(context))
+        <button class="quiet" type="submit" name="action" value="cancel">Back to the app</button>
+        </form>
+        """, formTargets: context.formTargets)
+  }
+
+  static let backToApp = Page(
+    title: "Back to the app",
+    main: """
+      <h1>Go back to the app</h1>
+      <p class="soft">You can close this window.</p>
+      """)
+
+  /// The e-mails that would have been sent, the newest first.
+  static func inbox(_ mails: [Gateway.Mail]) -> Page {
+    let items: [HTML] = mails.reversed().map { mail in
+      let link: HTML = mail.link.map { "<p><a href=\"\($0)\">\($0)</a></p>" } ?? .none
+      return """
+        <li><strong>\(mail.subject)</strong><span class="soft">To \(mail.to), \(Encoding.httpDate(mail.at))</span>
+        <p>\(mail.text)</p>
+        \(link)</li>
+
+        """
+    }
+    let list: HTML =
+      mails.isEmpty
+      ? "<p class=\"soft\">Nothing was sent yet.</p>" : "<ul class=\"grants\">\n\(items)</ul>"
+    return Page(
+      title: "Inbox", isWide: true,
+      main: """
+        <h1>Inbox</h1>
+        <p class="soft">E-mails that the sandbox would send. They stay here.</p>
+        \(list)
+        """)
+  }
+
+  private static func hidden(_ context: GatewayContext) -> HTML {
+    """
+    <input type="hidden" name="mark" value="\(context.mark)">
+    <input type="hidden" name="clientId" value="\(context.clientID)">
+    <input type="hidden" name="fromURI" value="\(context.fromURI ?? "")">
+    """
+  }
+}
