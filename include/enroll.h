@@ -142,6 +142,8 @@ typedef int32_t enroll_status;
 #define ENROLL_E_ACCESS_DENIED (-39)
 /** The issuer is not the configured one. */
 #define ENROLL_E_ISSUER_MISMATCH (-40)
+/** The one-time code is wrong or too old; ask the user for it again. */
+#define ENROLL_E_CODE_REJECTED (-41)
 /** The issuer's keys could not be had. */
 #define ENROLL_E_KEYS_UNAVAILABLE (-50)
 /** The id_token breaks a rule; the message names it. */
@@ -554,6 +556,8 @@ void enroll_begin_options_init(enroll_begin_options *options, size_t struct_size
 #define ENROLL_ACTION_OPEN_URL 1
 /** Ask the user for the one-time code that was sent, and hand it to enroll_registration_submit_code. */
 #define ENROLL_ACTION_ENTER_CODE 2
+/** Tell the user to open the link in the e-mail that was sent; its redirect goes to enroll_registration_resume. */
+#define ENROLL_ACTION_AWAIT_LINK 5
 /** Open the URL, a link of another app; its way back goes to enroll_registration_resume. */
 #define ENROLL_ACTION_OPEN_OTHER_APP 3
 /** Show the user `user_code` and `verification_uri`, to be typed in a browser elsewhere, and use
@@ -618,6 +622,18 @@ enroll_status enroll_registration_resume(enroll_client *client, const char *url,
 enroll_status enroll_registration_resume_transaction(enroll_client *client, const char *transaction,
                                                      size_t transaction_size, const char *url, size_t url_size,
                                                      int64_t timeout_ms, enroll_state *state, enroll_error *error);
+
+/** Takes the one-time code that the user typed after ENROLL_ACTION_ENTER_CODE; at most 64 bytes.
+ *  ENROLL_E_CODE_REJECTED says that it is wrong and the transaction waits for another. After five wrong ones the
+ *  transaction ends with ENROLL_E_ACCESS_DENIED, or earlier as the provider says, with ENROLL_E_OAUTH. When the
+ *  provider cannot be reached nothing has changed, and the code may be sent again.
+ *  Returns ENROLL_OK; ENROLL_E_CODE_REJECTED; ENROLL_E_ACCESS_DENIED; ENROLL_E_OAUTH; ENROLL_E_NOT_FOUND;
+ *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; ENROLL_E_ILLEGAL_STATE; ENROLL_E_ID_TOKEN_INVALID;
+ *  ENROLL_E_KEYS_UNAVAILABLE; [network]; [store]; [wait]; [call].
+ *  Command: registration.submitCode. */
+enroll_status enroll_registration_submit_code(enroll_client *client, const char *transaction, size_t transaction_size,
+                                              const char *code, size_t code_size, int64_t timeout_ms,
+                                              enroll_state *state, enroll_error *error);
 
 /** Waits until a transaction that comes back by itself is settled: by a loopback redirect, or by the user of another
  *  device (ENROLL_KIND_DEVICE), about whom the provider is asked as often as it allows. Any process with the store may

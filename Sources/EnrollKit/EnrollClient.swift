@@ -2,6 +2,7 @@
 // client's own threads, and a cancelled task ends its wait, never a renewal whose answer must not be lost.
 
 public import EnrollCore
+import EnrollCrypto
 import EnrollHost
 public import EnrollJSON
 
@@ -123,6 +124,19 @@ public struct EnrollClient: Sendable {
   ) async throws(EnrollError) -> RegistrationState {
     try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
       try client.resume(url, transactionID: transactionID, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// Takes the one-time code that the user typed after ``HostAction/enterCode(recipient:)``.
+  /// - Throws: `.codeRejected` when it is wrong, and the transaction waits for another; `.accessDenied` when it was wrong
+  ///   too often, `.oauth` when the provider takes no more: both end it; `.network` and its kin: send it again.
+  public func submitCode(
+    _ code: String, of transactionID: String, patience: Duration = defaultPatience
+  ) async throws(EnrollError) -> RegistrationState {
+    let code = Secret(code)
+    return try await offload(patience) { client, deadline, cancellation throws(EnrollError) in
+      try client.submitCode(
+        code, transactionID: transactionID, until: deadline, cancellation: cancellation)
     }
   }
 

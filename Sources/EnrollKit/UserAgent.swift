@@ -35,7 +35,7 @@ extension EnrollClient {
     let url: String
     switch begun.action {
     case .openURL(let link), .openOtherApp(let link): url = link
-    case .enterCode, .showDeviceCode:
+    case .enterCode, .awaitLink, .showDeviceCode:
       _ = try await cancel(begun)
       throw EnrollError(
         .unsupported, "a transaction of kind \(options.kind.rawValue) has no browser step", field: "kind")

@@ -12,7 +12,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// The endpoints that can misbehave and be counted.
   public enum Endpoint: String, Sendable, CaseIterable {
-    case discovery, keys, token, userinfo, revocation, deviceAuthorization
+    case discovery, keys, token, userinfo, revocation, deviceAuthorization, passwordless
     /// RFC 9126; announced with ``Settings/takesPushedRequests``.
     case pushed
     /// The host's back end (flows.md §7).
@@ -44,6 +44,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var codes: [String: Grant] = [:]
     var refreshTokens: [String: Grant] = [:]
     var deviceCodes: [String: Grant] = [:]
+    /// Who waits for a one-time code.
+    var recipients: [String] = []
     var issued = 0
     /// Queries by the names that clients got.
     var pushed: [String: String] = [:]
@@ -76,6 +78,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     /// Seconds by which the server's clock differs.
     public var clockOffsetSeconds: Int64 = 0
     public var userinfoSubject: String?
+    /// The one-time code that everybody gets.
+    public var oneTimeCode = "123456"
     /// What a poll of a device code gets: nil for tokens, else the error.
     public var deviceError: String? = "authorization_pending"
     /// Edits the answer of the device authorization endpoint.
@@ -189,6 +193,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case issuer + "/check": .registrationCheck
     case issuer + "/profile": .profileUpdate
     case issuer + "/errors": .errorReport
+    case issuer + "/passwordless/start": .passwordless
     default: nil
     }
   }
@@ -204,6 +209,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case .deviceAuthorization: authorizeDevice(form(request))
     case .registrationCheck: registrationCheck()
     case .profileUpdate, .errorReport: HTTPResponse(status: 204)
+    case .passwordless: startPasswordless(request)
     }
   }
 
@@ -259,9 +265,34 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       }
       guard let grant else { return refusal("invalid_grant") }
       return tokens(for: grant, isRefresh: true)
+    case "http://auth0.com/oauth/grant-type/passwordless/otp": return redeemOneTimeCode(form)
     case "urn:ietf:params:oauth:grant-type:device_code": return poll(form["device_code"] ?? "")
     default: return refusal("unsupported_grant_type")
     }
+  }
+
+  private func startPasswordless(_ request: HTTPRequest) -> HTTPResponse {
+    let body = try? JSON.parse(request.body)
+    guard let recipient = (body?["email"] ?? body?["phone_number"])?.string else {
+      return refusal("bad.connection")
+    }
+    state.withLock { $0.recipients.append(recipient) }
+    return json(200, .object([("_id", .string("1"))]))
+  }
+
+  private func redeemOneTimeCode(_ form: [String: String]) -> HTTPResponse {
+    let subject = state.withLock { state -> String? in
+      guard form["otp"] == state.settings.oneTimeCode,
+        let index = state.recipients.firstIndex(where: { $0 == form["username"] })
+      else { return nil }
+      state.recipients.remove(at: index)
+      return state.settings.subject
+    }
+    guard let subject else { return json(403, .object([("error", .string("invalid_grant"))])) }
+    let grant = Grant(
+      clientID: form["client_id"] ?? "", subject: subject, nonce: nil, challenge: "", redirectURI: "",
+      hasOpenID: (form["scope"] ?? "").split(separator: " ").contains("openid"))
+    return tokens(for: grant, isRefresh: false)
   }
 
   /// RFC 8628 §3.2.

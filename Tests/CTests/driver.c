@@ -154,6 +154,14 @@ static enroll_status registration_await(json_t *parameters, json_t **result) {
                       &state, result);
 }
 
+static enroll_status registration_submit_code(json_t *parameters, json_t **result) {
+  enroll_state state = ENROLL_STATE_INIT;
+  text id = text_of(parameters, "transaction"), code = text_of(parameters, "code");
+  return answer_state(enroll_registration_submit_code(client, id.data, id.size, code.data, code.size,
+                                                      timeout_of(parameters), &state, &error),
+                      &state, result);
+}
+
 static enroll_status registration_confirm(json_t *parameters, json_t **result) {
   enroll_state state = ENROLL_STATE_INIT;
   (void)parameters;
@@ -394,6 +402,7 @@ static const struct {
     {"registration.begin", registration_begin},
     {"registration.resume", registration_resume},
     {"registration.await", registration_await},
+    {"registration.submitCode", registration_submit_code},
     {"registration.confirm", registration_confirm},
     {"registration.retry", registration_retry},
     {"registration.cancel", registration_cancel},

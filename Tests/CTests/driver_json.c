@@ -68,6 +68,7 @@ json_t *json_of_begun(const enroll_transaction *transaction, const enroll_buf *u
     case ENROLL_ACTION_OPEN_URL: action = json_pack("{s:s, s:s}", "type", "openURL", "url", url->data); break;
     case ENROLL_ACTION_OPEN_OTHER_APP: action = json_pack("{s:s, s:s}", "type", "openOtherApp", "url", url->data); break;
     case ENROLL_ACTION_ENTER_CODE: action = json_pack("{s:s}", "type", "enterCode"); break;
+    case ENROLL_ACTION_AWAIT_LINK: action = json_pack("{s:s}", "type", "awaitLink"); break;
     case ENROLL_ACTION_SHOW_DEVICE_CODE:
       action = json_pack("{s:s, s:s, s:s}", "type", "showDeviceCode", "userCode", transaction->user_code,
                          "verificationUri", transaction->verification_uri);

@@ -129,6 +129,14 @@
       let code = device.json["user_code"]?.string ?? ""
       pages.append(("device", try await browser.get("/device?user_code=\(code)")))
       pages.append(("device, refused", try await browser.post("/device", [("user_code", "WRONG")])))
+      let wish = #"""
+        {"client_id":"sample-app","connection":"email","email":"alice@example.com","send":"link","authParams":
+          {"response_type":"code","redirect_uri":"\#(TestClient.redirectURI)","state":"s","scope":"openid",
+           "code_challenge":"\#(TestClient.challenge)","code_challenge_method":"S256"}}
+        """#
+      _ = try await browser.send(
+        "POST", "/passwordless/start", headers: ["Content-Type": "application/json"], body: Data(wish.utf8))
+      pages.append(("link", try await browser.get(client.provider.messages.last?.link ?? "")))
       for action in ["cancel", "continue"] {
         let begun = try await client.browser.post("/device/authorize", [("client_id", "sample-app")])
         var page = try await browser.post("/device", [("user_code", begun.json["user_code"]?.string ?? "")])

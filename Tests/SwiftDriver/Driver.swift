@@ -87,6 +87,10 @@ struct Driver {
       case .refused(let refusal): return LinkOutcome.refused(refusal).json
       case .unsolicited: return .object([("kind", .string("unsolicited"))])
       }
+    case "registration.submitCode":
+      return state(
+        try await client.submitCode(
+          parameters["code"]?.string ?? "", of: parameters["transaction"]?.string ?? ""))
     case "registration.confirm": return state(try await client.confirm())
     case "registration.retry": return state(try await client.retry())
     case "registration.clear": return state(try await client.clear())

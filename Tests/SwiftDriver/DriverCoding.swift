@@ -104,6 +104,8 @@ extension HostAction {
     case .openURL(let url): .object([("type", .string("openURL")), ("url", .string(url))])
     case .enterCode(let recipient):
       .object([("type", .string("enterCode")), ("recipient", .string(recipient))])
+    case .awaitLink(let recipient):
+      .object([("type", .string("awaitLink")), ("recipient", .string(recipient))])
     case .openOtherApp(let url): .object([("type", .string("openOtherApp")), ("url", .string(url))])
     case .showDeviceCode(let code):
       .object([

@@ -11,6 +11,7 @@ extension enroll_transaction {
     switch begun.action {
     case .openURL: action = ENROLL_ACTION_OPEN_URL
     case .enterCode: action = ENROLL_ACTION_ENTER_CODE
+    case .awaitLink: action = ENROLL_ACTION_AWAIT_LINK
     case .openOtherApp: action = ENROLL_ACTION_OPEN_OTHER_APP
     case .showDeviceCode(let code):
       action = ENROLL_ACTION_SHOW_DEVICE_CODE

@@ -108,6 +108,11 @@ extension Schema {
         ], "Ask the user for the code, and hand it to registration.submitCode."),
       .object(
         [
+          .required("type", .word("awaitLink")),
+          .required("recipient", .text("Where the link was sent.", maximumBytes: 320)),
+        ], "Tell the user to open the link in that e-mail; what comes back goes to registration.resume."),
+      .object(
+        [
           .required("type", .word("openOtherApp")),
           .required("url", .text("A link of another app.", maximumBytes: 65_536)),
         ], "Open it; the other app comes back by a link, which goes to registration.resume."),
@@ -128,6 +133,8 @@ extension HostAction {
     case .openURL(let url): .object([("type", .string("openURL")), ("url", .string(url))])
     case .enterCode(let recipient):
       .object([("type", .string("enterCode")), ("recipient", .string(recipient))])
+    case .awaitLink(let recipient):
+      .object([("type", .string("awaitLink")), ("recipient", .string(recipient))])
     case .openOtherApp(let url): .object([("type", .string("openOtherApp")), ("url", .string(url))])
     case .showDeviceCode(let code):
       .object([

@@ -1,6 +1,7 @@
 // The registration: begin, the redirect back by whatever way it comes, and the state (flows.md §2, §7).
 
 import EnrollCore
+import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 
@@ -64,6 +65,21 @@ extension CommandTable {
       return answer(
         try client.awaitTransaction(
           transaction, until: call.until(client), cancellation: call.cancellation), client)
+    },
+    Command(
+      "registration.submitCode", .blocking, "Takes the one-time code that the user typed.",
+      takes: [
+        .required("transaction", .transaction),
+        .required("code", .text("As the user typed it.", maximumBytes: 64)), .deadline,
+      ], gives: stateAnswer
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let transaction = try call.requiredText("transaction")
+      let code = Secret(try call.requiredText("code"))
+      return answer(
+        try client.submitCode(
+          code, transactionID: transaction, until: call.until(client), cancellation: call.cancellation),
+        client)
     },
     Command(
       "registration.confirm", .blocking,

@@ -8,7 +8,7 @@ public struct AuthorizationRequest: Sendable {
   /// Of ``make(configuration:metadata:options:redirectURI:asksForLogin:at:random:)``: id, state, nonce, verifier.
   public static let randomByteCount = 16 + 32 + 32 + PKCE.randomByteCount
 
-  public let transaction: Transaction
+  public internal(set) var transaction: Transaction
   /// With all parameters in it. Holds the state: to be opened, never logged (R40).
   public let url: String
   /// The parameters alone, as ``PushedAuthorizationRequest`` sends them.

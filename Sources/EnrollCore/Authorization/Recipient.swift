@@ -37,3 +37,58 @@ extension Recipient {
     }
   }
 }
+
+extension Recipient {
+  /// Refused before anything is sent: what can be no address or number.
+  /// - Throws: `.invalidArgument`; `field` is the option.
+  func check() throws(EnrollError) {
+    switch connection {
+    case .email:
+      guard Recipient.isAddress(address) else {
+        throw EnrollError(
+          .invalidArgument, "email: an address such as name@example.org was expected", field: "email")
+      }
+    case .sms:
+      guard Recipient.isNumber(address) else {
+        throw EnrollError(
+          .invalidArgument,
+          "phoneNumber: + and 8 to 15 digits were expected, without spaces, such as +31612345678 (E.164)",
+          field: "phoneNumber")
+      }
+    }
+  }
+
+  /// One `@`, something on both sides, nothing that ends an address or a header (RFC 5321 §4.1.2, §4.5.3.1; quoted local
+  /// parts and address literals are not for people).
+  private static func isAddress(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard let at = bytes.firstIndex(of: 0x40), bytes.lastIndex(of: 0x40) == at, (1...64).contains(at) else {
+      return false
+    }
+    let domain = bytes[(at + 1)...]
+    return (1...255).contains(domain.count) && isDotted(bytes[..<at], isAtom) && isDotted(domain, isHostByte)
+      && domain.split(separator: 0x2E).allSatisfy { $0.first != 0x2D && $0.last != 0x2D }
+  }
+
+  /// Parts between dots, none of them empty.
+  private static func isDotted(_ bytes: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool) -> Bool {
+    bytes.split(separator: 0x2E, omittingEmptySubsequences: false).allSatisfy {
+      !$0.isEmpty && $0.allSatisfy(isAllowed)
+    }
+  }
+
+  /// `atext` of RFC 5322 §3.2.3, and what is beyond ASCII (RFC 6531).
+  private static func isAtom(_ byte: UInt8) -> Bool {
+    byte >= 0x80 || ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte)
+  }
+
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    byte >= 0x80 || ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == 0x2D
+  }
+
+  private static func isNumber(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    return bytes.first == 0x2B && (9...16).contains(bytes.count) && bytes[1] != 0x30
+      && bytes.dropFirst().allSatisfy(ASCII.isDigit)
+  }
+}

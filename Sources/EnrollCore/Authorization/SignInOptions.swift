@@ -87,6 +87,22 @@ extension SignInOptions {
         "scopes", "maxAge and acrValues can only be checked in an id_token, which needs openid (R26)")
     }
     if let problem = CustomParameters.problem(in: parameters) { throw refusal("parameters", problem) }
+    if recipient != nil, kind != .passwordless {
+      throw refusal("email", "a recipient for the kind passwordless alone")
+    }
+  }
+
+  /// What belongs to an authorize request, of a grant that has none: it could not be sent, hence not be checked.
+  /// - Throws: `.invalidArgument`; `field` is the option.
+  func requireNoBrowser(because reason: String) throws(EnrollError) {
+    let given: [(String, Bool)] = [
+      ("prompt", prompt != nil), ("loginHint", loginHint != nil), ("maxAge", maxAgeSeconds != nil),
+      ("acrValues", !acrValues.isEmpty), ("uiLocales", !uiLocales.isEmpty),
+      ("idTokenHint", idTokenHint != nil), ("connection", connection != nil),
+    ]
+    for (field, isGiven) in given where isGiven {
+      throw EnrollError(.invalidArgument, "\(field): \(reason)", field: field)
+    }
   }
 
   /// For kinds that send no authorize request of ours: what could not be asked for is refused, not dropped.

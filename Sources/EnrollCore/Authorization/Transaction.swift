@@ -49,8 +49,8 @@ public struct Transaction: Equatable, Sendable {
     case none
     /// The session that the gateway opened (flows.md §9).
     case anotherApp(sessionID: Secret)
-    /// Who gets the code or the link (flows.md §6).
-    case passwordless(Recipient)
+    /// Who gets the code or the link (flows.md §6), and how many codes were sent for it that may have been wrong.
+    case passwordless(Recipient, tries: Int64)
     /// The back end's name for the provider (flows.md §10).
     case backend(provider: String)
     /// Links that came for it, or that began it (flows.md §3, §4).

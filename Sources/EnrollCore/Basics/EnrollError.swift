@@ -73,6 +73,7 @@ public struct EnrollError: Error, Sendable {
     case consentRequired = -38
     case accessDenied = -39
     case issuerMismatch = -40
+    case codeRejected = -41
     case keysUnavailable = -50
     case idTokenInvalid = -51
     case profileMismatch = -52
@@ -208,6 +209,8 @@ extension EnrollError.Code {
       Row("interactionRequired", .user, "prompt=none, but the provider needs the user")
     case .consentRequired: Row("consentRequired", .user, "prompt=none, but the user has to consent")
     case .accessDenied: Row("accessDenied", .user, "the user or the provider said no")
+    case .codeRejected:
+      Row("codeRejected", .user, "the one-time code is wrong or too old; ask the user for it again")
     case .issuerMismatch: Row("issuerMismatch", .server, "the issuer is not the configured one")
     case .keysUnavailable: Row("keysUnavailable", .server, retry: true, "the issuer's keys could not be had")
     case .idTokenInvalid: Row("idTokenInvalid", .server, "the id_token breaks a rule; the message names it")

@@ -31,7 +31,7 @@ struct DeviceAuthorization {
         .unsupported, "the provider announces no device authorization endpoint (RFC 8628)", field: "kind")
     }
     try options.check(sending: scopes)
-    try requireNoBrowser(options)
+    try options.requireNoBrowser(because: "the device grant has no such parameter (RFC 8628 §3.1)")
     var form = FormEncoding(.body)
     form.add("client_id", configuration.clientID)
     if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
@@ -73,21 +73,6 @@ struct DeviceAuthorization {
 }
 
 extension DeviceAuthorization {
-  /// What belongs to an authorize request on this device: RFC 8628 §3.1 has no place for it, and what was not sent
-  /// cannot be checked.
-  private static func requireNoBrowser(_ options: SignInOptions) throws(EnrollError) {
-    let given: [(String, Bool)] = [
-      ("prompt", options.prompt != nil), ("loginHint", options.loginHint != nil),
-      ("maxAge", options.maxAgeSeconds != nil), ("acrValues", !options.acrValues.isEmpty),
-      ("uiLocales", !options.uiLocales.isEmpty), ("idTokenHint", options.idTokenHint != nil),
-      ("connection", options.connection != nil),
-    ]
-    for (field, isGiven) in given where isGiven {
-      throw EnrollError(
-        .invalidArgument, "\(field): the device grant has no such parameter (RFC 8628 §3.1)", field: field)
-    }
-  }
-
   private static func address(_ json: JSON?, _ allowsLoopbackHTTP: Bool) -> String? {
     guard let text = json?.string, text.utf8.count <= maximumAddressBytes, let url = try? StrictURL(text)
     else { return nil }

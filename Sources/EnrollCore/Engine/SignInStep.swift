@@ -29,8 +29,8 @@ extension Engine {
     case .anotherApp: return try beginWithAnotherApp(options, cancellation: cancellation)
     case .device: return try beginDevice(options, cancellation: cancellation)
     case .passwordless:
-      throw EnrollError(
-        .unsupported, "transactions of kind \(options.kind.rawValue) cannot be begun yet", field: "kind")
+      return try beginPasswordless(
+        options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
     }
   }
 

@@ -6,6 +6,8 @@ public enum HostAction: Equatable, Sendable {
   case openURL(String)
   /// Ask the user for the one-time code that was sent to this address or number (flows.md §6).
   case enterCode(recipient: String)
+  /// Tell the user to open the link in the e-mail that was sent to this address (flows.md §6); it comes back as a redirect.
+  case awaitLink(recipient: String)
   /// Open this link of another app, which comes back by an app link (flows.md §9).
   case openOtherApp(String)
   /// Show the user a code to be typed in a browser elsewhere (RFC 8628 §3.3).
@@ -15,7 +17,7 @@ public enum HostAction: Equatable, Sendable {
   public var url: String? {
     switch self {
     case .openURL(let url), .openOtherApp(let url): url
-    case .enterCode: nil
+    case .enterCode, .awaitLink: nil
     case .showDeviceCode(let code): code.verificationURIComplete ?? code.verificationURI
     }
   }

@@ -71,9 +71,10 @@ extension Transaction.Details {
     switch self {
     case .none: return nil
     case .anotherApp(let sessionID): object["sessionID"] = .secret(sessionID)
-    case .passwordless(let recipient):
+    case .passwordless(let recipient, let tries):
       object["connection"] = .string(recipient.connection.rawValue)
       object["address"] = .string(recipient.address)
+      object["tries"] = .integer(tries)
     case .backend(let provider): object["provider"] = .string(provider)
     case .links(let history):
       object["spentLinks"] = .strings(history.spent)
@@ -98,7 +99,8 @@ extension Transaction.Details {
       guard let connection = Recipient.Connection(rawValue: name) else {
         throw EnrollError(.storeCorrupt, "\(place).connection: one that does not exist", field: place)
       }
-      self = .passwordless(Recipient(connection, address: try object.string("address")))
+      self = .passwordless(
+        Recipient(connection, address: try object.string("address")), tries: try object.integer("tries"))
     } else if let provider = try object.optionalString("provider") {
       self = .backend(provider: provider)
     } else {

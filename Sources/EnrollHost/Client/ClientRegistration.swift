@@ -1,6 +1,7 @@
 // Registration through a client: begin, the redirect back by whatever way it comes, and the state.
 
 public import EnrollCore
+public import EnrollCrypto
 
 extension Client {
   /// The registration state; with `wait`, once it has settled. Renews a token that is due, so that the answer is C or E
@@ -99,6 +100,20 @@ extension Client {
         try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
       }
     }
+  }
+
+  /// Takes the one-time code that the user typed (flows.md §6).
+  /// - Returns: the state G or, without confirmation, H.
+  /// - Throws: `.codeRejected` when it is wrong, and the transaction waits for another; as
+  ///   ``Engine/submitCode(_:transactionID:cancellation:)``, or why the transaction failed.
+  public func submitCode(
+    _ code: Secret, transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
+    try requireOpen()
+    let settlement = try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.submitCode(code, transactionID: transactionID, cancellation: cancellation)
+    }
+    return try remember(settlement)
   }
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another

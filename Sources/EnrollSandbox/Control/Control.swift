@@ -23,6 +23,14 @@ public struct SandboxMail: Sendable, Equatable {
   public var link: String?
 }
 
+/// A message with a code or a link that would have been sent, by e-mail or SMS.
+public struct SandboxMessage: Sendable, Equatable {
+  public var to: String
+  public var text: String
+  public var code: String?
+  public var link: String?
+}
+
 /// A control request that cannot be done, and why.
 public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible {
   public var description: String
@@ -120,6 +128,9 @@ extension Provider {
 
   /// A mail scanner opens every link and presses every button: all links are used up.
   public func scanMails() { gateway.burnLinks() }
+
+  /// Messages of passwordless sign-ins, oldest first.
+  public var messages: [SandboxMessage] { passwordless.messages }
 
   /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
   public func advanceClock(seconds: Int64) {

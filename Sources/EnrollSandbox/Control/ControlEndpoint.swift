@@ -69,6 +69,7 @@ extension Provider {
       putBackendTokenInRedirect(isWanted)
       return done
     case .backendAccounts: return .object([("accounts", .array(backendAccounts.map(\.json)))])
+    case .messages: return .object([("messages", .array(messages.map(\.json)))])
     case .device:
       guard let code = request["userCode"]?.string else {
         throw ControlError("`userCode` must be the code that a device shows")
@@ -120,7 +121,7 @@ extension Provider {
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, device, backend, backendAccounts, otherApp, gateway, register, mails,
+      signOutBrowsers, advanceClock, settle, device, messages, backend, backendAccounts, otherApp, gateway, register, mails,
       accounts, scanMails, received, setKnown, verifyEmail, configuration
   }
 
@@ -198,6 +199,15 @@ extension NamedFault {
     .object([
       ("fault", .string(name)), ("endpoints", .array(endpoints.map { .string($0.rawValue) })),
       ("value", .string(value.rawValue)), ("summary", .string(summary)),
+    ])
+  }
+}
+
+extension SandboxMessage {
+  var json: JSON {
+    .object([
+      ("to", .string(to)), ("text", .string(text)), ("code", code.map { .string($0) }),
+      ("link", link.map { .string($0) }),
     ])
   }
 }

@@ -95,9 +95,8 @@ public enum FaultTable {
     row(
       "oauthError",
       [
-        .token, .authorize, .revocation, .userinfo, .pushed, .deviceAuthorization, .backendRedeem,
-        .otherAppInit,
-        .otherAppComplete,
+        .token, .authorize, .revocation, .userinfo, .pushed, .deviceAuthorization, .passwordless,
+        .backendRedeem, .otherAppInit, .otherAppComplete,
       ], .text,
       "that OAuth error code"
     ) {

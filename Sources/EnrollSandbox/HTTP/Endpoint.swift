@@ -42,6 +42,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case profileUpdate
   /// The host's back end: a failure, without secrets.
   case errorReport
+  /// Where Auth0's dialect has a code or link sent.
+  case passwordless
+  /// The page behind such a link.
+  case passwordlessLink
   /// Registration with another app, step one.
   case otherAppInit
   /// Step two.
@@ -84,6 +88,8 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .registrationCheck: "/app/registration-check"
     case .profileUpdate: "/app/profile"
     case .errorReport: "/app/error-report"
+    case .passwordless: "/passwordless/start"
+    case .passwordlessLink: "/passwordless/link"
     case .otherAppInit: "/other-app/init"
     case .otherAppComplete: "/other-app/complete"
     case .otherApp: "/other-app"
@@ -106,10 +112,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback, .hostedLogin, .emailSent,
       .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation:
       ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession, .device, .backendAccount, .signIn, .register,
+    case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .backendAccount, .signIn, .register,
       .welcome, .otherApp:
       ["GET", "POST"]
-    case .pushed, .token, .revocation, .deviceAuthorization, .backendRedeem, .registrationCheck,
+    case .pushed, .token, .revocation, .deviceAuthorization, .passwordless, .backendRedeem, .registrationCheck,
       .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:
       ["POST"]
     }

@@ -14,6 +14,7 @@ public actor Provider {
   var backend: Backend
   var deviceCodes = DeviceCodes()
   var otherApp = OtherAppSessions()
+  var passwordless = Passwordless()
   var interactions: [String: Interaction] = [:]
   /// By the value of the browser's cookie.
   var signedIn: [String: SignedIn] = [:]
@@ -95,6 +96,8 @@ public actor Provider {
     case .registrationCheck: checkRegistration(request)
     case .profileUpdate: updateProfile(request)
     case .errorReport: reportError(request)
+    case .passwordless: startPasswordless(request)
+    case .passwordlessLink: passwordlessLink(request)
     case .otherAppInit: beginOtherApp(request)
     case .otherAppComplete: completeOtherApp(request, effects: effects)
     case .otherApp: playOtherApp(request, effects: effects)

@@ -10,6 +10,8 @@ extension Provider {
       switch form["grant_type"] {
       case "authorization_code": return try redeem(form, clientID: clientID, effects: effects)
       case "refresh_token": return try refresh(form, clientID: clientID, effects: effects)
+      case "http://auth0.com/oauth/grant-type/passwordless/otp":
+        return try redeemOneTimeCode(form, clientID: clientID, effects: effects)
       case "urn:ietf:params:oauth:grant-type:device_code":
         return try redeemDevice(form, clientID: clientID, effects: effects)
       case nil: throw .invalidRequest("grant_type is missing")

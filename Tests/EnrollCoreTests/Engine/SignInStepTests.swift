@@ -375,14 +375,6 @@ struct SignInStepTests {
     #expect(try engine.token() == "access-2")
   }
 
-  @Test("kinds of transaction that cannot be begun yet are refused with words")
-  func kinds() throws {
-    let engine = try Bench().engine()
-    for kind in [Transaction.Kind.passwordless] {
-      #expect(code { _ = try engine.begin(SignInOptions(kind: kind), cancellation: nil) } == .unsupported)
-    }
-  }
-
   @Test("settled transactions keep no secret but the state, to know a second redirect by")
   func forgets() throws {
     let bench = try Bench()

@@ -70,7 +70,8 @@ struct StoreDocumentTests {
       account: .default, lineage: "l", content: .underPIN(envelope, sealed: [0, 255]))
     #expect(try AccountDocument(decoding: shut.encoded()) == shut)
     let details: [Transaction.Details] = [
-      .none, .anotherApp(sessionID: Secret("s")), .passwordless(Recipient(.sms, address: "+31612345678")),
+      .none, .anotherApp(sessionID: Secret("s")),
+      .passwordless(Recipient(.sms, address: "+31612345678"), tries: 3),
       .device(deviceCode: Secret("d"), intervalSeconds: 5, notBefore: Sample.expiry),
     ]
     for step in RegistrationState.Step.allCases {

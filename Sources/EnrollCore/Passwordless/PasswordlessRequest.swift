@@ -1,0 +1,95 @@
+// Passwordless sign-in in Auth0's dialect (flows.md §6): a code or a link is sent to an address, and the code is worth
+// tokens at the token endpoint. Pure. The documents: "Passwordless API endpoints" and "Authentication API" of Auth0.
+
+import EnrollCrypto
+import EnrollJSON
+
+enum PasswordlessRequest {
+  /// Wrong codes after which a transaction ends, whatever the provider does.
+  static let maximumTries: Int64 = 5
+  /// Of a code as the user types it.
+  static let maximumCodeBytes = 64
+  static let grantType = "http://auth0.com/oauth/grant-type/passwordless/otp"
+
+  /// Who is to get what.
+  /// - Throws: `.unsupported` without a dialect; `.invalidArgument`, before anything is sent.
+  static func recipient(_ configuration: Configuration, _ options: SignInOptions) throws(EnrollError)
+    -> Recipient
+  {
+    guard configuration.passwordless != nil else {
+      throw EnrollError(.unsupported, "the configuration names no dialect as passwordless", field: "kind")
+    }
+    guard let recipient = options.recipient else {
+      throw EnrollError(
+        .invalidArgument, "email: an e-mail address or a phone number was expected, neither came",
+        field: "email")
+    }
+    try recipient.check()
+    guard options.message == .code || recipient.connection == .email else {
+      throw EnrollError(.invalidArgument, "send: a link can only be sent by e-mail", field: "send")
+    }
+    return recipient
+  }
+
+  /// Has a code sent, or a link that comes back as a redirect.
+  /// - Parameter authorization: what the link is to lead to; nil for a code.
+  static func start(
+    _ recipient: Recipient, authorization: AuthorizationRequest?, configuration: Configuration,
+    options: SignInOptions
+  ) throws(EnrollError) -> HTTPRequest {
+    var body = JSONObject([
+      ("client_id", .string(configuration.clientID)),
+      ("connection", .string(recipient.connection.rawValue)),
+      (recipient.connection == .email ? "email" : "phone_number", .string(recipient.address)),
+      ("send", .string(options.message.rawValue)),
+    ])
+    if let authorization {
+      body["authParams"] = .object(try parameters(authorization.transaction, configuration, options))
+    }
+    let issuer = configuration.issuer
+    let base = issuer.utf8.last == 0x2F ? String(decoding: issuer.utf8.dropLast(), as: UTF8.self) : issuer
+    // Sent twice, it would be two messages: never on a connection that may have died.
+    return HTTPRequest(
+      .post, base + "/passwordless/start",
+      headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json")],
+      body: JSON.object(body).serialized(), freshConnection: true)
+  }
+
+  /// What the provider said to ``start(_:authorization:configuration:options:)``.
+  /// - Throws: `.oauth` (such as `bad.email`), `.server`, `.responseInvalid`.
+  static func accept(_ response: HTTPResponse) throws(EnrollError) {
+    if let error = TokenEndpointError.read(response, expecting: "a sent message was") { throw error }
+  }
+
+  /// The code for tokens.
+  static func redeem(
+    _ code: Secret, of recipient: Recipient, scopes: [String], configuration: Configuration,
+    metadata: ProviderMetadata
+  ) -> HTTPRequest {
+    var form = FormEncoding(.body)
+    form.add("grant_type", grantType)
+    form.add("client_id", configuration.clientID)
+    form.add("username", recipient.address)
+    form.add("otp", code)
+    form.add("realm", recipient.connection.rawValue)
+    if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
+    return TokenRequest.post(metadata.tokenEndpoint, form, freshConnection: true)
+  }
+
+  /// The parameters of the authorize request that the link stands for.
+  private static func parameters(
+    _ transaction: Transaction, _ configuration: Configuration, _ options: SignInOptions
+  ) throws(EnrollError) -> JSONObject {
+    var parameters = JSONObject([
+      ("response_type", .string("code")), ("redirect_uri", .string(transaction.redirectURI)),
+      ("scope", transaction.scopes.isEmpty ? nil : .string(Scopes.joined(transaction.scopes))),
+      ("state", .string(transaction.state.reveal())), ("nonce", .string(transaction.nonce.reveal())),
+      ("code_challenge", .string(try PKCE.challenge(for: transaction.codeVerifier))),
+      ("code_challenge_method", .string(PKCE.challengeMethod)),
+    ])
+    for (name, value) in configuration.authorizeParameters + options.parameters {
+      parameters[name] = .string(value)
+    }
+    return parameters
+  }
+}
