@@ -44,6 +44,7 @@ public struct AuthorizationRequest: Sendable {
       nonce: Secret(Base64URL.encodedBytes(Array(random[48..<80]))), codeVerifier: pkce.verifier,
       scopes: scopes,
       maxAgeSeconds: options.maxAgeSeconds, acrValues: options.acrValues, prompt: prompt,
+      isSocial: options.connection != nil,
       listensOnLoopback: redirectURI?.utf8.starts(with: "http:".utf8) ?? false, began: moment.wall,
       deadline: Expiry(
         lifetimeSeconds: isRegistration ? configuration.emailWaitSeconds : configuration.transactionSeconds,
@@ -161,7 +162,7 @@ extension AuthorizationRequest {
     if !options.acrValues.isEmpty { query.add("acr_values", Scopes.joined(options.acrValues)) }
     if !options.uiLocales.isEmpty { query.add("ui_locales", Scopes.joined(options.uiLocales)) }
     if let hint = options.idTokenHint { query.add("id_token_hint", hint) }
-    var custom = customParameters(configuration, options)
+    var custom = try customParameters(configuration, options)
     if let activationToken {
       custom.removeAll { ASCII.equals($0.0, activationParameter) }
       query.add(activationParameter, activationToken.secret)
@@ -172,12 +173,23 @@ extension AuthorizationRequest {
     return query
   }
 
-  /// The configured ones in their order, each with the host's value where it gives one; then the host's others.
+  /// The configured ones in their order, each with the host's value where it gives one; then the connection that the user
+  /// chose, by the provider's own name for such a parameter (flows.md §6); then the host's others.
   private static func customParameters(
     _ configuration: Configuration, _ options: SignInOptions
-  ) -> [(String, String)] {
+  ) throws(EnrollError) -> [(String, String)] {
     var parameters = configuration.authorizeParameters
-    for (name, value) in options.parameters {
+    var given = options.parameters
+    if let connection = options.connection {
+      let name = configuration.connectionParameter
+      guard !given.contains(where: { ASCII.equals($0.0, name) }) else {
+        throw EnrollError(
+          .invalidArgument, "\(name) is what the option connection sends; it is there twice",
+          field: "parameters")
+      }
+      given.insert((name, connection), at: 0)
+    }
+    for (name, value) in given {
       if let index = parameters.firstIndex(where: { ASCII.equals($0.0, name) }) {
         parameters[index].1 = value
       } else {

@@ -70,6 +70,9 @@ extension SignInOptions {
     if let loginHint, !isText(loginHint) {
       throw refusal("loginHint", "1 to 512 bytes without control characters")
     }
+    if let connection, !isText(connection) {
+      throw refusal("connection", "1 to 512 bytes without control characters")
+    }
     if let maxAgeSeconds, maxAgeSeconds < 0 {
       throw refusal("maxAge", "a number of seconds, not \(maxAgeSeconds)")
     }

@@ -36,6 +36,8 @@ public struct Transaction: Equatable, Sendable {
   public var acrValues: [String]
   /// `prompt` as it was sent.
   public var prompt: String?
+  /// The user chose one of the provider's connections (flows.md §6).
+  public var isSocial: Bool
   /// Listens on a loopback port of this process, so it does not survive the process (R4).
   public var listensOnLoopback: Bool
   public var began: UnixTime
@@ -62,7 +64,8 @@ public struct Transaction: Equatable, Sendable {
   public init(
     id: String, kind: Kind, status: Status = .pending, issuer: String, redirectURI: String,
     state: Secret, nonce: Secret, codeVerifier: Secret, scopes: [String], maxAgeSeconds: Int64? = nil,
-    acrValues: [String] = [], prompt: String? = nil, listensOnLoopback: Bool = false, began: UnixTime,
+    acrValues: [String] = [], prompt: String? = nil, isSocial: Bool = false, listensOnLoopback: Bool = false,
+    began: UnixTime,
     deadline: Expiry, step: RegistrationState.Step = .browser, details: Details = .none
   ) {
     self.id = id
@@ -77,6 +80,7 @@ public struct Transaction: Equatable, Sendable {
     self.maxAgeSeconds = maxAgeSeconds
     self.acrValues = acrValues
     self.prompt = prompt
+    self.isSocial = isSocial
     self.listensOnLoopback = listensOnLoopback
     self.began = began
     self.deadline = deadline

@@ -59,6 +59,8 @@ public struct Configuration: Sendable {
   public let anotherApp: AnotherAppSettings?
   public let backend: BackendSettings?
   public let passwordless: PasswordlessDialect?
+  /// The parameter by which the provider takes the connection that the user chose (flows.md §6).
+  public let connectionParameter: String
   /// Lets the provider be spoken to by http on loopback (R19), for development.
   public let allowsLoopbackHTTP: Bool
   /// A PEM file with the authorities to trust instead of the system's.
@@ -97,6 +99,7 @@ public struct Configuration: Sendable {
     anotherApp: AnotherAppSettings? = nil,
     backend: BackendSettings? = nil,
     passwordless: PasswordlessDialect? = nil,
+    connectionParameter: String = Configuration.Defaults.connectionParameter,
     allowsLoopbackHTTP: Bool = false,
     caFile: String? = nil
   ) throws(EnrollError) {
@@ -132,6 +135,7 @@ public struct Configuration: Sendable {
     self.anotherApp = anotherApp
     self.backend = backend
     self.passwordless = passwordless
+    self.connectionParameter = connectionParameter
     self.allowsLoopbackHTTP = allowsLoopbackHTTP
     self.caFile = caFile
     try ConfigurationRules.check(self)
@@ -143,6 +147,7 @@ public struct Configuration: Sendable {
     public static let graceSeconds: Int64 = 60
     public static let transactionSeconds: Int64 = 600
     public static let emailWaitSeconds: Int64 = 86_400
+    public static let connectionParameter = "connection"
   }
 }
 

@@ -41,6 +41,7 @@ extension Configuration {
       anotherApp: Configuration.anotherApp(reader),
       backend: Configuration.backend(reader),
       passwordless: reader.text("passwordless").flatMap { PasswordlessDialect(rawValue: $0) },
+      connectionParameter: reader.text("connectionParameter") ?? Defaults.connectionParameter,
       allowsLoopbackHTTP: reader.boolean("allowLoopbackHTTP") ?? false,
       caFile: reader.text("caFile"))
   }

@@ -191,6 +191,10 @@ extension Configuration {
       ConfigurationKey(
         "passwordless", .oneOf(PasswordlessDialect.allCases.map { $0.rawValue }),
         "Which provider's way of passwordless sign-in is spoken."),
+      ConfigurationKey(
+        "connectionParameter", or: ["connection_parameter"], .text,
+        "What the provider calls the connection that the user chose: connection, idp, kc_idp_hint, provider, … connection by default."
+      ),
     ]
   }
 

@@ -104,6 +104,9 @@ enum ConfigurationRules {
     if let problem = CustomParameters.problem(in: configuration.authorizeParameters) {
       throw refusal("authorizeParameters", problem)
     }
+    if let problem = CustomParameters.problem(in: [(configuration.connectionParameter, "")]) {
+      throw refusal("connectionParameter", problem)
+    }
     guard !configuration.idTokenAlgorithms.isEmpty else {
       throw refusal("idTokenAlgorithms", "at least one algorithm is needed")
     }

@@ -128,7 +128,8 @@ extension Transaction {
     case .passwordless: "PASSWORDLESS"
     // Whom a back end signs in with is a connection that the user chose.
     case .backend: "SOCIAL"
-    case .signIn, .register, .anotherApp, .device: nil
+    case .signIn, .register: isSocial ? "SOCIAL" : nil
+    case .anotherApp, .device: nil
     }
   }
 }

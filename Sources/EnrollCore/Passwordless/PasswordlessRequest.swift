@@ -25,6 +25,7 @@ enum PasswordlessRequest {
         field: "email")
     }
     try recipient.check()
+    try options.requireNoBrowser(because: "a passwordless sign-in has no such parameter")
     guard options.message == .code || recipient.connection == .email else {
       throw EnrollError(.invalidArgument, "send: a link can only be sent by e-mail", field: "send")
     }

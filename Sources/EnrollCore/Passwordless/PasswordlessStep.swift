@@ -13,7 +13,6 @@ extension Engine {
     case .code:
       let scopes = AuthorizationRequest.scopes(configuration, options)
       try options.check(sending: scopes)
-      try options.requireNoBrowser(because: "a one-time code has no authorize request")
       let transaction = Transaction(
         id: Base64URL.encode(try random.bytes(16)), kind: .passwordless, issuer: configuration.issuer,
         redirectURI: "", state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]), scopes: scopes,

@@ -18,6 +18,7 @@ extension Transaction {
     object["maxAgeSeconds"] = maxAgeSeconds.map { .integer($0) }
     object["acrValues"] = .strings(acrValues)
     object["prompt"] = prompt.map { .string($0) }
+    object["isSocial"] = isSocial ? .bool(true) : nil
     object["listensOnLoopback"] = .bool(listensOnLoopback)
     object["began"] = .time(began)
     object["deadline"] = deadline.json
@@ -48,6 +49,8 @@ extension Transaction {
     maxAgeSeconds = try object.optionalInteger("maxAgeSeconds")
     acrValues = try object.strings("acrValues")
     prompt = try object.optionalString("prompt")
+    // Absent in what earlier versions wrote.
+    isSocial = object.optional("isSocial")?.bool ?? false
     listensOnLoopback = try object.bool("listensOnLoopback")
     began = try object.time("began")
     deadline = try Expiry(json: object.value("deadline"), place + ".deadline")

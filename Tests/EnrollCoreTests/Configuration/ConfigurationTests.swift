@@ -157,6 +157,11 @@ struct ConfigurationTests {
   }
 
   static let refused: [(String, JSON, String)] = [
+    ("connectionParameter", .string(""), "connectionParameter"),
+    ("connectionParameter", .string("client_id"), "connectionParameter"),
+    ("connectionParameter", .string("state"), "connectionParameter"),
+    ("connectionParameter", .string("prompt"), "connectionParameter"),
+    ("connectionParameter", .string("a b"), "connectionParameter"),
     ("grace", .integer(-1), "grace"), ("grace", .integer(86_401), "grace"), ("grace", .number(1.5), "grace"),
     ("transactionLifetime", .integer(29), "transactionLifetime"), ("emailWait", .integer(.max), "emailWait"),
     ("scopes", .string(""), "scopes"), ("scopes", .string("openid  profile"), "scopes"),

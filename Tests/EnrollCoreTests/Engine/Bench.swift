@@ -35,7 +35,7 @@ struct Bench {
       registrationCheckURI: checks == nil ? nil : provider.issuer + "/check", requireCheck: checks ?? false,
       profileUpdateURI: tellsBackEnd ? provider.issuer + "/profile" : nil,
       errorReportURI: tellsBackEnd ? provider.issuer + "/errors" : nil,
-      requireVerifiedEmail: requireVerifiedEmail, passwordless: passwordless)
+      requireVerifiedEmail: requireVerifiedEmail, passwordless: passwordless, connectionParameter: connectionParameter)
   }
 
   /// A process: another engine over the same store.

@@ -272,8 +272,10 @@ struct PasswordlessStepTests {
     let bench = try bench()
     var odd = options()
     odd.prompt = "login"
+    var oddLink = options(Self.mail, .link)
+    oddLink.acrValues = ["a"]
     let wrong: [(String, SignInOptions)] = [
-      ("email", options(nil)), ("send", options(Self.phone, .link)), ("prompt", odd),
+      ("email", options(nil)), ("send", options(Self.phone, .link)), ("prompt", odd), ("acrValues", oddLink),
       ("email", SignInOptions(kind: .signIn, recipient: Self.mail)),
     ]
     for (field, options) in wrong {

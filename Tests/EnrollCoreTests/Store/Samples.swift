@@ -23,7 +23,8 @@ enum Sample {
     id: "id", kind: .passwordless, status: .exchanging, issuer: "https://op.example",
     redirectURI: "com.example.app:/cb", state: Secret("state"), nonce: Secret("nonce"),
     codeVerifier: Secret("verifier"), scopes: ["openid"], maxAgeSeconds: 60, acrValues: ["gold"],
-    prompt: "login", listensOnLoopback: true, began: UnixTime(seconds: 1_700_000_000), deadline: expiry)
+    prompt: "login", isSocial: true, listensOnLoopback: true, began: UnixTime(seconds: 1_700_000_000),
+    deadline: expiry)
 
   static let outboxEntry = OutboxEntry(
     issuer: "https://op.example", endpoint: "https://op.example/revoke",

@@ -1,0 +1,149 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("Step-up beside a session, and social sign-in (flows.md §6)")
+struct StepUpTests {
+  private static let gold = SignInOptions(maxAgeSeconds: 60, acrValues: ["gold", "platinum"])
+
+  /// Somebody who is signed in and confirmed, and what the user then proves.
+  private func bench(acr: String? = "gold", authTime: Int64? = 1_700_000_000) throws -> (Bench, Engine) {
+    let bench = try Bench(requiresConfirmation: true)
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    _ = try engine.confirm()
+    bench.provider.change {
+      $0.claims = {
+        $0["acr"] = acr.map { .string($0) }
+        $0["auth_time"] = authTime.map { .integer($0) }
+      }
+    }
+    return (bench, engine)
+  }
+
+  private func resume(_ engine: Engine, _ bench: Bench) throws -> Engine.Settlement.Ending {
+    let begun = try engine.begin(Self.gold, cancellation: nil)
+    #expect(begun.url.contains("max_age=60") && begun.url.contains("acr_values=gold%20platinum"))
+    #expect(engine.state.kind == .authenticating)
+    return try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
+  }
+
+  @Test("success: G beside the session, whose token is served meanwhile; the user's word replaces it")
+  func success() throws {
+    let (bench, engine) = try bench()
+    guard case .succeeded(.awaitingConfirmation) = try resume(engine, bench) else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(try engine.token() == "access-2")
+    #expect(try engine.confirm() == .active(.confirmed))
+    #expect(try engine.token() == "access-4")
+    #expect(try bench.record.provisional == nil)
+  }
+
+  @Test(
+    "what was asked for and is not proven is a failure, and the session is the state again (R26)",
+    arguments: [
+      ("silver", Int64(1_700_000_000)), (nil, 1_700_000_000), ("gold", 1_600_000_000), ("gold", nil),
+    ] as [(String?, Int64?)])
+  func notProven(acr: String?, authTime: Int64?) throws {
+    let (bench, engine) = try bench(acr: acr, authTime: authTime)
+    guard case .failed(let error) = try resume(engine, bench) else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(error.code == .idTokenInvalid && error.message.contains("R26"))
+    #expect(engine.state == .active(.valid))
+    #expect(try engine.token() == "access-2")
+    #expect(try bench.record.provisional == nil)
+  }
+
+  @Test("the provider's refusal leads back to the session too, and another step-up may begin")
+  func refused() throws {
+    let (bench, engine) = try bench()
+    let begun = try engine.begin(Self.gold, cancellation: nil)
+    let refusal = bench.provider.refuse(begun.url, error: "access_denied")
+    #expect(try engine.failure(of: refusal) == .accessDenied)
+    #expect(engine.state == .active(.valid))
+    guard case .succeeded = try resume(engine, bench) else { throw Unexpected(what: "\(engine.state)") }
+  }
+
+  @Test("the user who closes the browser is back at the session; a late redirect still wins (R12)")
+  func dismissed() throws {
+    let (bench, engine) = try bench()
+    let begun = try engine.begin(Self.gold, cancellation: nil)
+    #expect(try engine.cancel(transactionID: begun.transactionID) == .active(.valid))
+    #expect(try engine.token() == "access-2")
+    let redirect = bench.provider.signIn(at: begun.url)
+    guard case .succeeded = try engine.resume(redirect, cancellation: nil).ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+  }
+
+  @Test("retry revokes and clears the provisional tokens only")
+  func retry() throws {
+    let (bench, engine) = try bench()
+    _ = try resume(engine, bench)
+    #expect(try engine.retry(cancellation: nil) == .active(.valid))
+    #expect(bench.provider.revoked == ["refresh-4", "access-4"])
+    #expect(try engine.token() == "access-2")
+    #expect(try bench.record.provisional == nil && bench.record.confirmed != nil)
+    // The session renews as before.
+    bench.clock.advance(seconds: 3550)
+    #expect(try engine.token() == "access-5")
+  }
+
+  @Test("what cannot be checked on return is not asked for (R26)")
+  func needsOpenID() throws {
+    let engine = try Bench(scopes: ["offline_access"]).engine()
+    #expect(code { _ = try engine.begin(Self.gold, cancellation: nil) } == .invalidArgument)
+  }
+
+  // MARK: Social
+
+  @Test(
+    "the connection is sent by the provider's own name, and the type is SOCIAL",
+    arguments: ["connection", "idp"])
+  func social(name: String) throws {
+    let bench = try Bench(requiresConfirmation: true, connectionParameter: name)
+    let engine = bench.engine()
+    let begun = try engine.begin(
+      SignInOptions(prompt: "login", connection: "google oauth2"), cancellation: nil)
+    #expect(begun.url.contains("&\(name)=google%20oauth2"))
+    #expect(begun.url.contains("&prompt=login"))
+    // In another process, whose only knowledge is the store.
+    let later = bench.engine()
+    _ = try later.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    _ = try later.confirm()
+    #expect(try later.readAccount().registrationType == "SOCIAL")
+    bench.clock.advance(seconds: 3550)
+    _ = try later.token()
+    #expect(try later.readAccount().registrationType == "SOCIAL")
+  }
+
+  @Test("without a connection there is no such parameter, and no type")
+  func notSocial() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    #expect(try engine.readAccount().registrationType == nil)
+    #expect(try !engine.begin(SignInOptions(), cancellation: nil).url.contains("connection"))
+  }
+
+  @Test("a connection twice, or one that is no text, is refused")
+  func badConnection() throws {
+    let engine = try Bench().engine()
+    let wrong: [(String, SignInOptions)] = [
+      ("parameters", SignInOptions(connection: "google", parameters: [("connection", "facebook")])),
+      ("connection", SignInOptions(connection: "")), ("connection", SignInOptions(connection: "a\nb")),
+    ]
+    for (field, options) in wrong {
+      do {
+        _ = try engine.begin(options, cancellation: nil)
+        Issue.record("\(field) was accepted")
+      } catch {
+        #expect(error.code == .invalidArgument && error.field == field)
+      }
+    }
+  }
+}
