@@ -788,7 +788,8 @@ typedef struct enroll_access {
   enroll_status reason;
   /** When the token ends, by this device's clock: seconds since 1970. */
   int64_t expires_at;
-  /** As the server spelt it: "Bearer". */
+  /** As the server spelt it: "Bearer", "DPoP". A DPoP token goes into `Authorization: DPoP TOKEN`, beside a proof by
+   *  enroll_dpop_proof. */
   char token_type[ENROLL_TOKEN_TYPE_CAPACITY];
 } enroll_access;
 
@@ -830,6 +831,16 @@ enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, en
  *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the provider has no revocation); [network]; [store]; [wait]; [call].
  *  Command: token.revoke. Source: RFC 7009. */
 enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enroll_error *error);
+
+/** Makes the proof for one request of the host's own that carries a token of type "DPoP", for the request's header
+ *  `DPoP`. `method` as it is sent; `url` https, without user information and fragment, at most 16 KiB. `nonce` is what
+ *  the server demanded in `DPoP-Nonce` (at most 1024 bytes), or not given: the last one of that server. `access_token`
+ *  is the token that the request carries, or not given: the present one. Asks nobody. `proof` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (the token is a Bearer token); ENROLL_E_REAUTHENTICATE; [store]; [call].
+ *  Command: dpop.proof. Source: RFC 9449 4.2, 7, 9. */
+enroll_status enroll_dpop_proof(enroll_client *client, const char *method, size_t method_size, const char *url,
+                                size_t url_size, const char *nonce, size_t nonce_size, const char *access_token,
+                                size_t access_token_size, enroll_buf *proof, enroll_error *error);
 
 /** How a token calls back. `access` and `token` are NULL unless `status` is ENROLL_OK, `error` is NULL if it is.
  *  `token` is terminated by a NUL that `token_size` does not count, and is wiped when the callback returns. */

@@ -170,6 +170,25 @@ public func enroll_token_revoke(_ client: Handle?, _ timeout_ms: Int64, _ error:
   }
 }
 
+@_cdecl("enroll_dpop_proof") @implementation
+public func enroll_dpop_proof(
+  _ client: Handle?, _ method: TextIn?, _ method_size: Int, _ url: TextIn?, _ url_size: Int,
+  _ nonce: TextIn?, _ nonce_size: Int, _ access_token: TextIn?, _ access_token_size: Int,
+  _ proof: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let proof = try require(proof, "proof")
+    let token = try TextInput(access_token, access_token_size, "access_token").text(limit: TextLimit.json)
+    let made = try handle.client.dpopProof(
+      method: try TextInput(method, method_size, "method").requiredText(limit: TextLimit.name),
+      url: try TextInput(url, url_size, "url").requiredText(limit: TextLimit.url),
+      nonce: try TextInput(nonce, nonce_size, "nonce").text(limit: TextLimit.url),
+      accessToken: token.map { Secret($0) })
+    proof.pointee = try enroll_buf(made)
+  }
+}
+
 @_cdecl("enroll_token_copy") @implementation
 public func enroll_token_copy(
   _ client: Handle?, _ minimum_lifetime: Int64, _ timeout_ms: Int64, _ buffer: UnsafeMutablePointer<CChar>?,

@@ -290,6 +290,21 @@ public struct EnrollClient: Sendable {
     }
   }
 
+  /// The proof for one request of yours that carries an access token of type `DPoP` (``AccessToken/tokenType``):
+  /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Asks nobody.
+  /// - Parameters:
+  ///   - method: as it is sent.
+  ///   - nonce: what the server demanded in `DPoP-Nonce`; nil: the last one of that server.
+  ///   - accessToken: the one that the request carries; nil: the present one.
+  /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs none; `.reauthenticate`.
+  public func dpopProof(
+    method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
+  ) async throws(EnrollError) -> String {
+    try await offload { client, _, _ throws(EnrollError) in
+      try client.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
+    }
+  }
+
   /// Tells the server to forget the session's tokens, and forgets them here.
   public func revoke() async throws(EnrollError) {
     try await offload { client, deadline, cancellation throws(EnrollError) in

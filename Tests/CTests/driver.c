@@ -298,6 +298,17 @@ static enroll_status token_revoke(json_t *parameters, json_t **result) {
   return enroll_token_revoke(client, timeout_of(parameters), &error);
 }
 
+static enroll_status dpop_proof(json_t *parameters, json_t **result) {
+  enroll_buf proof = ENROLL_BUF_INIT;
+  text method = text_of(parameters, "method"), url = text_of(parameters, "url");
+  text nonce = text_of(parameters, "nonce"), token = text_of(parameters, "accessToken");
+  enroll_status status = enroll_dpop_proof(client, method.data, method.size, url.data, url.size, nonce.data, nonce.size,
+                                           token.data, token.size, &proof, &error);
+  if (status == ENROLL_OK) *result = json_pack("{s:s}", "proof", proof.data);
+  enroll_buf_free(&proof);
+  return status;
+}
+
 static enroll_status answer_claims(enroll_status status, enroll_buf *claims, json_t **result) {
   if (status != ENROLL_OK) return status;
   *result = json_object();
@@ -416,6 +427,7 @@ static const struct {
     {"token.access", token_access},
     {"token.refresh", token_refresh},
     {"token.revoke", token_revoke},
+    {"dpop.proof", dpop_proof},
     {"identity.profile", identity_profile},
     {"identity.userinfo", identity_userinfo},
     {"account.read", account_read},

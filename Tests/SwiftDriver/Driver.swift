@@ -110,6 +110,14 @@ struct Driver {
       return try await client.access(minimumLifetime: .seconds(parameters["minimumLifetime"]?.integer ?? 0))
         .json
     case "token.refresh": return try await client.refresh().json
+    case "token.revoke":
+      try await client.revoke()
+      return .object([])
+    case "dpop.proof":
+      let proof = try await client.dpopProof(
+        method: parameters["method"]?.string ?? "", url: url, nonce: parameters["nonce"]?.string,
+        accessToken: parameters["accessToken"]?.string.map { Secret($0) })
+      return .object([("proof", .string(proof))])
     case "identity.profile": return .object([("claims", .object(try await client.profile()))])
     case "identity.userinfo": return .object([("claims", .object(try await client.userinfo()))])
     case "pin.set":

@@ -31,6 +31,8 @@ public struct Transaction: Equatable, Sendable {
   public var state: Secret
   public var nonce: Secret
   public var codeVerifier: Secret
+  /// Tokens that come of it are bound to it (RFC 9449); nil for Bearer tokens.
+  public var dpopKey: DPoPKey?
   public var scopes: [String]
   public var maxAgeSeconds: Int64?
   public var acrValues: [String]
@@ -63,9 +65,9 @@ public struct Transaction: Equatable, Sendable {
 
   public init(
     id: String, kind: Kind, status: Status = .pending, issuer: String, redirectURI: String,
-    state: Secret, nonce: Secret, codeVerifier: Secret, scopes: [String], maxAgeSeconds: Int64? = nil,
-    acrValues: [String] = [], prompt: String? = nil, isSocial: Bool = false, listensOnLoopback: Bool = false,
-    began: UnixTime,
+    state: Secret, nonce: Secret, codeVerifier: Secret, dpopKey: DPoPKey? = nil, scopes: [String],
+    maxAgeSeconds: Int64? = nil, acrValues: [String] = [], prompt: String? = nil, isSocial: Bool = false,
+    listensOnLoopback: Bool = false, began: UnixTime,
     deadline: Expiry, step: RegistrationState.Step = .browser, details: Details = .none
   ) {
     self.id = id
@@ -76,6 +78,7 @@ public struct Transaction: Equatable, Sendable {
     self.state = state
     self.nonce = nonce
     self.codeVerifier = codeVerifier
+    self.dpopKey = dpopKey
     self.scopes = scopes
     self.maxAgeSeconds = maxAgeSeconds
     self.acrValues = acrValues

@@ -24,6 +24,7 @@ extension Configuration {
       authorizeParameters: reader.fields("authorizeParameters") ?? [],
       endpoints: Configuration.endpoints(reader),
       pushedRequests: reader.text("pushedRequests").flatMap { AbilityUse(rawValue: $0) } ?? .auto,
+      dpop: reader.text("dpop").flatMap { AbilityUse(rawValue: $0) } ?? .auto,
       idTokenAlgorithms: reader.texts("idTokenAlgorithms")?.compactMap { SignatureAlgorithm(name: $0) }
         ?? SignatureAlgorithm.allCases,
       registration: Configuration.registration(reader),

@@ -82,6 +82,10 @@ extension Configuration {
         "Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto: where the provider has an endpoint for them."
       ),
       ConfigurationKey(
+        "dpop", .oneOf(AbilityUse.allCases.map { $0.rawValue }),
+        "Tokens are bound to a key of this client, and each request that carries one needs a proof from dpop.proof (RFC 9449). By default auto: where the provider announces ES256. always refuses Bearer tokens; never is for hosts that send nothing else."
+      ),
+      ConfigurationKey(
         "idTokenAlgorithms", or: ["id_token_algorithms"],
         .list(.oneOf(SignatureAlgorithm.allCases.map { $0.rawValue })),
         "Algorithms that id_tokens may be signed with. All of these by default."),

@@ -117,6 +117,7 @@ extension AccountRecord {
     transactions[index].status = status
     transactions[index].nonce = Secret([])
     transactions[index].codeVerifier = Secret([])
+    transactions[index].dpopKey = nil
     transactions[index].details = transactions[index].details.remains
   }
 }

@@ -30,6 +30,7 @@ public final class Engine: Sendable {
     var renewedEpoch: UInt64?
     /// The renewal failure that was reported last; nil after a success.
     var reportedRenewal: EnrollError.Code?
+    var nonces = DPoPNonces()
   }
 
   /// - Parameter exclusion: makes one lock for each value that threads share.

@@ -42,7 +42,8 @@ extension Engine {
     let moment = clock.moment()
     let request = try AuthorizationRequest.make(
       configuration: configuration, metadata: metadata, options: options,
-      redirectURI: loopbackRedirectURI, asksForLogin: asksForLogin, at: moment,
+      redirectURI: loopbackRedirectURI, asksForLogin: asksForLogin,
+      dpopKey: try newDPoPKey(metadata), at: moment,
       random: try random.bytes(AuthorizationRequest.randomByteCount))
     let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
     try remember(request.transaction)
@@ -146,7 +147,7 @@ extension Engine {
     let request = TokenRequest.exchange(
       code: code, transaction: transaction, configuration: configuration, metadata: metadata)
     let sent = clock.moment()
-    let http = try transport.send(request, cancellation: cancellation)
+    let http = try send(request, provenBy: transaction.dpopKey, cancellation: cancellation)
     return try arrival(in: http, sent: sent, of: transaction, cancellation: cancellation)
   }
 
@@ -155,8 +156,9 @@ extension Engine {
     in http: HTTPResponse, sent: Moment, of transaction: Transaction, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     let offset = clockOffset(of: http, at: sent)
-    let response = try TokenResponse(processing: http)
-    var tokens = response.tokenSet(requestedScopes: transaction.scopes, at: sent)
+    let response = try TokenResponse(processing: http, binding: binding(transaction.dpopKey))
+    var tokens = response.tokenSet(
+      requestedScopes: transaction.scopes, dpopKey: transaction.dpopKey, at: sent)
 
     guard let idToken = tokens.idToken else {
       if transaction.asksForIDToken {

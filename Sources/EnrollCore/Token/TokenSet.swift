@@ -9,6 +9,8 @@ public struct TokenSet: Equatable, Sendable {
   public var tokenType: String
   public var refreshToken: Secret?
   public var idToken: Secret?
+  /// What they are bound to (RFC 9449): the access token where it is of type DPoP, the refresh token in any case.
+  public var dpopKey: DPoPKey?
   public var scopes: [String]
   public var expiry: Expiry
   /// The proven claims of the first id_token, with which every later one must agree (R27).
@@ -27,13 +29,14 @@ public struct TokenSet: Equatable, Sendable {
 
   public init(
     accessToken: Secret, tokenType: String, refreshToken: Secret? = nil, idToken: Secret? = nil,
-    scopes: [String] = [], expiry: Expiry, identity: IdentityFacts? = nil, isVerified: Bool = true,
-    source: Source = .issuer
+    dpopKey: DPoPKey? = nil, scopes: [String] = [], expiry: Expiry, identity: IdentityFacts? = nil,
+    isVerified: Bool = true, source: Source = .issuer
   ) {
     self.accessToken = accessToken
     self.tokenType = tokenType
     self.refreshToken = refreshToken
     self.idToken = idToken
+    self.dpopKey = dpopKey
     self.scopes = scopes
     self.expiry = expiry
     self.identity = identity

@@ -1,6 +1,7 @@
 // Tokens through a client: from memory where they are fresh, through one shared renewal where they are due.
 
 public import EnrollCore
+public import EnrollCrypto
 
 extension Client {
   /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token that still works, or
@@ -129,6 +130,15 @@ extension Client {
 
   /// The fresh token where it stands in memory: what a host can afford before every request. Good after the client, too.
   public var hotToken: HotToken { tokens.hotToken }
+
+  /// A proof for a request of the host's own that carries the access token (RFC 9449). Asks nobody.
+  /// - Throws: as ``Engine/dpopProof(method:url:nonce:accessToken:)``.
+  public func dpopProof(
+    method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
+  ) throws(EnrollError) -> String {
+    try requireOpen()
+    return try engine.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
+  }
 
   /// Tells the server to forget the session's tokens, and forgets them here.
   public func revoke(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError) {

@@ -16,6 +16,7 @@ extension Provider {
       (
         "require_pushed_authorization_requests", options.pushedRequests == .required ? .bool(true) : nil
       ),
+      ("dpop_signing_alg_values_supported", options.dpop == .off ? nil : list(["ES256"])),
       ("token_endpoint", address(.token)),
       ("userinfo_endpoint", address(.userinfo)),
       ("revocation_endpoint", address(.revocation)),
@@ -52,13 +53,32 @@ extension Provider {
 
   func userinfo(_ http: SandboxRequest) -> SandboxAnswer {
     if let claims = backendClaims(ofSession: http.bearer) { return .json(claims) }
-    guard let text = http.bearer, let grant = grants.grant(ofAccessToken: text, now: now),
-      let user = user(grant.userName)
-    else {
-      var answer = SandboxAnswer.json(.object([("error", .string("invalid_token"))]), status: 401)
-      answer.setHeader("WWW-Authenticate", "Bearer error=\"invalid_token\"")
-      return answer
+    var answer: SandboxAnswer
+    do throws(OAuthRefusal) {
+      answer = .json(try userClaims(http))
+    } catch {
+      answer = .json(.object([("error", .string(error.code))]), status: 401)
+      let isAboutProof = error.code != "invalid_token" || options.dpop == .required
+      answer.setHeader("WWW-Authenticate", "\(isAboutProof ? "DPoP" : "Bearer") error=\"\(error.code)\"")
     }
-    return .json(.object([("sub", .string(user.subject))] + user.claims(for: grant.scopes)))
+    addNonce(to: &answer)
+    return answer
+  }
+
+  /// A token that is bound to a key is shown with a proof that covers it, and never as a Bearer token (RFC 9449 §7).
+  private func userClaims(_ http: SandboxRequest) throws(OAuthRefusal) -> JSON {
+    let invalid = OAuthRefusal("invalid_token", "the token does not work", status: 401)
+    guard let (scheme, text) = http.credentials,
+      let token = grants.accessTokens[text], let grant = grants.grant(ofAccessToken: text, now: now),
+      let user = user(grant.userName)
+    else { throw invalid }
+    if let thumbprint = token.thumbprint {
+      guard scheme == "dpop", let proof = try proof(of: http, at: .userinfo) else { throw invalid }
+      guard proof.thumbprint == thumbprint else { throw KeyProof.refusal("the token is another key's") }
+      guard proof.covers(text) else { throw KeyProof.refusal("ath is not the token's") }
+    } else if scheme != "bearer" {
+      throw invalid
+    }
+    return .object([("sub", .string(user.subject))] + user.claims(for: grant.scopes))
   }
 }

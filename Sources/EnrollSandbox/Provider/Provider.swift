@@ -11,6 +11,7 @@ public actor Provider {
   var grants = Grants()
   /// By the name that the client got.
   var pushedRequests: [String: PushedRequest] = [:]
+  var proofs = ProofMemory()
   var backend: Backend
   var deviceCodes = DeviceCodes()
   var otherApp = OtherAppSessions()
