@@ -832,6 +832,20 @@ enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, en
  *  Command: token.revoke. Source: RFC 7009. */
 enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enroll_error *error);
 
+/* Which of the session's tokens. */
+/** The access token. */
+#define ENROLL_TOKEN_ACCESS 0
+/** The refresh token. */
+#define ENROLL_TOKEN_REFRESH 1
+
+/** Asks the provider what it holds of a token, ENROLL_TOKEN_*, which is not handed out: a JSON object whose member
+ *  `active` is true or false. An access token that is due is renewed first. `claims` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (no such endpoint); ENROLL_E_NOT_FOUND (no such token); ENROLL_E_OAUTH (the
+ *  provider tells this client nothing); what enroll_token_access returns; [network]; [wait]; [call].
+ *  Command: token.introspect. Source: RFC 7662. */
+enroll_status enroll_token_introspect(enroll_client *client, int32_t token, int64_t timeout_ms, enroll_buf *claims,
+                                      enroll_error *error);
+
 /** Makes the proof for one request of the host's own that carries a token of type "DPoP", for the request's header
  *  `DPoP`. `method` as it is sent; `url` https, without user information and fragment, at most 16 KiB. `nonce` is what
  *  the server demanded in `DPoP-Nonce` (at most 1024 bytes), or not given: the last one of that server. `access_token`

@@ -4,6 +4,7 @@ public import CEnroll
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollJSON
 
 extension AccessOutcome {
   /// The token where there is one to hand out.
@@ -167,6 +168,26 @@ public func enroll_token_revoke(_ client: Handle?, _ timeout_ms: Int64, _ error:
   reporting(to: error) { () throws(EnrollError) in
     let handle = try ClientHandle.find(client)
     try handle.client.revoke(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_token_introspect") @implementation
+public func enroll_token_introspect(
+  _ client: Handle?, _ token: Int32, _ timeout_ms: Int64, _ claims: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let claims = try require(claims, "claims")
+    let subject: Introspection.Subject
+    switch token {
+    case ENROLL_TOKEN_ACCESS: subject = .accessToken
+    case ENROLL_TOKEN_REFRESH: subject = .refreshToken
+    default:
+      throw EnrollError(.invalidArgument, "token is ENROLL_TOKEN_*, \(token) came", field: "token")
+    }
+    let told = try handle.client.introspect(
+      subject, until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+    claims.pointee = try enroll_buf(JSON.object(told).serialized())
   }
 }
 

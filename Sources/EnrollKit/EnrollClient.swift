@@ -290,6 +290,17 @@ public struct EnrollClient: Sendable {
     }
   }
 
+  /// What the provider says of one of the session's tokens: `active`, and what else it tells (RFC 7662 §2.2).
+  /// - Throws: `.unsupported` without an endpoint, `.notFound` without such a token, `.oauth` when the provider tells
+  ///   this client nothing.
+  public func introspect(
+    _ subject: Introspection.Subject = .accessToken
+  ) async throws(EnrollError) -> JSONObject {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.introspect(subject, until: deadline, cancellation: cancellation)
+    }
+  }
+
   /// The proof for one request of yours that carries an access token of type `DPoP` (``AccessToken/tokenType``):
   /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Asks nobody.
   /// - Parameters:

@@ -13,6 +13,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// The endpoints that can misbehave and be counted.
   public enum Endpoint: String, Sendable, CaseIterable {
     case discovery, keys, token, userinfo, revocation, deviceAuthorization, passwordless
+    /// RFC 7662; wants the access token that it is asked about, or its refresh token's, in the header.
+    case introspection
     /// RFC 9126; announced with ``Settings/takesPushedRequests``.
     case pushed
     /// The host's back end (flows.md §7).
@@ -202,6 +204,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case issuer + "/userinfo": .userinfo
     case issuer + "/revoke": .revocation
     case issuer + "/par": .pushed
+    case issuer + "/introspect": .introspection
     case issuer + "/device": .deviceAuthorization
     case issuer + "/check": .registrationCheck
     case issuer + "/profile": .profileUpdate
@@ -220,7 +223,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case .registrationCheck: return registrationCheck()
     case .profileUpdate, .errorReport: return HTTPResponse(status: 204)
     case .passwordless: return startPasswordless(request)
-    case .token, .userinfo, .pushed:
+    case .token, .userinfo, .pushed, .introspection:
       let thumbprint: String?
       switch proof(of: request, endpoint) {
       case .none: thumbprint = nil
@@ -230,6 +233,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       switch endpoint {
       case .token: return token(form(request), thumbprint)
       case .userinfo: return userinfo(request, thumbprint)
+      case .introspection: return introspect(request, thumbprint)
       default: return push(request, thumbprint)
       }
     }
@@ -265,6 +269,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       ("token_endpoint", .string(issuer + "/token")), ("jwks_uri", .string(issuer + "/keys")),
       ("userinfo_endpoint", .string(issuer + "/userinfo")),
       ("revocation_endpoint", .string(issuer + "/revoke")),
+      ("introspection_endpoint", .string(issuer + "/introspect")),
       ("end_session_endpoint", .string(issuer + "/logout")),
       ("device_authorization_endpoint", .string(issuer + "/device")),
       ("response_types_supported", .array([.string("code")])),
@@ -417,13 +422,23 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     return signed + "." + Base64URL.encode(signature)
   }
 
-  private func userinfo(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {
+  private func introspect(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {
+    guard isShown(request, thumbprint) else { return HTTPResponse(status: 401) }
+    let token = form(request)["token"] ?? ""
+    let isKnown = state.withLock { $0.refreshTokens[token] != nil } || token.hasPrefix("access-")
+    return json(200, .object([("active", .bool(isKnown)), ("client_id", .string("native"))]))
+  }
+
+  /// Whether the request shows an access token as its type wants it.
+  private func isShown(_ request: HTTPRequest, _ thumbprint: String?) -> Bool {
     let given = request.headers.first { $0.name == "Authorization" }?.value ?? ""
     let words = given.split(separator: " ")
     let bound = state.withLock { $0.bound[words.count == 2 ? String(words[1]) : ""] }
-    guard words.count == 2, bound == thumbprint, words[0] == (bound == nil ? "Bearer" : "DPoP") else {
-      return HTTPResponse(status: 401)
-    }
+    return words.count == 2 && bound == thumbprint && words[0] == (bound == nil ? "Bearer" : "DPoP")
+  }
+
+  private func userinfo(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {
+    guard isShown(request, thumbprint) else { return HTTPResponse(status: 401) }
     let settings = state.withLock { $0.settings }
     var claims = JSONObject([
       ("sub", .string(settings.userinfoSubject ?? settings.subject)),

@@ -298,6 +298,19 @@ static enroll_status token_revoke(json_t *parameters, json_t **result) {
   return enroll_token_revoke(client, timeout_of(parameters), &error);
 }
 
+static enroll_status token_introspect(json_t *parameters, json_t **result) {
+  enroll_buf claims = ENROLL_BUF_INIT;
+  text token = text_of(parameters, "token");
+  int32_t which = token.data != NULL && strcmp(token.data, "refreshToken") == 0 ? ENROLL_TOKEN_REFRESH : ENROLL_TOKEN_ACCESS;
+  enroll_status status = enroll_token_introspect(client, which, timeout_of(parameters), &claims, &error);
+  if (status != ENROLL_OK) return status;
+  json_t *told = json_of_buffer(&claims);
+  *result = json_pack("{s:b}", "active", json_is_true(json_object_get(told, "active")));
+  json_object_set_new(*result, "claims", told);
+  enroll_buf_free(&claims);
+  return status;
+}
+
 static enroll_status dpop_proof(json_t *parameters, json_t **result) {
   enroll_buf proof = ENROLL_BUF_INIT;
   text method = text_of(parameters, "method"), url = text_of(parameters, "url");
@@ -427,6 +440,7 @@ static const struct {
     {"token.access", token_access},
     {"token.refresh", token_refresh},
     {"token.revoke", token_revoke},
+    {"token.introspect", token_introspect},
     {"dpop.proof", dpop_proof},
     {"identity.profile", identity_profile},
     {"identity.userinfo", identity_userinfo},

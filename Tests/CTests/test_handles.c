@@ -56,6 +56,7 @@ static char room[64];
   F(token_copy, enroll_token_copy(client, 0, 0, room, sizeof room, NULL, NULL, error))                           \
   F(token_refresh, enroll_token_refresh(client, 0, &access_info, &buffer, error))                                \
   F(token_revoke, enroll_token_revoke(client, 0, error))                                                         \
+  F(token_introspect, enroll_token_introspect(client, ENROLL_TOKEN_ACCESS, 0, &buffer, error))                     \
   F(dpop_proof, enroll_dpop_proof(client, "GET", 3, "https://a/", 10, NULL, 0, NULL, 0, &buffer, error))          \
   F(identity_profile, enroll_identity_profile(client, &buffer, error))                                           \
   F(identity_userinfo, enroll_identity_userinfo(client, 0, &buffer, error))                                      \

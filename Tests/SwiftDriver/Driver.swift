@@ -113,6 +113,10 @@ struct Driver {
     case "token.revoke":
       try await client.revoke()
       return .object([])
+    case "token.introspect":
+      let told = try await client.introspect(
+        Introspection.Subject(rawValue: parameters["token"]?.string ?? "") ?? .accessToken)
+      return .object([("active", told["active"]), ("claims", .object(told))])
     case "dpop.proof":
       let proof = try await client.dpopProof(
         method: parameters["method"]?.string ?? "", url: url, nonce: parameters["nonce"]?.string,

@@ -34,6 +34,27 @@ extension CommandTable {
       return .object([])
     },
     Command(
+      "token.introspect", .blocking, "What the provider says of one of the session's tokens (RFC 7662).",
+      takes: [
+        .optional(
+          "token",
+          Schema(
+            .oneOf(Introspection.Subject.allCases.map { $0.rawValue }), "Which one; it is not handed out."),
+          default: .string(Introspection.Subject.accessToken.rawValue)),
+        .deadline,
+      ],
+      gives: .object([
+        .required("active", Schema(.boolean, "Whether it works.")),
+        .required("claims", Schema(.claims, "All that was told, RFC 7662 §2.2.")),
+      ])
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let subject = call.text("token").flatMap { Introspection.Subject(rawValue: $0) } ?? .accessToken
+      let told = try client.introspect(
+        subject, until: call.until(client), cancellation: call.cancellation)
+      return .object([("active", told["active"]), ("claims", .object(told))])
+    },
+    Command(
       "dpop.proof", .blocking,
       "A proof for one request of the host's that carries a token of type DPoP (RFC 9449); asks nobody.",
       takes: [

@@ -2,6 +2,7 @@
 
 public import EnrollCore
 public import EnrollCrypto
+public import EnrollJSON
 
 extension Client {
   /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token that still works, or
@@ -138,6 +139,19 @@ extension Client {
   ) throws(EnrollError) -> String {
     try requireOpen()
     return try engine.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
+  }
+
+  /// What the provider says of one of the session's tokens (RFC 7662); an access token that is due is renewed first.
+  public func introspect(
+    _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> JSONObject {
+    try requireOpen()
+    if engine.hasSession {
+      _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
+    }
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.introspect(subject, cancellation: cancellation)
+    }
   }
 
   /// Tells the server to forget the session's tokens, and forgets them here.

@@ -20,6 +20,8 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case userinfo
   /// RFC 7009.
   case revocation
+  /// RFC 7662.
+  case introspection
   /// OpenID Connect RP-Initiated Logout §2.
   case endSession
   /// The back end: choosing a provider.
@@ -77,6 +79,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .token: "/token"
     case .userinfo: "/userinfo"
     case .revocation: "/revoke"
+    case .introspection: "/introspect"
     case .endSession: "/end-session"
     case .backendChoice: "/v1/auth"
     case .backendStart: "/v1/auth/{provider}"
@@ -115,7 +118,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .backendAccount, .signIn, .register,
       .welcome, .otherApp:
       ["GET", "POST"]
-    case .pushed, .token, .revocation, .deviceAuthorization, .passwordless, .backendRedeem, .registrationCheck,
+    case .pushed, .token, .revocation, .introspection, .deviceAuthorization, .passwordless, .backendRedeem, .registrationCheck,
       .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:
       ["POST"]
     }

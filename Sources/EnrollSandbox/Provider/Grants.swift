@@ -163,6 +163,14 @@ struct Grants: Sendable {
     return family.grant
   }
 
+  /// The family whose current refresh token it is, while that works.
+  func liveFamily(ofRefreshToken text: String, now: Int64) -> Family? {
+    guard let token = refreshTokens[text], let family = families[token.familyID], family.end == nil,
+      token.generation == family.generation, now <= family.refreshExpiresAt
+    else { return nil }
+    return family
+  }
+
   /// RFC 7009 §2.1: a refresh token ends its family, an access token only itself. Unknown tokens are no error.
   mutating func revoke(_ text: String, clientID: String) throws(OAuthRefusal) {
     let familyID = refreshTokens[text]?.familyID ?? accessTokens[text]?.familyID

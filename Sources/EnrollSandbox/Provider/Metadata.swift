@@ -20,6 +20,8 @@ extension Provider {
       ("token_endpoint", address(.token)),
       ("userinfo_endpoint", address(.userinfo)),
       ("revocation_endpoint", address(.revocation)),
+      ("introspection_endpoint", address(.introspection)),
+      ("introspection_endpoint_auth_methods_supported", list(["none", "bearer"])),
       ("end_session_endpoint", address(.endSession)),
       ("device_authorization_endpoint", address(.deviceAuthorization)),
       ("jwks_uri", address(.jwks)),
@@ -65,20 +67,29 @@ extension Provider {
     return answer
   }
 
-  /// A token that is bound to a key is shown with a proof that covers it, and never as a Bearer token (RFC 9449 §7).
   private func userClaims(_ http: SandboxRequest) throws(OAuthRefusal) -> JSON {
-    let invalid = OAuthRefusal("invalid_token", "the token does not work", status: 401)
-    guard let (scheme, text) = http.credentials,
-      let token = grants.accessTokens[text], let grant = grants.grant(ofAccessToken: text, now: now),
-      let user = user(grant.userName)
-    else { throw invalid }
+    let grant = try shown(http, at: .userinfo)
+    guard let user = user(grant.userName) else { throw Self.invalidToken }
+    return .object([("sub", .string(user.subject))] + user.claims(for: grant.scopes))
+  }
+
+  /// Whose access token the request shows. One that is bound to a key comes with a proof that covers it, and never as a
+  /// Bearer token (RFC 9449 §7).
+  func shown(_ http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> Grant {
+    guard let (scheme, text) = http.credentials, let token = grants.accessTokens[text],
+      let grant = grants.grant(ofAccessToken: text, now: now)
+    else { throw Self.invalidToken }
     if let thumbprint = token.thumbprint {
-      guard scheme == "dpop", let proof = try proof(of: http, at: .userinfo) else { throw invalid }
+      guard scheme == "dpop", let proof = try proof(of: http, at: endpoint) else { throw Self.invalidToken }
       guard proof.thumbprint == thumbprint else { throw KeyProof.refusal("the token is another key's") }
       guard proof.covers(text) else { throw KeyProof.refusal("ath is not the token's") }
     } else if scheme != "bearer" {
-      throw invalid
+      throw Self.invalidToken
     }
-    return .object([("sub", .string(user.subject))] + user.claims(for: grant.scopes))
+    return grant
+  }
+
+  private static var invalidToken: OAuthRefusal {
+    OAuthRefusal("invalid_token", "the token does not work", status: 401)
   }
 }

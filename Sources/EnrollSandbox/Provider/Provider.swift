@@ -86,6 +86,7 @@ public actor Provider {
     case .token: token(request, effects: effects)
     case .userinfo: userinfo(request)
     case .revocation: revoke(request)
+    case .introspection: introspect(request)
     case .endSession: endSession(request, effects: effects)
     case .backendChoice: Page.backendChoice().answer()
     case .backendStart: startBackendSignIn(request)
