@@ -940,6 +940,13 @@ enroll_status enroll_pin_change(enroll_client *client, const char *pin, size_t p
 enroll_status enroll_pin_remove(enroll_client *client, const char *pin, size_t pin_size, int32_t *outcome,
                                 int64_t *tries_left, int64_t *retry_after, enroll_error *error);
 
+/** Everything that support needs in one JSON object for people: versions, configuration, provider, state, expiries,
+ *  store, transactions and the last errors; no token, code, key or PIN, and nothing about the user. Asks nobody.
+ *  `diagnostics` must not be NULL.
+ *  Returns ENROLL_OK; [call].
+ *  Command: diagnostics.export. */
+enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagnostics, enroll_error *error);
+
 /* ---- Logging out ---------------------------------------------------------------------------------------------- */
 
 /** Erases the tokens here first, then tells the provider (later, if it cannot be reached), and hands out the URL that

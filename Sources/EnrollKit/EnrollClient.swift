@@ -343,6 +343,12 @@ public struct EnrollClient: Sendable {
     try await offload { client, _, _ throws(EnrollError) in try client.readAccount() }
   }
 
+  /// Everything that support needs, as JSON for people: versions, configuration, provider, state, expiries, store,
+  /// transactions and the last errors; no token, code, key or PIN, and nothing about the user. Asks nobody.
+  public func diagnostics() async throws(EnrollError) -> JSONObject {
+    try await offload { client, _, _ throws(EnrollError) in try client.diagnostics() }
+  }
+
   // MARK: PIN
 
   /// Guards what is kept of the account with a PIN of 4 to 64 bytes; it stays open in this process, and every other one

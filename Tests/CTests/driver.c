@@ -360,6 +360,17 @@ static enroll_status account_read(json_t *parameters, json_t **result) {
   return status;
 }
 
+static enroll_status diagnostics_export(json_t *parameters, json_t **result) {
+  enroll_buf diagnostics = ENROLL_BUF_INIT;
+  (void)parameters;
+  enroll_status status = enroll_diagnostics_export(client, &diagnostics, &error);
+  if (status != ENROLL_OK) return status;
+  *result = json_object();
+  json_object_set_new(*result, "diagnostics", json_of_buffer(&diagnostics));
+  enroll_buf_free(&diagnostics);
+  return status;
+}
+
 static enroll_status answer_pin(enroll_status status, int32_t outcome, int64_t tries, int64_t wait, json_t **result) {
   static const char *const outcomes[] = {"", "unlocked", "wrong", "tooSoon", "erased"};
   if (status == ENROLL_OK)
@@ -445,6 +456,7 @@ static const struct {
     {"identity.profile", identity_profile},
     {"identity.userinfo", identity_userinfo},
     {"account.read", account_read},
+    {"diagnostics.export", diagnostics_export},
     {"pin.set", pin_set},
     {"pin.unlock", pin_unlock},
     {"pin.change", pin_change},

@@ -60,6 +60,7 @@ static char room[64];
   F(dpop_proof, enroll_dpop_proof(client, "GET", 3, "https://a/", 10, NULL, 0, NULL, 0, &buffer, error))          \
   F(identity_profile, enroll_identity_profile(client, &buffer, error))                                           \
   F(identity_userinfo, enroll_identity_userinfo(client, 0, &buffer, error))                                      \
+  F(diagnostics_export, enroll_diagnostics_export(client, &buffer, error))                                       \
   F(pin_set, enroll_pin_set(client, "1234", 4, error))                                                           \
   F(pin_unlock, enroll_pin_unlock(client, "1234", 4, NULL, NULL, NULL, error))                                   \
   F(pin_change, enroll_pin_change(client, "1234", 4, "5678", 4, NULL, NULL, NULL, error))                        \

@@ -124,6 +124,8 @@ struct Driver {
       return .object([("proof", .string(proof))])
     case "identity.profile": return .object([("claims", .object(try await client.profile()))])
     case "identity.userinfo": return .object([("claims", .object(try await client.userinfo()))])
+    case "diagnostics.export":
+      return .object([("diagnostics", .object(try await client.diagnostics()))])
     case "pin.set":
       try await client.setPIN(pin(parameters))
       return .object([])

@@ -21,6 +21,8 @@ public final class Client: Sendable {
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
+  /// nil for a store that is no directory.
+  let storePath: String?
   private let fork = ForkGuard()
   private let readiness: Guarded<Readiness>
 
@@ -45,6 +47,7 @@ public final class Client: Sendable {
     readiness = Guarded(Readiness(isPlatformReady: options.isPlatformReady), by: Mutex())
     tokens = TokenCache(clock: clock, graceSeconds: configuration.graceSeconds)
     let random = options.random ?? SystemRandomSource()
+    if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     let store: any TokenStore
     switch options.store {
     case .directory(let path): store = try FileTokenStore(path: path, clock: clock, random: random)

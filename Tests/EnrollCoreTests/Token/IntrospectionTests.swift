@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollCrypto
+import EnrollHost
 import EnrollJSON
 import EnrollTesting
 import Testing
