@@ -160,7 +160,7 @@ TEST("every function refuses handles of another kind and invented ones") {
   enroll_pending *call = NULL;
   waiter *done = waiter_new();
   enroll_error error = ENROLL_ERROR_INIT;
-  CHECK_OK(enroll_registration_state_start(client, 0, 1000, waiter_state, done, &call, &error));
+  CHECK_OK(enroll_registration_state_start(client, 0, ENROLL_NO_TIMEOUT, waiter_state, done, &call, &error));
   check_every_call((enroll_client *)(void *)call, ENROLL_E_HANDLE);
   check_every_call((enroll_client *)(void *)&server, ENROLL_E_HANDLE);
   static const uintptr_t numbers[] = {1, 2, 3, 7, 9, 0x7fffff, 0xdeadbeef, UINTPTR_MAX, UINTPTR_MAX - 6};
@@ -170,6 +170,7 @@ TEST("every function refuses handles of another kind and invented ones") {
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_client_free((enroll_client *)(void *)call));
   CHECK_STATUS(ENROLL_OK, enroll_pending_free(call));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+  /* It calls back all the same. */
   waiter_wait(done);
   waiter_free(done);
   provider_free(server);
@@ -193,7 +194,7 @@ TEST("a pending handle outlives its call and its client, and is freed once") {
   enroll_error error = ENROLL_ERROR_INIT;
   waiter *done = waiter_new();
   enroll_pending *call = NULL;
-  CHECK_OK(enroll_registration_state_start(client, 0, 1000, waiter_state, done, &call, &error));
+  CHECK_OK(enroll_registration_state_start(client, 0, ENROLL_NO_TIMEOUT, waiter_state, done, &call, &error));
   waiter_wait(done);
   CHECK_STATUS(ENROLL_OK, enroll_pending_cancel(call));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
