@@ -24,7 +24,7 @@ extension EnrollError {
 
   public var helps: Help {
     switch code {
-    case .cancelled, .deadlineExceeded, .busy, .accessDenied, .storeIO, .outOfMemory: .retry
+    case .cancelled, .deadlineExceeded, .busy, .accessDenied, .codeRejected, .storeIO, .outOfMemory: .retry
     case .network, .timeout, .server, .keysUnavailable, .rejected, .expired, .storeLocked, .storeFull: .wait
     case .redirectMalformed, .redirectMismatch, .unsolicited, .alreadySettled, .transactionExpired,
       .otherAppMissing, .activationFailed, .oauth,

@@ -62,7 +62,7 @@ extension Provider {
   public func resetCounts() {
     counts = [:]
     log = []
-    messages = []
+    received = []
   }
 
   /// Lines of the request log, oldest first.
@@ -78,7 +78,7 @@ extension Provider {
   }
 
   /// What the host's back end was asked and told, oldest first.
-  public var receivedMessages: [ReceivedMessage] { messages }
+  public var receivedMessages: [ReceivedMessage] { received }
 
   /// Makes a user unknown to the host's back end, or known again.
   public func setKnown(_ isKnown: Bool, user name: String) {
