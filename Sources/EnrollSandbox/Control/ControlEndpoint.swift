@@ -121,7 +121,8 @@ extension Provider {
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, device, messages, backend, backendAccounts, otherApp, gateway, register, mails,
+      signOutBrowsers, advanceClock, settle, device, messages, backend, backendAccounts, otherApp, gateway,
+      register, mails,
       accounts, scanMails, received, setKnown, verifyEmail, configuration
   }
 

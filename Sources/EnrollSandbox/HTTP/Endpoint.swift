@@ -115,10 +115,12 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback, .hostedLogin, .emailSent,
       .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation:
       ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .backendAccount, .signIn, .register,
+    case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .backendAccount,
+      .signIn, .register,
       .welcome, .otherApp:
       ["GET", "POST"]
-    case .pushed, .token, .revocation, .introspection, .deviceAuthorization, .passwordless, .backendRedeem, .registrationCheck,
+    case .pushed, .token, .revocation, .introspection, .deviceAuthorization, .passwordless, .backendRedeem,
+      .registrationCheck,
       .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:
       ["POST"]
     }

@@ -42,7 +42,7 @@ struct DiagnosticsTests {
     record.provisionalProfile = record.profile
     let details: [Transaction.Details] = [
       .none, .backend(provider: Self.canary), .anotherApp(sessionID: secret),
-      .passwordless(Recipient(.email, address: Self.canary)),
+      .passwordless(Recipient(.email, address: Self.canary), tries: 1),
       .device(deviceCode: secret, intervalSeconds: 5, notBefore: expiry),
     ]
     for details in details {

@@ -17,7 +17,7 @@ struct Bench {
     requiresConfirmation: Bool = false, isNative: Bool = true,
     scopes: [String] = ["openid", "offline_access"], redirectURI: String = "com.example.app:/callback",
     registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
-    passwordless: PasswordlessDialect? = nil,
+    passwordless: PasswordlessDialect? = nil, connectionParameter: String = "connection",
     parameters: [(String, String)] = [], pushedRequests: AbilityUse = .auto, dpop: AbilityUse = .auto,
     checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false
   ) throws {
@@ -35,7 +35,8 @@ struct Bench {
       registrationCheckURI: checks == nil ? nil : provider.issuer + "/check", requireCheck: checks ?? false,
       profileUpdateURI: tellsBackEnd ? provider.issuer + "/profile" : nil,
       errorReportURI: tellsBackEnd ? provider.issuer + "/errors" : nil,
-      requireVerifiedEmail: requireVerifiedEmail, passwordless: passwordless, connectionParameter: connectionParameter)
+      requireVerifiedEmail: requireVerifiedEmail, passwordless: passwordless,
+      connectionParameter: connectionParameter)
   }
 
   /// A process: another engine over the same store.

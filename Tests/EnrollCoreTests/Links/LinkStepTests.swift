@@ -277,7 +277,9 @@ struct RegistrationLinkTests {
     #expect(try engine.finish(bench.provider.signIn(at: third.url)) == .active(.confirmed))
   }
 
-  @Test("beside a session the session is the state again once the browser was left, and a link is taken all the same")
+  @Test(
+    "beside a session the session is the state again once the browser was left, and a link is taken all the same"
+  )
   func besideSession() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
