@@ -197,7 +197,8 @@ TEST("a URL is routed to the configuration that owns it") {
 }
 
 TEST("an installation id is reset in a store, and no store is no error") {
-  CHECK_OK(enroll_installation_reset("/nonexistent/store", ENROLL_NUL_TERMINATED, NULL));
+  enroll_error error = ENROLL_ERROR_INIT;
+  CHECK_OK(enroll_installation_reset("/nonexistent/store", ENROLL_NUL_TERMINATED, &error));
   CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_installation_reset(NULL, 0, NULL));
 }
 

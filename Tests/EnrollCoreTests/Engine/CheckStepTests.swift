@@ -135,10 +135,11 @@ struct CheckStepTests {
     let engine = try arrived(bench)
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
     #expect(code { _ = try engine.confirm() } == .profileMismatch)
-    #expect(engine.state.kind == .registrationFailed)
+    let failed = engine.state
+    #expect(failed.kind == .registrationFailed)
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-2"))
-    #expect(try engine.standing() == .known(engine.state))
+    #expect(try engine.standing() == .known(failed))
   }
 
   @Test("an unknown account is passed on: G stays, and the user confirms again once there is one")
@@ -181,8 +182,9 @@ struct CheckStepTests {
     let engine = try arrived(bench)
     bench.provider.next(.registrationCheck, .status(401), .status(401))
     #expect(code { _ = try engine.confirm() } == .oauth)
-    #expect(engine.state.kind == .renewalFailed)
-    #expect(try engine.standing() == .known(engine.state))
+    let failed = engine.state
+    #expect(failed.kind == .renewalFailed)
+    #expect(try engine.standing() == .known(failed))
     #expect(try bench.record.provisional?.refreshToken == Secret("refresh-3"))
     #expect(try engine.retry(cancellation: nil) == .unregistered)
     #expect(bench.provider.revoked.contains("refresh-3"))
