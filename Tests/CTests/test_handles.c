@@ -48,7 +48,6 @@ static char room[64];
   F(registration_confirm, enroll_registration_confirm(client, &state, error))                                    \
   F(registration_retry, enroll_registration_retry(client, 0, &state, error))                                     \
   F(registration_cancel, enroll_registration_cancel(client, NULL, 0, &state, error))                             \
-  F(registration_deregister, enroll_registration_deregister(client, 0, NULL, &state, error))                     \
   F(registration_clear, enroll_registration_clear(client, &state, error))                                        \
   F(url_handle, enroll_url_handle(client, "a:/b", 4, 0, NULL, &state, error))                                    \
   F(token_access, enroll_token_access(client, 0, 0, &access_info, &buffer, error))                               \
@@ -61,7 +60,7 @@ static char room[64];
   F(pin_unlock, enroll_pin_unlock(client, "1234", 4, NULL, NULL, NULL, error))                                   \
   F(pin_change, enroll_pin_change(client, "1234", 4, "5678", 4, NULL, NULL, NULL, error))                        \
   F(pin_remove, enroll_pin_remove(client, "1234", 4, NULL, NULL, NULL, error))                                   \
-  F(account_read, enroll_account_read(client, NULL, NULL, NULL, NULL, NULL, error))                              \
+  F(account_read, enroll_account_read(client, NULL, NULL, NULL, NULL, error))                                    \
   F(logout_begin, enroll_logout_begin(client, 1, 0, &buffer, error))                                             \
   F(logout_resume, enroll_logout_resume(client, "a:/b", 4, error))                                               \
   F(events_unsubscribe, enroll_events_unsubscribe(client, 1, error))                                             \
@@ -156,7 +155,7 @@ TEST("every function refuses handles of another kind and invented ones") {
   enroll_pending *call = NULL;
   waiter *done = waiter_new();
   enroll_error error = ENROLL_ERROR_INIT;
-  CHECK_OK(enroll_registration_state_start(client, 0, 1000, waiter_state, done, &call, &error));
+  CHECK_OK(enroll_registration_state_start(client, 0, ENROLL_NO_TIMEOUT, waiter_state, done, &call, &error));
   check_every_call((enroll_client *)(void *)call, ENROLL_E_HANDLE);
   check_every_call((enroll_client *)(void *)&server, ENROLL_E_HANDLE);
   static const uintptr_t numbers[] = {1, 2, 3, 7, 9, 0x7fffff, 0xdeadbeef, UINTPTR_MAX, UINTPTR_MAX - 6};
@@ -166,6 +165,7 @@ TEST("every function refuses handles of another kind and invented ones") {
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_client_free((enroll_client *)(void *)call));
   CHECK_STATUS(ENROLL_OK, enroll_pending_free(call));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+  /* It calls back all the same. */
   waiter_wait(done);
   waiter_free(done);
   provider_free(server);
@@ -189,7 +189,7 @@ TEST("a pending handle outlives its call and its client, and is freed once") {
   enroll_error error = ENROLL_ERROR_INIT;
   waiter *done = waiter_new();
   enroll_pending *call = NULL;
-  CHECK_OK(enroll_registration_state_start(client, 0, 1000, waiter_state, done, &call, &error));
+  CHECK_OK(enroll_registration_state_start(client, 0, ENROLL_NO_TIMEOUT, waiter_state, done, &call, &error));
   waiter_wait(done);
   CHECK_STATUS(ENROLL_OK, enroll_pending_cancel(call));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));

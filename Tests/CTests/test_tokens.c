@@ -217,7 +217,7 @@ TEST("a completion calls back once, on another thread, also when the token is at
   forget_error();
   for (int round = 0; round < 50; round++) {
     waiter *done = waiter_new();
-    CHECK_OK(enroll_token_access_start(client, 0, 1000, waiter_access, done, NULL, &error));
+    CHECK_OK(enroll_token_access_start(client, 0, ENROLL_NO_TIMEOUT, waiter_access, done, NULL, &error));
     waiter_wait(done);
     CHECK_NUMBER(ENROLL_OK, done->status);
     CHECK_TEXT("access-1", done->text);
@@ -246,7 +246,8 @@ static void calls_back_in(void *user_data, enroll_status status, const enroll_ac
   caller->status = enroll_identity_profile(caller->client, &claims, NULL);
   enroll_buf_free(&claims);
   if (caller->status == ENROLL_OK)
-    caller->status = enroll_token_copy(caller->client, 0, 1000, caller->token, sizeof caller->token, NULL, NULL, NULL);
+    caller->status = enroll_token_copy(caller->client, 0, ENROLL_NO_TIMEOUT, caller->token, sizeof caller->token, NULL,
+                                       NULL, NULL);
   if (caller->status == ENROLL_OK) caller->status = enroll_client_free(caller->client);
   waiter_access(caller->done, status, access, token, token_size, failure);
 }
@@ -255,7 +256,7 @@ TEST("a completion may call back in, and free its client") {
   provider *server = provider_new();
   struct caller caller = {waiter_new(), provider_signed_in(server, NULL), pthread_self(), 0, -1, ""};
   forget_error();
-  CHECK_OK(enroll_token_access_start(caller.client, 0, 1000, calls_back_in, &caller, NULL, &error));
+  CHECK_OK(enroll_token_access_start(caller.client, 0, ENROLL_NO_TIMEOUT, calls_back_in, &caller, NULL, &error));
   waiter_wait(caller.done);
   CHECK(caller.ran_elsewhere);
   CHECK_STATUS(ENROLL_OK, caller.status);
@@ -270,7 +271,7 @@ TEST("everything that can be started calls back with what it came to") {
   enroll_client *client = provider_client(server, NULL);
   waiter *done = waiter_new();
   forget_error();
-  CHECK_OK(enroll_registration_state_start(client, 1, 1000, waiter_state, done, NULL, &error));
+  CHECK_OK(enroll_registration_state_start(client, 1, ENROLL_NO_TIMEOUT, waiter_state, done, NULL, &error));
   waiter_wait_for(done, 1);
   CHECK_NUMBER(ENROLL_STATE_UNREGISTERED, done->state_kind);
   CHECK_OK(enroll_registration_begin_start(client, NULL, ENROLL_NO_TIMEOUT, waiter_begun, done, NULL, &error));
@@ -285,16 +286,16 @@ TEST("everything that can be started calls back with what it came to") {
   CHECK_OK(enroll_token_refresh_start(client, ENROLL_NO_TIMEOUT, waiter_access, done, NULL, &error));
   waiter_wait_for(done, 4);
   CHECK_TEXT("access-2", done->text);
-  CHECK_OK(enroll_call_start(client, "identity.profile", ENROLL_NUL_TERMINATED, NULL, 0, 1000, waiter_result, done,
-                             NULL, &error));
+  CHECK_OK(enroll_call_start(client, "identity.profile", ENROLL_NUL_TERMINATED, NULL, 0, ENROLL_NO_TIMEOUT,
+                             waiter_result, done, NULL, &error));
   waiter_wait_for(done, 5);
   CHECK(strstr(done->text, "\"claims\"") != NULL);
-  CHECK_OK(enroll_registration_await_start(client, "nothing", ENROLL_NUL_TERMINATED, 1000, waiter_state, done, NULL,
-                                           &error));
+  CHECK_OK(enroll_registration_await_start(client, "nothing", ENROLL_NUL_TERMINATED, ENROLL_NO_TIMEOUT, waiter_state,
+                                           done, NULL, &error));
   waiter_wait_for(done, 6);
   CHECK_NUMBER(ENROLL_E_NOT_FOUND, done->status);
-  CHECK_OK(enroll_registration_resume_start(client, redirect, ENROLL_NUL_TERMINATED, 1000, waiter_state, done, NULL,
-                                            &error));
+  CHECK_OK(enroll_registration_resume_start(client, redirect, ENROLL_NUL_TERMINATED, ENROLL_NO_TIMEOUT, waiter_state,
+                                            done, NULL, &error));
   waiter_wait_for(done, 7);
   CHECK_NUMBER(ENROLL_E_ALREADY_SETTLED, done->status);
   CHECK_NUMBER(-1, done->state_kind);
@@ -459,7 +460,7 @@ TEST("events are told in their order, until the subscription ends") {
   provider_sign_in(server, client);
   /* Callbacks come one at a time and in order: after this one, none of the events can be under way. */
   waiter *done = waiter_new();
-  CHECK_OK(enroll_token_access_start(client, 0, 1000, waiter_access, done, NULL, &error));
+  CHECK_OK(enroll_token_access_start(client, 0, ENROLL_NO_TIMEOUT, waiter_access, done, NULL, &error));
   waiter_wait(done);
   CHECK_NUMBER(2, told->calls);
   CHECK_OK(enroll_client_free(client));
@@ -479,9 +480,9 @@ TEST("a callback that does not return keeps no call of other threads from ending
   waiter *gate = waiter_new(), *after = waiter_new();
   char token[64];
   forget_error();
-  CHECK_OK(enroll_registration_state_start(client, 0, 1000, stop_here, gate, NULL, &error));
-  CHECK_OK(enroll_registration_state_start(client, 0, 1000, waiter_state, after, NULL, &error));
-  CHECK_OK(enroll_token_copy(client, 0, 1000, token, sizeof token, NULL, NULL, &error));
+  CHECK_OK(enroll_registration_state_start(client, 0, ENROLL_NO_TIMEOUT, stop_here, gate, NULL, &error));
+  CHECK_OK(enroll_registration_state_start(client, 0, ENROLL_NO_TIMEOUT, waiter_state, after, NULL, &error));
+  CHECK_OK(enroll_token_copy(client, 0, ENROLL_NO_TIMEOUT, token, sizeof token, NULL, NULL, &error));
   enroll_buf renewed = ENROLL_BUF_INIT;
   CHECK_OK(enroll_token_refresh(client, ENROLL_NO_TIMEOUT, NULL, &renewed, &error));
   enroll_buf_free(&renewed);
