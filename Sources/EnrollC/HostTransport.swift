@@ -19,11 +19,21 @@ final class HostTransport: Transport, @unchecked Sendable {
   static let mark = ThreadMark()
 
   /// - Throws: `.invalidArgument` without a `send`.
-  init(_ pointer: UnsafePointer<enroll_transport>) throws(EnrollError) {
+  convenience init(_ pointer: UnsafePointer<enroll_transport>) throws(EnrollError) {
     let transport = try enroll_transport(reading: pointer)
     guard let send = transport.send else {
       throw EnrollError(.invalidArgument, "a transport has a send function, NULL came", field: "transport")
     }
+    self.init(transport, send)
+  }
+
+  private init(
+    _ transport: enroll_transport,
+    _ send:
+      @escaping @convention(c) (
+        UnsafeMutableRawPointer?, UnsafePointer<enroll_http_request>?, OpaquePointer?
+      ) -> enroll_status
+  ) {
     self.send = send
     release = transport.release
     userData = transport.user_data

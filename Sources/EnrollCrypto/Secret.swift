@@ -16,13 +16,17 @@ public final class Secret: @unchecked Sendable, Equatable {
   }
 
   /// `count` bytes that `fill` writes in place; zeros where it does not. Wiped when it throws.
-  public init(
+  public convenience init(
     count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(CryptoError) -> Void
   ) throws(CryptoError) {
-    self.count = max(count, 0)
+    self.init(zeros: max(count, 0))
+    try fill(UnsafeMutableRawBufferPointer(rebasing: storage[..<self.count]))
+  }
+
+  private init(zeros count: Int) {
+    self.count = count
     storage = .allocate(byteCount: max(count, 1), alignment: 16)
     storage.initializeMemory(as: UInt8.self, repeating: 0)
-    try fill(UnsafeMutableRawBufferPointer(rebasing: storage[..<self.count]))
   }
 
   deinit {

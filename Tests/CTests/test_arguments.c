@@ -1,5 +1,10 @@
 /* Arguments that are not what they should be: a status, a field by name, and outputs left alone (R41). */
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "check.h"
 #include "provider.h"
 
@@ -154,6 +159,61 @@ TEST("stores and constants out of range are refused") {
   check_refused(&options, ENROLL_E_INVALID_ARGUMENT, "store_directory");
 }
 
+TEST("a store that cannot be opened is refused, the folder named") {
+  static const struct {
+    const char *directory;
+    enroll_status status;
+  } bad[] = {
+      {"relative/store", ENROLL_E_INVALID_ARGUMENT},
+      {"/proc/no/such/store", ENROLL_E_STORE_REFUSED}, /* no folder to make it in */
+      {"/proc/self/maps", ENROLL_E_STORE_REFUSED},     /* a file */
+      {"/", ENROLL_E_STORE_REFUSED},                   /* open to others */
+  };
+  for (size_t index = 0; index < sizeof bad / sizeof *bad; index++) {
+    enroll_client_options options = memory_options();
+    options.store = ENROLL_STORE_DIRECTORY;
+    options.store_directory = bad[index].directory;
+    options.store_directory_size = ENROLL_NUL_TERMINATED;
+    check_refused(&options, bad[index].status, "store");
+  }
+}
+
+static enroll_status never_sends(void *user_data, const enroll_http_request *request, enroll_http_response *response) {
+  (void)request, (void)response;
+  *(int *)user_data = 1;
+  return ENROLL_E_NETWORK;
+}
+
+TEST("a sign-in whose loopback port is taken is refused before anything is sent (R4)") {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof address;
+  int taken = socket(AF_INET, SOCK_STREAM, 0);
+  CHECK_NUMBER(0, bind(taken, (struct sockaddr *)&address, size));
+  CHECK_NUMBER(0, listen(taken, 1));
+  CHECK_NUMBER(0, getsockname(taken, (struct sockaddr *)&address, &size));
+  char text[256];
+  snprintf(text, sizeof text,
+           "{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"http://127.0.0.1:%d/c\"}",
+           ntohs(address.sin_port));
+  int sent = 0;
+  enroll_transport transport = ENROLL_TRANSPORT_INIT;
+  transport.send = never_sends;
+  transport.user_data = &sent;
+  enroll_client_options options = memory_options();
+  options.configuration = text;
+  options.configuration_size = ENROLL_NUL_TERMINATED;
+  options.transport = &transport;
+  enroll_error error = ENROLL_ERROR_INIT;
+  enroll_client *client = NULL;
+  enroll_buf url = ENROLL_BUF_INIT;
+  CHECK_OK(enroll_client_new(&options, &client, &error));
+  CHECK_STATUS(ENROLL_E_BUSY, enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, &error));
+  CHECK_TEXT("redirectUri", error.field);
+  CHECK(!sent);
+  CHECK_OK(enroll_client_free(client));
+  close(taken);
+}
+
 TEST("a struct that is too short is refused, and nothing is written") {
   for (size_t size = 0; size < sizeof(enroll_error); size += 8) {
     enroll_error error;
@@ -266,7 +326,8 @@ TEST("numbers out of range are refused by name") {
   CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_registration_begin(client, &options, 0, NULL, &token, NULL, &error));
   CHECK_TEXT("kind", error.field);
   options.kind = ENROLL_KIND_DEVICE;
-  CHECK_STATUS(ENROLL_E_UNSUPPORTED, enroll_registration_begin(client, &options, 0, NULL, &token, NULL, &error));
+  CHECK_STATUS(ENROLL_E_UNSUPPORTED,
+               enroll_registration_begin(client, &options, ENROLL_NO_TIMEOUT, NULL, &token, NULL, &error));
   CHECK(token.data == NULL);
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
   provider_free(server);

@@ -66,6 +66,20 @@ private func imports(in text: String) -> [String] {
   }
 }
 
+/// Initializers of classes that may fail before every property is set: Embedded Swift 6.3 does not free the object then.
+/// A convenience initializer has no object before it calls another one.
+private func leakingInitializers(in text: String) throws -> [String] {
+  try text.matches(of: Regex(#"(?m)^( *)(?:@?[a-z]+ )*class \w.*\{$"#)).flatMap { header in
+    let indent = header[1].substring ?? ""
+    let body = text[header.range.upperBound...]
+    let end = body.firstRange(of: "\n\(indent)}")?.lowerBound ?? body.endIndex
+    // Members stand two columns further in; those of types inside the class stand further still.
+    return try body[..<end].matches(of: Regex(#"\n\#(indent)  ((?:[a-z]+ )*init[?(][^{]*) \{"#))
+      .map { String($0[1].substring ?? "") }
+      .filter { !$0.contains("convenience ") && ($0.contains("init?") || $0.contains(") throws")) }
+  }
+}
+
 @Suite("The structure of the sources")
 struct ImportTests {
   @Test("every module imports only what its drawing allows", arguments: modules.map(\.name))
@@ -133,6 +147,43 @@ struct ImportTests {
         )
       }
     }
+  }
+
+  @Test(
+    "in the small library an object that cannot be made is not begun: such initializers are convenience ones")
+  func failingInitializers() throws {
+    for module in modules.map(\.name) where !["EnrollKit", "EnrollTesting"].contains(module) {
+      for file in try sources(of: module) {
+        let found = try leakingInitializers(in: try String(contentsOf: file, encoding: .utf8))
+        #expect(found.isEmpty, "\(module)/\(file.lastPathComponent): \(found)")
+      }
+    }
+  }
+
+  @Test("initializers are found in the classes, on one line or on several")
+  func initializerReader() throws {
+    let text = """
+      final class A {
+        init(_ text: String) throws(E) { name = try read(text) }
+        public init?(
+          number: Int
+        ) {
+          guard number > 0 else { return nil }
+        }
+        convenience init() throws(E) { self.init(name: try read("")) }
+        init(name: String) { self.name = name }
+        struct Inner {
+          init() throws(E) { try run() }
+        }
+      }
+      struct B {
+        init() throws(E) { try run() }
+      }
+      """
+    #expect(
+      try leakingInitializers(in: text) == [
+        "init(_ text: String) throws(E)", "public init?(\n    number: Int\n  )",
+      ])
   }
 
   @Test("imports are read whatever stands before them")

@@ -48,16 +48,23 @@ extension Command {
     case .direct(let run): return try run(invocation)
     case .parked(let start):
       let done = Event()
-      let ending = Guarded<Result<JSON, EnrollError>?>(nil, by: Mutex())
+      // Not an optional Result: that has two flags side by side, one of them unset after a failure, which are compared as
+      // one number; valgrind reports that.
+      let ending = Guarded<(value: JSON?, failure: EnrollError?)>((nil, nil), by: Mutex())
       start(invocation) { result in
-        ending.withLock { $0 = result }
+        ending.withLock {
+          switch result {
+          case .success(let value): $0.value = value
+          case .failure(let failure): $0.failure = failure
+          }
+        }
         done.set()
       }
       done.wait()
-      guard let result = ending.withLock({ $0 }) else {
-        throw EnrollError(.internal, "\(name) completed without a result")
-      }
-      return try result.get()
+      let (value, failure) = ending.withLock { $0 }
+      if let failure { throw failure }
+      guard let value else { throw EnrollError(.internal, "\(name) completed without a result") }
+      return value
     }
   }
 }

@@ -5,13 +5,15 @@ public import EnrollJSON
 
 /// The shape of one JSON value, with its documentation.
 public struct Schema: Sendable {
-  public indirect enum Shape: Sendable {
+  /// Only the case that needs a box is indirect: a box of every case would be known by a pointer with the case in its
+  /// top bits, and tools that look for leaks take what such a pointer leads to for lost.
+  public enum Shape: Sendable {
     /// A string of at most so many bytes of UTF-8.
     case text(maximumBytes: Int)
     case boolean
     case integer(ClosedRange<Int64>)
     case oneOf([String])
-    case list(Schema, maximumCount: Int)
+    indirect case list(Schema, maximumCount: Int)
     /// An object whose member names are the host's own, with strings as values.
     case texts(maximumCount: Int)
     /// An object with these members and no others.

@@ -20,11 +20,12 @@ final class KeyContext {
 /// An `EVP_MD`: a digest, fetched once.
 final class DigestHandle: @unchecked Sendable {
   let pointer: OpaquePointer
-  init?(_ name: StaticString) {
+  private init(owning pointer: OpaquePointer) { self.pointer = pointer }
+  convenience init?(_ name: StaticString) {
     guard let libcrypto = OpenSSL.opened,
       let pointer = name.withCString({ libcrypto.pointee.EVP_MD_fetch(nil, $0, nil) })
     else { return nil }
-    self.pointer = pointer
+    self.init(owning: pointer)
   }
   deinit { OpenSSL.opened?.pointee.EVP_MD_free(pointer) }
 }
@@ -32,8 +33,9 @@ final class DigestHandle: @unchecked Sendable {
 /// An `EVP_MD_CTX`: one signature made or checked.
 final class DigestContext {
   let pointer: OpaquePointer
-  init() throws(CryptoError) {
-    pointer = try require(OpenSSL.functions().pointee.EVP_MD_CTX_new(), "digest context")
+  private init(owning pointer: OpaquePointer) { self.pointer = pointer }
+  convenience init() throws(CryptoError) {
+    self.init(owning: try require(OpenSSL.functions().pointee.EVP_MD_CTX_new(), "digest context"))
   }
   deinit { OpenSSL.opened?.pointee.EVP_MD_CTX_free(pointer) }
 }
@@ -41,11 +43,12 @@ final class DigestContext {
 /// An `EVP_CIPHER`, fetched once.
 final class CipherHandle: @unchecked Sendable {
   let pointer: OpaquePointer
-  init?(_ name: StaticString) {
+  private init(owning pointer: OpaquePointer) { self.pointer = pointer }
+  convenience init?(_ name: StaticString) {
     guard let libcrypto = OpenSSL.opened,
       let pointer = name.withCString({ libcrypto.pointee.EVP_CIPHER_fetch(nil, $0, nil) })
     else { return nil }
-    self.pointer = pointer
+    self.init(owning: pointer)
   }
   deinit { OpenSSL.opened?.pointee.EVP_CIPHER_free(pointer) }
 }
@@ -53,8 +56,9 @@ final class CipherHandle: @unchecked Sendable {
 /// An `EVP_CIPHER_CTX`: one sealing or opening.
 final class CipherContext {
   let pointer: OpaquePointer
-  init() throws(CryptoError) {
-    pointer = try require(OpenSSL.functions().pointee.EVP_CIPHER_CTX_new(), "cipher context")
+  private init(owning pointer: OpaquePointer) { self.pointer = pointer }
+  convenience init() throws(CryptoError) {
+    self.init(owning: try require(OpenSSL.functions().pointee.EVP_CIPHER_CTX_new(), "cipher context"))
   }
   deinit { OpenSSL.opened?.pointee.EVP_CIPHER_CTX_free(pointer) }
 }
@@ -62,11 +66,12 @@ final class CipherContext {
 /// An `EVP_MAC`, fetched once.
 final class MACHandle: @unchecked Sendable {
   let pointer: OpaquePointer
-  init?(_ name: StaticString) {
+  private init(owning pointer: OpaquePointer) { self.pointer = pointer }
+  convenience init?(_ name: StaticString) {
     guard let libcrypto = OpenSSL.opened,
       let pointer = name.withCString({ libcrypto.pointee.EVP_MAC_fetch(nil, $0, nil) })
     else { return nil }
-    self.pointer = pointer
+    self.init(owning: pointer)
   }
   deinit { OpenSSL.opened?.pointee.EVP_MAC_free(pointer) }
 }
@@ -74,8 +79,10 @@ final class MACHandle: @unchecked Sendable {
 /// An `EVP_MAC_CTX`: one message authenticated.
 final class MACContext {
   let pointer: OpaquePointer
-  init(_ algorithm: MACHandle) throws(CryptoError) {
-    pointer = try require(OpenSSL.functions().pointee.EVP_MAC_CTX_new(algorithm.pointer), "MAC context")
+  private init(owning pointer: OpaquePointer) { self.pointer = pointer }
+  convenience init(_ algorithm: MACHandle) throws(CryptoError) {
+    self.init(
+      owning: try require(OpenSSL.functions().pointee.EVP_MAC_CTX_new(algorithm.pointer), "MAC context"))
   }
   deinit { OpenSSL.opened?.pointee.EVP_MAC_CTX_free(pointer) }
 }
@@ -83,11 +90,12 @@ final class MACContext {
 /// An `EVP_KDF`, fetched once.
 final class KDFHandle: @unchecked Sendable {
   let pointer: OpaquePointer
-  init?(_ name: StaticString) {
+  private init(owning pointer: OpaquePointer) { self.pointer = pointer }
+  convenience init?(_ name: StaticString) {
     guard let libcrypto = OpenSSL.opened,
       let pointer = name.withCString({ libcrypto.pointee.EVP_KDF_fetch(nil, $0, nil) })
     else { return nil }
-    self.pointer = pointer
+    self.init(owning: pointer)
   }
   deinit { OpenSSL.opened?.pointee.EVP_KDF_free(pointer) }
 }
@@ -95,8 +103,10 @@ final class KDFHandle: @unchecked Sendable {
 /// An `EVP_KDF_CTX`: one derivation.
 final class KDFContext {
   let pointer: OpaquePointer
-  init(_ algorithm: KDFHandle) throws(CryptoError) {
-    pointer = try require(OpenSSL.functions().pointee.EVP_KDF_CTX_new(algorithm.pointer), "KDF context")
+  private init(owning pointer: OpaquePointer) { self.pointer = pointer }
+  convenience init(_ algorithm: KDFHandle) throws(CryptoError) {
+    self.init(
+      owning: try require(OpenSSL.functions().pointee.EVP_KDF_CTX_new(algorithm.pointer), "KDF context"))
   }
   deinit { OpenSSL.opened?.pointee.EVP_KDF_CTX_free(pointer) }
 }

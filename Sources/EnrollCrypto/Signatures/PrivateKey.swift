@@ -10,9 +10,13 @@ public final class PrivateKey: Sendable {
 
   public var kind: KeyKind { publicKey.kind }
 
-  private init(_ handle: KeyHandle) throws(CryptoError) {
+  private init(_ handle: KeyHandle, _ publicKey: PublicKey) {
     self.handle = handle
-    publicKey = try Self.publicKey(of: handle)
+    self.publicKey = publicKey
+  }
+
+  private convenience init(_ handle: KeyHandle) throws(CryptoError) {
+    self.init(handle, try Self.publicKey(of: handle))
   }
 
   /// A new key.

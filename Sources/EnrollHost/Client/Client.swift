@@ -38,14 +38,8 @@ public final class Client: Sendable {
   }
 
   /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
-  public init(_ options: ClientOptions) throws(EnrollError) {
-    configuration = options.configuration
-    account = options.account
-    clock = options.clock ?? SystemClock()
-    pool = WorkerPool()
-    timers = TimerQueue(clock: clock)
-    readiness = Guarded(Readiness(isPlatformReady: options.isPlatformReady), by: Mutex())
-    tokens = TokenCache(clock: clock, graceSeconds: configuration.graceSeconds)
+  public convenience init(_ options: ClientOptions) throws(EnrollError) {
+    let clock = options.clock ?? SystemClock()
     let random = options.random ?? SystemRandomSource()
     if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     let store: any TokenStore
@@ -54,6 +48,19 @@ public final class Client: Sendable {
     case .memory: store = MemoryTokenStore(clock: clock, random: random)
     case .custom(let own): store = own
     }
+    self.init(options, store: store, clock: clock, random: random)
+  }
+
+  private init(
+    _ options: ClientOptions, store: any TokenStore, clock: any Clock, random: any RandomSource
+  ) {
+    configuration = options.configuration
+    account = options.account
+    self.clock = clock
+    pool = WorkerPool()
+    timers = TimerQueue(clock: clock)
+    readiness = Guarded(Readiness(isPlatformReady: options.isPlatformReady), by: Mutex())
+    tokens = TokenCache(clock: clock, graceSeconds: configuration.graceSeconds)
     let transport =
       options.transport
       ?? CurlTransport(

@@ -37,24 +37,23 @@ public final class LoopbackListener: @unchecked Sendable {
   ///   on where the machine has them.
   /// - Throws: `.configuration` (not such a URL, or a port that needs privileges), `.busy` (the port is taken; no file
   ///   descriptor left), `.unsupported` (no such address on this machine).
-  public init(redirectURI: String) throws(EnrollError) {
+  public convenience init(redirectURI: String) throws(EnrollError) {
     let url = try Self.parse(redirectURI)
     let host = url.hostText ?? ""
+    let waker = try Waker()
     let sockets = try LoopbackSockets(
       isIPv6: ASCII.equals(host, "[::1]"), port: url.port.flatMap { UInt16(exactly: $0) })
+    self.init(url, host, sockets, waker)
+  }
+
+  private init(_ url: StrictURL, _ host: String, _ sockets: LoopbackSockets, _ waker: Waker) {
     let authority = "\(host):\(sockets.port)"
     self.authority = Array(authority.utf8)
     path = Array(url.bytes[url.path])
     base = "http://" + authority + url.text(url.path)
-    self.redirectURI = base + (url.query.map { "?" + url.text($0) } ?? "")
+    redirectURI = base + (url.query.map { "?" + url.text($0) } ?? "")
     state = Guarded(State(sockets: sockets), by: Mutex())
-    do throws(EnrollError) {
-      waker = try Waker()
-    } catch {
-      var sockets = sockets
-      sockets.close()
-      throw error
-    }
+    self.waker = waker
   }
 
   deinit { closeEverything() }

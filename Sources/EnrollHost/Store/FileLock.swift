@@ -10,10 +10,14 @@ final class FileLock {
   private var descriptor: Int32
   private let origin = ForkGuard()
 
-  init(_ name: String, in folder: StoreFolder) throws(EnrollError) {
+  convenience init(_ name: String, in folder: StoreFolder) throws(EnrollError) {
+    self.init(name, folder, owning: try folder.openLock(name))
+  }
+
+  private init(_ name: String, _ folder: StoreFolder, owning descriptor: Int32) {
     self.name = name
     self.folder = folder
-    descriptor = try folder.openLock(name)
+    self.descriptor = descriptor
   }
 
   deinit { close() }

@@ -29,21 +29,28 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   ///   - system: the disk, for tests.
   /// - Throws: `.invalidArgument` for a relative path; `.storeRefused` for a folder that is not acceptable; `.storeIO`,
   ///   `.storeFull`.
-  public init(
+  public convenience init(
     path: String, keys: (any KeyProvider)? = nil, clock: any Clock,
     random: any RandomSource = SystemRandomSource(), allowsNetworkFilesystem: Bool = false,
     system: any FileSystem = PosixFileSystem()
   ) throws(EnrollError) {
-    folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: allowsNetworkFilesystem)
-    self.clock = clock
-    self.random = random
-    storeLock = StoreLock(StoreNames.lock, in: folder)
+    let folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: allowsNetworkFilesystem)
     let provider: any KeyProvider
     if let keys {
       provider = keys
     } else {
       provider = try KeyFileProvider(path: folder.path + "/key", random: random, system: system)
     }
+    self.init(folder: folder, provider: provider, clock: clock, random: random)
+  }
+
+  private init(
+    folder: StoreFolder, provider: any KeyProvider, clock: any Clock, random: any RandomSource
+  ) {
+    self.folder = folder
+    self.clock = clock
+    self.random = random
+    storeLock = StoreLock(StoreNames.lock, in: folder)
     ring = KeyRing(folder: folder, provider: provider, random: random, storeLock: storeLock)
   }
 

@@ -20,7 +20,7 @@ public final class KeyFileProvider: KeyProvider {
 
   /// - Parameter path: absolute; made when a store is made with it and it does not exist, in a folder that does.
   /// - Throws: `.invalidArgument` for a path that is not absolute.
-  public init(
+  public convenience init(
     path: String, random: any RandomSource = SystemRandomSource(), system: any FileSystem = PosixFileSystem()
   ) throws(EnrollError) {
     let bytes = Array(path.utf8)
@@ -30,8 +30,14 @@ public final class KeyFileProvider: KeyProvider {
     else {
       throw EnrollError(.invalidArgument, "the key file wants an absolute path", field: "store")
     }
-    folderPath = slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self)
-    fileName = String(decoding: bytes[(slash + 1)...], as: UTF8.self)
+    self.init(
+      folderPath: slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self),
+      fileName: String(decoding: bytes[(slash + 1)...], as: UTF8.self), random: random, system: system)
+  }
+
+  private init(folderPath: String, fileName: String, random: any RandomSource, system: any FileSystem) {
+    self.folderPath = folderPath
+    self.fileName = fileName
     self.system = system
     self.random = random
   }

@@ -12,22 +12,26 @@ final class StoreFolder: Sendable {
 
   /// Opens the folder, making it where only its last component is missing.
   /// - Throws: `.invalidArgument` for a path that is not absolute; `.storeRefused`; `.storeIO`; `.storeFull`.
-  init(_ path: String, system: any FileSystem, allowsNetworkFilesystem: Bool) throws(EnrollError) {
+  convenience init(
+    _ path: String, system: any FileSystem, allowsNetworkFilesystem: Bool
+  ) throws(EnrollError) {
     let path = try StoreFolder.absolute(path)
-    self.path = path
-    self.system = system
-    folder = try StoreFolder.open(path, system, makes: true)
+    self.init(path, system, owning: try StoreFolder.open(path, system, makes: true))
     // From here on deinit closes it.
     try checkFolder(allowsNetworkFilesystem)
   }
 
   /// Opens a folder of somebody else's, in which only the files themselves are looked at.
   /// - Throws: `.storeRefused`, also where there is none.
-  init(foreign path: String, system: any FileSystem) throws(EnrollError) {
+  convenience init(foreign path: String, system: any FileSystem) throws(EnrollError) {
     let path = try StoreFolder.absolute(path)
+    self.init(path, system, owning: try StoreFolder.open(path, system, makes: false))
+  }
+
+  private init(_ path: String, _ system: any FileSystem, owning folder: Int32) {
     self.path = path
     self.system = system
-    folder = try StoreFolder.open(path, system, makes: false)
+    self.folder = folder
   }
 
   private static func absolute(_ path: String) throws(EnrollError) -> String {

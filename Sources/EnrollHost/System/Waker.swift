@@ -10,16 +10,17 @@ final class Waker: Sendable {
   let descriptor: Int32
 
   /// - Throws: `.busy` when the process has no descriptor left.
-  init() throws(EnrollError) {
-    descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+  convenience init() throws(EnrollError) {
+    let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     guard descriptor >= 0 else {
       throw EnrollError(.busy, "no file descriptor could be had (errno \(enroll_posix_errno()))")
     }
+    self.init(owning: descriptor)
   }
 
-  deinit {
-    if descriptor >= 0 { close(descriptor) }
-  }
+  private init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
 
   /// Ends the current wait, or the next one.
   func wake() {

@@ -5,10 +5,16 @@ import CCurl
 import CPosix
 import EnrollCore
 
-/// The functions of libcurl, found and initialised.
-struct CurlLibrary: @unchecked Sendable {
-  // Unchecked: written once, before it is handed out, and never freed.
+/// The functions of libcurl, found and initialised. Their table goes with its last user; libcurl itself stays.
+final class CurlLibrary: @unchecked Sendable {
+  // Unchecked: written once, before it is handed out.
   let functions: UnsafePointer<enroll_curl>
+
+  private init(owning functions: UnsafeMutablePointer<enroll_curl>) {
+    self.functions = UnsafePointer(functions)
+  }
+
+  deinit { functions.deallocate() }
 
   static let fileNames = ["libcurl.so.4", "libcurl-gnutls.so.4"]
 
@@ -17,7 +23,7 @@ struct CurlLibrary: @unchecked Sendable {
 
   /// - Throws: `.unsupported` naming the Debian package when no libcurl is installed, or one without what we need
   ///   (7.66 or later); `.outOfMemory` when it cannot start.
-  static func open(_ fileNames: [String] = Self.fileNames) throws(EnrollError) -> CurlLibrary {
+  static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {
     var library: CurlLibrary?
     var failure = EnrollError(
       .unsupported,
@@ -32,7 +38,7 @@ struct CurlLibrary: @unchecked Sendable {
         } else if enroll_curl_global_init(functions) != CURLE_OK {
           failure = EnrollError(.outOfMemory, "\(name) could not be initialised")
         } else {
-          library = CurlLibrary(functions: UnsafePointer(functions))
+          library = CurlLibrary(owning: functions)
           continue
         }
         functions.deallocate()

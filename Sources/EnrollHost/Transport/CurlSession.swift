@@ -8,6 +8,7 @@ import EnrollCore
 /// Used by one thread at a time; between requests it waits in the transport's pool with its live connections.
 final class CurlSession: @unchecked Sendable {
   // Unchecked: the pool hands it to one thread at a time.
+  private let library: CurlLibrary
   private let curl: UnsafePointer<enroll_curl>
   private let multi: UnsafeMutableRawPointer
   private let easy: UnsafeMutableRawPointer
@@ -21,13 +22,21 @@ final class CurlSession: @unchecked Sendable {
   private static let longestWaitMilliseconds = Int32.max
 
   /// - Throws: `.outOfMemory`.
-  init(_ library: CurlLibrary) throws(EnrollError) {
-    curl = library.functions
+  convenience init(_ library: CurlLibrary) throws(EnrollError) {
+    let curl = library.functions
     guard let multi = enroll_curl_multi_init(curl) else { throw Self.noMemory }
     guard let easy = enroll_curl_easy_init(curl) else {
       enroll_curl_multi_cleanup(curl, multi)
       throw Self.noMemory
     }
+    self.init(library, owning: multi, easy)
+  }
+
+  private init(
+    _ library: CurlLibrary, owning multi: UnsafeMutableRawPointer, _ easy: UnsafeMutableRawPointer
+  ) {
+    self.library = library
+    curl = library.functions
     self.multi = multi
     self.easy = easy
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
