@@ -163,6 +163,19 @@ public func enroll_registration_resume_start(
   }
 }
 
+@_cdecl("enroll_registration_submit_code") @implementation
+public func enroll_registration_submit_code(
+  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ code: TextIn?, _ code_size: Int,
+  _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.submitCode(
+      Secret(try TextInput(code, code_size, "code").requiredText(limit: TextLimit.name)),
+      transactionID: try transactionID(transaction, transaction_size),
+      until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
 extension LinkRefusal {
   /// ENROLL_URL_*.
   fileprivate var number: Int32 {
@@ -205,19 +218,6 @@ public func enroll_registration_handle_link(
       kind?.pointee = refusal.number
       offers?.pointee = refusal.bits
     }
-  }
-}
-
-@_cdecl("enroll_registration_submit_code") @implementation
-public func enroll_registration_submit_code(
-  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ code: TextIn?, _ code_size: Int,
-  _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
-) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
-    try handle.client.submitCode(
-      Secret(try TextInput(code, code_size, "code").requiredText(limit: TextLimit.name)),
-      transactionID: try transactionID(transaction, transaction_size),
-      until: try handle.deadline(timeout_ms), cancellation: handle.closing)
   }
 }
 

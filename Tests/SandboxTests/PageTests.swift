@@ -136,7 +136,7 @@
         """#
       _ = try await browser.send(
         "POST", "/passwordless/start", headers: ["Content-Type": "application/json"], body: Data(wish.utf8))
-      pages.append(("link", try await browser.get(client.provider.messages.last?.link ?? "")))
+      pages.append(("link", try await browser.get(client.provider.passwordlessMessages.last?.link ?? "")))
       for action in ["cancel", "continue"] {
         let begun = try await client.browser.post("/device/authorize", [("client_id", "sample-app")])
         var page = try await browser.post("/device", [("user_code", begun.json["user_code"]?.string ?? "")])

@@ -41,7 +41,6 @@ public final class Client: Sendable {
   public convenience init(_ options: ClientOptions) throws(EnrollError) {
     let clock = options.clock ?? SystemClock()
     let random = options.random ?? SystemRandomSource()
-    if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     let store: any TokenStore
     switch options.store {
     case .directory(let path): store = try FileTokenStore(path: path, clock: clock, random: random)
@@ -56,6 +55,7 @@ public final class Client: Sendable {
   ) {
     configuration = options.configuration
     account = options.account
+    if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     self.clock = clock
     pool = WorkerPool()
     timers = TimerQueue(clock: clock)

@@ -15,19 +15,19 @@ public struct SandboxSession: Sendable, Equatable {
   public var end: String?
 }
 
-/// An e-mail that would have been sent.
-public struct SandboxMail: Sendable, Equatable {
-  public var to: String
-  public var subject: String
-  public var text: String
-  public var link: String?
-}
-
 /// A message with a code or a link that would have been sent, by e-mail or SMS.
 public struct SandboxMessage: Sendable, Equatable {
   public var to: String
   public var text: String
   public var code: String?
+  public var link: String?
+}
+
+/// An e-mail that would have been sent.
+public struct SandboxMail: Sendable, Equatable {
+  public var to: String
+  public var subject: String
+  public var text: String
   public var link: String?
 }
 
@@ -62,7 +62,7 @@ extension Provider {
   public func resetCounts() {
     counts = [:]
     log = []
-    received = []
+    messages = []
   }
 
   /// Lines of the request log, oldest first.
@@ -78,7 +78,7 @@ extension Provider {
   }
 
   /// What the host's back end was asked and told, oldest first.
-  public var receivedMessages: [ReceivedMessage] { received }
+  public var receivedMessages: [ReceivedMessage] { messages }
 
   /// Makes a user unknown to the host's back end, or known again.
   public func setKnown(_ isKnown: Bool, user name: String) {
@@ -130,7 +130,7 @@ extension Provider {
   public func scanMails() { gateway.burnLinks() }
 
   /// Messages of passwordless sign-ins, oldest first.
-  public var messages: [SandboxMessage] { passwordless.messages }
+  public var passwordlessMessages: [SandboxMessage] { passwordless.messages }
 
   /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
   public func advanceClock(seconds: Int64) {

@@ -69,7 +69,7 @@ extension Provider {
       putBackendTokenInRedirect(isWanted)
       return done
     case .backendAccounts: return .object([("accounts", .array(backendAccounts.map(\.json)))])
-    case .messages: return .object([("messages", .array(messages.map(\.json)))])
+    case .messages: return .object([("messages", .array(passwordlessMessages.map(\.json)))])
     case .device:
       guard let code = request["userCode"]?.string else {
         throw ControlError("`userCode` must be the code that a device shows")
@@ -122,7 +122,8 @@ extension Provider {
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
       signOutBrowsers, advanceClock, settle, device, messages, backend, backendAccounts, otherApp, gateway,
-      register, mails,
+      register,
+      mails,
       accounts, scanMails, received, setKnown, verifyEmail, configuration
   }
 

@@ -45,8 +45,8 @@ extension Provider {
   }
 
   private func keep(_ message: ReceivedMessage) {
-    if received.count >= Self.messageLimit { received.removeFirst(Self.messageLimit / 2) }
-    received.append(message)
+    if messages.count >= Self.messageLimit { messages.removeFirst(Self.messageLimit / 2) }
+    messages.append(message)
   }
 
   private func bearerOf(_ http: SandboxRequest) -> User? {

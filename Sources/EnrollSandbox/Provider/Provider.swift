@@ -29,7 +29,7 @@ public actor Provider {
   var counts: [Endpoint: Int] = [:]
   var log: [LogEntry] = []
   /// What the host's back end was asked and told.
-  var received: [ReceivedMessage] = []
+  var messages: [ReceivedMessage] = []
   /// Users whom the host's back end does not know.
   var unknownUsers: Set<String> = []
 

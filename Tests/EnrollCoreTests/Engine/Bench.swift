@@ -16,8 +16,8 @@ struct Bench {
   init(
     requiresConfirmation: Bool = false, isNative: Bool = true,
     scopes: [String] = ["openid", "offline_access"], redirectURI: String = "com.example.app:/callback",
-    registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
     passwordless: PasswordlessDialect? = nil, connectionParameter: String = "connection",
+    registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
     parameters: [(String, String)] = [], pushedRequests: AbilityUse = .auto, dpop: AbilityUse = .auto,
     checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false
   ) throws {
