@@ -45,7 +45,7 @@ TEST("a transport that calls back in is refused, and its own call goes on (R41)"
 /* A transport that answers discovery in one of many wrong ways. */
 struct odd {
   int way;
-  int released;
+  waiter *released;
   enroll_http_response *kept;
 };
 
@@ -83,10 +83,11 @@ static enroll_status odd_send(void *user_data, const enroll_http_request *reques
   }
 }
 
-static void odd_release(void *user_data) { ((struct odd *)user_data)->released++; }
+static void odd_release(void *user_data) { waiter_event(((struct odd *)user_data)->released, "", "", 0); }
 
 static enroll_client *odd_client(struct odd *odd) {
   enroll_transport transport = ENROLL_TRANSPORT_INIT;
+  odd->released = waiter_new();
   transport.user_data = odd;
   transport.send = odd_send;
   transport.release = odd_release;
@@ -102,13 +103,21 @@ static enroll_client *odd_client(struct odd *odd) {
   return client;
 }
 
+/* A thread of the client's own may be the last to let go of it: the transport is released then. */
+static void odd_free(struct odd *odd, enroll_client *client) {
+  CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+  waiter_wait(odd->released);
+  CHECK_NUMBER(1, odd->released->calls);
+  waiter_free(odd->released);
+}
+
 TEST("a transport's failures and oddities become statuses") {
   static const enroll_status expected[] = {ENROLL_E_NETWORK,          ENROLL_E_TLS,      ENROLL_E_TIMEOUT,
                                            ENROLL_E_INTERNAL,         ENROLL_E_INTERNAL, ENROLL_E_RESPONSE_INVALID,
                                            ENROLL_E_INTERNAL,         ENROLL_E_RESPONSE_INVALID,
                                            ENROLL_E_RESPONSE_INVALID, ENROLL_E_CANCELLED};
   for (int way = 0; way < (int)(sizeof expected / sizeof *expected); way++) {
-    struct odd odd = {way, 0, NULL};
+    struct odd odd = {way, NULL, NULL};
     enroll_client *client = odd_client(&odd);
     enroll_buf url = ENROLL_BUF_INIT;
     enroll_error error = ENROLL_ERROR_INIT;
@@ -117,13 +126,12 @@ TEST("a transport's failures and oddities become statuses") {
       CHECK_FAIL("way %d: %s (%s), expected %s", way, enroll_status_name(status), error.message,
                  enroll_status_name(expected[way]));
     CHECK(url.data == NULL);
-    CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
-    CHECK_NUMBER(1, odd.released);
+    odd_free(&odd, client);
   }
 }
 
 TEST("a response is of no use after send has returned") {
-  struct odd odd = {0, 0, NULL};
+  struct odd odd = {0, NULL, NULL};
   enroll_client *client = odd_client(&odd);
   enroll_buf url = ENROLL_BUF_INIT;
   CHECK_STATUS(ENROLL_E_NETWORK, enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, NULL));
@@ -133,7 +141,7 @@ TEST("a response is of no use after send has returned") {
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_add_body(odd.kept, "a", 1));
   CHECK_NUMBER(1, enroll_http_response_is_cancelled(odd.kept));
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_set_status(NULL, 200));
-  CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+  odd_free(&odd, client);
 }
 
 TEST("a transport without send is refused") {

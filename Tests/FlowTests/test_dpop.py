@@ -6,6 +6,9 @@ import urllib.error
 import urllib.request
 
 from cases import on_each_face
+from person import Person
+
+LINK = "https://app.example/welcome/{activationToken}"
 
 
 def read(proof):
@@ -93,6 +96,66 @@ class DPoP(BoundTokens):
         self.assertRefused("illegalState", lenient, "dpop.proof", method="GET", url="https://api.example/")
         # Its refresh token is bound all the same.
         self.assertEqual(lenient.call("token.refresh")["tokenType"], "DPoP")
+
+
+    def test_flows_that_ask_without_a_proof_are_refused_where_only_bound_tokens_will_do(self):
+        base = f"{self.sandbox.issuer}/other-app"
+        client = self.open(
+            dpop="always",
+            backend={"base": self.sandbox.issuer},
+            anotherApp={"initUri": f"{base}/init", "completeUri": f"{base}/complete", "allowedLinks": [base]},
+        )
+        for kind, options in (("backend", {"connection": "google"}), ("anotherApp", {})):
+            refused = self.assertRefused("configuration", client, "registration.begin", kind=kind, options=options)
+            self.assertEqual(refused.data["field"], "dpop")
+
+
+@on_each_face
+class DPoPOfEveryWayIn(BoundTokens):
+    """Whatever brought the tokens, they are bound, and a provider that insists renews them."""
+
+    def provide(self):
+        return self.own_sandbox("--dpop", "required", "--gateway", "--activation-link", LINK)
+
+    def assertBound(self, client):
+        self.confirm(client)
+        self.assertEqual(self.assertValid(client)["tokenType"], "DPoP")
+        renewed = client.call("token.refresh")
+        self.assertEqual((renewed["outcome"], renewed["tokenType"]), ("valid", "DPoP"))
+
+    def test_a_passwordless_code(self):
+        client = self.open(passwordless="auth0", dpop="always")
+        begun = self.begin(client, kind="passwordless", options={"email": "alice@example.com"})
+        code = self.sandbox.control("messages")["messages"][-1]["code"]
+        client.call("registration.submitCode", transaction=begun["transaction"], code=code)
+        self.assertBound(client)
+
+    def test_a_passwordless_link(self):
+        client, person = self.open(passwordless="auth0", dpop="always"), Person(self.sandbox)
+        self.begin(client, kind="passwordless", options={"email": "alice@example.com", "send": "link"})
+        person.open(self.sandbox.control("messages")["messages"][-1]["link"])
+        self.resume(client, person.press().left)
+        self.assertBound(client)
+
+    def test_an_activation_link(self):
+        client, person = self.open(appLinks=[LINK], dpop="always"), Person(self.sandbox)
+        begun = self.begin(client, kind="register")
+        person.open(begun["action"]["url"]).follow("Register with your e-mail address")
+        person.press(email="carol@example.com")
+        link = self.sandbox.control("mails")["mails"][-1]["link"]
+        person.open(client.call("url.handle", url=link)["action"]["url"])
+        person.press(password="carol-password")
+        if person.left is None:
+            person.press()
+        self.resume(client, person.left)
+        self.assertBound(client)
+
+    def test_a_device(self):
+        client = self.open(dpop="always")
+        begun = self.begin(client, kind="device")
+        self.sandbox.control("device", userCode=begun["action"]["userCode"], user="alice")
+        client.call("registration.await", transaction=begun["transaction"])
+        self.assertBound(client)
 
 
 @on_each_face

@@ -20,6 +20,9 @@ from hypercorn.config import Config
 
 def main(seed, port):
     app = create_app()
+    # Else every answer, of a page's pictures too, sets the session's cookie as its request brought it; one that comes
+    # late undoes what the form of that page has just said.
+    app.config["SESSION_REFRESH_EACH_REQUEST"] = False
     with app.app_context():
         Backend.instance.install(app)
         with Backend.instance.session():

@@ -37,7 +37,8 @@ public struct Configuration: Sendable {
   /// Whether authorize requests are pushed (RFC 9126): with ``AbilityUse/auto`` wherever the provider has an endpoint
   /// for them, because nothing that the host sees changes with it.
   public let pushedRequests: AbilityUse
-  /// Whether tokens are bound to a key of this client (RFC 9449). With ``AbilityUse/always`` a Bearer token is refused.
+  /// Whether tokens are bound to a key of this client (RFC 9449). With ``AbilityUse/always`` a Bearer token is refused
+  /// when one comes of a sign-in; a session that has one already keeps it.
   public let dpop: AbilityUse
   /// The algorithms of R21 that id_tokens may be signed with.
   public let idTokenAlgorithms: [SignatureAlgorithm]

@@ -21,6 +21,15 @@ extension Engine {
     }
   }
 
+  /// For a flow that asks for its tokens without a proof.
+  /// - Throws: `.configuration` when the configuration insists on one.
+  func requireBearerTokensAllowed() throws(EnrollError) {
+    guard configuration.dpop != .always else {
+      throw EnrollError(
+        .configuration, "dpop: always refuses Bearer tokens, and this flow brings no others", field: "dpop")
+    }
+  }
+
   /// What an answer to a request that was proven with `key` may bring.
   func binding(_ key: DPoPKey?) -> DPoPBinding {
     key == nil ? .none : configuration.dpop == .always ? .required : .offered

@@ -25,8 +25,12 @@ extension Engine {
         return try beginAtPage(page, options)
       }
       return try beginInBrowser(options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
-    case .backend: return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
-    case .anotherApp: return try beginWithAnotherApp(options, cancellation: cancellation)
+    case .backend:
+      try requireBearerTokensAllowed()
+      return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
+    case .anotherApp:
+      try requireBearerTokensAllowed()
+      return try beginWithAnotherApp(options, cancellation: cancellation)
     case .device: return try beginDevice(options, cancellation: cancellation)
     case .passwordless:
       return try beginPasswordless(

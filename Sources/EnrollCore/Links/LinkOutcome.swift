@@ -39,10 +39,10 @@ public enum LinkOffer: String, Sendable, CaseIterable {
 
 extension LinkRefusal {
   static func activation(_ reason: Reason) -> LinkRefusal {
-    switch reason {
-    case .unsolicited, .used: LinkRefusal(reason, offers: [.signIn, .register])
-    case .expired: LinkRefusal(reason, offers: [.register, .signIn])
-    }
+    // Not two literals: Swift 6.3.1 makes one of them for both orders when it optimizes Embedded Swift for size.
+    let best: LinkOffer = reason == .expired ? .register : .signIn
+    let next: LinkOffer = reason == .expired ? .signIn : .register
+    return LinkRefusal(reason, offers: [best, next])
   }
 
   static func fallback(_ reason: Reason) -> LinkRefusal { LinkRefusal(reason, offers: [.signIn]) }

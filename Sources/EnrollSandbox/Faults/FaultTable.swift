@@ -48,7 +48,7 @@ public enum FaultTable {
   /// Endpoints that answer JSON to a client.
   static let data: [Endpoint] = [
     .token, .discovery, .jwks, .userinfo, .pushed, .backendRedeem, .otherAppInit, .otherAppComplete,
-    .registrationCheck,
+    .registrationCheck, .introspection,
   ]
   /// All that a fault may strike.
   static let every = data + Endpoint.allCases.filter { !data.contains($0) && $0 != .control }
