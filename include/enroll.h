@@ -660,9 +660,9 @@ enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_m
                                         enroll_error *error);
 
 /** Tells that the user left the browser: a hint only, a valid redirect that comes late still wins until the
- *  transaction's deadline. A registration waits from then on for the link in the user's e-mail (ENROLL_STEP_EMAIL_PENDING,
- *  also after the process ends); enroll_registration_retry gives that up. A transaction that is not given means all
- *  pending ones.
+ *  transaction's deadline. A registration waits from then on for the link in the user's e-mail
+ *  (ENROLL_STEP_EMAIL_PENDING, also after the process ends); enroll_registration_retry gives that up. A transaction
+ *  that is not given means all pending ones.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; [store]; [call].
  *  Command: registration.cancel. */
 enroll_status enroll_registration_cancel(enroll_client *client, const char *transaction, size_t transaction_size,
@@ -711,8 +711,8 @@ enroll_status enroll_registration_clear(enroll_client *client, enroll_state *sta
 
 /** Takes a link that reached the app: the one in the e-mail of a registration (`appLinks`), or `fallbackUri`. Each
  *  leads on once, and only while a transaction waits for it; then `kind` gets ENROLL_URL_BEGUN, `transaction` and `url`
- *  what the host must do now. Otherwise it gets ENROLL_URL_UNSOLICITED, ENROLL_URL_LINK_USED or ENROLL_URL_LINK_EXPIRED,
- *  and `offers` ENROLL_OFFER_*. `url` must not be NULL. At most 16 KiB of link.
+ *  what the host must do now. Otherwise it gets ENROLL_URL_UNSOLICITED, ENROLL_URL_LINK_USED or
+ *  ENROLL_URL_LINK_EXPIRED, and `offers` ENROLL_OFFER_*. `url` must not be NULL. At most 16 KiB of link.
  *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED (not a proper URL, or a token that is missing, too long or of other
  *  characters); ENROLL_E_REDIRECT_MISMATCH (no link of ours); ENROLL_E_ILLEGAL_STATE; [network] (the link is not used
  *  up); [store]; [wait]; [call].
@@ -722,9 +722,9 @@ enroll_status enroll_registration_handle_link(enroll_client *client, const char 
                                               enroll_transaction *transaction, enroll_buf *url, enroll_error *error);
 
 /** One door for every URL that reaches an app. `kind` gets ENROLL_URL_*; `state` is written for ENROLL_URL_REGISTRATION
- *  only, `transaction` and `next_url` (which may be NULL for a client without links) for ENROLL_URL_BEGUN only, `offers`
- *  where a link led nowhere. A fallback that found nobody signed in at the provider is followed by an ordinary sign-in:
- *  ENROLL_URL_BEGUN.
+ *  only, `transaction` and `next_url` (which may be NULL for a client without links) for ENROLL_URL_BEGUN only,
+ *  `offers` where a link led nowhere. A fallback that found nobody signed in at the provider is followed by an
+ *  ordinary sign-in: ENROLL_URL_BEGUN.
  *  Returns ENROLL_OK; what enroll_registration_resume and enroll_registration_handle_link return, ENROLL_E_UNSOLICITED
  *  and ENROLL_E_REDIRECT_MISMATCH excepted.
  *  Command: url.handle. */

@@ -64,7 +64,7 @@ static char room[64];
   F(pin_unlock, enroll_pin_unlock(client, "1234", 4, NULL, NULL, NULL, error))                                   \
   F(pin_change, enroll_pin_change(client, "1234", 4, "5678", 4, NULL, NULL, NULL, error))                        \
   F(pin_remove, enroll_pin_remove(client, "1234", 4, NULL, NULL, NULL, error))                                   \
-  F(account_read, enroll_account_read(client, NULL, NULL, NULL, NULL, error))                                    \
+  F(account_read, enroll_account_read(client, NULL, NULL, NULL, NULL, NULL, error))                                    \
   F(logout_begin, enroll_logout_begin(client, 1, 0, &buffer, error))                                             \
   F(logout_resume, enroll_logout_resume(client, "a:/b", 4, error))                                               \
   F(events_unsubscribe, enroll_events_unsubscribe(client, 1, error))                                             \
