@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lib check test bench clean
+.PHONY: help setup demo lib check docs test bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox
@@ -29,6 +29,9 @@ lib: setup ## build the C library in both flavours, and the daemon, into build/
 
 check: setup ## everything a reviewer would check without running the tests
 	@.ci/check
+
+docs: setup ## build the Swift documentation into build/docs; broken links and gaps fail it
+	.ci/docs
 
 test: ## run all tests (QUICK=1: without the real providers and the browser)
 	@.ci/setup

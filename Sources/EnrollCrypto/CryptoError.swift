@@ -4,6 +4,7 @@ import COpenSSL
 
 /// Why a cryptographic operation failed.
 public struct CryptoError: Error, Equatable, Sendable {
+  /// The closed set of reasons.
   public enum Reason: Sendable {
     /// The text was sealed with another key, nonce or context, or was changed.
     case authentication
@@ -17,6 +18,7 @@ public struct CryptoError: Error, Equatable, Sendable {
     case missing
   }
 
+  /// The reason.
   public var reason: Reason
   /// What was expected and what came; never key material.
   public var message: String

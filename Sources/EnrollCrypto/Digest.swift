@@ -4,7 +4,12 @@ import COpenSSL
 
 /// A hash function.
 public enum Digest: Sendable, CaseIterable {
-  case sha256, sha384, sha512
+  /// 32 bytes.
+  case sha256
+  /// 48 bytes.
+  case sha384
+  /// 64 bytes.
+  case sha512
 
   private static let sha256Handle = DigestHandle("SHA2-256")
   private static let sha384Handle = DigestHandle("SHA2-384")

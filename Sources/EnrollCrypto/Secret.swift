@@ -37,8 +37,10 @@ public final class Secret: @unchecked Sendable, Equatable {
   /// Bytes.
   public let count: Int
 
+  /// Whether there are no bytes at all.
   public var isEmpty: Bool { count == 0 }
 
+  /// Copies `bytes`; the caller's own stay behind.
   public convenience init(_ bytes: [UInt8]) {
     self.init(copying: bytes)
   }
@@ -54,6 +56,8 @@ public final class Secret: @unchecked Sendable, Equatable {
     self.init(copy.withUnsafeBytes { UnsafeRawBufferPointer($0) })
   }
 
+  /// Lends the bytes for as long as `body` runs.
+  /// - Throws: what `body` throws.
   public func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

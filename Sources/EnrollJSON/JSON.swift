@@ -2,24 +2,36 @@
 
 /// A JSON value. Numbers keep their kind: an integer that fits 64 bits is `integer`, every other number is `number`.
 public enum JSON: Equatable, Sendable {
+  /// `null`.
   case null
+  /// `true` or `false`.
   case bool(Bool)
+  /// A number without fraction or exponent that fits into 64 bits.
   case integer(Int64)
+  /// Any other number.
   case number(Double)
+  /// A text.
   case string(String)
+  /// Values in their order.
   case array([JSON])
+  /// Named values.
   case object(JSONObject)
 }
 
 /// An object: its members in the order they came, keys unique.
 public struct JSONObject: Equatable, Sendable {
+  /// The members, in the order in which they were read or set.
   public private(set) var members: [Member]
 
+  /// A key and its value.
   public struct Member: Equatable, Sendable {
+    /// Unique in its object.
     public var key: String
+    /// What it names.
     public var value: JSON
   }
 
+  /// An object without members.
   public init() { members = [] }
 
   /// Members whose value is nil are left out; a repeated key keeps the last value.
@@ -32,6 +44,7 @@ public struct JSONObject: Equatable, Sendable {
   /// For members whose keys are known to be unique: checking that here would make reading quadratic.
   init(unique members: [Member]) { self.members = members }
 
+  /// Whether it has no members.
   public var isEmpty: Bool { members.isEmpty }
 
   /// Setting nil removes the member. Keys are compared byte by byte.
@@ -53,6 +66,7 @@ public struct JSONObject: Equatable, Sendable {
 }
 
 extension JSON {
+  /// An object of these members; those whose value is nil are left out.
   public static func object(_ members: [(String, JSON?)]) -> JSON { .object(JSONObject(members)) }
 
   /// The member of an object; nil for any other kind of value.
@@ -60,11 +74,17 @@ extension JSON {
     if case .object(let object) = self { object[key] } else { nil }
   }
 
+  /// The text; nil for any other kind of value.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
+  /// The whole number; nil for any other kind of value.
   public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+  /// The truth value; nil for any other kind of value.
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  /// The elements; nil for any other kind of value.
   public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
+  /// The members; nil for any other kind of value.
   public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
+  /// Whether it is `null`.
   public var isNull: Bool { self == .null }
 
   /// What kind of value it is, for error texts: `string`, `integer`, …

@@ -22,7 +22,7 @@ extension JSON {
   public static let depthLimit = 64
 
   /// Reads exactly one value from UTF-8 text (RFC 8259). An absurd number never loses the document (R32): an
-  /// integer beyond 64 bits becomes a ``number``, a number beyond Double's range the greatest finite one.
+  /// integer beyond 64 bits becomes a ``number(_:)``, a number beyond Double's range the greatest finite one.
   /// - Throws: on any syntax error, nesting over ``depthLimit``, duplicate keys, invalid UTF-8, NUL in a string.
   public static func parse(_ text: [UInt8]) throws(JSONError) -> JSON {
     let scan = try JSONScan(text)

@@ -25,11 +25,14 @@ public struct EnrollClient: Sendable {
 
   /// Opens an account.
   /// - Parameters:
+  ///   - configuration: the provider, and the app as it knows it.
   ///   - store: where tokens are kept; there is no default path.
   ///   - account: its name in the store.
   ///   - platform: what the host knows of the device.
   ///   - waitsForPlatform: calls that ask for the registration wait for ``platformReady()``.
-  ///   - transport, clock, random: the host's own; nil for libcurl and the system's.
+  ///   - transport: the host's own; nil for libcurl.
+  ///   - clock: the host's own; nil for the system's.
+  ///   - random: the host's own; nil for the system's.
   /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
   public init(
     configuration: Configuration, store: Store, account: AccountName = .default,
@@ -73,7 +76,10 @@ public struct EnrollClient: Sendable {
   // MARK: Registration
 
   /// Where the registration stands; a token that is due is renewed first.
-  /// - Parameter settled: wait until nothing more happens without the host or the user.
+  /// - Parameters:
+  ///   - settled: wait until nothing more happens without the host or the user.
+  ///   - patience: how long it may take.
+  /// - Throws: `.deadlineExceeded` when `patience` ends first, store errors.
   public func state(
     settled: Bool = false, patience: Duration = defaultPatience
   ) async throws(EnrollError) -> RegistrationState {
@@ -117,6 +123,7 @@ public struct EnrollClient: Sendable {
   ///   - url: as it came from the system, whole.
   ///   - transactionID: the transaction that the host takes it for; needed only for a return without `state` when
   ///     several are pending (another app's, say).
+  ///   - patience: how long it may take.
   /// - Throws: why it settles nothing (`.unsolicited`, `.redirectMismatch`, `.alreadySettled`, …: nothing changed), or
   ///   why its sign-in failed (`.accessDenied`, `.loginRequired`, `.idTokenInvalid`, …).
   public func resume(
@@ -150,7 +157,10 @@ public struct EnrollClient: Sendable {
 
   /// Waits until a transaction is settled, in this process or a later one: by its redirect or, with
   /// ``HostAction/showDeviceCode(_:)``, by the user elsewhere, about which the provider is asked meanwhile.
-  /// - Parameter transactionID: ``BegunTransaction/transactionID``.
+  /// - Parameters:
+  ///   - transactionID: ``BegunTransaction/transactionID``.
+  ///   - patience: how long it may take.
+  /// - Throws: as ``settled(_:patience:)-(BegunTransaction,_)``; `.notFound` for an unknown transaction.
   public func settled(
     _ transactionID: String, patience: Duration = .seconds(600)
   ) async throws(EnrollError) -> RegistrationState {
@@ -189,12 +199,15 @@ public struct EnrollClient: Sendable {
 
   /// What came of a URL.
   public enum HandledURL: Equatable, Sendable {
+    /// It was a redirect, or an activation link that stood for one: here is where the registration stands.
     case registration(RegistrationState)
+    /// It was the callback of a logout of ours.
     case logoutFinished
     /// Open the URL of its action: a link led on.
     case begun(BegunTransaction)
     /// A link led nowhere.
     case refused(LinkRefusal)
+    /// Nothing of ours waits for it: leave it to the rest of the app.
     case unsolicited
   }
 
@@ -431,7 +444,7 @@ public struct EnrollClient: Sendable {
 }
 
 extension BegunTransaction {
-  /// What is to be opened: empty where the host has nothing to open, but something to ask (``HostAction/enterCode``).
+  /// What is to be opened: empty where the host has nothing to open, but something to ask (``HostAction/enterCode(recipient:)``).
   public var url: String { action.url ?? "" }
 }
 

@@ -7,7 +7,9 @@ public import EnrollCore
 /// web view inside the app (RFC 8252 §8.12).
 public protocol UserAgent: Sendable {
   /// Opens `url` and waits until the user comes back.
-  /// - Parameter redirectURI: how the URL that comes back begins; nil when it is another app's link.
+  /// - Parameters:
+  ///   - url: what to open, whole.
+  ///   - redirectURI: how the URL that comes back begins; nil when it is another app's link.
   func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer
 }
 
@@ -24,8 +26,8 @@ public enum UserAgentAnswer: Equatable, Sendable {
 extension EnrollClient {
   /// Begins, opens the browser and takes back what comes: a whole sign-in or registration up to the user's confirmation.
   /// - Returns: G or, without confirmation, H; after a dismissal, whatever the state is without this attempt. A valid
-  ///   redirect that comes later still wins, by ``resume(_:patience:)``.
-  /// - Throws: what ``begin(_:patience:)`` and ``resume(_:patience:)`` throw; `.unsupported` for a kind that has no
+  ///   redirect that comes later still wins, by ``resume(_:transactionID:patience:)``.
+  /// - Throws: what ``begin(_:patience:)`` and ``resume(_:transactionID:patience:)`` throw; `.unsupported` for a kind that has no
   ///   browser step.
   public func signIn(
     using agent: some UserAgent, _ options: SignInOptions = SignInOptions(),

@@ -8,6 +8,9 @@ public final class FakeClock: Clock, @unchecked Sendable {
   // Unchecked: all access goes through `state`.
   private let state: Guarded<Moment>
 
+  /// - Parameters:
+  ///   - wall: the date, seconds since 1970.
+  ///   - bootID: the name of the boot.
   public init(wall: Int64 = 1_700_000_000, bootID: String = "boot-1") {
     state = Guarded(
       Moment(wall: UnixTime(seconds: wall), instant: Instant(nanoseconds: 1_000_000_000_000), bootID: bootID),

@@ -12,7 +12,20 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// The endpoints that can misbehave and be counted.
   public enum Endpoint: String, Sendable, CaseIterable {
-    case discovery, keys, token, userinfo, revocation, deviceAuthorization, passwordless
+    /// The discovery document.
+    case discovery
+    /// The keys of its id_tokens.
+    case keys
+    /// Codes, refresh tokens, device codes and one-time codes are exchanged here.
+    case token
+    /// The profile of an access token.
+    case userinfo
+    /// RFC 7009.
+    case revocation
+    /// RFC 8628 §3.1.
+    case deviceAuthorization
+    /// Where a one-time code or a link is asked for.
+    case passwordless
     /// RFC 7662; wants the access token that it is asked about, or its refresh token's, in the header.
     case introspection
     /// RFC 9126; announced with ``Settings/takesPushedRequests``.
@@ -27,7 +40,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case unreachable
     /// The server does its work, and its answer is lost.
     case answerLost
+    /// No answer comes in time, and the server did no work.
     case timeout
+    /// An answer with this status instead of the proper one; the server did no work.
     case status(Int, headers: [HTTPHeader] = [], body: String = "")
     /// As it should be; to be queued between others.
     case proper
@@ -35,6 +50,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case during(@Sendable () -> Void)
   }
 
+  /// The issuer, as a `Configuration` names it.
   public let issuer: String
   private let clock: any Clock
   private let key: PrivateKey
@@ -72,10 +88,15 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// What the provider says of itself and puts into tokens.
   public struct Settings: Sendable {
+    /// What it says in `expires_in`; nil for nothing.
     public var lifetime: JSON? = .integer(3600)
+    /// `sub` of the user who signs in.
     public var subject = "alice"
+    /// Whether it gives a refresh token at all.
     public var givesRefreshToken = true
+    /// Whether each renewal brings another refresh token, and ends the old one.
     public var rotates = true
+    /// Whether a renewal brings an id_token too.
     public var givesIDTokenOnRefresh = true
     /// Announces DPoP with these algorithms, and binds tokens to the key of whoever proves one (RFC 9449).
     public var dpopAlgorithms: [String] = []
@@ -91,6 +112,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     public var metadata: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Seconds by which the server's clock differs.
     public var clockOffsetSeconds: Int64 = 0
+    /// `sub` of what userinfo says; nil for the user of the token.
     public var userinfoSubject: String?
     /// The one-time code that everybody gets.
     public var oneTimeCode = "123456"
@@ -104,12 +126,15 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     public var checkAnswer: @Sendable (inout JSONObject) -> Void = { _ in }
   }
 
+  /// Makes a provider with a key of its own.
+  /// - Throws: when there is no OpenSSL.
   public init(issuer: String = "https://id.example", clock: any Clock) throws {
     self.issuer = issuer
     self.clock = clock
     key = try PrivateKey.generate(.ec(.p256))
   }
 
+  /// Changes what the provider says from now on.
   public func change(_ edit: (inout Settings) -> Void) { state.withLock { edit(&$0.settings) } }
 
   /// Queues how coming requests to `endpoint` end.

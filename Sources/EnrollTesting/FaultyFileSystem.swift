@@ -6,6 +6,7 @@ public import EnrollHost
 public final class FaultyFileSystem: FileSystem {
   /// One call of an operation.
   public struct Call: Sendable {
+    /// Which operation of the file system.
     public var operation: FileOperation
     /// The file's name where the operation has one.
     public var name: String?
@@ -25,6 +26,7 @@ public final class FaultyFileSystem: FileSystem {
   private let kindOfFilesystem: UInt32?
 
   /// - Parameters:
+  ///   - base: where the calls that pass go.
   ///   - before: asked before each call; nil lets it pass.
   ///   - after: told after each call that succeeded.
   ///   - kind: the magic number that every folder claims to be on.

@@ -102,9 +102,10 @@ class Person:
     def close(self):
         self._context.close()
 
-    def open(self, url, until, timeout=20.0):
-        """Loads `url` and goes on until a URL that begins with `until`; a `Visit`."""
-        return self._go(url, until, self.provider.pages, timeout)
+    def open(self, url, until, pages=None, timeout=20.0):
+        """Loads `url` and goes on until a URL that begins with `until`; a `Visit`.
+        `pages` stand in for the provider's own."""
+        return self._go(url, until, pages or self.provider.pages, timeout)
 
     def hop(self, url, until):
         """`open` without the pages, for somebody who is logged in and has consented: follows the

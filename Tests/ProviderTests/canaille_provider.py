@@ -1,6 +1,7 @@
 """Canaille 0.3 from PyPI, started in a directory of its own."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from joserfc.jwk import ECKey, RSAKey
 from browser import Step
 from mail_server import MailServer
 from processes import Child, free_port, workspace
-from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider
+from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider, User
 
 _CONFIGURATION = """
 SECRET_KEY = "0123456789abcdef0123456789abcdef"
@@ -53,6 +54,9 @@ class Canaille(Provider):
     logout_pages = [
         Step("logout", "button[name=answer][value=logout]", lambda page, user: _press(page, "logout")),
     ]
+
+    # Who has an account from the start.
+    users = (ALICE, BOB)
 
     def __init__(self):
         super().__init__()
@@ -101,7 +105,7 @@ class Canaille(Provider):
         self.directory.joinpath("seed.json").write_text(
             json.dumps(
                 {
-                    "users": [_user(user) for user in (ALICE, BOB)],
+                    "users": [_user(user) for user in self.users],
                     "clients": [
                         self._client(client_id, algorithm)
                         for algorithm, client_id in self.facts.clients.items()
@@ -129,14 +133,8 @@ class Canaille(Provider):
         }
 
 
-class RegisteringCanaille(Canaille):
-    """The same, open to newcomers: `prompt=create`, and a link by e-mail that resumes the authorize request."""
-
-    name = "Canaille with registration"
-    profile = [
-        Step("profile", "input[name=user_name]", lambda page, user: _fill_profile(page, user)),
-    ]
-    pages = profile + Canaille.pages
+class MailingCanaille(Canaille):
+    """One that sends e-mails, to a real SMTP server that keeps them."""
 
     def start(self):
         self.mail = MailServer()
@@ -147,11 +145,56 @@ class RegisteringCanaille(Canaille):
         self.mail.stop()
 
     def settings(self, text):
+        return text + f'[CANAILLE.SMTP]\nHOST = "127.0.0.1"\nPORT = {self.mail.port}\nFROM_ADDR = "id@example.com"\n'
+
+
+class RegisteringCanaille(MailingCanaille):
+    """Open to newcomers: `prompt=create`, and a link by e-mail that resumes the authorize request."""
+
+    name = "Canaille with registration"
+    profile = [
+        Step("profile", "input[name=user_name]", lambda page, user: _fill_profile(page, user)),
+    ]
+    pages = profile + Canaille.pages
+
+    def settings(self, text):
         open_door = "ENABLE_REGISTRATION = true\nEMAIL_CONFIRMATION = true\n"
-        return (
-            text.replace("[CANAILLE]\n", "[CANAILLE]\n" + open_door)
-            + f'[CANAILLE.SMTP]\nHOST = "127.0.0.1"\nPORT = {self.mail.port}\nFROM_ADDR = "id@example.com"\n'
-        )
+        return super().settings(text.replace("[CANAILLE]\n", "[CANAILLE]\n" + open_door))
+
+
+class EmailCodeCanaille(MailingCanaille):
+    """A one-time code by e-mail is the only way in."""
+
+    name = "Canaille with e-mail codes"
+
+    def __init__(self):
+        super().__init__()
+        self.pages = [step for step in Canaille.pages if step.name != "password"] + [
+            Step("code", "input[name=otp]", self._type_code)
+        ]
+        # It sends nobody two codes within ten seconds: each test takes somebody new.
+        self.users = [User(f"reader{n}", "asked-by-nobody", f"reader{n}@example.com") for n in range(24)]
+        self._newcomers = iter(self.users)
+
+    def newcomer(self):
+        """Somebody who was never here."""
+        return next(self._newcomers)
+
+    def settings(self, text):
+        return super().settings(text.replace('["password"]', '["email"]'))
+
+    def code_to(self, address):
+        """The code in the next e-mail to this address."""
+        return re.search(r"(?m)passcode: (\d{6})$", self.mail.message_to(address))[1]
+
+    def _type_code(self, page, user):
+        send_code(page, self.code_to(user.email))
+
+
+def send_code(page, code):
+    """Types a one-time code; the button beside the right one would send another e-mail."""
+    page.fill("input[name=otp]", code)
+    page.click("button[name=action][value=confirm]")
 
 
 def _fill_profile(page, user):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The README's examples: each block is the file that it names, and each file signs in against the sandbox.
+"""The examples of the README and of the articles (Sources/EnrollKit/EnrollKit.docc).
 
-`--write` puts the files into the README.
+Each block is the file that it names, or the part of it between `// example: NAME` and `// end`. The README's files sign in
+against the sandbox here; the articles' parts are tests of their own. `--write` puts the files into the pages.
 """
 
 import json
@@ -10,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -17,7 +19,20 @@ sys.path.insert(0, str(ROOT / "Tests/CTests"))
 from sign_in import play_user  # noqa: E402: the user of the sandbox is the same for every face
 
 README = ROOT / "README.md"
+ARTICLES = sorted((ROOT / "Sources/EnrollKit/EnrollKit.docc").glob("*.md"))
 BLOCK = re.compile(r"(<!-- example: (\S+) -->\n```\w*\n)(.*?)(```\n)", re.S)
+
+
+def example(name):
+    """The text of a file, or with `FILE#NAME` of a part of it."""
+    path, _, part = name.partition("#")
+    text = (ROOT / path).read_text()
+    if not part:
+        return text
+    found = re.search(rf"^ *// example: {part}\n(.*?)^ *// end$", text, re.S | re.M)
+    if found is None:
+        raise AssertionError(f"no example {part} in {path}")
+    return textwrap.dedent(found[1])
 
 
 class ReadmeTests(unittest.TestCase):
@@ -35,10 +50,22 @@ class ReadmeTests(unittest.TestCase):
         cls.sandbox.stdout.close()
 
     def test_every_block_is_its_file(self):
-        blocks = BLOCK.findall(README.read_text())
-        self.assertGreaterEqual(len(blocks), 3)
-        for _, name, text, _ in blocks:
-            self.assertEqual(text, (ROOT / name).read_text(), f"{name}: run {__file__} --write")
+        for page in (README, *ARTICLES):
+            for _, name, text, _ in BLOCK.findall(page.read_text()):
+                self.assertEqual(text, example(name), f"{page.name}, {name}: run {__file__} --write")
+        self.assertGreaterEqual(len(BLOCK.findall(README.read_text())), 3)
+
+    def test_the_articles_show_no_code_that_is_not_run(self):
+        self.assertGreaterEqual(len(ARTICLES), 5)
+        for page in ARTICLES:
+            text = page.read_text()
+            self.assertEqual(text.count("```swift"), len(BLOCK.findall(text)), page.name)
+
+    def test_the_articles_show_every_example_that_is_meant_for_them(self):
+        source = "Tests/EnrollKitTests/ArticleExampleTests.swift"
+        meant = re.findall(r"// example: (\S+)", (ROOT / source).read_text())
+        shown = {name for page in ARTICLES for _, name, _, _ in BLOCK.findall(page.read_text())}
+        self.assertEqual(shown, {f"{source}#{name}" for name in meant})
 
     def signs_in(self, *command, environment=None):
         with tempfile.TemporaryDirectory() as home:
@@ -72,8 +99,8 @@ class ReadmeTests(unittest.TestCase):
 
 
 def write():
-    text = BLOCK.sub(lambda found: found[1] + (ROOT / found[2]).read_text() + found[4], README.read_text())
-    README.write_text(text)
+    for page in (README, *ARTICLES):
+        page.write_text(BLOCK.sub(lambda found: found[1] + example(found[2]) + found[4], page.read_text()))
 
 
 if __name__ == "__main__":

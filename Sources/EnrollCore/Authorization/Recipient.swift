@@ -2,7 +2,13 @@
 
 /// An e-mail address or a phone number, as the user gave it.
 public struct Recipient: Equatable, Sendable {
-  public enum Connection: String, Sendable, CaseIterable { case email, sms }
+  /// How it reaches them.
+  public enum Connection: String, Sendable, CaseIterable {
+    /// By e-mail.
+    case email
+    /// By a text message.
+    case sms
+  }
 
   /// What is sent.
   public enum Message: String, Sendable, CaseIterable {
@@ -12,6 +18,7 @@ public struct Recipient: Equatable, Sendable {
     case link
   }
 
+  /// How the message reaches them.
   public var connection: Connection
   /// `alice@example.org`, or a number in the form of E.164: `+31612345678`.
   public var address: String

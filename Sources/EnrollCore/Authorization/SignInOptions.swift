@@ -5,12 +5,14 @@ public import EnrollCrypto
 
 /// Options of one authorize request.
 public struct SignInOptions: Sendable {
+  /// What is begun: a sign-in, unless something else is said.
   public var kind: Transaction.Kind
   /// Instead of the configured ones.
   public var scopes: [String]?
   /// `none`, `login`, `consent`, `select_account`, `create`, or several separated by spaces (OpenID Connect Core
   /// §3.1.2.1).
   public var prompt: String?
+  /// Who is probably signing in, for the provider's own form (OpenID Connect Core §3.1.2.1): 1 to 512 bytes.
   public var loginHint: String?
   /// The user must have signed in at most so long ago; checked in the id_token (R26).
   public var maxAgeSeconds: Int64?

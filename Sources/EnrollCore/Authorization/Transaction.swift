@@ -5,8 +5,20 @@ public import EnrollCrypto
 
 /// A pending or settled attempt. The secrets in it are spent once.
 public struct Transaction: Equatable, Sendable {
+  /// Which way leads to tokens.
   public enum Kind: String, Sendable, CaseIterable {
-    case signIn, register, passwordless, anotherApp, backend, device
+    /// The authorize request in the browser (OpenID Connect Core §3.1).
+    case signIn
+    /// A registration by e-mail link (flows.md §3).
+    case register
+    /// A one-time code, or a link, to an address or a number (flows.md §6).
+    case passwordless
+    /// With the help of another app on the device (flows.md §9).
+    case anotherApp
+    /// Through a back end that signs in on the app's behalf (flows.md §10).
+    case backend
+    /// A code that is typed on another device (RFC 8628).
+    case device
   }
 
   /// Pending until settled once. A settled one is remembered until its deadline, so that a second redirect is told
@@ -18,23 +30,35 @@ public struct Transaction: Equatable, Sendable {
     case cancelled
     /// The redirect arrived, the state is spent, the code is being exchanged (R7).
     case exchanging
-    case succeeded, failed
+    /// It ended with tokens.
+    case succeeded
+    /// It ended without.
+    case failed
   }
 
   /// Names the transaction to the host: 128 random bits, base64url.
   public var id: String
+  /// Which way it goes.
   public var kind: Kind
+  /// Whether it is settled yet.
   public var status: Status
+  /// The provider that was asked, as it is configured.
   public var issuer: String
   /// The redirect URI that was sent, port included.
   public var redirectURI: String
+  /// Sent with the request, and expected in its answer (RFC 6749 §10.12).
   public var state: Secret
+  /// Sent with the request, and expected in the id_token (OpenID Connect Core §3.1.2.1).
   public var nonce: Secret
+  /// What proves that the code was meant for this app (RFC 7636 §4.1).
   public var codeVerifier: Secret
   /// Tokens that come of it are bound to it (RFC 9449); nil for Bearer tokens.
   public var dpopKey: DPoPKey?
+  /// The scopes that were asked for.
   public var scopes: [String]
+  /// `max_age` as it was sent, seconds: the id_token has to satisfy it (R26).
   public var maxAgeSeconds: Int64?
+  /// `acr_values` as they were sent: the id_token has to name one of them (R26).
   public var acrValues: [String]
   /// `prompt` as it was sent.
   public var prompt: String?
@@ -42,14 +66,18 @@ public struct Transaction: Equatable, Sendable {
   public var isSocial: Bool
   /// Listens on a loopback port of this process, so it does not survive the process (R4).
   public var listensOnLoopback: Bool
+  /// When it began, by the device's clock.
   public var began: UnixTime
+  /// When it ends by itself.
   public var deadline: Expiry
   /// What it waits for; where the state machine stands in a process that did not begin it.
   public var step: RegistrationState.Step
+  /// What its kind needs beyond what every transaction has.
   public var details: Details
 
   /// What its kind needs beyond what every transaction has.
   public enum Details: Equatable, Sendable {
+    /// Nothing more.
     case none
     /// The session that the gateway opened (flows.md §9).
     case anotherApp(sessionID: Secret)

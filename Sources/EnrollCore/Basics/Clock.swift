@@ -27,6 +27,7 @@ public protocol Exclusion: AnyObject, Sendable {
 
 /// A caller's wish to stop waiting. Checked by steps between, and by the transport during, requests.
 public protocol Cancellation: AnyObject, Sendable {
+  /// Whether the wait is to end now.
   var isCancelled: Bool { get }
   /// Runs `hook` once when the wish is made, on the thread that makes it; at once where it already was. Hooks are
   /// short and never block: they wake a sleeper.

@@ -9,10 +9,12 @@ public import EnrollCrypto
 public struct Configuration: Sendable {
   /// As the provider writes it in its discovery document and its tokens, byte for byte (R18).
   public let issuer: String
+  /// The name under which the provider knows the app.
   public let clientID: String
   /// Claimed https, a private scheme with one slash, or http to a loopback address (R3, R4). A loopback redirect
   /// without a port gets one from the system.
   public let redirectURI: String
+  /// Where the browser comes back to after the provider ended its own session; nil when it does not.
   public let postLogoutRedirectURI: String?
   /// Where the provider ends its session in its own way instead of RP-Initiated Logout.
   public let logoutDialect: LogoutDialect?
@@ -42,25 +44,35 @@ public struct Configuration: Sendable {
   public let dpop: AbilityUse
   /// The algorithms of R21 that id_tokens may be signed with.
   public let idTokenAlgorithms: [SignatureAlgorithm]
+  /// How a registration begins (flows.md §3).
   public let registration: Registration
+  /// What an activation link leads to (flows.md §3).
   public let activation: Activation
   /// The page that ``Activation/openPage`` opens; nil: the activation link itself (R10).
   public let welcomePage: LinkTemplate?
   /// False on a platform that is not a native app: the stand-in token is used (flows.md §7, A).
   public let isNative: Bool
+  /// The token that is used where ``isNative`` is false.
   public let standInToken: Secret?
   /// Whether the user confirms the profile before tokens count (flows.md §7, G).
   public let requiresConfirmation: Bool
+  /// The host's own back end that says whether it knows the user (flows.md §7); nil for no such check.
   public let registrationCheckURI: String?
+  /// Whether a registration counts only once that check has said yes; else its failures are reported, and no more.
   public let requireCheck: Bool
+  /// The host's own back end that is told the confirmed profile; nil for nobody.
   public let profileUpdateURI: String?
+  /// The host's own back end that is told of failures; nil for nobody.
   public let errorReportURI: String?
   /// Adds the scope `email` and asks for a verified address (flows.md §7).
   public let requireVerifiedEmail: Bool
   /// Ways to register that the host presents (flows.md §1).
   public let choices: [RegistrationChoice]
+  /// Registration with another app's help (flows.md §9); nil where there is none.
   public let anotherApp: AnotherAppSettings?
+  /// A back end that signs in on the app's behalf (flows.md §10); nil where there is none.
   public let backend: BackendSettings?
+  /// How the provider sends one-time codes and links (flows.md §6); nil where it does not.
   public let passwordless: PasswordlessDialect?
   /// The parameter by which the provider takes the connection that the user chose (flows.md §6).
   public let connectionParameter: String
@@ -148,10 +160,15 @@ public struct Configuration: Sendable {
 
   /// What is meant where nothing is said (flows.md §1, §8, R12).
   public enum Defaults {
+    /// An id_token, a profile, and a refresh token.
     public static let scopes = ["openid", "profile", "offline_access"]
+    /// Seconds before its end from which on a token is renewed.
     public static let graceSeconds: Int64 = 60
+    /// Seconds that a transaction waits for its redirect.
     public static let transactionSeconds: Int64 = 600
+    /// Seconds that a registration waits for the link in an e-mail: a day.
     public static let emailWaitSeconds: Int64 = 86_400
+    /// What most providers call the parameter.
     public static let connectionParameter = "connection"
   }
 }

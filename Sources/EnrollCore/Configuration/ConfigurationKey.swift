@@ -7,16 +7,23 @@ import EnrollCrypto
 public struct ConfigurationKey: Sendable {
   /// What values it takes.
   public indirect enum Shape: Sendable {
+    /// Any text.
     case text
     /// A text that is a URL; which ones are acceptable is the key's documentation.
     case url
+    /// true or false.
     case boolean
+    /// A whole number in a range.
     case integer(ClosedRange<Int64>)
+    /// One of these words.
     case oneOf([String])
+    /// A list of such values.
     case list(Shape)
     /// An object whose member names are the host's own, with texts as values.
     case texts
+    /// An object with these keys and no others.
     case object([ConfigurationKey])
+    /// The one or the other.
     case either(Shape, Shape)
   }
 
@@ -24,10 +31,13 @@ public struct ConfigurationKey: Sendable {
   public var name: String
   /// Accepted instead of ``name``, never beside it.
   public var otherSpellings: [String]
+  /// What values it takes.
   public var shape: Shape
+  /// Whether a configuration without it is refused.
   public var isRequired: Bool
   /// Never shown or logged (R40).
   public var isSecret: Bool
+  /// One or two sentences for the documentation.
   public var documentation: String
 
   init(

@@ -2,15 +2,23 @@
 
 /// Endpoints of a provider without discovery, instead of its discovery document.
 public struct Endpoints: Equatable, Sendable {
+  /// Where the browser is sent (RFC 6749 §3.1).
   public var authorization: String
+  /// Where codes and refresh tokens are exchanged (RFC 6749 §3.2).
   public var token: String
+  /// Where the keys of id_tokens are (RFC 7517 §5).
   public var jwks: String
+  /// OpenID Connect Core §5.3; nil where there is none.
   public var userinfo: String?
+  /// RFC 7009; nil where there is none.
   public var revocation: String?
+  /// OpenID Connect RP-Initiated Logout; nil where there is none.
   public var endSession: String?
+  /// RFC 7662; nil where there is none.
   public var introspection: String?
   /// RFC 9126.
   public var pushedAuthorizationRequest: String?
+  /// RFC 8628 §3.1; nil where there is none.
   public var deviceAuthorization: String?
   /// Whether the provider puts `iss` into every answer (RFC 9207); its absence is then refused (R17).
   public var announcesIssuerInRedirect: Bool
@@ -39,6 +47,7 @@ public enum AbilityUse: String, Sendable, CaseIterable {
   case auto
   /// Without it nothing is begun.
   case always
+  /// Not even where the provider announces it.
   case never
 }
 
@@ -54,7 +63,10 @@ public enum Registration: Equatable, Sendable {
 
 /// What an activation link leads to (flows.md §3).
 public enum Activation: String, Sendable, CaseIterable {
-  case authorize, openPage
+  /// A sign-in with an authorize request.
+  case authorize
+  /// The page that ``Configuration/welcomePage`` names.
+  case openPage
 }
 
 /// One way to register that the host presents beside the others.
@@ -63,7 +75,9 @@ public struct RegistrationChoice: Equatable, Sendable {
   public var kind: String
   /// The provider's name for the connection.
   public var connection: String?
+  /// What the user reads on the button, in the host's language.
   public var label: String
+  /// What the user reads beside it; nil for nothing.
   public var guidance: String?
 
   public init(kind: String, connection: String? = nil, label: String, guidance: String? = nil) {
@@ -76,11 +90,15 @@ public struct RegistrationChoice: Equatable, Sendable {
 
 /// Registration with another app's help (flows.md §9).
 public struct AnotherAppSettings: Equatable, Sendable {
+  /// Where the gateway opens a session: an https URL that takes a POST.
   public var initURI: String
+  /// Where the gateway is told that the other app came back: an https URL that takes a POST.
   public var completeURI: String
   /// What the gateway calls the session id, the link and the artefact id.
   public var sessionIDField: String
+  /// What the gateway calls the link to the other app.
   public var linkField: String
+  /// What the gateway calls what it hands out for the other app's return.
   public var artefactIDField: String
   /// Beginnings of links that may be opened, each ending in a whole host or path segment.
   public var allowedLinks: [String]
@@ -115,6 +133,7 @@ public struct BackendSettings: Equatable, Sendable {
 
 /// Which provider's way of passwordless sign-in is spoken (flows.md §6).
 public enum PasswordlessDialect: String, Sendable, CaseIterable {
+  /// Auth0's `/passwordless/start`, and its grant for one-time codes.
   case auth0
 }
 
@@ -126,6 +145,8 @@ public enum LogoutDialect: String, Sendable, CaseIterable {
 
 /// How the user gets to choose another account (OpenID Connect Core §3.1.2.1).
 public enum PromptAfterLogout: String, Sendable, CaseIterable {
+  /// The user signs in again, and can choose who they are.
   case login
+  /// The provider shows the accounts that it knows.
   case selectAccount = "select_account"
 }

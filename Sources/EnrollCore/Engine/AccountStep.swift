@@ -5,10 +5,13 @@ public import EnrollJSON
 
 /// The captured values of one account.
 public struct AccountSnapshot: Equatable, Sendable {
+  /// The proven claims of whoever is signed in; nil when nobody is.
   public var profile: JSONObject?
+  /// The id_token as it came, for calls that want it as a hint.
   public var idToken: Secret?
   /// Of a confirmed session only: what waits for confirmation is not to be used.
   public var accessToken: Secret?
+  /// When the access token ends, by the device's clock.
   public var expiresAt: UnixTime?
   /// `SOCIAL`, `PASSWORDLESS` or nothing.
   public var registrationType: String?

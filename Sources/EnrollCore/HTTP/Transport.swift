@@ -1,9 +1,13 @@
 // HTTP as values, and the interface that carries them. Rules build requests and read responses; only Transport does IO.
 
+/// One header of a request or a response (RFC 9110 §5).
 public struct HTTPHeader: Equatable, Sendable {
+  /// Compared without regard to case.
   public var name: String
+  /// Without the spaces around it.
   public var value: String
 
+  /// A header of this name and value.
   public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
@@ -12,12 +16,23 @@ public struct HTTPHeader: Equatable, Sendable {
 
 /// One request, complete. Redirects are never followed (R20).
 public struct HTTPRequest: Sendable {
-  public enum Method: String, Sendable { case get = "GET", post = "POST", delete = "DELETE" }
+  /// How a request is made (RFC 9110 §9).
+  public enum Method: String, Sendable {
+    /// Asks for something.
+    case get = "GET"
+    /// Sends something.
+    case post = "POST"
+    /// Removes something.
+    case delete = "DELETE"
+  }
 
+  /// How the request is made.
   public var method: Method
   /// Absolute, `https` (or `http` to loopback where the configuration allows it: R19).
   public var url: String
+  /// Beside those that the transport itself adds.
   public var headers: [HTTPHeader]
+  /// Empty for none.
   public var body: [UInt8]
   /// Bytes after which a response is refused while it arrives (R20).
   public var responseLimit: Int
@@ -46,8 +61,11 @@ public struct HTTPRequest: Sendable {
 
 /// A whole response: the body is complete or the transport threw.
 public struct HTTPResponse: Sendable {
+  /// 100 to 599.
   public var status: Int
+  /// In the order in which they came.
   public var headers: [HTTPHeader]
+  /// Whole, at most as long as the request's limit.
   public var body: [UInt8]
 
   public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {

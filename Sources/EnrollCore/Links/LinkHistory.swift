@@ -6,7 +6,13 @@ public struct LinkHistory: Equatable, Sendable {
   static let spentLimit = 32
 
   /// What began the transaction.
-  public enum Source: String, Sendable, CaseIterable { case activation, fallback }
+  /// Which link began a transaction.
+  public enum Source: String, Sendable, CaseIterable {
+    /// The one in the e-mail of a registration.
+    case activation
+    /// The one that lost its way (flows.md §4).
+    case fallback
+  }
 
   /// SHA-256 of the activation tokens that were spent on it, base64url, the newest last.
   public var spent: [String]

@@ -10,6 +10,7 @@ public enum LinkOutcome: Equatable, Sendable {
 
 /// Why a link led nowhere.
 public struct LinkRefusal: Equatable, Sendable {
+  /// Why a link led nowhere.
   public enum Reason: String, Sendable, CaseIterable {
     /// Nobody here waits for it. The host may begin a registration and hand the link in again.
     case unsolicited
@@ -19,6 +20,7 @@ public struct LinkRefusal: Equatable, Sendable {
     case expired
   }
 
+  /// Why it led nowhere.
   public var reason: Reason
   /// The best first.
   public var offers: [LinkOffer]

@@ -4,11 +4,14 @@
 /// A claimed https or custom-scheme link with one `{activationToken}`, such as
 /// `https://app.example/welcome/{activationToken}`.
 public struct LinkTemplate: Equatable, Sendable {
+  /// Where the activation token stands in a template.
   public static let placeholder = "{activationToken}"
 
+  /// The template as it was configured.
   public let text: String
   /// What stands before the token, and after it.
   public let prefix: [UInt8]
+  /// What follows the token, bytes of UTF-8.
   public let suffix: [UInt8]
 
   /// - Throws: what is wrong with it, as one sentence.
@@ -43,7 +46,9 @@ public struct LinkTemplate: Equatable, Sendable {
     self.suffix = suffix
   }
 
+  /// Why a text is no template.
   public struct Problem: Error, Equatable, Sendable {
+    /// What was expected.
     public var text: String
   }
 

@@ -1,11 +1,16 @@
 // What the engine tells whoever observes it; faces turn it into events, streams and callbacks.
 
+/// What happened to an account, for whoever watches it: ``RegistrationState`` says where it stands.
 public enum EnrollEvent: Equatable, Sendable {
+  /// The registration stands somewhere else now.
   case registrationChanged(RegistrationState)
   /// Raised once, when the first state is settled: the host may hide its splash screen.
   case registrationSettled(RegistrationState)
+  /// There is a new access token, and it is on disk.
   case tokenRenewed(expiresAt: UnixTime)
+  /// A due token could not be renewed; the call that asked got the same error, or a token that still works.
   case tokenRenewalFailed(EnrollError)
+  /// The provider's own session ended, and the browser came back to say so.
   case logoutFinished
   /// A failure that the user may have to hear of, with a key for the host's words and what helps:
   /// ``EnrollError/messageKey``, ``EnrollError/helps``.

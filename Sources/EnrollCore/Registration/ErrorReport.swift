@@ -22,6 +22,7 @@ extension EnrollError {
   /// Under which the host keeps its own words: `error.` and the code's name.
   public var messageKey: String { "error.\(code.name)" }
 
+  /// What the user, or the host for them, can do about it.
   public var helps: Help {
     switch code {
     case .cancelled, .deadlineExceeded, .busy, .accessDenied, .codeRejected, .storeIO, .outOfMemory: .retry

@@ -25,7 +25,9 @@ public enum HostAction: Equatable, Sendable {
 
 /// What a user without a browser on this device types elsewhere (RFC 8628 §3.2).
 public struct DeviceCode: Equatable, Sendable {
+  /// The code to be typed, with the provider's own separators.
   public var userCode: String
+  /// The page where it is typed, short enough to be copied by hand.
   public var verificationURI: String
   /// The same with the code in it, for a QR code.
   public var verificationURIComplete: String?
@@ -39,7 +41,9 @@ public struct DeviceCode: Equatable, Sendable {
 
 /// A transaction that has begun.
 public struct BegunTransaction: Equatable, Sendable {
+  /// Names it to later calls, in this process or another: 128 random bits, base64url.
   public var transactionID: String
+  /// What the host has to do now.
   public var action: HostAction
   /// The redirect URI that was sent: with a loopback redirect, the port that was chosen. nil when nothing redirects.
   public var redirectURI: String?

@@ -1,12 +1,18 @@
 // What the host says about the device it runs on; EnrollKit reads no hardware facts itself (flows.md §7).
 
+/// What the host knows of the device that it runs on: sent with requests that want it, never read by this library.
 public struct Platform: Equatable, Sendable {
   /// False: no external browser is to be had, the configured stand-in token is used (state A).
   public var isNative: Bool
+  /// The host's word for the kind of device: `ios`, `linux`, ….
   public var type: String?
+  /// The screen's width, in the host's own points.
   public var width: Int64?
+  /// The screen's height, in the host's own points.
   public var height: Int64?
+  /// The version of the app, as the host names it.
   public var appVersion: String?
+  /// The host's own name for this device; the store's installation id is another one.
   public var deviceID: String?
 
   public init(

@@ -24,8 +24,11 @@ public enum RegistrationEvent: Equatable, Sendable {
   case failed(EnrollError)
   /// It failed, or was given up, beside a session: the state before is the state again (flows.md §6).
   case returnedValid
+  /// As ``returnedValid``, back to C.
   case returnedRenewed
+  /// As ``returnedValid``, back to H.
   case returnedConfirmed
+  /// As ``returnedValid``, back to E.
   case returnedFailed(RegistrationState.RenewalFailure)
   /// The registration check does not take the access token, or knows no account; the tokens are kept.
   case checkRefused(RegistrationState.RenewalFailure)
@@ -42,11 +45,47 @@ public enum RegistrationEvent: Equatable, Sendable {
 
   /// The event without its payload.
   public enum Kind: String, Sendable, CaseIterable {
-    case standInUsed, tokenValid, tokenRenewed, tokenMissing, renewalFailed, begun, advanced
-    case dismissed, failed, returnedValid, returnedRenewed, returnedConfirmed, returnedFailed
-    case checkRefused, checkMismatched, tokensArrived, confirmed, retried, cleared
+    /// ``RegistrationEvent/standInUsed``.
+    case standInUsed
+    /// ``RegistrationEvent/tokenValid``.
+    case tokenValid
+    /// ``RegistrationEvent/tokenRenewed``.
+    case tokenRenewed
+    /// ``RegistrationEvent/tokenMissing``.
+    case tokenMissing
+    /// ``RegistrationEvent/renewalFailed(_:)``.
+    case renewalFailed
+    /// ``RegistrationEvent/begun(transactionID:step:)``.
+    case begun
+    /// ``RegistrationEvent/advanced(transactionID:step:)``.
+    case advanced
+    /// ``RegistrationEvent/dismissed``.
+    case dismissed
+    /// ``RegistrationEvent/failed(_:)``.
+    case failed
+    /// ``RegistrationEvent/returnedValid``.
+    case returnedValid
+    /// ``RegistrationEvent/returnedRenewed``.
+    case returnedRenewed
+    /// ``RegistrationEvent/returnedConfirmed``.
+    case returnedConfirmed
+    /// ``RegistrationEvent/returnedFailed(_:)``.
+    case returnedFailed
+    /// ``RegistrationEvent/checkRefused(_:)``.
+    case checkRefused
+    /// ``RegistrationEvent/checkMismatched(_:)``.
+    case checkMismatched
+    /// ``RegistrationEvent/tokensArrived(profile:)``.
+    case tokensArrived
+    /// ``RegistrationEvent/confirmed``.
+    case confirmed
+    /// ``RegistrationEvent/retried``.
+    case retried
+    /// ``RegistrationEvent/cleared``.
+    case cleared
   }
 
+  /// The event without its payload.
   public var kind: Kind {
     switch self {
     case .standInUsed: .standInUsed

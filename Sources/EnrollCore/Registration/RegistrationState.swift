@@ -21,7 +21,18 @@ public enum RegistrationState: Equatable, Sendable {
 
   /// What an authenticating transaction waits for.
   public enum Step: String, Sendable, CaseIterable {
-    case browser, emailPending, codePending, otherApp, exchanging, pin
+    /// The redirect of the external browser.
+    case browser
+    /// The link in an e-mail.
+    case emailPending
+    /// The one-time code that the user types, here or on another device.
+    case codePending
+    /// The return of another app.
+    case otherApp
+    /// The provider's answer to the code: nobody has to do anything.
+    case exchanging
+    /// The PIN over the account.
+    case pin
   }
 
   /// How the session became active.
@@ -38,12 +49,22 @@ public enum RegistrationState: Equatable, Sendable {
 
   /// E in detail: what helps, and whether the old access token still works.
   public struct RenewalFailure: Equatable, Sendable {
+    /// Why it could not be renewed.
     public var error: EnrollError
+    /// What helps.
     public var remedy: Remedy
     /// The access token has not expired yet.
     public var isTokenUsable: Bool
 
-    public enum Remedy: String, Sendable, CaseIterable { case retry, wait, registerAgain }
+    /// What makes a failed renewal succeed.
+    public enum Remedy: String, Sendable, CaseIterable {
+      /// The same again, now or when the network is back.
+      case retry
+      /// Time: the provider is in trouble, or asked for a pause.
+      case wait
+      /// The user: the session is over.
+      case registerAgain
+    }
 
     public init(error: EnrollError, remedy: Remedy, isTokenUsable: Bool) {
       self.error = error
@@ -54,8 +75,26 @@ public enum RegistrationState: Equatable, Sendable {
 
   /// The state without its payload: a row and a column of the transition table.
   public enum Kind: String, Sendable, CaseIterable {
-    case starting, notNative, valid, renewed, unregistered, renewalFailed, registrationFailed
-    case awaitingConfirmation, confirmed, authenticating
+    /// ``RegistrationState/starting``.
+    case starting
+    /// A: ``RegistrationState/Activation/notNative``.
+    case notNative
+    /// B: ``RegistrationState/Activation/valid``.
+    case valid
+    /// C: ``RegistrationState/Activation/renewed``.
+    case renewed
+    /// D: ``RegistrationState/unregistered``.
+    case unregistered
+    /// E: ``RegistrationState/renewalFailed(_:)``.
+    case renewalFailed
+    /// F: ``RegistrationState/registrationFailed(_:)``.
+    case registrationFailed
+    /// G: ``RegistrationState/awaitingConfirmation(profile:)``.
+    case awaitingConfirmation
+    /// H: ``RegistrationState/Activation/confirmed``.
+    case confirmed
+    /// ``RegistrationState/authenticating(transactionID:step:)``.
+    case authenticating
 
     /// A to H; nil for the states between.
     public var letter: String? {
@@ -73,6 +112,7 @@ public enum RegistrationState: Equatable, Sendable {
     }
   }
 
+  /// The state without its payload.
   public var kind: Kind {
     switch self {
     case .starting: .starting

@@ -20,6 +20,7 @@ public struct AccountRecord: Equatable, Sendable {
   public var registrationType: String?
   /// The same of the tokens that wait for confirmation, beside ``provisional``.
   public var provisionalRegistrationType: String?
+  /// Attempts that are pending, or were settled and are remembered until their deadline.
   public var transactions: [Transaction] = []
   /// A renewal was sent, or was about to be, and its outcome is not known (reliability.md, Renewal, 3).
   public var renewalIntent: RenewalIntent?
@@ -31,8 +32,10 @@ public struct AccountRecord: Equatable, Sendable {
   public var serverClockOffsetSeconds: Int64?
   /// The next authorize request carries `prompt=login`, so that another account can be chosen (flows.md §5).
   public var asksForLogin = false
+  /// Logouts whose callback is still awaited.
   public var logouts: [PendingLogout] = []
 
+  /// An account of which nothing is known.
   public init() {}
 
   /// The tokens that count now: provisional ones are shown for confirmation, confirmed ones are used.
@@ -43,10 +46,13 @@ public struct AccountRecord: Equatable, Sendable {
 public struct RenewalIntent: Equatable, Sendable {
   /// 128 random bits, base64url.
   public var attempt: String
+  /// The record's epoch when it began.
   public var tokenEpoch: UInt64
   /// SHA-256 of the refresh token that is being spent, base64url.
   public var refreshTokenHash: String
+  /// The boot in which it began.
   public var bootID: String
+  /// When it began, by the device's clock.
   public var began: UnixTime
 
   public init(attempt: String, tokenEpoch: UInt64, refreshTokenHash: String, bootID: String, began: UnixTime)
@@ -61,8 +67,11 @@ public struct RenewalIntent: Equatable, Sendable {
 
 /// A 4xx to a refresh that does not say `invalid_grant` (reliability.md).
 public struct RenewalRefusal: Equatable, Sendable {
+  /// When the server answered, by the device's clock.
   public var at: UnixTime
+  /// 400 to 499.
   public var httpStatus: Int
+  /// The server's own error code; nil where it gave none.
   public var oauthError: String?
 
   public init(at: UnixTime, httpStatus: Int, oauthError: String?) {
@@ -74,8 +83,11 @@ public struct RenewalRefusal: Equatable, Sendable {
 
 /// A logout whose callback has not come back yet (flows.md §5).
 public struct PendingLogout: Equatable, Sendable {
+  /// Sent with the logout URL, and expected in its callback.
   public var state: Secret
+  /// Where the callback comes to.
   public var redirectURI: String
+  /// When it began, by the device's clock.
   public var began: UnixTime
 
   public init(state: Secret, redirectURI: String, began: UnixTime) {

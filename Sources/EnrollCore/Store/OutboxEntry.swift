@@ -5,8 +5,10 @@ public import EnrollCrypto
 
 /// One message that did not reach its server yet.
 public struct OutboxEntry: Equatable, Sendable {
+  /// Seconds after which an entry is given up: 7 days.
   public static let keptSeconds: Int64 = 7 * 24 * 3600
 
+  /// What the server is to be told.
   public enum Message: Equatable, Sendable {
     /// A token to be forgotten (RFC 7009 §2.1).
     case revocation(Revocation)
@@ -16,8 +18,11 @@ public struct OutboxEntry: Equatable, Sendable {
     case errorReport(String)
   }
 
+  /// A token to be forgotten, and what the server wants to know with it (RFC 7009 §2.1).
   public struct Revocation: Equatable, Sendable {
+    /// The client to which the token was given.
     public var clientID: String
+    /// The token itself.
     public var token: Secret
     /// `refresh_token` or `access_token` (RFC 7009 §2.1).
     public var hint: String
@@ -37,11 +42,15 @@ public struct OutboxEntry: Equatable, Sendable {
     }
   }
 
+  /// The provider of the account that it is about.
   public var issuer: String
   /// nil when the provider could not be asked for it yet: discovered when the entry is sent.
   public var endpoint: String?
+  /// What is to be told.
   public var message: Message
+  /// When it was queued, by the device's clock.
   public var queued: UnixTime
+  /// How often it was sent in vain.
   public var attempts: Int
 
   public init(

@@ -6,9 +6,11 @@ import EnrollJSON
 
 /// How a PIN was taken.
 public struct PINAnswer: Equatable, Sendable {
+  /// What came of it.
   public enum Outcome: String, Sendable, CaseIterable {
     /// The account is open in this process.
     case unlocked
+    /// It is another one; nothing changed but ``triesLeft``.
     case wrong
     /// Not looked at: the pause after the last wrong one is not over.
     case tooSoon
@@ -16,6 +18,7 @@ public struct PINAnswer: Equatable, Sendable {
     case erased
   }
 
+  /// What came of it.
   public var outcome: Outcome
   /// Before the account is erased.
   public var triesLeft: Int64
@@ -70,8 +73,11 @@ public protocol PINKeeper: AnyObject, Sendable {
 
 /// What the right PIN is given for.
 public enum PINChange: Equatable, Sendable {
+  /// The account is opened in this process.
   case unlock
+  /// This PIN takes its place.
   case replace(Secret)
+  /// The account has no PIN any more.
   case remove
 }
 

@@ -3,8 +3,10 @@
 
 /// The name of an account: 1 to 128 bytes of UTF-8 without control characters.
 public struct AccountName: Equatable, Hashable, Sendable {
+  /// The name itself.
   public let text: String
 
+  /// The account of hosts that have only one.
   public static let `default` = AccountName(unchecked: "default")
 
   private init(unchecked text: String) { self.text = text }
@@ -75,7 +77,7 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Forgets the installation id durably: the next use makes another (flows.md §5, deregister).
   func resetInstallationID() throws(EnrollError)
 
-  /// What servers still have to be told (reliability.md, Outbox): reads, edits and saves it durably, as ``update``.
+  /// What servers still have to be told (reliability.md, Outbox): reads, edits and saves it durably, as ``update(_:_:)``.
   @discardableResult
   func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void

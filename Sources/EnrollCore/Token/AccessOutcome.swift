@@ -8,6 +8,7 @@ public struct AccessToken: Equatable, Sendable {
   public var value: Secret
   /// As the server spelt it.
   public var tokenType: String
+  /// When it ends, by the device's clock.
   public var expiresAt: UnixTime
 
   public init(value: Secret, tokenType: String, expiresAt: UnixTime) {
@@ -19,6 +20,7 @@ public struct AccessToken: Equatable, Sendable {
 
 /// The outcome of asking for a valid access token.
 public enum AccessOutcome: Equatable, Sendable {
+  /// It lives, and longer than the caller asked for where that is possible.
   case valid(AccessToken)
   /// Due, and it could not be renewed just now; it still works.
   case stale(AccessToken, reason: EnrollError)

@@ -3,8 +3,11 @@
 
 /// One reading of the clock, taken together so that the parts agree.
 public struct Moment: Equatable, Sendable {
+  /// What the device believes the date to be.
   public var wall: UnixTime
+  /// The monotonic clock, which nobody can set.
   public var instant: Instant
+  /// Names the boot to which ``instant`` belongs.
   public var bootID: String
 
   public init(wall: UnixTime, instant: Instant, bootID: String) {
@@ -15,6 +18,7 @@ public struct Moment: Equatable, Sendable {
 }
 
 extension Clock {
+  /// All of the clock's readings, taken one after the other.
   public func moment() -> Moment { Moment(wall: wallTime(), instant: instant(), bootID: bootID()) }
 }
 
@@ -23,7 +27,9 @@ extension Clock {
 public struct Expiry: Equatable, Sendable {
   /// By the device's clock when the token arrived.
   public var expiresAt: UnixTime
+  /// The same by the monotonic clock of ``bootID``.
   public var deadline: Instant
+  /// The boot in which the token arrived.
   public var bootID: String
   /// The whole life that the server gave.
   public var lifetimeSeconds: Int64
@@ -35,6 +41,7 @@ public struct Expiry: Equatable, Sendable {
     self.lifetimeSeconds = lifetimeSeconds
   }
 
+  /// The end of a life that begins at `moment`.
   public init(lifetimeSeconds: Int64, from moment: Moment) {
     expiresAt = moment.wall + lifetimeSeconds
     deadline = moment.instant.advanced(bySeconds: lifetimeSeconds)
@@ -54,7 +61,15 @@ public struct Expiry: Equatable, Sendable {
     moment.bootID == bootID ? moment.instant >= deadline : moment.wall.since(expiresAt) >= 0
   }
 
-  public enum Band: String, Sendable { case fresh, due, expired }
+  /// How a token stands to its end (flows.md §8).
+  public enum Band: String, Sendable {
+    /// It is handed out as it is.
+    case fresh
+    /// It works, and is renewed before it is handed out.
+    case due
+    /// It does not work any more.
+    case expired
+  }
 
   /// Neither number may ask for more than the token ever had: one that lives shorter than the grace period would be
   /// due at birth, and every call would renew it.

@@ -4,10 +4,14 @@
 public import EnrollCrypto
 public import EnrollJSON
 
+/// The question what the provider holds of a token, and its answer (RFC 7662 §2).
 public enum Introspection {
   /// Which of the session's tokens is asked about.
   public enum Subject: String, Sendable, CaseIterable {
-    case accessToken, refreshToken
+    /// What requests are made with.
+    case accessToken
+    /// What renews it.
+    case refreshToken
 
     /// RFC 7662 §2.1.
     var hint: String { self == .accessToken ? "access_token" : "refresh_token" }

@@ -4,19 +4,25 @@ public import EnrollCrypto
 
 /// Tokens of one account that belong together.
 public struct TokenSet: Equatable, Sendable {
+  /// What requests carry.
   public var accessToken: Secret
   /// As the server spelt it: `Bearer`, `DPoP`.
   public var tokenType: String
+  /// What is spent for the next tokens; nil where the provider gave none.
   public var refreshToken: Secret?
+  /// The proof of who signed in, as it came; nil without the scope `openid`.
   public var idToken: Secret?
   /// What they are bound to (RFC 9449): the access token where it is of type DPoP, the refresh token in any case.
   public var dpopKey: DPoPKey?
+  /// What the tokens may be used for: the granted scopes, or the ones asked for where the server does not say.
   public var scopes: [String]
+  /// When the access token ends.
   public var expiry: Expiry
   /// The proven claims of the first id_token, with which every later one must agree (R27).
   public var identity: IdentityFacts?
   /// False while an id_token that came on refresh could not be checked for want of keys (R27).
   public var isVerified: Bool
+  /// Who gave them.
   public var source: Source
 
   /// Who gave the tokens, and who alone may therefore see them.
@@ -47,10 +53,15 @@ public struct TokenSet: Equatable, Sendable {
 
 /// The claims that stay the same for the life of a session (OpenID Connect Core §12.2).
 public struct IdentityFacts: Equatable, Sendable {
+  /// `iss`.
   public var issuer: String
+  /// `sub`: who the user is, for this issuer.
   public var subject: String
+  /// `aud`: one or several.
   public var audience: [String]
+  /// `azp`.
   public var authorizedParty: String?
+  /// `auth_time`: when the user signed in.
   public var authTime: UnixTime?
 
   public init(

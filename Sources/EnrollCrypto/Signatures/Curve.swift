@@ -2,8 +2,11 @@
 
 /// An elliptic curve, named as JSON Web Keys name it.
 public enum Curve: String, Sendable, CaseIterable {
+  /// 256 bits, for ES256.
   case p256 = "P-256"
+  /// 384 bits, for ES384.
   case p384 = "P-384"
+  /// 521 bits, for ES512.
   case p521 = "P-521"
 
   /// Bytes of a coordinate, and of each half of a signature.
@@ -36,7 +39,10 @@ public enum Curve: String, Sendable, CaseIterable {
 
 /// What kind of key it is.
 public enum KeyKind: Equatable, Sendable {
+  /// RSA, with a modulus of so many bits.
   case rsa(bits: Int)
+  /// A point of an elliptic curve.
   case ec(Curve)
+  /// Ed25519 (RFC 8032).
   case ed25519
 }

@@ -5,8 +5,11 @@ import COpenSSL
 
 /// A signature algorithm, named as JOSE names it.
 public enum SignatureAlgorithm: String, Sendable, CaseIterable {
+  /// RSASSA-PKCS1-v1_5 with SHA-2 of so many bits (RFC 7518 §3.3).
   case RS256, RS384, RS512
+  /// RSASSA-PSS with SHA-2 of so many bits (RFC 7518 §3.5).
   case PS256, PS384, PS512
+  /// ECDSA on P-256, P-384, P-521, with SHA-2 of 256, 384, 512 bits (RFC 7518 §3.4).
   case ES256, ES384, ES512
   /// With Ed25519 only.
   case EdDSA

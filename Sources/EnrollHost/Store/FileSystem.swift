@@ -69,6 +69,7 @@ public protocol FileSystem: AnyObject, Sendable {
   func makeFolder(_ path: String) throws(FileFault)
   /// A descriptor of a folder. `path` is absolute; a symbolic link at its end is not followed.
   func openFolder(_ path: String) throws(FileFault) -> Int32
+  /// A descriptor of a file in a folder.
   func open(_ name: String, in folder: Int32, for access: FileAccess) throws(FileFault) -> Int32
   /// A file that only serves as a lock, made with mode 0600 where there is none. A forked child loses it at once.
   func openLock(_ name: String, in folder: Int32) throws(FileFault) -> Int32
@@ -82,13 +83,17 @@ public protocol FileSystem: AnyObject, Sendable {
   func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(FileFault) -> Int
   /// Disk space for the first `count` bytes, which the file then has (posix_fallocate).
   func allocate(_ descriptor: Int32, _ count: Int64) throws(FileFault)
+  /// Makes the file exactly `count` bytes long (ftruncate).
   func truncate(_ descriptor: Int32, to count: Int64) throws(FileFault)
   /// Of a file or a folder (fsync).
   func sync(_ descriptor: Int32) throws(FileFault)
+  /// Gives the file another name in the same folder, in the place of whatever had it.
   func rename(_ old: String, to new: String, in folder: Int32) throws(FileFault)
   /// As ``rename(_:to:in:)``, but fails with EEXIST where `new` exists.
   func renameNew(_ old: String, to new: String, in folder: Int32) throws(FileFault)
+  /// Removes the name of a file (unlinkat).
   func unlink(_ name: String, in folder: Int32) throws(FileFault)
+  /// Of an open descriptor (fstat).
   func status(_ descriptor: Int32) throws(FileFault) -> FileStatus
   /// Of the name itself: a symbolic link is not followed.
   func status(_ name: String, in folder: Int32) throws(FileFault) -> FileStatus

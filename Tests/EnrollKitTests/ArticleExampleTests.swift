@@ -1,0 +1,240 @@
+// The examples of the articles in Sources/EnrollKit/EnrollKit.docc, between `// example:` and `// end`. Each article shows
+// them as they stand here (Tests/ReadmeTests), and each of them runs.
+
+import EnrollKit
+import EnrollTesting
+import Foundation
+import Testing
+
+// example: browser
+struct SystemBrowser: UserAgent {
+  let openInBrowser: @Sendable (String) async -> Void  // the platform's own call
+
+  func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer {
+    await openInBrowser(url)
+    return .elsewhere  // it comes back as a link that the system hands to the app
+  }
+}
+// end
+
+// example: tests
+@Test("a token that a server refuses is renewed")
+func refused() async throws {
+  let clock = FakeClock()
+  let provider = try FakeProvider(clock: clock)
+  let client = try EnrollClient(
+    configuration: Configuration(
+      issuer: provider.issuer, clientID: "my-app", redirectURI: "com.example.app:/callback"),
+    store: .memory, transport: provider, clock: clock)
+
+  _ = try await client.signIn(using: FakeUserAgent(signingInAt: provider))
+  try await client.confirm()
+  let old = try await client.accessToken()
+  try await client.refresh()
+  #expect(try await client.accessToken() != old)
+}
+// end
+
+@Suite("The examples of the articles")
+struct ArticleExampleTests {
+  private let clock = FakeClock()
+  private let provider: FakeProvider
+  private let client: EnrollClient
+
+  init() throws {
+    provider = try FakeProvider(clock: clock)
+    client = try EnrollClient(
+      configuration: Configuration(
+        issuer: provider.issuer, clientID: "my-app", redirectURI: "com.example.app:/callback"),
+      store: .memory, transport: provider, clock: clock)
+  }
+
+  private func signIn() async throws {
+    _ = try await client.resume(provider.signIn(at: try await client.begin().url))
+    try await client.confirm()
+  }
+
+  @Test("a client is opened, and asks nobody yet")
+  func opening() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    // example: opening
+    let client = try EnrollClient(
+      configuration: Configuration(
+        issuer: "https://id.example", clientID: "my-app", redirectURI: "com.example.app:/callback",
+        scopes: ["openid", "profile", "email", "offline_access"]),
+      store: .directory(folder))
+    // end
+    client.close()
+    #expect(FileManager.default.fileExists(atPath: folder))
+  }
+
+  @Test("a sign-in with the browser as an interface")
+  func browser() async throws {
+    let (client, provider) = (client, provider)
+    let link = AsyncStream<String>.makeStream()
+    let open: @Sendable (String) async -> Void = { link.continuation.yield(provider.signIn(at: $0)) }
+    let linkReachesApp = Task {
+      for await url in link.stream {
+        // example: link
+        switch try await client.handle(url) {
+        case .registration(let state): print("The registration is \(state.kind) now.")
+        case .begun(let begun): await open(begun.url)  // a link led on
+        case .refused(let refusal): print("Offer \(refusal.offers) instead.")
+        case .logoutFinished: print("The provider's session is over too.")
+        case .unsolicited: break  // none of ours
+        }
+        // end
+        break
+      }
+    }
+    // example: sign-in
+    let state = try await client.signIn(using: SystemBrowser(openInBrowser: open))
+    if case .awaitingConfirmation(let profile) = state {
+      print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")
+      try await client.confirm()  // or retry(), when it is somebody else
+    }
+    // end
+    try await linkReachesApp.value
+    #expect(try await client.state() == .active(.confirmed))
+  }
+
+  @Test("a transaction is taken up by its id")
+  func later() async throws {
+    // example: later
+    let begun = try await client.begin(SignInOptions(loginHint: "alice@example.com"))
+    let url = begun.url  // keep begun.transactionID where another process finds it
+    // end
+    let redirect = provider.signIn(at: url)
+    async let settled = client.settled(begun.transactionID)
+    // example: resume
+    let state = try await client.resume(redirect)  // in the process that the system gave the URL
+    // end
+    #expect(state.kind == .awaitingConfirmation)
+    #expect(try await settled == state)
+  }
+
+  @Test("a token for each request")
+  func token() async throws {
+    try await signIn()
+    // example: token
+    let token = try await client.accessToken()
+    let header = "Bearer \(token)"
+    // end
+    #expect(header == "Bearer access-2")
+  }
+
+  @Test(
+    "every outcome of asking for a token has its answer", arguments: ["valid", "stale", "expired", "over"])
+  func outcomes(_ situation: String) async throws {
+    try await signIn()
+    switch situation {
+    case "stale": clock.advance(seconds: 3550)
+    case "expired": clock.advance(seconds: 3700)
+    case "over":
+      clock.advance(seconds: 3700)
+      provider.endSessions()
+    default: break
+    }
+    if situation == "stale" || situation == "expired" {
+      for _ in 1...10 { provider.next(.token, .unreachable) }
+    }
+    var (sent, told) = (0, "")
+    func send(_ token: AccessToken) { sent += 1 }
+    func tell(_ text: String) { told = text }
+    // example: outcomes
+    switch try await client.access(minimumLifetime: .seconds(30)) {
+    case .valid(let token), .stale(let token, _): send(token)
+    case .expired(_, let retryAfter, _): tell("Offline; trying again in \(retryAfter ?? 60) s.")
+    case .rejected(let reason): tell("The provider refused just now: \(reason.message)")
+    case .reauthenticate: tell("Please sign in again.")
+    case .storeLocked: tell("Unlock the device first.")
+    case .busy: tell("One moment.")
+    }
+    // end
+    #expect(sent == (situation == "valid" || situation == "stale" ? 1 : 0))
+    #expect(told.hasPrefix(["expired": "Offline", "over": "Please sign in"][situation] ?? ""))
+  }
+
+  @Test("whoever watches hears of every state")
+  func states() async throws {
+    let client = client
+    let watching = Task {
+      // example: states
+      for await state in client.states {
+        switch state {
+        case .active: print("Show the app.")
+        case .unregistered: print("Show the ways to sign in.")
+        case .renewalFailed(let failure): print("It helps to \(failure.remedy).")
+        case .registrationFailed(let error): print(error.message)
+        case .starting, .authenticating, .awaitingConfirmation: continue
+        }
+      }
+      // end
+    }
+    _ = try await client.state()
+    client.close()
+    watching.cancel()
+    await watching.value
+  }
+
+  @Test("an error says what helps")
+  func errors() async throws {
+    provider.next(.discovery, .unreachable)
+    var told = ""
+    func tell(_ key: String) { told = key }
+    // example: errors
+    do {
+      _ = try await client.begin()
+    } catch {
+      switch error.helps {
+      case .retry: tell(error.messageKey)
+      case .wait: tell(error.messageKey)  // error.retryAfterSeconds, where the server said
+      case .registerAgain: tell(error.messageKey)  // begin anew
+      case .verifyEmail, .createAccount: tell(error.messageKey)  // then confirm() again
+      case .support: print("\(error.code.name), by the \(error.blame): \(error.message)")
+      }
+    }
+    // end
+    #expect(told == "error.network")
+  }
+
+  @Test("two accounts in one store, one under a PIN")
+  func store() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let configuration = try Configuration(
+      issuer: provider.issuer, clientID: "my-app", redirectURI: "com.example.app:/callback")
+    // example: accounts
+    let work = try EnrollClient(
+      configuration: configuration, store: .directory(folder), account: AccountName("work"))
+    let home = try EnrollClient(
+      configuration: configuration, store: .directory(folder), account: AccountName("home"))
+    // end
+    work.close()
+    home.close()
+    let client = try EnrollClient(
+      configuration: configuration, store: .directory(folder), transport: provider, clock: clock)
+    _ = try await client.resume(provider.signIn(at: try await client.begin().url))
+    // example: pin
+    try await client.setPIN(Secret("1357"))
+    // In a later process:
+    let answer = try await client.unlock(pin: Secret("1357"))
+    if answer.outcome != .unlocked { print("\(answer.triesLeft) tries are left.") }
+    // end
+    #expect(answer.outcome == .unlocked)
+    client.close()
+  }
+
+  @Test("logout, and the browser's own session")
+  func logout() async throws {
+    try await signIn()
+    var opened: [String] = []
+    func open(_ url: String) { opened.append(url) }
+    // example: logout
+    if let url = try await client.logout() { open(url) }  // ends the provider's session in the browser too
+    // end
+    #expect(opened.count == 1)
+    #expect(try await client.state() == .unregistered)
+  }
+}

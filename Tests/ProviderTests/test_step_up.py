@@ -1,0 +1,83 @@
+"""Step-up beside a session at real providers (flows.md §6): what was asked for is checked on return (R26)."""
+
+from dataclasses import replace
+
+from canaille_provider import Canaille
+from cases import on_each
+from faces import Refused
+from glewlwyd_provider import Glewlwyd
+from providers import CUSTOM
+
+
+class StepUp:
+    def signed_in(self):
+        """A client with a session, its access token, and the person in the browser."""
+        client, person = self.open(), self.somebody()
+        self.sign_in(client, person)
+        return client, client.call("token.access")["accessToken"], person
+
+    def assertRefused(self, client, redirect, before):
+        """No proof, no tokens; the session beside is what it was, and still good at the provider."""
+        with self.assertRaises(Refused) as caught:
+            client.call("registration.resume", url=redirect)
+        self.assertEqual(caught.exception.status, "idTokenInvalid", caught.exception)
+        self.assertIn("R26", caught.exception.message)
+        self.assertState(client.call("registration.state")["state"], "active", "H")
+        answer = client.call("token.access")
+        self.assertValid(answer)
+        self.assertEqual(answer["accessToken"], before)
+        self.assertValid(self.refresh(client))
+        return caught.exception
+
+
+@on_each([Glewlwyd, Canaille])
+class AuthenticationClass(StepUp):
+    def test_a_class_that_the_provider_leaves_out_is_refused(self):
+        """Neither provider knows `acr`: both sign the user in as ever, and only the check on return notices."""
+        client, before, person = self.signed_in()
+        redirect = self.redirect(client, person, options={"acrValues": ["urn:example:two-factors"]})
+        self.assertIn("code=", redirect)
+        with self.provider.paced():
+            refused = self.assertRefused(client, redirect, before)
+        self.assertIn("acr", refused.message)
+
+
+@on_each([Canaille])
+class AuthenticationTime(StepUp):
+    def test_a_log_in_that_just_happened_is_proven_and_replaces_the_session(self):
+        """`auth_time` comes as a float."""
+        client, before, person = self.signed_in()
+        url = self.begin(client, options={"maxAge": 60, "prompt": "login"})["action"]["url"]
+        self.assertIn("max_age=60", url)
+        visit = person.open(url, until=CUSTOM)
+        self.assertTrue(visit.asked_for_password)
+        state = self.resume(client, visit.redirect)
+        self.assertTrue(state["profile"]["auth_time"])
+        self.assertEqual(client.call("token.access")["accessToken"], before)
+        self.confirm(client, state)
+        after = client.call("token.access")
+        self.assertValid(after)
+        self.assertNotEqual(after["accessToken"], before)
+
+
+@on_each([Glewlwyd])
+class AuthenticationTimeUnknown(StepUp):
+    def test_a_password_that_was_asked_for_again_proves_nothing_when_no_time_is_told(self):
+        """Glewlwyd 2.7.5 heeds `max_age` in the browser. But it takes `auth_time` from the session of whoever asks for
+        the tokens, which no app has, and so says 0: the user is no newer than 1970."""
+        client, before, person = self.signed_in()
+        self.provider.backdate_log_ins(3600)
+        url = self.begin(client, options={"maxAge": 60})["action"]["url"]
+        # Its "continue" comes before the password and after it.
+        pages = {page.name: page for page in self.provider.pages}
+
+        def log_in_and_go_on(page, user):
+            pages["password"].act(page, user)
+            page.locator("#password").wait_for(state="hidden")
+            page.click(pages["continue"].selector)
+
+        again = [replace(pages["password"], act=log_in_and_go_on), pages["continue"]]
+        visit = person.open(url, until=CUSTOM, pages=again)
+        self.assertTrue(visit.asked_for_password)
+        refused = self.assertRefused(client, visit.redirect, before)
+        self.assertIn("auth_time 0 ", refused.message)
