@@ -105,11 +105,16 @@ public actor Provider {
     case .otherApp: playOtherApp(request, effects: effects)
     case .hostedLogin, .signIn, .register, .emailSent, .welcome, .gatewayCallback:
       gateway(endpoint, request)
-    case .inbox: Page.inbox(gateway.mails).answer()
+    case .inbox: Page.inbox(letters).answer()
     case .assetLinks: .json(AppAssociations.android)
     case .appSiteAssociation: .json(AppAssociations.apple)
     case .control: control(request)
     }
+  }
+
+  /// What was sent so far, the gateway's and of passwordless sign-ins, oldest first.
+  private var letters: [Letter] {
+    (gateway.mails.map(Letter.init) + passwordless.messages.map(Letter.init)).sorted { $0.at < $1.at }
   }
 
   /// Those that were set up, and the sandbox's own.
