@@ -116,13 +116,13 @@ extension Engine {
 
     switch verified.answer {
     case .error(let error):
-      var settlement = try settle(verified.transaction, failed: verified.transaction.explained(error))
       // No automatic step on the word of an answer without iss, where every answer has one (R17).
       let isIdentified =
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
-      if verified.transaction.isSilentFallback, error.asksForUser, isIdentified {
-        settlement.silentFallback = verified.transaction
-      }
+      let goesOn = verified.transaction.isSilentFallback && error.asksForUser && isIdentified
+      var settlement = try settle(
+        verified.transaction, failed: verified.transaction.explained(error), isReported: !goesOn)
+      if goesOn { settlement.silentFallback = verified.transaction }
       return settlement
     case .code(let code):
       try apply(.advanced(transactionID: verified.transaction.id, step: .exchanging))
