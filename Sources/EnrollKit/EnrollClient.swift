@@ -318,6 +318,7 @@ public struct EnrollClient: Sendable {
   /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Asks nobody.
   /// - Parameters:
   ///   - method: as it is sent.
+  ///   - url: of the request, https, without a fragment; its query does not count (RFC 9449 §4.2).
   ///   - nonce: what the server demanded in `DPoP-Nonce`; nil: the last one of that server.
   ///   - accessToken: the one that the request carries; nil: the present one.
   /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs none; `.reauthenticate`.

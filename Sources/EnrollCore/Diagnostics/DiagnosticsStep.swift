@@ -49,8 +49,8 @@ extension Engine {
 }
 
 extension EnrollError {
-  /// As ``Engine/diagnostics()`` shows it. - Parameter time: when it happened, where that is known.
-  public func shown(at time: UnixTime?) -> JSON {
+  /// As diagnostics show it. - Parameter time: when it happened, where that is known.
+  package func shown(at time: UnixTime?) -> JSON {
     .object([
       ("at", time.map { .integer($0.seconds) }), ("status", .string(code.name)),
       ("blame", .string(blame.rawValue)), ("message", .string(message)), ("field", field.map { .string($0) }),
