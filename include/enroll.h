@@ -915,6 +915,7 @@ enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, en
 /** Guards what is kept of the account with a PIN of 4 to 64 bytes. The account stays open in this process; every
  *  other one answers ENROLL_E_STORE_LOCKED, field "pin", until enroll_pin_unlock. Whoever holds the store's key can try
  *  all short PINs. Takes a good part of a second, as the functions below do.
+ *  Ends ENROLL_STEP_PIN: the profile that waited for it is shown (G) or, without confirmation, confirmed (H).
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (it has one, or nothing is kept yet); ENROLL_E_UNSUPPORTED (the store is
  *  in memory); [store]; [call].
  *  Command: pin.set. */

@@ -105,6 +105,7 @@ extension Configuration {
       sessionIDField: fields?["sessionId"]?.string ?? "sessionId",
       linkField: fields?["link"]?.string ?? "link",
       artefactIDField: fields?["artefactId"]?.string ?? "artefactId",
-      allowedLinks: (object["allowedLinks"]?.array ?? []).compactMap { $0.string })
+      allowedLinks: (object["allowedLinks"]?.array ?? []).compactMap { $0.string },
+      requiresPIN: object["requirePin"]?.bool ?? false)
   }
 }

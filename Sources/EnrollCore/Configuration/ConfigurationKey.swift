@@ -237,6 +237,10 @@ extension Configuration {
       ConfigurationKey(
         "allowedLinks", or: ["allowed_links"], .list(.url), required: true,
         "Beginnings of links that may be opened, each up to the end of a whole host or path segment."),
+      ConfigurationKey(
+        "requirePin", or: ["require_pin"], .boolean,
+        "Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default."
+      ),
     ]
   }
 

@@ -47,6 +47,7 @@ enum Sample {
     record.provisionalProfile = JSONObject([("sub", .string("t"))])
     record.registrationType = "SOCIAL"
     record.provisionalRegistrationType = "PASSWORDLESS"
+    record.pinTransactionID = "t-1"
     record.transactions = [transaction]
     record.renewalIntent = RenewalIntent(
       attempt: "attempt", tokenEpoch: 7, refreshTokenHash: "hash", bootID: "boot-7",
