@@ -774,10 +774,10 @@ enroll_status enroll_registration_handle_link(enroll_client *client, const char 
                                               int64_t timeout_ms, int32_t *kind, int32_t *offers,
                                               enroll_transaction *transaction, enroll_buf *url, enroll_error *error);
 
-/** One door for every URL that reaches an app. `kind` gets ENROLL_URL_*; `state` is written for
- *  ENROLL_URL_REGISTRATION only, `transaction` and `next_url` (which may be NULL for a client without links) for
- *  ENROLL_URL_BEGUN only, `offers` where a link led nowhere. A fallback that found nobody signed in at the provider is
- *  followed by an ordinary sign-in: ENROLL_URL_BEGUN.
+/** One door for every URL that reaches an app. `kind` gets ENROLL_URL_*; `state` is written for ENROLL_URL_REGISTRATION
+ *  only, `transaction` and `next_url` (which may be NULL for a client without links) for ENROLL_URL_BEGUN only,
+ *  `offers` where a link led nowhere. A fallback that found nobody signed in at the provider is followed by an
+ *  ordinary sign-in: ENROLL_URL_BEGUN.
  *  Returns ENROLL_OK; what enroll_registration_resume and enroll_registration_handle_link return, ENROLL_E_UNSOLICITED
  *  and ENROLL_E_REDIRECT_MISMATCH excepted.
  *  Command: url.handle. */
@@ -841,7 +841,8 @@ typedef struct enroll_access {
   enroll_status reason;
   /** When the token ends, by this device's clock: seconds since 1970. */
   int64_t expires_at;
-  /** As the server spelt it: "Bearer". */
+  /** As the server spelt it: "Bearer", "DPoP". A DPoP token goes into `Authorization: DPoP TOKEN`, beside a proof by
+   *  enroll_dpop_proof. */
   char token_type[ENROLL_TOKEN_TYPE_CAPACITY];
 } enroll_access;
 
@@ -883,6 +884,30 @@ enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, en
  *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the provider has no revocation); [network]; [store]; [wait]; [call].
  *  Command: token.revoke. Source: RFC 7009. */
 enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enroll_error *error);
+
+/* Which of the session's tokens. */
+/** The access token. */
+#define ENROLL_TOKEN_ACCESS 0
+/** The refresh token. */
+#define ENROLL_TOKEN_REFRESH 1
+
+/** Asks the provider what it holds of a token, ENROLL_TOKEN_*, which is not handed out: a JSON object whose member
+ *  `active` is true or false. An access token that is due is renewed first. `claims` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (no such endpoint); ENROLL_E_NOT_FOUND (no such token); ENROLL_E_OAUTH (the
+ *  provider tells this client nothing); what enroll_token_access returns; [network]; [wait]; [call].
+ *  Command: token.introspect. Source: RFC 7662. */
+enroll_status enroll_token_introspect(enroll_client *client, int32_t token, int64_t timeout_ms, enroll_buf *claims,
+                                      enroll_error *error);
+
+/** Makes the proof for one request of the host's own that carries a token of type "DPoP", for the request's header
+ *  `DPoP`. `method` as it is sent; `url` https, without user information and fragment, at most 16 KiB. `nonce` is what
+ *  the server demanded in `DPoP-Nonce` (at most 1024 bytes), or not given: the last one of that server. `access_token`
+ *  is the token that the request carries, or not given: the present one. Asks nobody. `proof` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (the token is a Bearer token); ENROLL_E_REAUTHENTICATE; [store]; [call].
+ *  Command: dpop.proof. Source: RFC 9449 4.2, 7, 9. */
+enroll_status enroll_dpop_proof(enroll_client *client, const char *method, size_t method_size, const char *url,
+                                size_t url_size, const char *nonce, size_t nonce_size, const char *access_token,
+                                size_t access_token_size, enroll_buf *proof, enroll_error *error);
 
 /** How a token calls back. `access` and `token` are NULL unless `status` is ENROLL_OK, `error` is NULL if it is.
  *  `token` is terminated by a NUL that `token_size` does not count, and is wiped when the callback returns. */
@@ -943,6 +968,7 @@ enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, en
 /** Guards what is kept of the account with a PIN of 4 to 64 bytes. The account stays open in this process; every
  *  other one answers ENROLL_E_STORE_LOCKED, field "pin", until enroll_pin_unlock. Whoever holds the store's key can try
  *  all short PINs. Takes a good part of a second, as the functions below do.
+ *  Ends ENROLL_STEP_PIN: the profile that waited for it is shown (G) or, without confirmation, confirmed (H).
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (it has one, or nothing is kept yet); ENROLL_E_UNSUPPORTED (the store is
  *  in memory); [store]; [call].
  *  Command: pin.set. */
@@ -967,6 +993,13 @@ enroll_status enroll_pin_change(enroll_client *client, const char *pin, size_t p
  *  Command: pin.remove. */
 enroll_status enroll_pin_remove(enroll_client *client, const char *pin, size_t pin_size, int32_t *outcome,
                                 int64_t *tries_left, int64_t *retry_after, enroll_error *error);
+
+/** Everything that support needs in one JSON object for people: versions, configuration, provider, state, expiries,
+ *  store, transactions and the last errors; no token, code, key or PIN, and nothing about the user. Asks nobody.
+ *  `diagnostics` must not be NULL.
+ *  Returns ENROLL_OK; [call].
+ *  Command: diagnostics.export. */
+enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagnostics, enroll_error *error);
 
 /* ---- Logging out ---------------------------------------------------------------------------------------------- */
 

@@ -57,6 +57,17 @@ public func enroll_account_read(
   }
 }
 
+@_cdecl("enroll_diagnostics_export") @implementation
+public func enroll_diagnostics_export(_ client: Handle?, _ diagnostics: BufferOut?, _ error: ErrorOut?)
+  -> enroll_status
+{
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let output = try require(diagnostics, "diagnostics")
+    output.pointee = try enroll_buf(JSON.object(try handle.client.diagnostics()).serialized())
+  }
+}
+
 @_cdecl("enroll_logout_begin") @implementation
 public func enroll_logout_begin(
   _ client: Handle?, _ local_only: Int32, _ timeout_ms: Int64, _ url: BufferOut?, _ error: ErrorOut?

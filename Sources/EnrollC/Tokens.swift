@@ -4,6 +4,7 @@ public import CEnroll
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollJSON
 
 extension AccessOutcome {
   /// The token where there is one to hand out.
@@ -167,6 +168,45 @@ public func enroll_token_revoke(_ client: Handle?, _ timeout_ms: Int64, _ error:
   reporting(to: error) { () throws(EnrollError) in
     let handle = try ClientHandle.find(client)
     try handle.client.revoke(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_token_introspect") @implementation
+public func enroll_token_introspect(
+  _ client: Handle?, _ token: Int32, _ timeout_ms: Int64, _ claims: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let claims = try require(claims, "claims")
+    let subject: Introspection.Subject
+    switch token {
+    case ENROLL_TOKEN_ACCESS: subject = .accessToken
+    case ENROLL_TOKEN_REFRESH: subject = .refreshToken
+    default:
+      throw EnrollError(.invalidArgument, "token is ENROLL_TOKEN_*, \(token) came", field: "token")
+    }
+    let told = try handle.client.introspect(
+      subject, until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+    claims.pointee = try enroll_buf(JSON.object(told).serialized())
+  }
+}
+
+@_cdecl("enroll_dpop_proof") @implementation
+public func enroll_dpop_proof(
+  _ client: Handle?, _ method: TextIn?, _ method_size: Int, _ url: TextIn?, _ url_size: Int,
+  _ nonce: TextIn?, _ nonce_size: Int, _ access_token: TextIn?, _ access_token_size: Int,
+  _ proof: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let proof = try require(proof, "proof")
+    let token = try TextInput(access_token, access_token_size, "access_token").text(limit: TextLimit.json)
+    let made = try handle.client.dpopProof(
+      method: try TextInput(method, method_size, "method").requiredText(limit: TextLimit.name),
+      url: try TextInput(url, url_size, "url").requiredText(limit: TextLimit.url),
+      nonce: try TextInput(nonce, nonce_size, "nonce").text(limit: TextLimit.url),
+      accessToken: token.map { Secret($0) })
+    proof.pointee = try enroll_buf(made)
   }
 }
 

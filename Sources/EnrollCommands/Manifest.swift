@@ -1,6 +1,7 @@
 // The command surface as one JSON document: what bindings, documentation and tests read, so that nothing can drift.
 
 public import EnrollCore
+import EnrollHost
 public import EnrollJSON
 
 public enum Manifest {
@@ -11,8 +12,8 @@ public enum Manifest {
     .object([
       ("manifest", .integer(format)),
       ("name", .string("EnrollKit")),
-      ("version", .string(Version.string)),
-      ("abi", .integer(Int64(Version.abi))),
+      ("version", .string(LibraryVersion.string)),
+      ("abi", .integer(Int64(LibraryVersion.abi))),
       ("schemaDialect", .string(Schema.dialect)),
       ("commands", .array(CommandTable.all.map { $0.document })),
       ("events", .array(EventKind.all.map { $0.document })),

@@ -306,6 +306,33 @@ public struct EnrollClient: Sendable {
     }
   }
 
+  /// What the provider says of one of the session's tokens: `active`, and what else it tells (RFC 7662 §2.2).
+  /// - Throws: `.unsupported` without an endpoint, `.notFound` without such a token, `.oauth` when the provider tells
+  ///   this client nothing.
+  public func introspect(
+    _ subject: Introspection.Subject = .accessToken
+  ) async throws(EnrollError) -> JSONObject {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.introspect(subject, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// The proof for one request of yours that carries an access token of type `DPoP` (``AccessToken/tokenType``):
+  /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Asks nobody.
+  /// - Parameters:
+  ///   - method: as it is sent.
+  ///   - url: of the request, https, without a fragment; its query does not count (RFC 9449 §4.2).
+  ///   - nonce: what the server demanded in `DPoP-Nonce`; nil: the last one of that server.
+  ///   - accessToken: the one that the request carries; nil: the present one.
+  /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs none; `.reauthenticate`.
+  public func dpopProof(
+    method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
+  ) async throws(EnrollError) -> String {
+    try await offload { client, _, _ throws(EnrollError) in
+      try client.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
+    }
+  }
+
   /// Tells the server to forget the session's tokens, and forgets them here.
   public func revoke() async throws(EnrollError) {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -333,10 +360,17 @@ public struct EnrollClient: Sendable {
     try await offload { client, _, _ throws(EnrollError) in try client.readAccount() }
   }
 
+  /// Everything that support needs, as JSON for people: versions, configuration, provider, state, expiries, store,
+  /// transactions and the last errors; no token, code, key or PIN, and nothing about the user. Asks nobody.
+  public func diagnostics() async throws(EnrollError) -> JSONObject {
+    try await offload { client, _, _ throws(EnrollError) in try client.diagnostics() }
+  }
+
   // MARK: PIN
 
   /// Guards what is kept of the account with a PIN of 4 to 64 bytes; it stays open in this process, and every other one
-  /// gets `.storeLocked` until ``unlock(pin:)``. Whoever holds the store's key can try all short PINs.
+  /// gets `.storeLocked` until ``unlock(pin:)``. Whoever holds the store's key can try all short PINs. Ends the step
+  /// `pin`: the profile that waited for it is shown or, without confirmation, confirmed.
   /// - Throws: `.illegalState` when it has one, or nothing is kept yet; `.unsupported` for a store in memory.
   public func setPIN(_ pin: Secret) async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.setPIN(pin) }

@@ -33,6 +33,10 @@ public struct SandboxOptions: Sendable {
   /// How long the name of a pushed request works.
   public var pushedRequestLifetimeSeconds: Int64 = 60
   public var gateway = GatewayOptions()
+  /// Tokens bound to a key (RFC 9449).
+  public var dpop = Offer.off
+  /// Every proof needs the nonce of the last answer (RFC 9449 §8).
+  public var demandsNonces = false
   /// Seconds since 1970. A fake clock may stand in.
   public var clock: @Sendable () -> Int64 = SystemTime.now
   /// Gets one line per request, without secrets.

@@ -26,6 +26,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case deviceAuthorization
     /// Where a one-time code or a link is asked for.
     case passwordless
+    /// RFC 7662; wants the access token that it is asked about, or its refresh token's, in the header.
+    case introspection
     /// RFC 9126; announced with ``Settings/takesPushedRequests``.
     case pushed
     /// The host's back end (flows.md §7).
@@ -65,6 +67,10 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var issued = 0
     /// Queries by the names that clients got.
     var pushed: [String: String] = [:]
+    /// Thumbprints of the keys that access tokens are bound to.
+    var bound: [String: String] = [:]
+    /// Of proofs: each works once.
+    var identifiers: Set<String> = []
     var revoked: [String] = []
     var settings = Settings()
   }
@@ -76,6 +82,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var challenge: String
     var redirectURI: String
     var hasOpenID: Bool
+    /// Of the key that its tokens are bound to.
+    var thumbprint: String?
   }
 
   /// What the provider says of itself and puts into tokens.
@@ -90,6 +98,12 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     public var rotates = true
     /// Whether a renewal brings an id_token too.
     public var givesIDTokenOnRefresh = true
+    /// Announces DPoP with these algorithms, and binds tokens to the key of whoever proves one (RFC 9449).
+    public var dpopAlgorithms: [String] = []
+    /// Answers Bearer tokens to those who prove a key, too.
+    public var answersBearer = false
+    /// What every proof must hold; a request without it is refused, and told.
+    public var dpopNonce: String?
     /// Announces an endpoint for pushed authorization requests.
     public var takesPushedRequests = false
     /// Edits the claims before they are signed.
@@ -155,7 +169,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
         clientID: query["client_id"] ?? "", subject: state.settings.subject, nonce: query["nonce"],
         challenge: query["code_challenge"] ?? "",
         redirectURI: query["redirect_uri"] ?? "",
-        hasOpenID: (query["scope"] ?? "").split(separator: " ").contains("openid"))
+        hasOpenID: (query["scope"] ?? "").split(separator: " ").contains("openid"),
+        thumbprint: query["dpop_jkt"])
       return code
     }
     return
@@ -214,6 +229,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case issuer + "/userinfo": .userinfo
     case issuer + "/revoke": .revocation
     case issuer + "/par": .pushed
+    case issuer + "/introspect": .introspection
     case issuer + "/device": .deviceAuthorization
     case issuer + "/check": .registrationCheck
     case issuer + "/profile": .profileUpdate
@@ -225,17 +241,51 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   private func answer(_ request: HTTPRequest, _ endpoint: Endpoint) -> HTTPResponse {
     switch endpoint {
-    case .discovery: json(200, discovery())
-    case .keys: json(200, keys())
-    case .token: token(form(request))
-    case .userinfo: userinfo()
-    case .revocation: revoke(form(request))
-    case .pushed: push(request)
-    case .deviceAuthorization: authorizeDevice(form(request))
-    case .registrationCheck: registrationCheck()
-    case .profileUpdate, .errorReport: HTTPResponse(status: 204)
-    case .passwordless: startPasswordless(request)
+    case .discovery: return json(200, discovery())
+    case .keys: return json(200, keys())
+    case .deviceAuthorization: return authorizeDevice(form(request))
+    case .revocation: return revoke(form(request))
+    case .registrationCheck: return registrationCheck()
+    case .profileUpdate, .errorReport: return HTTPResponse(status: 204)
+    case .passwordless: return startPasswordless(request)
+    case .token, .userinfo, .pushed, .introspection:
+      let thumbprint: String?
+      switch proof(of: request, endpoint) {
+      case .none: thumbprint = nil
+      case .good(let key): thumbprint = key
+      case .refused(let refusal): return refusal
+      }
+      switch endpoint {
+      case .token: return token(form(request), thumbprint)
+      case .userinfo: return userinfo(request, thumbprint)
+      case .introspection: return introspect(request, thumbprint)
+      default: return push(request, thumbprint)
+      }
     }
+  }
+
+  private enum Proof {
+    case none
+    case good(String)
+    case refused(HTTPResponse)
+  }
+
+  private func proof(of request: HTTPRequest, _ endpoint: Endpoint) -> Proof {
+    let settings = state.withLock { $0.settings }
+    guard !settings.dpopAlgorithms.isEmpty, request.headers.contains(where: { $0.name == "DPoP" }) else {
+      return .none
+    }
+    let now = clock.wallTime() + settings.clockOffsetSeconds
+    guard let proof = CheckedProof(of: request, now: now),
+      state.withLock({ $0.identifiers.insert(proof.identifier).inserted })
+    else { return .refused(refusal("invalid_dpop_proof")) }
+    guard let nonce = settings.dpopNonce, proof.nonce != nonce else { return .good(proof.thumbprint) }
+    var demand = endpoint == .userinfo ? HTTPResponse(status: 401) : refusal("use_dpop_nonce")
+    if endpoint == .userinfo {
+      demand.headers.append(HTTPHeader("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#))
+    }
+    demand.headers.append(HTTPHeader("DPoP-Nonce", nonce))
+    return .refused(demand)
   }
 
   private func discovery() -> JSON {
@@ -244,6 +294,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       ("token_endpoint", .string(issuer + "/token")), ("jwks_uri", .string(issuer + "/keys")),
       ("userinfo_endpoint", .string(issuer + "/userinfo")),
       ("revocation_endpoint", .string(issuer + "/revoke")),
+      ("introspection_endpoint", .string(issuer + "/introspect")),
       ("end_session_endpoint", .string(issuer + "/logout")),
       ("device_authorization_endpoint", .string(issuer + "/device")),
       ("response_types_supported", .array([.string("code")])),
@@ -251,6 +302,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       ("authorization_response_iss_parameter_supported", .bool(true)),
     ])
     let settings = state.withLock { $0.settings }
+    if !settings.dpopAlgorithms.isEmpty {
+      document["dpop_signing_alg_values_supported"] = .array(settings.dpopAlgorithms.map { .string($0) })
+    }
     if settings.takesPushedRequests {
       document["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
     }
@@ -274,24 +328,28 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     ])
   }
 
-  private func token(_ form: [String: String]) -> HTTPResponse {
+  private func token(_ form: [String: String], _ thumbprint: String?) -> HTTPResponse {
     switch form["grant_type"] {
     case "authorization_code":
-      guard let grant = state.withLock({ $0.codes.removeValue(forKey: form["code"] ?? "") }),
+      guard var grant = state.withLock({ $0.codes.removeValue(forKey: form["code"] ?? "") }),
         grant.redirectURI == form["redirect_uri"], grant.clientID == form["client_id"],
+        grant.thumbprint == nil || grant.thumbprint == thumbprint,
         let digest = try? Digest.sha256.hash(Array((form["code_verifier"] ?? "").utf8)),
         Base64URL.encode(digest) == grant.challenge
       else { return refusal("invalid_grant") }
+      grant.thumbprint = thumbprint
       return tokens(for: grant, isRefresh: false)
     case "refresh_token":
       let given = form["refresh_token"] ?? ""
-      let grant = state.withLock { state in
-        state.settings.rotates ? state.refreshTokens.removeValue(forKey: given) : state.refreshTokens[given]
+      let grant = state.withLock { state -> Grant? in
+        guard state.refreshTokens[given]?.thumbprint == thumbprint else { return nil }
+        return state.settings.rotates
+          ? state.refreshTokens.removeValue(forKey: given) : state.refreshTokens[given]
       }
       guard let grant else { return refusal("invalid_grant") }
       return tokens(for: grant, isRefresh: true)
     case "http://auth0.com/oauth/grant-type/passwordless/otp": return redeemOneTimeCode(form)
-    case "urn:ietf:params:oauth:grant-type:device_code": return poll(form["device_code"] ?? "")
+    case "urn:ietf:params:oauth:grant-type:device_code": return poll(form["device_code"] ?? "", thumbprint)
     default: return refusal("unsupported_grant_type")
     }
   }
@@ -341,12 +399,13 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   }
 
   /// RFC 8628 §3.5.
-  private func poll(_ deviceCode: String) -> HTTPResponse {
+  private func poll(_ deviceCode: String, _ thumbprint: String?) -> HTTPResponse {
     let (grant, error) = state.withLock { state -> (Grant?, String?) in
       if let error = state.settings.deviceError { return (nil, error) }
       return (state.deviceCodes.removeValue(forKey: deviceCode), nil)
     }
-    guard let grant else { return refusal(error ?? "invalid_grant") }
+    guard var grant else { return refusal(error ?? "invalid_grant") }
+    grant.thumbprint = thumbprint
     return tokens(for: grant, isRefresh: false)
   }
 
@@ -359,12 +418,14 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       return (state.issued, state.settings)
     }
     let access = "access-\(number)"
+    let isBound = grant.thumbprint != nil && !settings.answersBearer
+    if isBound { state.withLock { $0.bound[access] = grant.thumbprint } }
     let givesRefreshToken = settings.givesRefreshToken && (!isRefresh || settings.rotates)
     let givesIDToken = grant.hasOpenID && (!isRefresh || settings.givesIDTokenOnRefresh)
     return json(
       200,
       .object([
-        ("access_token", .string(access)), ("token_type", .string("Bearer")),
+        ("access_token", .string(access)), ("token_type", .string(isBound ? "DPoP" : "Bearer")),
         ("expires_in", settings.lifetime),
         ("refresh_token", givesRefreshToken ? .string("refresh-\(number)") : nil),
         ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),
@@ -386,7 +447,23 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     return signed + "." + Base64URL.encode(signature)
   }
 
-  private func userinfo() -> HTTPResponse {
+  private func introspect(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {
+    guard isShown(request, thumbprint) else { return HTTPResponse(status: 401) }
+    let token = form(request)["token"] ?? ""
+    let isKnown = state.withLock { $0.refreshTokens[token] != nil } || token.hasPrefix("access-")
+    return json(200, .object([("active", .bool(isKnown)), ("client_id", .string("native"))]))
+  }
+
+  /// Whether the request shows an access token as its type wants it.
+  private func isShown(_ request: HTTPRequest, _ thumbprint: String?) -> Bool {
+    let given = request.headers.first { $0.name == "Authorization" }?.value ?? ""
+    let words = given.split(separator: " ")
+    let bound = state.withLock { $0.bound[words.count == 2 ? String(words[1]) : ""] }
+    return words.count == 2 && bound == thumbprint && words[0] == (bound == nil ? "Bearer" : "DPoP")
+  }
+
+  private func userinfo(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {
+    guard isShown(request, thumbprint) else { return HTTPResponse(status: 401) }
     let settings = state.withLock { $0.settings }
     var claims = JSONObject([
       ("sub", .string(settings.userinfoSubject ?? settings.subject)),
@@ -403,7 +480,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     return json(200, .object(answer))
   }
 
-  private func push(_ request: HTTPRequest) -> HTTPResponse {
+  private func push(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {
+    let named = form(request)["dpop_jkt"]
+    guard thumbprint == nil || named == thumbprint else { return refusal("invalid_dpop_proof") }
     let name = state.withLock { state -> String in
       state.issued += 1
       let name = "urn:ietf:params:oauth:request_uri:\(state.issued)"

@@ -63,6 +63,12 @@
         "What the gateway's e-mails link to, with {activationToken} in it; its own welcome page by default.")
     var activationLink: String?
 
+    @Option(help: "Tokens bound to a key (RFC 9449): off, offered or required.")
+    var dpop: SandboxOptions.Offer = .off
+
+    @Flag(help: "Every proof needs the nonce of the last answer (RFC 9449).")
+    var demandNonces = false
+
     @Flag(help: "Print a configuration for EnrollKit and exit.")
     var printConfig = false
 
@@ -124,6 +130,8 @@
       options.deviceIntervalSeconds = deviceInterval
       options.gateway.isUsed = gateway
       options.gateway.activationLink = activationLink
+      options.dpop = dpop
+      options.demandsNonces = demandNonces
       options.algorithms = [algorithm] + SignatureAlgorithm.allCases.filter { $0 != algorithm }
       if !quiet { options.log = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) } }
       return options

@@ -2,12 +2,13 @@
 
 import CPosix
 import EnrollCommands
+import EnrollHost
 import EnrollJSON
 
 switch Arguments.read() {
 case .serve(let level): exit(Daemon.serve(Log(level)))
 case .help: print(Arguments.help, terminator: "")
-case .version: print("enrolld \(Version.string)")
+case .version: print("enrolld \(LibraryVersion.string)")
 case .manifest: print(String(decoding: Manifest.json.serialized(), as: UTF8.self))
 case .refused: exit(2)
 }

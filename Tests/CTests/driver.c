@@ -298,6 +298,30 @@ static enroll_status token_revoke(json_t *parameters, json_t **result) {
   return enroll_token_revoke(client, timeout_of(parameters), &error);
 }
 
+static enroll_status token_introspect(json_t *parameters, json_t **result) {
+  enroll_buf claims = ENROLL_BUF_INIT;
+  text token = text_of(parameters, "token");
+  int32_t which = token.data != NULL && strcmp(token.data, "refreshToken") == 0 ? ENROLL_TOKEN_REFRESH : ENROLL_TOKEN_ACCESS;
+  enroll_status status = enroll_token_introspect(client, which, timeout_of(parameters), &claims, &error);
+  if (status != ENROLL_OK) return status;
+  json_t *told = json_of_buffer(&claims);
+  *result = json_pack("{s:b}", "active", json_is_true(json_object_get(told, "active")));
+  json_object_set_new(*result, "claims", told);
+  enroll_buf_free(&claims);
+  return status;
+}
+
+static enroll_status dpop_proof(json_t *parameters, json_t **result) {
+  enroll_buf proof = ENROLL_BUF_INIT;
+  text method = text_of(parameters, "method"), url = text_of(parameters, "url");
+  text nonce = text_of(parameters, "nonce"), token = text_of(parameters, "accessToken");
+  enroll_status status = enroll_dpop_proof(client, method.data, method.size, url.data, url.size, nonce.data, nonce.size,
+                                           token.data, token.size, &proof, &error);
+  if (status == ENROLL_OK) *result = json_pack("{s:s}", "proof", proof.data);
+  enroll_buf_free(&proof);
+  return status;
+}
+
 static enroll_status answer_claims(enroll_status status, enroll_buf *claims, json_t **result) {
   if (status != ENROLL_OK) return status;
   *result = json_object();
@@ -333,6 +357,17 @@ static enroll_status account_read(json_t *parameters, json_t **result) {
   enroll_buf_free(&id_token);
   enroll_buf_free(&access_token);
   enroll_buf_free(&type);
+  return status;
+}
+
+static enroll_status diagnostics_export(json_t *parameters, json_t **result) {
+  enroll_buf diagnostics = ENROLL_BUF_INIT;
+  (void)parameters;
+  enroll_status status = enroll_diagnostics_export(client, &diagnostics, &error);
+  if (status != ENROLL_OK) return status;
+  *result = json_object();
+  json_object_set_new(*result, "diagnostics", json_of_buffer(&diagnostics));
+  enroll_buf_free(&diagnostics);
   return status;
 }
 
@@ -416,9 +451,12 @@ static const struct {
     {"token.access", token_access},
     {"token.refresh", token_refresh},
     {"token.revoke", token_revoke},
+    {"token.introspect", token_introspect},
+    {"dpop.proof", dpop_proof},
     {"identity.profile", identity_profile},
     {"identity.userinfo", identity_userinfo},
     {"account.read", account_read},
+    {"diagnostics.export", diagnostics_export},
     {"pin.set", pin_set},
     {"pin.unlock", pin_unlock},
     {"pin.change", pin_change},

@@ -48,7 +48,6 @@ static char room[64];
   F(registration_confirm, enroll_registration_confirm(client, &state, error))                                    \
   F(registration_retry, enroll_registration_retry(client, 0, &state, error))                                     \
   F(registration_cancel, enroll_registration_cancel(client, NULL, 0, &state, error))                             \
-  F(registration_deregister, enroll_registration_deregister(client, 0, NULL, &state, error))                     \
   F(registration_clear, enroll_registration_clear(client, &state, error))                                        \
   F(url_handle, enroll_url_handle(client, "a:/b", 4, 0, NULL, &state, NULL, NULL, NULL, error))                  \
   F(handle_link, enroll_registration_handle_link(client, "a:/b", 4, 0, NULL, NULL, NULL, &buffer, error))        \
@@ -56,13 +55,16 @@ static char room[64];
   F(token_copy, enroll_token_copy(client, 0, 0, room, sizeof room, NULL, NULL, error))                           \
   F(token_refresh, enroll_token_refresh(client, 0, &access_info, &buffer, error))                                \
   F(token_revoke, enroll_token_revoke(client, 0, error))                                                         \
+  F(token_introspect, enroll_token_introspect(client, ENROLL_TOKEN_ACCESS, 0, &buffer, error))                     \
+  F(dpop_proof, enroll_dpop_proof(client, "GET", 3, "https://a/", 10, NULL, 0, NULL, 0, &buffer, error))          \
   F(identity_profile, enroll_identity_profile(client, &buffer, error))                                           \
   F(identity_userinfo, enroll_identity_userinfo(client, 0, &buffer, error))                                      \
+  F(diagnostics_export, enroll_diagnostics_export(client, &buffer, error))                                       \
   F(pin_set, enroll_pin_set(client, "1234", 4, error))                                                           \
   F(pin_unlock, enroll_pin_unlock(client, "1234", 4, NULL, NULL, NULL, error))                                   \
   F(pin_change, enroll_pin_change(client, "1234", 4, "5678", 4, NULL, NULL, NULL, error))                        \
   F(pin_remove, enroll_pin_remove(client, "1234", 4, NULL, NULL, NULL, error))                                   \
-  F(account_read, enroll_account_read(client, NULL, NULL, NULL, NULL, NULL, error))                              \
+  F(account_read, enroll_account_read(client, NULL, NULL, NULL, NULL, NULL, error))                                    \
   F(logout_begin, enroll_logout_begin(client, 1, 0, &buffer, error))                                             \
   F(logout_resume, enroll_logout_resume(client, "a:/b", 4, error))                                               \
   F(events_unsubscribe, enroll_events_unsubscribe(client, 1, error))                                             \

@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollCrypto
+import EnrollHost
 import EnrollJSON
 import Testing
 
@@ -21,7 +22,7 @@ struct ValueCommandTests {
   @Test("system.describe tells the version, the flavour and every command")
   func describe() throws {
     let described = try call("system.describe")
-    #expect(described["version"] == .string(Version.string))
+    #expect(described["version"] == .string(LibraryVersion.string))
     #expect(described["flavour"] == .string("standard"))
     #expect(described["commands"]?.array?.count == CommandTable.all.count)
   }

@@ -4,6 +4,7 @@ import os
 
 from cases import CUSTOM, on_each_face
 from person import Person
+from processes import wait_until
 from sandbox import parameter
 
 LINK = "https://app.example/welcome/{activationToken}"
@@ -297,6 +298,19 @@ class EmailLinks:
         self.assertState(
             self.resume(client, self.sandbox.play(first["action"]["url"])), "awaitingConfirmation", "G"
         )
+
+    def test_a_silent_sign_in_that_needs_the_user_is_no_failure_to_report(self):
+        client = self.open(errorReportUri=f"{self.sandbox.issuer}/app/error-report")
+        self.begin(client)
+        refused = Person(self.sandbox).open(self.follow(client, FALLBACK)["action"]["url"]).left
+        self.assertEqual(parameter(refused, "error"), "login_required")
+        ordinary = self.follow(client, refused)["action"]["url"]
+        # A failure of the ordinary sign-in is one; the outbox tells it in the order of the failures.
+        denied = self.sandbox.control("settle", url=ordinary, error="access_denied")["redirect"]
+        self.assertRefused("accessDenied", client, "url.handle", url=denied)
+        wait_until(lambda: self.sandbox.control("received")["messages"], "the report")
+        codes = [report["body"]["code"] for report in self.sandbox.control("received")["messages"]]
+        self.assertEqual(codes, ["accessDenied"])
 
     def test_the_outcome_of_a_silent_sign_in_is_typed(self):
         client, stranger = self.open(), Person(self.sandbox)

@@ -3,12 +3,26 @@
 from cases import CUSTOM, on_each_face
 
 
-@on_each_face
-class OtherApp:
-    """Init, the other app's link, its way back, complete."""
-
+class WithOtherApp:
     def provide(self):
         return self.own_sandbox()
+
+    def settings(self, **more):
+        base = f"{self.sandbox.issuer}/other-app"
+        return {"initUri": f"{base}/init", "completeUri": f"{base}/complete", "allowedLinks": [base], **more}
+
+    def open_other(self, **settings):
+        return self.open(anotherApp=self.settings(**settings))
+
+    def begin_other(self, client):
+        begun = self.begin(client, kind="anotherApp")
+        self.assertEqual(begun["action"]["type"], "openOtherApp")
+        return begun
+
+
+@on_each_face
+class OtherApp(WithOtherApp):
+    """Init, the other app's link, its way back, complete."""
 
     def test_the_whole_way_in_another_process(self):
         begun = self.begin_other(beginner := self.open_other())
@@ -101,15 +115,94 @@ class OtherApp:
         )
         self.assertEqual(self.sandbox.control("counts")["counts"]["otherAppComplete"], 1)
 
-    def open_other(self, **settings):
-        base = f"{self.sandbox.issuer}/other-app"
-        return self.open(
-            anotherApp={
-                "initUri": f"{base}/init", "completeUri": f"{base}/complete", "allowedLinks": [base], **settings
-            }
-        )
 
-    def begin_other(self, client):
-        begun = self.begin(client, kind="anotherApp")
-        self.assertEqual(begun["action"]["type"], "openOtherApp")
-        return begun
+@on_each_face
+class PINStep(WithOtherApp):
+    """The last step: the tokens are there, and nothing of them is shown before the user has set a PIN."""
+
+    def open_other(self, **settings):
+        return super().open_other(requirePin=True, **settings)
+
+    def come_back(self, client):
+        """Up to the way back from the other app; the state, and the transaction."""
+        begun = self.begin_other(client)
+        state = self.resume(client, self.sandbox.play_other_app(begun["action"]["url"]))
+        return state, begun["transaction"]
+
+    def at_pin(self, client):
+        state, transaction = self.come_back(client)
+        self.assertAtPIN(state, transaction)
+        return transaction
+
+    def assertAtPIN(self, state, transaction):
+        self.assertState(state, "authenticating")
+        self.assertEqual((state["step"], state["transaction"]), ("pin", transaction))
+
+    def test_the_profile_is_shown_and_confirmed_behind_the_pin(self):
+        client = self.open_other()
+        transaction = self.at_pin(client)
+        self.assertRefused("illegalState", client, "registration.confirm")
+        self.assertRefused("illegalState", client, "registration.begin", kind="signIn")
+        self.assertRefused("illegalState", client, "token.access")
+        self.assertRefused("invalidArgument", client, "pin.set", pin="123")
+        self.assertAtPIN(client.call("registration.cancel")["state"], transaction)
+        client.call("pin.set", pin="2468")
+        state = client.call("registration.state", wait=True)["state"]
+        self.assertState(state, "awaitingConfirmation", "G")
+        self.assertEqual(state["profile"]["sub"], "user-alice")
+        self.confirm(client)
+        self.assertValid(client)
+        other = self.open_other()
+        self.assertRefused("storeLocked", other, "registration.state")
+        self.assertEqual(other.call("pin.unlock", pin="2468")["outcome"], "unlocked")
+        self.assertState(other.call("registration.state")["state"], "active", "B")
+        self.assertValid(other)
+
+    def test_death_before_the_pin_and_death_before_the_yes_lose_nothing(self):
+        client = self.open_other()
+        transaction = self.at_pin(client)
+        client.kill()
+        client = self.open_other()
+        self.assertAtPIN(client.call("registration.state")["state"], transaction)
+        client.kill()
+        client = self.open_other()
+        client.call("pin.set", pin="2468")
+        self.assertState(client.call("registration.state")["state"], "awaitingConfirmation", "G")
+        client.kill()
+        client = self.open_other()
+        self.assertRefused("storeLocked", client, "registration.state")
+        client.call("pin.unlock", pin="2468")
+        self.assertState(client.call("registration.state")["state"], "awaitingConfirmation", "G")
+        self.confirm(client)
+        self.assertValid(client)
+
+    def test_retry_gives_the_tokens_back_and_begins_anew(self):
+        client = self.open_other()
+        self.at_pin(client)
+        self.assertState(client.call("registration.retry")["state"], "unregistered", "D")
+        self.assertEqual([session["end"] for session in self.sandbox.control("sessions")["sessions"]], ["revoked"])
+        self.assertEqual(client.call("account.read"), {})
+        self.at_pin(client)
+
+    def test_without_confirmation_the_pin_leads_to_the_session(self):
+        client = self.open(confirmation=False, anotherApp=self.settings(requirePin=True))
+        self.at_pin(client)
+        client.call("pin.set", pin="2468")
+        self.assertState(client.call("registration.state")["state"], "active", "H")
+        self.assertValid(client)
+
+    def test_who_has_a_pin_is_not_asked_for_another(self):
+        client = self.open_other()
+        self.at_pin(client)
+        client.call("pin.set", pin="2468")
+        self.confirm(client)
+        state, _ = self.come_back(client)
+        self.assertState(state, "awaitingConfirmation", "G")
+        self.confirm(client)
+        self.assertRefused("storeLocked", self.open_other(), "registration.state")
+
+    def test_a_store_that_keeps_no_pins_begins_nothing(self):
+        client = self.open(store="memory", anotherApp=self.settings(requirePin=True))
+        self.assertRefused("unsupported", client, "registration.begin", kind="anotherApp")
+        self.assertEqual(self.sandbox.control("counts")["counts"]["otherAppInit"], 0)
+        self.assertState(client.call("registration.state")["state"], "unregistered", "D")

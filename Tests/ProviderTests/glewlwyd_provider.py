@@ -244,6 +244,23 @@ class PushingGlewlwyd(Glewlwyd):
     }
 
 
+class BindingGlewlwyd(Glewlwyd):
+    """Binds tokens to a key, and wants a nonce in every proof (RFC 9449); takes pushed requests, too."""
+
+    name = "Glewlwyd with DPoP"
+    abilities = {
+        "oauth-dpop-allowed": True,
+        "oauth-dpop-iat-duration": 60,
+        "oauth-dpop-iat-gap-duration": 60,
+        "oauth-dpop-nonce-mandatory": True,
+        "oauth-dpop-nonce-counter": 2,
+        "oauth-par-allowed": True,
+        "oauth-par-required": False,
+        "oauth-par-duration": 90,
+        "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
+    }
+
+
 def _wrong_clock(offset):
     library, *_ = Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")
     # Threads wait by the monotonic clock, which stays right.

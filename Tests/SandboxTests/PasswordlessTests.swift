@@ -44,6 +44,47 @@
       }
     }
 
+    @Test("codes and links, by e-mail and SMS, are in the inbox, the newest first")
+    func inbox() async throws {
+      try await withSandbox { client async throws in
+        #expect(try await client.browser.get("/inbox").text.contains("Nothing was sent yet"))
+        _ = try await start(client, Self.mail)
+        let code = try await last(client)["code"]?.string ?? "-"
+        _ = try await client.control(#"{"do":"advanceClock","seconds":1}"#)
+        _ = try await start(
+          client, [("connection", .string("sms")), ("phone_number", .string("+31612345678"))])
+        let number = try await last(client)["code"]?.string ?? "-"
+        _ = try await client.control(#"{"do":"advanceClock","seconds":1}"#)
+        _ = try await start(
+          client,
+          [
+            ("connection", .string("email")), ("email", .string("bob@example.com")),
+            ("send", .string("link")),
+            (
+              "authParams",
+              .object([
+                ("response_type", .string("code")), ("redirect_uri", .string("com.example.app:/callback")),
+                ("scope", .string("openid")), ("state", .string("s")), ("nonce", .string("n")),
+                ("code_challenge", .string("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")),
+                ("code_challenge_method", .string("S256")),
+              ])
+            ),
+          ])
+        let link = try await last(client)["link"]?.string ?? "-"
+        let inbox = try await client.browser.get("/inbox").text
+        let expected = [
+          "<strong>Your link</strong>", "To bob@example.com", "href=\"\(link)\"",
+          "<strong>A text message</strong>", "To +31612345678", number,
+          "<strong>Your code</strong>", "To alice@example.com", code,
+        ]
+        var rest = inbox[...]
+        for text in expected {
+          let found = try #require(rest.range(of: text), "\(text) is missing, or not at its place")
+          rest = rest[found.upperBound...]
+        }
+      }
+    }
+
     @Test("somebody new gets an account, with an address that is verified")
     func newcomer() async throws {
       try await withSandbox { client async throws in

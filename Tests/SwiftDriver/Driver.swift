@@ -110,8 +110,22 @@ struct Driver {
       return try await client.access(minimumLifetime: .seconds(parameters["minimumLifetime"]?.integer ?? 0))
         .json
     case "token.refresh": return try await client.refresh().json
+    case "token.revoke":
+      try await client.revoke()
+      return .object([])
+    case "token.introspect":
+      let told = try await client.introspect(
+        Introspection.Subject(rawValue: parameters["token"]?.string ?? "") ?? .accessToken)
+      return .object([("active", told["active"]), ("claims", .object(told))])
+    case "dpop.proof":
+      let proof = try await client.dpopProof(
+        method: parameters["method"]?.string ?? "", url: url, nonce: parameters["nonce"]?.string,
+        accessToken: parameters["accessToken"]?.string.map { Secret($0) })
+      return .object([("proof", .string(proof))])
     case "identity.profile": return .object([("claims", .object(try await client.profile()))])
     case "identity.userinfo": return .object([("claims", .object(try await client.userinfo()))])
+    case "diagnostics.export":
+      return .object([("diagnostics", .object(try await client.diagnostics()))])
     case "pin.set":
       try await client.setPIN(pin(parameters))
       return .object([])

@@ -26,6 +26,15 @@ extension CommandTable {
         ("expiresAt", kept.expiresAt.map { .integer($0.seconds) }),
         ("registrationType", kept.registrationType.map { .string($0) }),
       ])
-    }
+    },
+    Command(
+      "diagnostics.export", .blocking,
+      "All that support needs, without secrets: versions, configuration, provider, state, store, last errors.",
+      gives: .object([
+        .required("diagnostics", Schema(.claims, "For people: its members may change with any version."))
+      ])
+    ) { call throws(EnrollError) in
+      .object([("diagnostics", .object(try call.openClient().diagnostics()))])
+    },
   ]
 }

@@ -8,7 +8,8 @@ import EnrollJSON
 extension CommandTable {
   static let pinCommands = [
     Command(
-      "pin.set", .blocking, "Guards what is kept of the account with a PIN; it stays open in this process.",
+      "pin.set", .blocking,
+      "Guards what is kept of the account with a PIN; it stays open in this process. Ends the step pin.",
       takes: [.pin("pin", "The new PIN.")]
     ) { call throws(EnrollError) in
       try call.openClient().setPIN(try call.pin("pin"))

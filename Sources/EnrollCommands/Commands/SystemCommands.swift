@@ -12,9 +12,9 @@ extension CommandTable {
     ) { _ in
       .object([
         ("name", .string("EnrollKit")),
-        ("version", .string(Version.string)),
-        ("abi", .integer(Int64(Version.abi))),
-        ("flavour", .string(Version.flavour)),
+        ("version", .string(LibraryVersion.string)),
+        ("abi", .integer(Int64(LibraryVersion.abi))),
+        ("flavour", .string(LibraryVersion.flavour)),
         ("commands", .array(CommandTable.all.map { .string($0.name) })),
         ("events", .array(EventKind.all.map { .string($0.name) })),
         ("keyProviders", .array(KeyPlan.choices.dropFirst().map { .string($0) })),

@@ -1,6 +1,7 @@
 // Tokens for the next request (flows.md §8). Access tokens are handed out, refresh tokens never.
 
 import EnrollCore
+import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 
@@ -31,6 +32,47 @@ extension CommandTable {
       let client = try call.openClient()
       try client.revoke(until: call.until(client), cancellation: call.cancellation)
       return .object([])
+    },
+    Command(
+      "token.introspect", .blocking, "What the provider says of one of the session's tokens (RFC 7662).",
+      takes: [
+        .optional(
+          "token",
+          Schema(
+            .oneOf(Introspection.Subject.allCases.map { $0.rawValue }), "Which one; it is not handed out."),
+          default: .string(Introspection.Subject.accessToken.rawValue)),
+        .deadline,
+      ],
+      gives: .object([
+        .required("active", Schema(.boolean, "Whether it works.")),
+        .required("claims", Schema(.claims, "All that was told, RFC 7662 §2.2.")),
+      ])
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      let subject = call.text("token").flatMap { Introspection.Subject(rawValue: $0) } ?? .accessToken
+      let told = try client.introspect(
+        subject, until: call.until(client), cancellation: call.cancellation)
+      return .object([("active", told["active"]), ("claims", .object(told))])
+    },
+    Command(
+      "dpop.proof", .blocking,
+      "A proof for one request of the host's that carries a token of type DPoP (RFC 9449); asks nobody.",
+      takes: [
+        .required("method", .text("As it is sent: GET.", maximumBytes: 32)),
+        .required("url", .url),
+        .optional(
+          "nonce",
+          .text("What the server demanded; without it, the last one of that server.", maximumBytes: 1024)),
+        .optional(
+          "accessToken",
+          .text("The token that the request carries; without it, the present one.", maximumBytes: 1 << 20)),
+      ],
+      gives: .object([.required("proof", .text("For the header DPoP.", maximumBytes: 65_536))])
+    ) { call throws(EnrollError) in
+      let proof = try call.openClient().dpopProof(
+        method: try call.requiredText("method"), url: try call.requiredText("url"),
+        nonce: call.text("nonce"), accessToken: call.text("accessToken").map { Secret($0) })
+      return .object([("proof", .string(proof))])
     },
   ]
 

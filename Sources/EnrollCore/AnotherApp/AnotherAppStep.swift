@@ -16,6 +16,8 @@ extension Engine {
         .configuration, "redirectUri: another app comes back by an app link, not to a loopback port",
         field: "redirectUri")
     }
+    // Known to be possible before anybody is sent to the other app.
+    if settings.requiresPIN { _ = try pins() }
     let http = try transport.send(AnotherAppExchange.initRequest(settings), cancellation: cancellation)
     let session = try AnotherAppExchange.Session(http, settings)
     let moment = clock.moment()

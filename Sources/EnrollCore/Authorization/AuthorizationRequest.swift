@@ -19,12 +19,14 @@ public struct AuthorizationRequest: Sendable {
   ///   - asksForLogin: adds the configured prompt (`login`) where the options say nothing, so that another account can be chosen
   ///     (flows.md §5).
   ///   - activationToken: of the link that led here (flows.md §3).
+  ///   - dpopKey: to which the code and what comes of it will be bound (RFC 9449 §10).
   ///   - random: ``randomByteCount`` bytes.
   /// - Throws: `.invalidArgument` for an option that is not acceptable, `field` names it; `.unsupported` when the
   ///   provider cannot do what is asked; `.responseInvalid` when its endpoint cannot be used.
   public static func make(
     configuration: Configuration, metadata: ProviderMetadata, options: SignInOptions = SignInOptions(),
     redirectURI: String? = nil, asksForLogin: Bool = false, activationToken: ActivationToken? = nil,
+    dpopKey: DPoPKey? = nil,
     at moment: Moment, random: [UInt8]
   ) throws(EnrollError) -> AuthorizationRequest {
     guard random.count == randomByteCount else {
@@ -42,6 +44,7 @@ public struct AuthorizationRequest: Sendable {
       id: Base64URL.encode(Array(random[..<16])), kind: options.kind, issuer: configuration.issuer,
       redirectURI: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
       nonce: Secret(Base64URL.encodedBytes(Array(random[48..<80]))), codeVerifier: pkce.verifier,
+      dpopKey: dpopKey,
       scopes: scopes,
       maxAgeSeconds: options.maxAgeSeconds, acrValues: options.acrValues, prompt: prompt,
       isSocial: options.connection != nil,
@@ -156,6 +159,7 @@ extension AuthorizationRequest {
     query.add("nonce", transaction.nonce)
     query.add("code_challenge", challenge)
     query.add("code_challenge_method", PKCE.challengeMethod)
+    if let key = transaction.dpopKey { query.add("dpop_jkt", try key.signer().thumbprint) }
     if let prompt = transaction.prompt { query.add("prompt", prompt) }
     if let hint = options.loginHint { query.add("login_hint", hint) }
     if let age = options.maxAgeSeconds { query.add("max_age", "\(age)") }

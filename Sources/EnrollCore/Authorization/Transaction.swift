@@ -52,6 +52,8 @@ public struct Transaction: Equatable, Sendable {
   public var nonce: Secret
   /// What proves that the code was meant for this app (RFC 7636 §4.1).
   public var codeVerifier: Secret
+  /// Tokens that come of it are bound to it (RFC 9449); nil for Bearer tokens.
+  public var dpopKey: DPoPKey?
   /// The scopes that were asked for.
   public var scopes: [String]
   /// `max_age` as it was sent, seconds: the id_token has to satisfy it (R26).
@@ -91,9 +93,9 @@ public struct Transaction: Equatable, Sendable {
 
   public init(
     id: String, kind: Kind, status: Status = .pending, issuer: String, redirectURI: String,
-    state: Secret, nonce: Secret, codeVerifier: Secret, scopes: [String], maxAgeSeconds: Int64? = nil,
-    acrValues: [String] = [], prompt: String? = nil, isSocial: Bool = false, listensOnLoopback: Bool = false,
-    began: UnixTime,
+    state: Secret, nonce: Secret, codeVerifier: Secret, dpopKey: DPoPKey? = nil, scopes: [String],
+    maxAgeSeconds: Int64? = nil, acrValues: [String] = [], prompt: String? = nil, isSocial: Bool = false,
+    listensOnLoopback: Bool = false, began: UnixTime,
     deadline: Expiry, step: RegistrationState.Step = .browser, details: Details = .none
   ) {
     self.id = id
@@ -104,6 +106,7 @@ public struct Transaction: Equatable, Sendable {
     self.state = state
     self.nonce = nonce
     self.codeVerifier = codeVerifier
+    self.dpopKey = dpopKey
     self.scopes = scopes
     self.maxAgeSeconds = maxAgeSeconds
     self.acrValues = acrValues

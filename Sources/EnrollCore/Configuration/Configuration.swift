@@ -39,6 +39,9 @@ public struct Configuration: Sendable {
   /// Whether authorize requests are pushed (RFC 9126): with ``AbilityUse/auto`` wherever the provider has an endpoint
   /// for them, because nothing that the host sees changes with it.
   public let pushedRequests: AbilityUse
+  /// Whether tokens are bound to a key of this client (RFC 9449). With ``AbilityUse/always`` a Bearer token is refused
+  /// when one comes of a sign-in; a session that has one already keeps it.
+  public let dpop: AbilityUse
   /// The algorithms of R21 that id_tokens may be signed with.
   public let idTokenAlgorithms: [SignatureAlgorithm]
   /// How a registration begins (flows.md §3).
@@ -95,6 +98,7 @@ public struct Configuration: Sendable {
     authorizeParameters: [(String, String)] = [],
     endpoints: Endpoints? = nil,
     pushedRequests: AbilityUse = .auto,
+    dpop: AbilityUse = .auto,
     idTokenAlgorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
     registration: Registration = .signIn,
     activation: Activation = .authorize,
@@ -130,6 +134,7 @@ public struct Configuration: Sendable {
     self.authorizeParameters = authorizeParameters
     self.endpoints = endpoints
     self.pushedRequests = pushedRequests
+    self.dpop = dpop
     self.idTokenAlgorithms = idTokenAlgorithms
     self.registration = registration
     self.activation = activation

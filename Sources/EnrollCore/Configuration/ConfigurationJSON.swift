@@ -24,6 +24,7 @@ extension Configuration {
       authorizeParameters: reader.fields("authorizeParameters") ?? [],
       endpoints: Configuration.endpoints(reader),
       pushedRequests: reader.text("pushedRequests").flatMap { AbilityUse(rawValue: $0) } ?? .auto,
+      dpop: reader.text("dpop").flatMap { AbilityUse(rawValue: $0) } ?? .auto,
       idTokenAlgorithms: reader.texts("idTokenAlgorithms")?.compactMap { SignatureAlgorithm(name: $0) }
         ?? SignatureAlgorithm.allCases,
       registration: Configuration.registration(reader),
@@ -104,6 +105,7 @@ extension Configuration {
       sessionIDField: fields?["sessionId"]?.string ?? "sessionId",
       linkField: fields?["link"]?.string ?? "link",
       artefactIDField: fields?["artefactId"]?.string ?? "artefactId",
-      allowedLinks: (object["allowedLinks"]?.array ?? []).compactMap { $0.string })
+      allowedLinks: (object["allowedLinks"]?.array ?? []).compactMap { $0.string },
+      requiresPIN: object["requirePin"]?.bool ?? false)
   }
 }

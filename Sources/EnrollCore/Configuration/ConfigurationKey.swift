@@ -92,6 +92,10 @@ extension Configuration {
         "Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto: where the provider has an endpoint for them."
       ),
       ConfigurationKey(
+        "dpop", .oneOf(AbilityUse.allCases.map { $0.rawValue }),
+        "Tokens are bound to a key of this client, and each request that carries one needs a proof from dpop.proof (RFC 9449). By default auto: where the provider announces ES256. always refuses Bearer tokens; never is for hosts that send nothing else."
+      ),
+      ConfigurationKey(
         "idTokenAlgorithms", or: ["id_token_algorithms"],
         .list(.oneOf(SignatureAlgorithm.allCases.map { $0.rawValue })),
         "Algorithms that id_tokens may be signed with. All of these by default."),
@@ -233,6 +237,10 @@ extension Configuration {
       ConfigurationKey(
         "allowedLinks", or: ["allowed_links"], .list(.url), required: true,
         "Beginnings of links that may be opened, each up to the end of a whole host or path segment."),
+      ConfigurationKey(
+        "requirePin", or: ["require_pin"], .boolean,
+        "Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default."
+      ),
     ]
   }
 

@@ -102,10 +102,12 @@ public struct AnotherAppSettings: Equatable, Sendable {
   public var artefactIDField: String
   /// Beginnings of links that may be opened, each ending in a whole host or path segment.
   public var allowedLinks: [String]
+  /// Whether the user sets a PIN for the account before the profile is shown.
+  public var requiresPIN: Bool
 
   public init(
     initURI: String, completeURI: String, sessionIDField: String = "sessionId", linkField: String = "link",
-    artefactIDField: String = "artefactId", allowedLinks: [String]
+    artefactIDField: String = "artefactId", allowedLinks: [String], requiresPIN: Bool = false
   ) {
     self.initURI = initURI
     self.completeURI = completeURI
@@ -113,6 +115,7 @@ public struct AnotherAppSettings: Equatable, Sendable {
     self.linkField = linkField
     self.artefactIDField = artefactIDField
     self.allowedLinks = allowedLinks
+    self.requiresPIN = requiresPIN
   }
 }
 

@@ -39,6 +39,8 @@ enum DevicePollAnswer {
         EnrollError(
           .transactionExpired, "the provider says that the device code expired (RFC 8628 §3.5)",
           httpStatus: response.status, oauthError: code))
+    } else if error.demandsNonce {
+      self = .unclear(error)
     } else {
       self = .ended(error)
     }

@@ -17,7 +17,9 @@ extension Engine {
       allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
     let transaction = Transaction(
       id: Base64URL.encode(try random.bytes(16)), kind: .device, issuer: configuration.issuer,
-      redirectURI: "", state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]), scopes: scopes,
+      redirectURI: "", state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]),
+      dpopKey: try newDPoPKey(metadata),
+      scopes: scopes,
       began: asked.wall,
       deadline: Expiry(lifetimeSeconds: authorization.lifetimeSeconds, from: asked),
       details: .device(
@@ -48,7 +50,7 @@ extension Engine {
       sent = clock.moment()
       let request = TokenRequest.poll(
         deviceCode: deviceCode, configuration: configuration, metadata: metadata)
-      http = try transport.send(request, cancellation: nil)
+      http = try send(request, provenBy: transaction.dpopKey, cancellation: nil)
     } catch {
       // RFC 8628 §3.5: after a time-out, ask less often.
       let isTimeout = error.code == .timeout

@@ -18,6 +18,8 @@ public final class ProviderDirectory: Sendable {
     var keysFreshUntil = Instant(nanoseconds: .min)
     var keysTag: String?
     var keysRefetched = Instant(nanoseconds: .min)
+    /// The server's time, and when it was told.
+    var told: (time: UnixTime, at: Instant)?
   }
 
   /// A `kid` that is not known causes one refetch of the keys, at most this often (R23).
@@ -56,7 +58,23 @@ public final class ProviderDirectory: Sendable {
     ProviderMetadata(configured: configuration) ?? cache.withLock { $0.metadata }
   }
 
+  /// Now by the server's clock, as its last response told it: neither a wrong date on this device nor one that is set
+  /// meanwhile matters. nil as long as none told it.
+  var serverTime: UnixTime? {
+    guard let told = cache.withLock({ $0.told }) else { return nil }
+    return told.time + clock.instant().since(told.at) / 1_000_000_000
+  }
+
+  func learnTime(of response: HTTPResponse) {
+    guard let date = response.header("Date").flatMap({ HTTPDate.parse($0) }) else { return }
+    // A response out of a cache is older than it looks (RFC 9111 §5.1).
+    let age = response.header("Age").flatMap { DecimalText.parse($0) } ?? 0
+    let now = clock.instant()
+    cache.withLock { $0.told = (date + min(age, CacheControl.maximumSeconds), now) }
+  }
+
   private func remember(_ metadata: ProviderMetadata, _ response: HTTPResponse) -> ProviderMetadata {
+    learnTime(of: response)
     let until = clock.instant().advanced(bySeconds: CacheControl.freshSeconds(of: response))
     cache.withLock {
       $0.metadata = metadata
@@ -111,6 +129,7 @@ public final class ProviderDirectory: Sendable {
       if error.code == .cancelled || error.code == .tls { throw error }
       throw EnrollError(.keysUnavailable, "the issuer's keys could not be fetched: \(error.message)")
     }
+    learnTime(of: response)
     let keys = try JWKSet.accept(response)
     let until = clock.instant().advanced(bySeconds: CacheControl.freshSeconds(of: response))
     cache.withLock {

@@ -55,13 +55,13 @@ extension Engine {
     }
   }
 
-  private enum Session {
+  enum Session {
     /// No session of ours to take a token from, and what that means for whoever asks.
     case none(AccessOutcome)
     case live(AccountRecord, TokenSet)
   }
 
-  private func session() throws(EnrollError) -> Session {
+  func session() throws(EnrollError) -> Session {
     if !isNative { return .none(standIn()) }
     let record: AccountRecord
     do throws(EnrollError) {

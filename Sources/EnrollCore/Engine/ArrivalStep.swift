@@ -41,6 +41,8 @@ extension Engine {
   /// Tokens of a transaction that was cleared meanwhile, by a deregistration say, are revoked and not stored (R35).
   func keep(_ arrival: Arrival, of transaction: Transaction) throws(EnrollError) -> Settlement {
     let hasGates = configuration.requireVerifiedEmail || configuration.registrationCheckURI != nil
+    let asksForPIN = try asksForPIN(transaction)
+    let isAdopted = !configuration.requiresConfirmation && !hasGates && !asksForPIN
     var isCleared = false
     let record = try store.update(account) { record throws(EnrollError) in
       guard record.transactions.contains(where: { ASCII.equals($0.id, transaction.id) }) else {
@@ -52,13 +54,14 @@ extension Engine {
       record.asksForLogin = false
       record.serverClockOffsetSeconds = arrival.clockOffsetSeconds ?? record.serverClockOffsetSeconds
       // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
-      if configuration.requiresConfirmation || hasGates {
+      if isAdopted {
+        record.adopt(
+          arrival.tokens, profile: arrival.profile, registrationType: transaction.registrationType)
+      } else {
         record.provisional = arrival.tokens
         record.provisionalProfile = arrival.profile
         record.provisionalRegistrationType = transaction.registrationType
-      } else {
-        record.adopt(
-          arrival.tokens, profile: arrival.profile, registrationType: transaction.registrationType)
+        record.pinTransactionID = asksForPIN ? transaction.id : nil
       }
     }
     guard !isCleared else { return discard(arrival, of: transaction) }
@@ -66,19 +69,26 @@ extension Engine {
       $0.patience = RenewalPatience()
       $0.check = .none
     }
-    var state = try apply(.tokensArrived(profile: arrival.profile))
-    if !configuration.requiresConfirmation {
-      do throws(EnrollError) {
-        state = hasGates ? try confirm() : try confirmed(record)
-      } catch {
-        // Not taken for good: F. Else the tokens wait in G, or E, and the host may confirm later.
-        state = self.state
-        if state.kind == .registrationFailed {
-          return Settlement(transactionID: transaction.id, ending: .failed(error))
-        }
-      }
+    let ending: Settlement.Ending =
+      asksForPIN
+      ? .succeeded(try apply(.advanced(transactionID: transaction.id, step: .pin)))
+      : try show(arrival.profile, adopted: isAdopted ? record : nil)
+    return Settlement(transactionID: transaction.id, ending: ending)
+  }
+
+  /// G; and, where the user's word is not asked for, what it would lead to.
+  /// - Parameter adopted: the record whose tokens are the session's already.
+  func show(_ profile: JSONObject, adopted: AccountRecord?) throws(EnrollError) -> Settlement.Ending {
+    var state = try apply(.tokensArrived(profile: profile))
+    guard !configuration.requiresConfirmation else { return .succeeded(state) }
+    do throws(EnrollError) {
+      if let adopted { state = try confirmed(adopted) } else { state = try confirm() }
+    } catch {
+      // Not taken for good: F. Else the tokens wait in G, or E, and the host may confirm later.
+      state = self.state
+      if state.kind == .registrationFailed { return .failed(error) }
     }
-    return Settlement(transactionID: transaction.id, ending: .succeeded(state))
+    return .succeeded(state)
   }
 
   private func discard(_ arrival: Arrival, of transaction: Transaction) -> Settlement {
@@ -92,13 +102,14 @@ extension Engine {
   }
 
   /// The transaction is over without tokens: the state is F, or the session beside which it ran (flows.md §6).
+  /// - Parameter isReported: false where it is no failure, but an answer that the flow goes on from.
   func settle(
-    _ transaction: Transaction, failed error: EnrollError
+    _ transaction: Transaction, failed error: EnrollError, isReported: Bool = true
   ) throws(EnrollError) -> Settlement {
     let record = try store.update(account) { record throws(EnrollError) in
       record.settle(transaction.id, as: .failed)
     }
-    report(error)
+    if isReported { report(error) }
     if state.kind != .authenticating { try apply(.advanced(transactionID: transaction.id, step: .browser)) }
     if record.hasTokens {
       // A step-up that fails leaves the session as it was (flows.md §6).
@@ -117,6 +128,7 @@ extension AccountRecord {
     transactions[index].status = status
     transactions[index].nonce = Secret([])
     transactions[index].codeVerifier = Secret([])
+    transactions[index].dpopKey = nil
     transactions[index].details = transactions[index].details.remains
   }
 }

@@ -213,8 +213,9 @@ extension Engine {
     let sent = clock.moment()
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, configuration: configuration, metadata: metadata)
-    guard let http = try? transport.send(request, cancellation: nil) else { return nil }
-    guard case .tokens(let response) = RefreshAnswer(processing: http) else { return nil }
+    guard let http = try? send(request, provenBy: tokens.dpopKey, cancellation: nil) else { return nil }
+    guard case .tokens(let response) = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
+    else { return nil }
     let fresh = response.tokenSet(renewing: tokens, at: sent)
     var isKept = false
     try store.update(account) { record throws(EnrollError) in
@@ -254,7 +255,9 @@ extension Engine {
       let request = RegistrationCheck.request(
         endpoint: endpoint, clientID: configuration.clientID, tokens: tokens,
         installationID: try store.installationID(), platform: platform)
-      answer = RegistrationCheck.answer(try transport.send(request, cancellation: cancellation))
+      answer = RegistrationCheck.answer(
+        try send(
+          request, provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation))
     } catch {
       return .unavailable(error)
     }

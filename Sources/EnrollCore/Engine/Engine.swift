@@ -30,6 +30,8 @@ public final class Engine: Sendable {
     var renewedEpoch: UInt64?
     /// The renewal failure that was reported last; nil after a success.
     var reportedRenewal: EnrollError.Code?
+    var nonces = DPoPNonces()
+    var errors = ErrorLog()
   }
 
   /// - Parameter exclusion: makes one lock for each value that threads share.
@@ -92,7 +94,11 @@ public final class Engine: Sendable {
     _ = try state.after(event)
   }
 
-  func notify(_ notification: EnrollEvent) { observer.observe(notification) }
+  func notify(_ notification: EnrollEvent) {
+    let now = clock.wallTime()
+    memory.withLock { $0.errors.add(notification, at: now) }
+    observer.observe(notification)
+  }
 
   /// `.unsupported` on a platform declared non-native: there is no browser to send anybody to.
   func requireNative() throws(EnrollError) {

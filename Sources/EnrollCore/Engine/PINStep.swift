@@ -1,14 +1,21 @@
-// A PIN over this account (flows.md §9, reliability.md PIN).
+// A PIN over this account (flows.md §9, reliability.md PIN): set, used, and as the last step of a registration with
+// another app, whose tokens are shown only behind it.
 
 public import EnrollCrypto
+import EnrollJSON
 
 extension Engine {
-  /// Guards the account with a PIN.
+  /// Guards the account with a PIN. Where tokens waited for it (step `pin`), they are shown then: the state is G or,
+  /// without confirmation, H.
   /// - Throws: `.invalidArgument` for what is no PIN; `.illegalState` when it has one, or nothing is kept yet;
   ///   `.unsupported` when the store has no PINs.
   public func setPIN(_ pin: Secret) throws(EnrollError) {
     try PINPolicy.check(pin)
     try pins().setPIN(pin, account)
+    guard let record = try store.read(account), record.provisional != nil, record.pinTransactionID != nil
+    else { return }
+    // The PIN is set, whatever becomes of the registration: the state tells.
+    _ = try show(record.provisionalProfile ?? JSONObject(), adopted: nil)
   }
 
   /// Opens the account in this process, or changes its PIN, or takes it away.
@@ -22,10 +29,24 @@ extension Engine {
     return answer
   }
 
-  private func pins() throws(EnrollError) -> any PINKeeper {
+  func pins() throws(EnrollError) -> any PINKeeper {
     guard let pins = store.pins else {
       throw EnrollError(.unsupported, "this store keeps no PINs; a directory does", field: "store")
     }
     return pins
+  }
+
+  /// Whether tokens of that transaction are shown only once the user has set a PIN: never when there is one.
+  func asksForPIN(_ transaction: Transaction) throws(EnrollError) -> Bool {
+    guard transaction.kind == .anotherApp, configuration.anotherApp?.requiresPIN ?? false else {
+      return false
+    }
+    return try pins().isUnlocked(account) == nil
+  }
+
+  /// The transaction whose tokens wait for the user to set a PIN.
+  func transactionAwaitingPIN(_ record: AccountRecord) throws(EnrollError) -> String? {
+    guard let id = record.pinTransactionID, try pins().isUnlocked(account) == nil else { return nil }
+    return id
   }
 }

@@ -11,6 +11,8 @@ extension Engine {
     guard
       let endpoint = try PushedAuthorizationRequest.endpoint(configuration: configuration, metadata: metadata)
     else { return request.url }
+    // A key is named by `dpop_jkt` and proven at the token endpoint: RFC 9449 §10.1 leaves the choice, and Glewlwyd
+    // refuses a proof without a nonce here, and tells none.
     let http = try transport.send(
       PushedAuthorizationRequest.make(request, endpoint: endpoint), cancellation: cancellation)
     do throws(EnrollError) {

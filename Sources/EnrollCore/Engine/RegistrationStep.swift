@@ -26,6 +26,9 @@ extension Engine {
       if state.kind == .renewalFailed, memory.withLock({ $0.check == .provisionalRefused }) {
         return .known(state)
       }
+      if let id = try transactionAwaitingPIN(record) {
+        return .known(try apply(.advanced(transactionID: id, step: .pin)))
+      }
       return .known(try apply(.tokensArrived(profile: record.provisionalProfile ?? JSONObject())))
     }
     if let tokens = record.confirmed {
@@ -209,6 +212,7 @@ extension AccountRecord {
     provisional = nil
     provisionalProfile = nil
     provisionalRegistrationType = nil
+    pinTransactionID = nil
   }
 
   /// The six captured values of flows.md §7, and all that belongs to them.

@@ -25,8 +25,12 @@ extension Engine {
         return try beginAtPage(page, options)
       }
       return try beginInBrowser(options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
-    case .backend: return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
-    case .anotherApp: return try beginWithAnotherApp(options, cancellation: cancellation)
+    case .backend:
+      try requireBearerTokensAllowed()
+      return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
+    case .anotherApp:
+      try requireBearerTokensAllowed()
+      return try beginWithAnotherApp(options, cancellation: cancellation)
     case .device: return try beginDevice(options, cancellation: cancellation)
     case .passwordless:
       return try beginPasswordless(
@@ -42,7 +46,8 @@ extension Engine {
     let moment = clock.moment()
     let request = try AuthorizationRequest.make(
       configuration: configuration, metadata: metadata, options: options,
-      redirectURI: loopbackRedirectURI, asksForLogin: asksForLogin, at: moment,
+      redirectURI: loopbackRedirectURI, asksForLogin: asksForLogin,
+      dpopKey: try newDPoPKey(metadata), at: moment,
       random: try random.bytes(AuthorizationRequest.randomByteCount))
     let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
     try remember(request.transaction)
@@ -111,13 +116,13 @@ extension Engine {
 
     switch verified.answer {
     case .error(let error):
-      var settlement = try settle(verified.transaction, failed: verified.transaction.explained(error))
       // No automatic step on the word of an answer without iss, where every answer has one (R17).
       let isIdentified =
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
-      if verified.transaction.isSilentFallback, error.asksForUser, isIdentified {
-        settlement.silentFallback = verified.transaction
-      }
+      let goesOn = verified.transaction.isSilentFallback && error.asksForUser && isIdentified
+      var settlement = try settle(
+        verified.transaction, failed: verified.transaction.explained(error), isReported: !goesOn)
+      if goesOn { settlement.silentFallback = verified.transaction }
       return settlement
     case .code(let code):
       try apply(.advanced(transactionID: verified.transaction.id, step: .exchanging))
@@ -146,7 +151,7 @@ extension Engine {
     let request = TokenRequest.exchange(
       code: code, transaction: transaction, configuration: configuration, metadata: metadata)
     let sent = clock.moment()
-    let http = try transport.send(request, cancellation: cancellation)
+    let http = try send(request, provenBy: transaction.dpopKey, cancellation: cancellation)
     return try arrival(in: http, sent: sent, of: transaction, cancellation: cancellation)
   }
 
@@ -155,8 +160,9 @@ extension Engine {
     in http: HTTPResponse, sent: Moment, of transaction: Transaction, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     let offset = clockOffset(of: http, at: sent)
-    let response = try TokenResponse(processing: http)
-    var tokens = response.tokenSet(requestedScopes: transaction.scopes, at: sent)
+    let response = try TokenResponse(processing: http, binding: binding(transaction.dpopKey))
+    var tokens = response.tokenSet(
+      requestedScopes: transaction.scopes, dpopKey: transaction.dpopKey, at: sent)
 
     guard let idToken = tokens.idToken else {
       if transaction.asksForIDToken {

@@ -64,9 +64,9 @@ extension Engine {
     do throws(EnrollError) {
       guard let record = try store.read(account), let tokens = record.confirmed, let profile = record.profile
       else { return true }
-      let response = try transport.send(
+      let response = try send(
         ProfileUpdate.request(endpoint: endpoint, tokens: tokens, profile: profile),
-        cancellation: cancellation)
+        provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)
       return ProfileUpdate.isFinal(status: response.status)
     } catch {
       return false

@@ -6,8 +6,8 @@ public import EnrollJSON
 
 public enum UserInfo {
   public static func request(endpoint: String, accessToken: Secret, tokenType: String) -> HTTPRequest {
-    // RFC 6750 §2.1; servers differ in how they write `token_type`, and agree on how they read this.
-    let scheme = ASCII.equalsIgnoringCase(tokenType, "Bearer") ? "Bearer" : tokenType
+    // RFC 6750 §2.1, RFC 9449 §7.1; servers differ in how they write `token_type`, and agree on how they read this.
+    let scheme = ASCII.equalsIgnoringCase(tokenType, "DPoP") ? "DPoP" : "Bearer"
     return HTTPRequest(
       .get, endpoint,
       headers: [

@@ -36,9 +36,9 @@ extension Engine {
       return nil
     }
     if isBackends, !isOfBackend(endpoint) { return nil }
-    let response = try transport.send(
+    let response = try send(
       UserInfo.request(endpoint: endpoint, accessToken: tokens.accessToken, tokenType: tokens.tokenType),
-      cancellation: cancellation)
+      provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)
     return try UserInfo.accept(response, subject: subject)
   }
 }

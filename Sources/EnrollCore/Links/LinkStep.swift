@@ -123,7 +123,8 @@ extension Engine {
       options: SignInOptions(
         scopes: before.scopes, prompt: prompt, maxAgeSeconds: before.maxAgeSeconds,
         acrValues: before.acrValues),
-      redirectURI: try listening(origin), activationToken: token, at: clock.moment(),
+      redirectURI: try listening(origin), activationToken: token, dpopKey: try newDPoPKey(metadata),
+      at: clock.moment(),
       random: try random.bytes(AuthorizationRequest.randomByteCount))
     var transaction = request.transaction
     transaction.details = .links(

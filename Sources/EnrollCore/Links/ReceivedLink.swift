@@ -21,6 +21,11 @@ public enum ReceivedLink: Equatable, Sendable {
     } catch {
       throw EnrollError(.redirectMalformed, error.text)
     }
+    return try read(url, configuration: configuration)
+  }
+
+  /// - Throws: `.redirectMalformed` for a link of ours whose token R11 refuses.
+  static func read(_ url: StrictURL, configuration: Configuration) throws(EnrollError) -> ReceivedLink? {
     // A template may be wide enough to hold a redirect; what is awaited there is no link.
     if url.hasBase(configuration.redirectURI) { return nil }
     if let uri = configuration.postLogoutRedirectURI, url.hasBase(uri) { return nil }

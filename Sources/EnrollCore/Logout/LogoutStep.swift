@@ -114,19 +114,21 @@ extension Engine {
     guard tokens.source == .issuer else { return }
     // The refresh token first: some servers want the access token alive, as the bearer of that request.
     if let token = tokens.refreshToken {
-      revokeLater(token, hint: "refresh_token", bearer: tokens.accessToken)
+      revokeLater(
+        token, hint: "refresh_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
     }
-    revokeLater(tokens.accessToken, hint: "access_token", bearer: tokens.accessToken)
+    revokeLater(
+      tokens.accessToken, hint: "access_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
   }
 
   /// Queues the revocation of one token, where the issuer has an endpoint for that.
-  func revokeLater(_ token: Secret, hint: String, bearer: Secret?) {
+  func revokeLater(_ token: Secret, hint: String, bearer: Secret?, dpopKey: DPoPKey? = nil) {
     let endpoint = provider.cachedMetadata?.revocationEndpoint
     if provider.cachedMetadata != nil, endpoint == nil { return }
     let entry = OutboxEntry(
       issuer: configuration.issuer, endpoint: endpoint,
       message: .revocation(
-        .init(clientID: configuration.clientID, token: token, hint: hint, bearer: bearer)),
+        .init(clientID: configuration.clientID, token: token, hint: hint, bearer: bearer, dpopKey: dpopKey)),
       queued: clock.wallTime())
     _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.append(entry) }
   }

@@ -34,9 +34,9 @@ extension Engine {
           RevocationRequest.make(revocation, endpoint: endpoint), cancellation: cancellation))
       guard plain.wantsBearer, revocation.bearer != nil else { return plain.isFinal }
       return RevocationAnswer(
-        processing: try transport.send(
-          RevocationRequest.make(revocation, endpoint: endpoint, withBearer: true), cancellation: cancellation
-        )
+        processing: try send(
+          RevocationRequest.make(revocation, endpoint: endpoint, withBearer: true),
+          provenBy: revocation.dpopKey, accessToken: revocation.bearer, cancellation: cancellation)
       ).isFinal
     } catch {
       return false

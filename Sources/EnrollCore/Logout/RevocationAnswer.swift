@@ -38,7 +38,6 @@ public enum RevocationAnswer: Equatable, Sendable {
   /// The server did not take the client's id for enough: the access token as bearer may help.
   public var wantsBearer: Bool {
     guard case .refused(let error) = self else { return false }
-    return error.httpStatus == 401 || error.httpStatus == 403
-      || error.oauthError.map { ASCII.equals($0, "invalid_client") } ?? false
+    return error.wantsAccessToken
   }
 }

@@ -17,7 +17,8 @@ public enum RevocationRequest {
       HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
     ]
     if withBearer, let bearer = revocation.bearer {
-      headers.append(HTTPHeader("Authorization", "Bearer \(bearer.reveal())"))
+      let scheme = revocation.dpopKey == nil ? "Bearer" : "DPoP"
+      headers.append(HTTPHeader("Authorization", "\(scheme) \(bearer.reveal())"))
     }
     return HTTPRequest(.post, endpoint, headers: headers, body: form.bytes)
   }

@@ -26,7 +26,7 @@ extension Engine {
       let metadata = try provider.metadata(cancellation: cancellation)
       var request = try AuthorizationRequest.make(
         configuration: configuration, metadata: metadata, options: options,
-        redirectURI: loopbackRedirectURI, at: moment,
+        redirectURI: loopbackRedirectURI, dpopKey: try newDPoPKey(metadata), at: moment,
         random: try random.bytes(AuthorizationRequest.randomByteCount))
       request.transaction.deadline = Expiry(lifetimeSeconds: configuration.emailWaitSeconds, from: moment)
       request.transaction.step = .emailPending
@@ -71,14 +71,15 @@ extension Engine {
     }
     // All that the answer needs of the network beside itself: tokens that could not be checked would be lost.
     let metadata = try provider.prepare(needsKeys: known.asksForIDToken, cancellation: cancellation)
-    let (transaction, recipient, tries) = try takeTry(of: known)
+    let dpopKey = try newDPoPKey(metadata)
+    var (transaction, recipient, tries) = try takeTry(of: known)
+    transaction.dpopKey = dpopKey
     let sent = clock.moment()
     let http: HTTPResponse
     do throws(EnrollError) {
-      http = try transport.send(
-        PasswordlessRequest.redeem(
-          code, of: recipient, scopes: transaction.scopes, configuration: configuration, metadata: metadata),
-        cancellation: cancellation)
+      let request = PasswordlessRequest.redeem(
+        code, of: recipient, scopes: transaction.scopes, configuration: configuration, metadata: metadata)
+      http = try send(request, provenBy: dpopKey, cancellation: cancellation)
     } catch {
       try giveBackTry(transactionID)
       throw error

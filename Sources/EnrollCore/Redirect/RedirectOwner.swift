@@ -15,7 +15,7 @@ extension Configuration {
   }
 
   /// What `url` is to this configuration; nil when it is none of its.
-  /// - Throws: `.redirectMalformed` for what R9 refuses.
+  /// - Throws: `.redirectMalformed` for what R9 refuses, and for a link of its own whose token R11 refuses.
   public func ownership(of url: String) throws(EnrollError) -> Ownership? {
     let given: StrictURL
     do throws(StrictURL.Refusal) {
@@ -25,8 +25,11 @@ extension Configuration {
     }
     if owns(given, redirectURI) { return .redirect }
     if owns(given, postLogoutRedirectURI) { return .logout }
-    if owns(given, fallbackURI) { return .fallback }
-    return appLinks.contains { $0.mayMatch(given) } ? .activation : nil
+    switch try ReceivedLink.read(given, configuration: self) {
+    case .fallback: return .fallback
+    case .activation: return .activation
+    case nil: return nil
+    }
   }
 
   private func owns(_ given: StrictURL, _ configured: String?) -> Bool {
@@ -51,13 +54,5 @@ extension Configuration {
       owner = (index, ownership)
     }
     return owner
-  }
-}
-
-extension LinkTemplate {
-  /// Whether it begins and ends like this template; the token itself is judged when the link is taken.
-  fileprivate func mayMatch(_ url: StrictURL) -> Bool {
-    url.bytes.count > prefix.count + suffix.count && url.bytes.starts(with: prefix)
-      && url.bytes.suffix(suffix.count).elementsEqual(suffix)
   }
 }

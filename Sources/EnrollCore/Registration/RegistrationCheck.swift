@@ -86,9 +86,9 @@ extension Platform {
 }
 
 extension TokenSet {
-  /// RFC 6750 §2.1; servers differ in how they write `token_type`, and agree on how they read this.
+  /// RFC 6750 §2.1, RFC 9449 §7.1; servers differ in how they write `token_type`, and agree on how they read this.
   var authorization: String {
-    let scheme = ASCII.equalsIgnoringCase(tokenType, "Bearer") ? "Bearer" : tokenType
+    let scheme = ASCII.equalsIgnoringCase(tokenType, "DPoP") ? "DPoP" : "Bearer"
     return "\(scheme) \(accessToken.reveal())"
   }
 }

@@ -158,7 +158,11 @@ extension RegistrationState {
     case .tokenRenewed: return .active(.renewed)
     case .tokenMissing: return target == kind ? self : .unregistered
     case .renewalFailed(let failure): return .renewalFailed(failure)
-    case .begun(let transactionID, let step), .advanced(let transactionID, let step):
+    case .begun(let transactionID, let step):
+      // As in G: tokens are there, and wait for the user.
+      if case .authenticating(_, .pin) = self { throw illegal(event) }
+      return .authenticating(transactionID: transactionID, step: step)
+    case .advanced(let transactionID, let step):
       return .authenticating(transactionID: transactionID, step: step)
     case .failed(let error), .checkMismatched(let error): return .registrationFailed(error)
     case .returnedValid: return .active(.valid)

@@ -140,13 +140,13 @@ extension Engine {
       let sent = clock.moment()
       let http: HTTPResponse
       do throws(EnrollError) {
-        http = try transport.send(request, cancellation: nil)
+        http = try send(request, provenBy: tokens.dpopKey, cancellation: nil)
       } catch {
         trouble = error
         if error.code == .tls { break }
         continue
       }
-      switch RefreshAnswer(processing: http) {
+      switch RefreshAnswer(processing: http, binding: binding(tokens.dpopKey)) {
       case .tokens(let response):
         return try keep(response, replacing: tokens, epoch: epoch, sent: sent, http: http)
       case .rotatedOnly(let rotated, let error):

@@ -42,6 +42,7 @@ extension OutboxEntry.Revocation {
     object["token"] = .secret(token)
     object["hint"] = .string(hint)
     object["bearer"] = bearer.map { .secret($0) }
+    object["dpopKey"] = dpopKey?.json
     return .object(object)
   }
 
@@ -51,6 +52,9 @@ extension OutboxEntry.Revocation {
     token = try object.secret("token")
     hint = try object.string("hint")
     bearer = try object.optionalSecret("bearer")
+    dpopKey = try object.optional("dpopKey").map { json throws(EnrollError) in
+      try DPoPKey(json: json, place + ".dpopKey")
+    }
     try object.end()
   }
 }

@@ -28,12 +28,17 @@ public struct OutboxEntry: Equatable, Sendable {
     public var hint: String
     /// For servers that want the access token as bearer when a public client revokes.
     public var bearer: Secret?
+    /// What ``bearer`` is bound to; nil for a Bearer token.
+    public var dpopKey: DPoPKey?
 
-    public init(clientID: String, token: Secret, hint: String, bearer: Secret? = nil) {
+    public init(
+      clientID: String, token: Secret, hint: String, bearer: Secret? = nil, dpopKey: DPoPKey? = nil
+    ) {
       self.clientID = clientID
       self.token = token
       self.hint = hint
       self.bearer = bearer
+      self.dpopKey = dpopKey
     }
   }
 

@@ -10,6 +10,7 @@ extension TokenSet {
     object["tokenType"] = .string(tokenType)
     object["refreshToken"] = refreshToken.map { .secret($0) }
     object["idToken"] = idToken.map { .secret($0) }
+    object["dpopKey"] = dpopKey?.json
     object["scopes"] = .strings(scopes)
     object["expiry"] = expiry.json
     object["identity"] = identity?.json
@@ -24,6 +25,9 @@ extension TokenSet {
     tokenType = try object.string("tokenType")
     refreshToken = try object.optionalSecret("refreshToken")
     idToken = try object.optionalSecret("idToken")
+    dpopKey = try object.optional("dpopKey").map { json throws(EnrollError) in
+      try DPoPKey(json: json, place + ".dpopKey")
+    }
     scopes = try object.strings("scopes")
     expiry = try Expiry(json: object.value("expiry"), place + ".expiry")
     if let value = object.optional("identity") {
@@ -38,6 +42,17 @@ extension TokenSet {
     }
     self.source = source
     try object.end()
+  }
+}
+
+extension DPoPKey {
+  var json: JSON { .secret(Secret(Base64URL.encodedBytes(der.revealBytes()))) }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    guard let text = json.string, let bytes = Base64URL.decode(text) else {
+      throw EnrollError(.storeCorrupt, "\(place): expected base64url", field: place)
+    }
+    self.init(der: Secret(bytes))
   }
 }
 

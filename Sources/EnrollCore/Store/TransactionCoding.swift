@@ -14,6 +14,7 @@ extension Transaction {
     object["state"] = .secret(state)
     object["nonce"] = .secret(nonce)
     object["codeVerifier"] = .secret(codeVerifier)
+    object["dpopKey"] = dpopKey?.json
     object["scopes"] = .strings(scopes)
     object["maxAgeSeconds"] = maxAgeSeconds.map { .integer($0) }
     object["acrValues"] = .strings(acrValues)
@@ -45,6 +46,9 @@ extension Transaction {
     state = try object.secret("state")
     nonce = try object.secret("nonce")
     codeVerifier = try object.secret("codeVerifier")
+    dpopKey = try object.optional("dpopKey").map { json throws(EnrollError) in
+      try DPoPKey(json: json, place + ".dpopKey")
+    }
     scopes = try object.strings("scopes")
     maxAgeSeconds = try object.optionalInteger("maxAgeSeconds")
     acrValues = try object.strings("acrValues")

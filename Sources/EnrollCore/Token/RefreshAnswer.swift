@@ -17,7 +17,8 @@ public enum RefreshAnswer: Equatable, Sendable {
   /// The server is in trouble, or something else answered in its place (R33): nothing is known of the token.
   case unavailable(EnrollError)
 
-  public init(processing response: HTTPResponse) {
+  /// - Parameter binding: which types of token the answer may have.
+  public init(processing response: HTTPResponse, binding: DPoPBinding = .none) {
     if let error = TokenEndpointError.read(response) {
       self = RefreshAnswer.classify(error)
       return
@@ -25,7 +26,7 @@ public enum RefreshAnswer: Equatable, Sendable {
     do throws(EnrollError) {
       let json = try TokenResponse.object(in: response)
       do throws(EnrollError) {
-        self = .tokens(try TokenResponse(reading: json, of: response))
+        self = .tokens(try TokenResponse(reading: json, of: response, binding))
       } catch {
         guard let rotated = TokenResponse.token(json["refresh_token"]) else { throw error }
         self = .rotatedOnly(refreshToken: rotated, error)
@@ -38,6 +39,7 @@ public enum RefreshAnswer: Equatable, Sendable {
   private static func classify(_ error: EnrollError) -> RefreshAnswer {
     let isClientError = error.httpStatus.map { (400..<500).contains($0) } ?? false
     guard isClientError, error.code != .server else { return .unavailable(error) }
+    if error.demandsNonce { return .unavailable(error) }
     if let code = error.oauthError, ASCII.equals(code, "invalid_grant") { return .invalidGrant(error) }
     return .refused(error)
   }

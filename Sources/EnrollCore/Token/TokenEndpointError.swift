@@ -46,6 +46,10 @@ enum TokenEndpointError {
 }
 
 extension EnrollError {
+  /// The server wants another nonce although it got the one that it had asked for (RFC 9449 §8): says nothing about
+  /// any token.
+  var demandsNonce: Bool { oauthError.map { ASCII.equals($0, DPoPNonces.errorCode) } ?? false }
+
   /// The provider refuses the client rather than the token: our configuration or its, and no session's end.
   var isOurConfiguration: Bool {
     guard let oauthError else { return false }

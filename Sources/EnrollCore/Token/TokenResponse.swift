@@ -16,27 +16,28 @@ public struct TokenResponse: Equatable, Sendable {
   public var scopes: [String]?
 
   /// The answer to a code.
+  /// - Parameter binding: which types of token the answer may have.
   /// - Throws: `.oauth` when the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` for any other
   ///   status, for what is not JSON, and when a member is missing or of a wrong type.
-  public init(processing response: HTTPResponse) throws(EnrollError) {
+  public init(
+    processing response: HTTPResponse, binding: DPoPBinding = .none
+  ) throws(EnrollError) {
     if let error = TokenEndpointError.read(response) { throw error }
     let json = try TokenResponse.object(in: response)
     for name in ["refresh_token", "id_token", "scope"] where json[name] != nil && json[name]?.string == nil {
       throw TokenResponse.invalid("\(name) must be a string, not \(json[name]?.kind ?? "")", response)
     }
-    try self.init(reading: json, of: response)
+    try self.init(reading: json, of: response, binding)
   }
 
   /// What can be used of a successful answer; members of a wrong type count as absent.
-  init(reading json: JSON, of response: HTTPResponse) throws(EnrollError) {
+  init(reading json: JSON, of response: HTTPResponse, _ binding: DPoPBinding) throws(EnrollError) {
     guard let accessToken = json["access_token"]?.string, TokenText.isAcceptable(accessToken) else {
       throw TokenResponse.invalid(
         "access_token must be 1 to \(TokenText.maximumBytes) visible characters", response)
     }
-    // RFC 6749 §7.1: a type that is not understood must not be used.
-    guard let type = json["token_type"]?.string, ASCII.equalsIgnoringCase(type, "Bearer") else {
-      throw TokenResponse.invalid("token_type must be Bearer", response)
-    }
+    let type = json["token_type"]?.string ?? ""
+    if let problem = binding.problem(with: type) { throw TokenResponse.invalid(problem, response) }
     self.accessToken = Secret(accessToken)
     tokenType = type
     lifetimeSeconds = TokenResponse.lifetimeSeconds(from: json["expires_in"])
@@ -70,10 +71,15 @@ extension TokenResponse {
     }
   }
 
-  /// - Parameter requestedScopes: what the tokens are for where the server does not say.
-  public func tokenSet(requestedScopes: [String], at moment: Moment) -> TokenSet {
+  /// - Parameters:
+  ///   - requestedScopes: what the tokens are for where the server does not say.
+  ///   - dpopKey: with which they were asked for.
+  public func tokenSet(
+    requestedScopes: [String], dpopKey: DPoPKey? = nil, at moment: Moment
+  ) -> TokenSet {
     TokenSet(
       accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken, idToken: idToken,
+      dpopKey: dpopKey,
       scopes: scopes ?? requestedScopes, expiry: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment))
   }
 
@@ -82,7 +88,7 @@ extension TokenResponse {
   public func tokenSet(renewing old: TokenSet, at moment: Moment) -> TokenSet {
     TokenSet(
       accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken ?? old.refreshToken,
-      idToken: idToken ?? old.idToken, scopes: scopes ?? old.scopes,
+      idToken: idToken ?? old.idToken, dpopKey: old.dpopKey, scopes: scopes ?? old.scopes,
       expiry: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment), identity: old.identity,
       isVerified: idToken == nil && old.isVerified)
   }

@@ -12,6 +12,8 @@ public struct TokenSet: Equatable, Sendable {
   public var refreshToken: Secret?
   /// The proof of who signed in, as it came; nil without the scope `openid`.
   public var idToken: Secret?
+  /// What they are bound to (RFC 9449): the access token where it is of type DPoP, the refresh token in any case.
+  public var dpopKey: DPoPKey?
   /// What the tokens may be used for: the granted scopes, or the ones asked for where the server does not say.
   public var scopes: [String]
   /// When the access token ends.
@@ -33,13 +35,14 @@ public struct TokenSet: Equatable, Sendable {
 
   public init(
     accessToken: Secret, tokenType: String, refreshToken: Secret? = nil, idToken: Secret? = nil,
-    scopes: [String] = [], expiry: Expiry, identity: IdentityFacts? = nil, isVerified: Bool = true,
-    source: Source = .issuer
+    dpopKey: DPoPKey? = nil, scopes: [String] = [], expiry: Expiry, identity: IdentityFacts? = nil,
+    isVerified: Bool = true, source: Source = .issuer
   ) {
     self.accessToken = accessToken
     self.tokenType = tokenType
     self.refreshToken = refreshToken
     self.idToken = idToken
+    self.dpopKey = dpopKey
     self.scopes = scopes
     self.expiry = expiry
     self.identity = identity

@@ -5,9 +5,11 @@ import COpenSSL
 /// A key that makes signatures. A class because it owns OpenSSL's object; it never changes. The private half stays
 /// inside OpenSSL, which wipes it.
 public final class PrivateKey: Sendable {
+  /// The half that others check signatures with.
   public let publicKey: PublicKey
   private let handle: KeyHandle
 
+  /// Its algorithm family and size or curve.
   public var kind: KeyKind { publicKey.kind }
 
   private init(_ handle: KeyHandle, _ publicKey: PublicKey) {

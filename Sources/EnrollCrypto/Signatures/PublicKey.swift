@@ -15,12 +15,14 @@ public final class PublicKey: Sendable {
     case ed25519([UInt8])
   }
 
+  /// Its algorithm family and size or curve.
   public let kind: KeyKind
   /// The byte strings of ``components``, apart from the enum: an enum hides its kind in spare bits of the first one's
   /// pointer, and a leak checker then takes a key that is still in use for lost.
   private let numbers: [[UInt8]]
   let handle: KeyHandle
 
+  /// The numbers that it consists of, as a JWK holds them (RFC 7518 §6).
   public var components: Components {
     switch kind {
     case .rsa: .rsa(modulus: numbers[0], exponent: numbers[1])

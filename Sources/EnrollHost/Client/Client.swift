@@ -21,6 +21,8 @@ public final class Client: Sendable {
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
+  /// nil for a store that is no directory.
+  let storePath: String?
   private let fork = ForkGuard()
   private let readiness: Guarded<Readiness>
 
@@ -54,6 +56,7 @@ public final class Client: Sendable {
   ) {
     configuration = options.configuration
     account = options.account
+    if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     self.clock = clock
     pool = WorkerPool()
     timers = TimerQueue(clock: clock)

@@ -7,6 +7,11 @@ extension Client {
   /// - Throws: as ``Engine/setPIN(_:)``.
   public func setPIN(_ pin: Secret) throws(EnrollError) {
     try requireOpen()
+    defer {
+      tokens.forget()
+      outbox.sendNews()
+      hub.announceChange()
+    }
     try engine.setPIN(pin)
   }
 

@@ -1,6 +1,8 @@
 // Tokens through a client: from memory where they are fresh, through one shared renewal where they are due.
 
 public import EnrollCore
+public import EnrollCrypto
+public import EnrollJSON
 
 extension Client {
   /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token that still works, or
@@ -129,6 +131,28 @@ extension Client {
 
   /// The fresh token where it stands in memory: what a host can afford before every request. Good after the client, too.
   public var hotToken: HotToken { tokens.hotToken }
+
+  /// A proof for a request of the host's own that carries the access token (RFC 9449). Asks nobody.
+  /// - Throws: as ``Engine/dpopProof(method:url:nonce:accessToken:)``.
+  public func dpopProof(
+    method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
+  ) throws(EnrollError) -> String {
+    try requireOpen()
+    return try engine.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
+  }
+
+  /// What the provider says of one of the session's tokens (RFC 7662); an access token that is due is renewed first.
+  public func introspect(
+    _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> JSONObject {
+    try requireOpen()
+    if engine.hasSession {
+      _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
+    }
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.introspect(subject, cancellation: cancellation)
+    }
+  }
 
   /// Tells the server to forget the session's tokens, and forgets them here.
   public func revoke(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError) {

@@ -49,12 +49,12 @@ extension Provider {
           userName: userName, clientID: appOfOtherApp.id,
           scopes: otherApp.answer == .withoutIDToken ? ["profile", "email", "offline_access"] : scopes,
           nonce: nil, authTime: now, contextClass: .twoFactors, sessionID: Encoding.randomToken()),
-        refreshExpiresAt: now + options.refreshLifetimeSeconds, now: now)
+        thumbprint: nil, refreshExpiresAt: now + options.refreshLifetimeSeconds, now: now)
       if otherApp.answer == .refreshTokenOnly {
         return .json(.object([("refresh_token", family.refreshToken.map { .string($0) })]))
       }
       return issue(
-        family, scopes: family.grant.scopes, nonce: nil, sendsRefreshToken: true, effects: effects)
+        family, key: nil, scopes: family.grant.scopes, nonce: nil, sendsRefreshToken: true, effects: effects)
     } catch {
       return Misbehaviour.refusal(error)
     }

@@ -130,7 +130,7 @@ extension Provider {
   public func scanMails() { gateway.burnLinks() }
 
   /// Messages of passwordless sign-ins, oldest first.
-  public var passwordlessMessages: [SandboxMessage] { passwordless.messages }
+  public var passwordlessMessages: [SandboxMessage] { passwordless.messages.map(\.content) }
 
   /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
   public func advanceClock(seconds: Int64) {

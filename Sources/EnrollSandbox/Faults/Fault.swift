@@ -70,6 +70,10 @@ public struct Fault: Sendable, Equatable {
 
     // Token endpoint: the refresh token of the request stays the current one, and none is sent.
     case noRotation
+    // Token endpoint: a Bearer token although a key was proven.
+    case unbound
+    // Another nonce is demanded, whatever the proof holds (RFC 9449 §8).
+    case demandNonce
 
     // The way the answer is sent: the request was processed.
     /// The connection is closed without a byte after the request took effect: "answer lost after rotation".
@@ -113,9 +117,12 @@ extension Fault.Effect {
   /// True when the request is answered without being processed.
   var isInstead: Bool {
     switch self {
-    case .dropBefore, .status, .oauthError, .redirect, .garbage, .emptyBody, .hugeBody, .deepNesting: true
+    case .dropBefore, .status, .oauthError, .redirect, .garbage, .emptyBody, .hugeBody, .deepNesting,
+      .demandNonce:
+      true
     case .omitMember, .setMember, .repeatMember, .omitParameter, .setParameter, .repeatParameter, .fragment,
-      .omitClaim, .setClaim, .addAudience, .shiftTimes, .setHeader, .sign, .keySet, .noRotation, .dropAfter,
+      .omitClaim, .setClaim, .addAudience, .shiftTimes, .setHeader, .sign, .keySet, .noRotation, .unbound,
+      .dropAfter,
       .halfBody,
       .delay, .compressed, .contentType, .dateOffset:
       false

@@ -48,7 +48,7 @@ public enum FaultTable {
   /// Endpoints that answer JSON to a client.
   static let data: [Endpoint] = [
     .token, .discovery, .jwks, .userinfo, .pushed, .backendRedeem, .otherAppInit, .otherAppComplete,
-    .registrationCheck,
+    .registrationCheck, .introspection,
   ]
   /// All that a fault may strike.
   static let every = data + Endpoint.allCases.filter { !data.contains($0) && $0 != .control }
@@ -132,6 +132,10 @@ public enum FaultTable {
       [.omitMember("refresh_token")]
     },
     row("noRotation", [.token], "the refresh token stays valid and none is sent (R29)") { [.noRotation] },
+    row("unbound", [.token], "a Bearer token although a key was proven (RFC 9449 §5)") { [.unbound] },
+    row("demandNonce", [.token, .pushed, .userinfo], "use_dpop_nonce with another nonce (RFC 9449 §8)") {
+      [.demandNonce]
+    },
     row("omitIDToken", [.token], "no id_token") { [.omitMember("id_token")] },
     row(
       "wrongIssuer", [.discovery, .authorize, .token], .none,

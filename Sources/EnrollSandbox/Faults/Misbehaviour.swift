@@ -22,6 +22,12 @@ enum Misbehaviour {
         return refusal(OAuthRefusal(code, "planned by the test", status: status))
       case .redirect(let target, let status):
         return SandboxAnswer(status: status, headers: [("Location", target)])
+      case .demandNonce:
+        var answer = refusal(
+          OAuthRefusal("use_dpop_nonce", "planned by the test", status: endpoint == .userinfo ? 401 : 400))
+        answer.setHeader("DPoP-Nonce", Encoding.randomToken())
+        answer.setHeader("WWW-Authenticate", "DPoP error=\"use_dpop_nonce\"")
+        return answer
       case .garbage: return text(Array("<html>\u{0}this is not JSON {[".utf8))
       case .emptyBody: return text([])
       case .hugeBody(let bytes): return text(huge(bytes))

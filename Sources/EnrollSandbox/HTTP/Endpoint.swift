@@ -20,6 +20,8 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case userinfo
   /// RFC 7009.
   case revocation
+  /// RFC 7662.
+  case introspection
   /// OpenID Connect RP-Initiated Logout §2.
   case endSession
   /// The back end: choosing a provider.
@@ -42,6 +44,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case profileUpdate
   /// The host's back end: a failure, without secrets.
   case errorReport
+  /// Where Auth0's dialect has a code or link sent.
+  case passwordless
+  /// The page behind such a link.
+  case passwordlessLink
   /// Registration with another app, step one.
   case otherAppInit
   /// Step two.
@@ -58,10 +64,6 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case inbox
   /// Which apps may claim this site's links.
   case assetLinks, appSiteAssociation
-  /// Where Auth0's dialect has a code or link sent.
-  case passwordless
-  /// The page behind such a link.
-  case passwordlessLink
   /// The test-control side; no fault ever strikes here.
   case control
 
@@ -77,6 +79,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .token: "/token"
     case .userinfo: "/userinfo"
     case .revocation: "/revoke"
+    case .introspection: "/introspect"
     case .endSession: "/end-session"
     case .backendChoice: "/v1/auth"
     case .backendStart: "/v1/auth/{provider}"
@@ -88,6 +91,8 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .registrationCheck: "/app/registration-check"
     case .profileUpdate: "/app/profile"
     case .errorReport: "/app/error-report"
+    case .passwordless: "/passwordless/start"
+    case .passwordlessLink: "/passwordless/link"
     case .otherAppInit: "/other-app/init"
     case .otherAppComplete: "/other-app/complete"
     case .otherApp: "/other-app"
@@ -100,8 +105,6 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .inbox: "/inbox"
     case .assetLinks: "/.well-known/assetlinks.json"
     case .appSiteAssociation: "/.well-known/apple-app-site-association"
-    case .passwordless: "/passwordless/start"
-    case .passwordlessLink: "/passwordless/link"
     case .control: "/_control"
     }
   }
@@ -113,10 +116,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
       .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation:
       ["GET"]
     case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .backendAccount,
-      .otherApp,
-      .signIn, .register, .welcome:
+      .signIn, .register,
+      .welcome, .otherApp:
       ["GET", "POST"]
-    case .pushed, .token, .revocation, .deviceAuthorization, .passwordless, .backendRedeem,
+    case .pushed, .token, .revocation, .introspection, .deviceAuthorization, .passwordless, .backendRedeem,
       .registrationCheck,
       .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:
       ["POST"]

@@ -42,11 +42,14 @@ public struct SandboxRequest: Sendable {
   }
 
   /// The token of `Authorization: Bearer` (RFC 6750 §2.1).
-  var bearer: String? {
+  var bearer: String? { credentials.flatMap { $0.scheme == "bearer" ? $0.token : nil } }
+
+  /// Scheme, in lower case, and token of `Authorization` (RFC 6750 §2.1, RFC 9449 §7.1).
+  var credentials: (scheme: String, token: String)? {
     guard let header = headers["authorization"] else { return nil }
     let parts = header.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-    return String(parts[1])
+    guard parts.count == 2 else { return nil }
+    return (parts[0].lowercased(), String(parts[1]))
   }
 
   func cookie(_ name: String) -> String? {

@@ -1,4 +1,4 @@
-// The gateway's pages: sign in, register, e-mail sent, choose a password, a link that works no more, the inbox.
+// The gateway's pages: sign in, register, e-mail sent, choose a password, a link that works no more.
 
 extension Page {
   /// The provider's login page: its script leads to the gateway, and so does a link for those who run none.
@@ -125,29 +125,6 @@ extension Page {
       <h1>Go back to the app</h1>
       <p class="soft">You can close this window.</p>
       """)
-
-  /// The e-mails that would have been sent, the newest first.
-  static func inbox(_ mails: [Gateway.Mail]) -> Page {
-    let items: [HTML] = mails.reversed().map { mail in
-      let link: HTML = mail.link.map { "<p><a href=\"\($0)\">\($0)</a></p>" } ?? .none
-      return """
-        <li><strong>\(mail.subject)</strong><span class="soft">To \(mail.to), \(Encoding.httpDate(mail.at))</span>
-        <p>\(mail.text)</p>
-        \(link)</li>
-
-        """
-    }
-    let list: HTML =
-      mails.isEmpty
-      ? "<p class=\"soft\">Nothing was sent yet.</p>" : "<ul class=\"grants\">\n\(items)</ul>"
-    return Page(
-      title: "Inbox", isWide: true,
-      main: """
-        <h1>Inbox</h1>
-        <p class="soft">E-mails that the sandbox would send. They stay here.</p>
-        \(list)
-        """)
-  }
 
   private static func hidden(_ context: GatewayContext) -> HTML {
     """

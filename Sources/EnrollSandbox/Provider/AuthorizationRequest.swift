@@ -15,6 +15,8 @@ struct AuthorizationRequest: Sendable, Equatable {
   var acrValues: [String]
   /// Of the link in an e-mail (okta-native-integration); nil when it cannot be one.
   var activationToken: String?
+  /// Of the key that the code belongs to (RFC 9449 §10).
+  var thumbprint: String?
 
   enum Prompt: String, CaseIterable { case none, login, consent, create, selectAccount = "select_account" }
 
@@ -80,11 +82,15 @@ struct AuthorizationRequest: Sendable, Equatable {
       guard let seconds = Int64(text), seconds >= 0 else { throw .invalidRequest("max_age must be seconds") }
       maxAge = seconds
     }
+    if let thumbprint = form["dpop_jkt"], !PKCE.isChallenge(thumbprint) {
+      throw .invalidRequest("dpop_jkt must be 43 characters of base64url")
+    }
     return AuthorizationRequest(
       clientID: clientID, redirectURI: redirectURI, scopes: scopes, state: form["state"],
       nonce: form["nonce"], codeChallenge: challenge, prompts: prompts, maxAgeSeconds: maxAge,
       loginHint: form["login_hint"], acrValues: form.words("acr_values"),
-      activationToken: form["activation_token"].flatMap { PKCE.isChallenge($0) ? $0 : nil })
+      activationToken: form["activation_token"].flatMap { PKCE.isChallenge($0) ? $0 : nil },
+      thumbprint: form["dpop_jkt"])
   }
 }
 

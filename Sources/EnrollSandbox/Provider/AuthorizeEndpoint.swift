@@ -75,6 +75,7 @@ extension Provider {
     grants.add(
       Grants.Code(
         grant: grant, redirectURI: request.redirectURI, codeChallenge: request.codeChallenge,
+        thumbprint: options.dpop == .off ? nil : request.thumbprint,
         expiresAt: now + options.codeLifetimeSeconds), as: code)
     var answer = Form([("code", code)])
     answer.append("state", request.state)

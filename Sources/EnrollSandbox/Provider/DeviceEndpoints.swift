@@ -86,10 +86,10 @@ extension Provider {
 
   /// The grant of the token endpoint.
   func redeemDevice(
-    _ form: Form, clientID: String, effects: [Fault.Effect]
+    _ form: Form, clientID: String, key: String?, effects: [Fault.Effect]
   ) throws(OAuthRefusal) -> SandboxAnswer {
     guard let code = form["device_code"] else { throw .invalidRequest("device_code is missing") }
-    return open(try deviceCodes.poll(code, clientID: clientID, now: now), effects: effects)
+    return open(try deviceCodes.poll(code, clientID: clientID, now: now), key: key, effects: effects)
   }
 
   /// What the user of a device does, without pages.

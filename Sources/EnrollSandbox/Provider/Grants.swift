@@ -25,6 +25,8 @@ struct Family: Sendable, Equatable {
   var refreshToken: String?
   var rotatedAt: Int64
   var refreshExpiresAt: Int64
+  /// Of the key that its refresh token is bound to.
+  var thumbprint: String?
   /// Why nothing of it works any more.
   var end: End?
 }
@@ -34,12 +36,15 @@ struct Grants: Sendable {
     var grant: Grant
     var redirectURI: String
     var codeChallenge: String
+    /// Of the key that it belongs to.
+    var thumbprint: String?
     var expiresAt: Int64
     var familyID: String?
   }
 
   struct AccessToken: Sendable {
     var familyID: String
+    var thumbprint: String?
     var expiresAt: Int64
     var isRevoked = false
   }
@@ -56,10 +61,12 @@ struct Grants: Sendable {
 
   mutating func add(_ code: Code, as text: String) { codes[text] = code }
 
-  /// - Parameter refreshExpiresAt: nil when no refresh token is to be given.
+  /// - Parameters:
+  ///   - thumbprint: of the key that the request proved.
+  ///   - refreshExpiresAt: nil when no refresh token is to be given.
   mutating func redeem(
-    _ text: String, clientID: String, redirectURI: String?, verifier: String?, refreshExpiresAt: Int64?,
-    now: Int64
+    _ text: String, clientID: String, redirectURI: String?, verifier: String?, thumbprint: String? = nil,
+    refreshExpiresAt: Int64?, now: Int64
   ) throws(OAuthRefusal) -> Family {
     guard var code = codes[text] else { throw .invalidGrant("the code is not known") }
     if let familyID = code.familyID {
@@ -75,18 +82,25 @@ struct Grants: Sendable {
     guard PKCE.matches(verifier: verifier, challenge: code.codeChallenge) else {
       throw .invalidGrant("code_verifier does not match the code_challenge")
     }
-    let family = open(code.grant, refreshExpiresAt: refreshExpiresAt, now: now)
+    guard code.thumbprint == nil || code.thumbprint == thumbprint else {
+      throw KeyProof.refusal("the code is another key's")
+    }
+    let family = open(code.grant, thumbprint: thumbprint, refreshExpiresAt: refreshExpiresAt, now: now)
     code.familyID = family.id
     codes[text] = code
     return family
   }
 
   /// Begins a family without a code.
-  /// - Parameter refreshExpiresAt: nil when no refresh token is to be given.
-  mutating func open(_ grant: Grant, refreshExpiresAt: Int64?, now: Int64) -> Family {
+  /// - Parameters:
+  ///   - thumbprint: of the key that the request proved.
+  ///   - refreshExpiresAt: nil when no refresh token is to be given.
+  mutating func open(
+    _ grant: Grant, thumbprint: String?, refreshExpiresAt: Int64?, now: Int64
+  ) -> Family {
     var family = Family(
       id: Encoding.randomToken(), grant: grant, begunAt: now, rotatedAt: now,
-      refreshExpiresAt: refreshExpiresAt ?? now)
+      refreshExpiresAt: refreshExpiresAt ?? now, thumbprint: thumbprint)
     if refreshExpiresAt != nil { giveRefreshToken(&family, now: now) }
     families[family.id] = family
     return family
@@ -97,13 +111,17 @@ struct Grants: Sendable {
   ///   - graceSeconds: how long the token before the current one may be sent again; the answer then carries the
   ///     current one, as if the lost answer were repeated.
   mutating func refresh(
-    _ text: String, clientID: String, rotates: Bool, graceSeconds: Int64, refreshExpiresAt: Int64, now: Int64
+    _ text: String, clientID: String, thumbprint: String?, rotates: Bool, graceSeconds: Int64,
+    refreshExpiresAt: Int64, now: Int64
   ) throws(OAuthRefusal) -> Family {
     guard let token = refreshTokens[text], var family = families[token.familyID] else {
       throw .invalidGrant("the refresh token is not known")
     }
     guard family.grant.clientID == clientID else {
       throw .invalidGrant("the refresh token is another client's")
+    }
+    guard family.thumbprint == nil || family.thumbprint == thumbprint else {
+      throw KeyProof.refusal("the refresh token is another key's")
     }
     if let end = family.end { throw .invalidGrant("the session has ended: \(end.rawValue)") }
     guard now <= family.refreshExpiresAt else { throw .invalidGrant("the refresh token expired") }
@@ -131,9 +149,10 @@ struct Grants: Sendable {
     refreshTokens[text] = RefreshToken(familyID: family.id, generation: family.generation)
   }
 
-  mutating func addAccessToken(for family: Family, expiresAt: Int64) -> String {
+  /// - Parameter thumbprint: nil for a Bearer token.
+  mutating func addAccessToken(for family: Family, thumbprint: String? = nil, expiresAt: Int64) -> String {
     let text = Encoding.randomToken()
-    accessTokens[text] = AccessToken(familyID: family.id, expiresAt: expiresAt)
+    accessTokens[text] = AccessToken(familyID: family.id, thumbprint: thumbprint, expiresAt: expiresAt)
     return text
   }
 
@@ -142,6 +161,14 @@ struct Grants: Sendable {
     guard let token = accessTokens[text], !token.isRevoked, now < token.expiresAt else { return nil }
     guard let family = families[token.familyID], family.end == nil else { return nil }
     return family.grant
+  }
+
+  /// The family whose current refresh token it is, while that works.
+  func liveFamily(ofRefreshToken text: String, now: Int64) -> Family? {
+    guard let token = refreshTokens[text], let family = families[token.familyID], family.end == nil,
+      token.generation == family.generation, now <= family.refreshExpiresAt
+    else { return nil }
+    return family
   }
 
   /// RFC 7009 §2.1: a refresh token ends its family, an access token only itself. Unknown tokens are no error.

@@ -16,9 +16,12 @@ extension Provider {
       (
         "require_pushed_authorization_requests", options.pushedRequests == .required ? .bool(true) : nil
       ),
+      ("dpop_signing_alg_values_supported", options.dpop == .off ? nil : list(["ES256"])),
       ("token_endpoint", address(.token)),
       ("userinfo_endpoint", address(.userinfo)),
       ("revocation_endpoint", address(.revocation)),
+      ("introspection_endpoint", address(.introspection)),
+      ("introspection_endpoint_auth_methods_supported", list(["none", "bearer"])),
       ("end_session_endpoint", address(.endSession)),
       ("device_authorization_endpoint", address(.deviceAuthorization)),
       ("jwks_uri", address(.jwks)),
@@ -52,13 +55,41 @@ extension Provider {
 
   func userinfo(_ http: SandboxRequest) -> SandboxAnswer {
     if let claims = backendClaims(ofSession: http.bearer) { return .json(claims) }
-    guard let text = http.bearer, let grant = grants.grant(ofAccessToken: text, now: now),
-      let user = user(grant.userName)
-    else {
-      var answer = SandboxAnswer.json(.object([("error", .string("invalid_token"))]), status: 401)
-      answer.setHeader("WWW-Authenticate", "Bearer error=\"invalid_token\"")
-      return answer
+    var answer: SandboxAnswer
+    do throws(OAuthRefusal) {
+      answer = .json(try userClaims(http))
+    } catch {
+      answer = .json(.object([("error", .string(error.code))]), status: 401)
+      let isAboutProof = error.code != "invalid_token" || options.dpop == .required
+      answer.setHeader("WWW-Authenticate", "\(isAboutProof ? "DPoP" : "Bearer") error=\"\(error.code)\"")
     }
-    return .json(.object([("sub", .string(user.subject))] + user.claims(for: grant.scopes)))
+    addNonce(to: &answer)
+    return answer
+  }
+
+  private func userClaims(_ http: SandboxRequest) throws(OAuthRefusal) -> JSON {
+    let grant = try shown(http, at: .userinfo)
+    guard let user = user(grant.userName) else { throw Self.invalidToken }
+    return .object([("sub", .string(user.subject))] + user.claims(for: grant.scopes))
+  }
+
+  /// Whose access token the request shows. One that is bound to a key comes with a proof that covers it, and never as a
+  /// Bearer token (RFC 9449 §7).
+  func shown(_ http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> Grant {
+    guard let (scheme, text) = http.credentials, let token = grants.accessTokens[text],
+      let grant = grants.grant(ofAccessToken: text, now: now)
+    else { throw Self.invalidToken }
+    if let thumbprint = token.thumbprint {
+      guard scheme == "dpop", let proof = try proof(of: http, at: endpoint) else { throw Self.invalidToken }
+      guard proof.thumbprint == thumbprint else { throw KeyProof.refusal("the token is another key's") }
+      guard proof.covers(text) else { throw KeyProof.refusal("ath is not the token's") }
+    } else if scheme != "bearer" {
+      throw Self.invalidToken
+    }
+    return grant
+  }
+
+  private static var invalidToken: OAuthRefusal {
+    OAuthRefusal("invalid_token", "the token does not work", status: 401)
   }
 }

@@ -15,6 +15,13 @@ struct Passwordless: Sendable {
     var expiresAt: Int64
   }
 
+  /// As it would be sent.
+  struct Message: Sendable {
+    var content: SandboxMessage
+    var isEmail: Bool
+    var at: Int64
+  }
+
   static let codeLifetimeSeconds: Int64 = 180
   static let linkLifetimeSeconds: Int64 = 600
   static let maximumTries = 3
@@ -24,7 +31,7 @@ struct Passwordless: Sendable {
   private var codes: [String: Code] = [:]
   /// By ticket.
   private var links: [String: Link] = [:]
-  private(set) var messages: [SandboxMessage] = []
+  private(set) var messages: [Message] = []
 
   /// - Returns: the code, which takes the place of an older one.
   mutating func sendCode(to address: String, realm: String, clientID: String, now: Int64) {
@@ -34,7 +41,8 @@ struct Passwordless: Sendable {
       code: String(digits), clientID: clientID, expiresAt: now + Self.codeLifetimeSeconds)
     keep(
       SandboxMessage(
-        to: address, text: "Your code is \(digits). It works for three minutes.", code: String(digits)))
+        to: address, text: "Your code is \(digits). It works for three minutes.", code: String(digits)),
+      isEmail: realm == "email", now)
   }
 
   mutating func sendLink(
@@ -45,7 +53,8 @@ struct Passwordless: Sendable {
       address: address, request: request, expiresAt: now + Self.linkLifetimeSeconds)
     keep(
       SandboxMessage(
-        to: address, text: "Open this link to sign in. It works once.", link: "\(page)?ticket=\(ticket)"))
+        to: address, text: "Open this link to sign in. It works once.", link: "\(page)?ticket=\(ticket)"),
+      isEmail: true, now)
   }
 
   /// Uses a code up.
@@ -74,8 +83,8 @@ struct Passwordless: Sendable {
 
   mutating func useUp(_ ticket: String) { links[ticket] = nil }
 
-  private mutating func keep(_ message: SandboxMessage) {
+  private mutating func keep(_ content: SandboxMessage, isEmail: Bool, _ now: Int64) {
     if messages.count >= Self.messageLimit { messages.removeFirst() }
-    messages.append(message)
+    messages.append(Message(content: content, isEmail: isEmail, at: now))
   }
 }

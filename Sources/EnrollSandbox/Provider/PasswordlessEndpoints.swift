@@ -74,7 +74,7 @@ extension Provider {
 
   /// The grant of the token endpoint.
   func redeemOneTimeCode(
-    _ form: Form, clientID: String, effects: [Fault.Effect]
+    _ form: Form, clientID: String, key: String?, effects: [Fault.Effect]
   ) throws(OAuthRefusal) -> SandboxAnswer {
     guard let realm = form["realm"], let typed = form["username"], let code = form["otp"] else {
       throw .invalidRequest("realm, username and otp are needed")
@@ -86,7 +86,7 @@ extension Provider {
       Grant(
         userName: member(address, realm: realm).name, clientID: clientID,
         scopes: scopes.isEmpty ? ["openid"] : scopes, nonce: nil, authTime: now, contextClass: .password,
-        sessionID: Encoding.randomToken()), effects: effects)
+        sessionID: Encoding.randomToken()), key: key, effects: effects)
   }
 
   func passwordlessLink(_ http: SandboxRequest) -> SandboxAnswer {

@@ -11,6 +11,7 @@ public actor Provider {
   var grants = Grants()
   /// By the name that the client got.
   var pushedRequests: [String: PushedRequest] = [:]
+  var proofs = ProofMemory()
   var backend: Backend
   var deviceCodes = DeviceCodes()
   var otherApp = OtherAppSessions()
@@ -85,6 +86,7 @@ public actor Provider {
     case .token: token(request, effects: effects)
     case .userinfo: userinfo(request)
     case .revocation: revoke(request)
+    case .introspection: introspect(request)
     case .endSession: endSession(request, effects: effects)
     case .backendChoice: Page.backendChoice().answer()
     case .backendStart: startBackendSignIn(request)
@@ -96,18 +98,23 @@ public actor Provider {
     case .registrationCheck: checkRegistration(request)
     case .profileUpdate: updateProfile(request)
     case .errorReport: reportError(request)
+    case .passwordless: startPasswordless(request)
+    case .passwordlessLink: passwordlessLink(request)
     case .otherAppInit: beginOtherApp(request)
     case .otherAppComplete: completeOtherApp(request, effects: effects)
     case .otherApp: playOtherApp(request, effects: effects)
     case .hostedLogin, .signIn, .register, .emailSent, .welcome, .gatewayCallback:
       gateway(endpoint, request)
-    case .inbox: Page.inbox(gateway.mails).answer()
+    case .inbox: Page.inbox(letters).answer()
     case .assetLinks: .json(AppAssociations.android)
     case .appSiteAssociation: .json(AppAssociations.apple)
-    case .passwordless: startPasswordless(request)
-    case .passwordlessLink: passwordlessLink(request)
     case .control: control(request)
     }
+  }
+
+  /// What was sent so far, the gateway's and of passwordless sign-ins, oldest first.
+  private var letters: [Letter] {
+    (gateway.mails.map(Letter.init) + passwordless.messages.map(Letter.init)).sorted { $0.at < $1.at }
   }
 
   /// Those that were set up, and the sandbox's own.

@@ -17,10 +17,21 @@ extension Provider {
     guard options.pushedRequests != .off else {
       return Page.error("There is nothing at \(http.path).", status: 404).answer()
     }
+    var answer = pushed(http)
+    addNonce(to: &answer)
+    return answer
+  }
+
+  private func pushed(_ http: SandboxRequest) -> SandboxAnswer {
     do throws(OAuthRefusal) {
-      let (form, clientID) = try publicClient(http)
+      var (form, clientID) = try publicClient(http)
       guard form["request_uri"] == nil else {
         throw .invalidRequest("request_uri is what comes of it (RFC 9126 §2.1)")
+      }
+      // RFC 9449 §10.1: a proof does what `dpop_jkt` does.
+      if http.headers["dpop"] != nil, let key = try proof(of: http, at: .pushed)?.thumbprint {
+        guard form["dpop_jkt"] ?? key == key else { throw KeyProof.refusal("dpop_jkt is another key's") }
+        form.set("dpop_jkt", key)
       }
       try check(form)
       pushedRequests = pushedRequests.filter { $0.value.expiresAt >= now }

@@ -5,15 +5,22 @@ import EnrollJSON
 
 extension Provider {
   func token(_ http: SandboxRequest, effects: [Fault.Effect]) -> SandboxAnswer {
+    var answer = granted(http, effects: effects)
+    addNonce(to: &answer)
+    return answer
+  }
+
+  private func granted(_ http: SandboxRequest, effects: [Fault.Effect]) -> SandboxAnswer {
     do throws(OAuthRefusal) {
       let (form, clientID) = try publicClient(http)
+      let key = try proof(of: http, at: .token)?.thumbprint
       switch form["grant_type"] {
-      case "authorization_code": return try redeem(form, clientID: clientID, effects: effects)
-      case "refresh_token": return try refresh(form, clientID: clientID, effects: effects)
+      case "authorization_code": return try redeem(form, clientID: clientID, key: key, effects: effects)
+      case "refresh_token": return try refresh(form, clientID: clientID, key: key, effects: effects)
       case "http://auth0.com/oauth/grant-type/passwordless/otp":
-        return try redeemOneTimeCode(form, clientID: clientID, effects: effects)
+        return try redeemOneTimeCode(form, clientID: clientID, key: key, effects: effects)
       case "urn:ietf:params:oauth:grant-type:device_code":
-        return try redeemDevice(form, clientID: clientID, effects: effects)
+        return try redeemDevice(form, clientID: clientID, key: key, effects: effects)
       case nil: throw .invalidRequest("grant_type is missing")
       case let other?: throw OAuthRefusal("unsupported_grant_type", "\(other) is not supported")
       }
@@ -46,20 +53,21 @@ extension Provider {
   }
 
   private func redeem(
-    _ form: Form, clientID: String, effects: [Fault.Effect]
+    _ form: Form, clientID: String, key: String?, effects: [Fault.Effect]
   ) throws(OAuthRefusal) -> SandboxAnswer {
     guard let code = form["code"] else { throw .invalidRequest("code is missing") }
     let isOffline = grants.codes[code]?.grant.scopes.contains("offline_access") == true
     let family = try grants.redeem(
       code, clientID: clientID, redirectURI: form["redirect_uri"], verifier: form["code_verifier"],
+      thumbprint: key,
       refreshExpiresAt: isOffline ? now + options.refreshLifetimeSeconds : nil, now: now)
     return issue(
-      family, scopes: family.grant.scopes, nonce: family.grant.nonce, sendsRefreshToken: true,
+      family, key: key, scopes: family.grant.scopes, nonce: family.grant.nonce, sendsRefreshToken: true,
       effects: effects)
   }
 
   private func refresh(
-    _ form: Form, clientID: String, effects: [Fault.Effect]
+    _ form: Form, clientID: String, key: String?, effects: [Fault.Effect]
   ) throws(OAuthRefusal) -> SandboxAnswer {
     guard let text = form["refresh_token"] else { throw .invalidRequest("refresh_token is missing") }
     let wanted = form.words("scope")
@@ -70,25 +78,32 @@ extension Provider {
     }
     let rotates = options.rotatesRefreshTokens && !effects.contains(.noRotation)
     let family = try grants.refresh(
-      text, clientID: clientID, rotates: rotates, graceSeconds: options.refreshGraceSeconds,
+      text, clientID: clientID, thumbprint: key, rotates: rotates, graceSeconds: options.refreshGraceSeconds,
       refreshExpiresAt: now + options.refreshLifetimeSeconds, now: now)
     return issue(
-      family, scopes: wanted.isEmpty ? family.grant.scopes : wanted, nonce: nil, sendsRefreshToken: rotates,
+      family, key: key, scopes: wanted.isEmpty ? family.grant.scopes : wanted, nonce: nil,
+      sendsRefreshToken: rotates,
       effects: effects)
   }
 
   /// Tokens of a grant without a code.
-  func open(_ grant: Grant, effects: [Fault.Effect]) -> SandboxAnswer {
+  func open(_ grant: Grant, key: String?, effects: [Fault.Effect]) -> SandboxAnswer {
     let isOffline = grant.scopes.contains("offline_access")
     let family = grants.open(
-      grant, refreshExpiresAt: isOffline ? now + options.refreshLifetimeSeconds : nil, now: now)
-    return issue(family, scopes: grant.scopes, nonce: grant.nonce, sendsRefreshToken: true, effects: effects)
+      grant, thumbprint: key, refreshExpiresAt: isOffline ? now + options.refreshLifetimeSeconds : nil,
+      now: now)
+    return issue(
+      family, key: key, scopes: grant.scopes, nonce: grant.nonce, sendsRefreshToken: true, effects: effects)
   }
 
   func issue(
-    _ family: Family, scopes: [String], nonce: String?, sendsRefreshToken: Bool, effects: [Fault.Effect]
+    _ family: Family, key: String?, scopes: [String], nonce: String?, sendsRefreshToken: Bool,
+    effects: [Fault.Effect]
   ) -> SandboxAnswer {
-    let accessToken = grants.addAccessToken(for: family, expiresAt: now + options.accessLifetimeSeconds)
+    // §5: a token that is not bound to a key says so by its type; the refresh token is bound all the same.
+    let bound = effects.contains(.unbound) ? nil : key
+    let accessToken = grants.addAccessToken(
+      for: family, thumbprint: bound, expiresAt: now + options.accessLifetimeSeconds)
     var idToken: String?
     if scopes.contains("openid"), let user = user(family.grant.userName) {
       let facts = IDTokenFacts(
@@ -102,7 +117,7 @@ extension Provider {
     }
     return .json(
       .object([
-        ("access_token", .string(accessToken)), ("token_type", .string("Bearer")),
+        ("access_token", .string(accessToken)), ("token_type", .string(bound == nil ? "Bearer" : "DPoP")),
         ("expires_in", .integer(options.accessLifetimeSeconds)),
         ("refresh_token", sendsRefreshToken ? family.refreshToken.map { .string($0) } : nil),
         ("id_token", idToken.map { .string($0) }), ("scope", .string(scopes.joined(separator: " "))),

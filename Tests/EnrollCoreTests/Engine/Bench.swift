@@ -18,7 +18,7 @@ struct Bench {
     scopes: [String] = ["openid", "offline_access"], redirectURI: String = "com.example.app:/callback",
     passwordless: PasswordlessDialect? = nil, connectionParameter: String = "connection",
     registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
-    parameters: [(String, String)] = [], pushedRequests: AbilityUse = .auto,
+    parameters: [(String, String)] = [], pushedRequests: AbilityUse = .auto, dpop: AbilityUse = .auto,
     checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false
   ) throws {
     clock = FakeClock()
@@ -28,7 +28,7 @@ struct Bench {
       issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
       postLogoutRedirectURI: "com.example.app:/logout", fallbackURI: "com.example.app://identity/fallback",
       scopes: scopes, appLinks: ["https://app.example/welcome/{activationToken}"],
-      authorizeParameters: parameters, pushedRequests: pushedRequests, registration: registration,
+      authorizeParameters: parameters, pushedRequests: pushedRequests, dpop: dpop, registration: registration,
       activation: activation,
       welcomePage: welcomePage, isNative: isNative,
       standInToken: isNative ? nil : Secret("stand-in"), requiresConfirmation: requiresConfirmation,

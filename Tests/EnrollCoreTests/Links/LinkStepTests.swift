@@ -433,6 +433,8 @@ struct FallbackTests {
     let settlement = try engine.resume(bench.provider.refuse(silent.url, error: error), cancellation: nil)
     guard case .failed(let failure) = settlement.ending else { throw Unexpected(what: "it succeeded") }
     #expect(failure.code == expected)
+    // An answer that the flow goes on from is no failure to report.
+    #expect(bench.seen.reported.isEmpty)
     let ordinary = try #require(
       try engine.signIn(after: settlement, listening: { _ throws(EnrollError) in nil }, cancellation: nil))
     #expect(parameter("prompt", ordinary.url) == nil && parameter("scope", ordinary.url) == "openid email")
@@ -443,6 +445,7 @@ struct FallbackTests {
     let last = try engine.resume(answer, cancellation: nil)
     let after = try engine.signIn(after: last, listening: { _ throws(EnrollError) in nil }, cancellation: nil)
     #expect(after == nil)
+    #expect(bench.seen.reported.map(\.code) == [expected])
     #expect(try engine.refused(fallback) == .used)
     // The first one's own redirect still wins.
     #expect(try engine.finish(bench.provider.signIn(at: first.url)) == .active(.confirmed))

@@ -25,7 +25,8 @@ struct RedirectOwnerTests {
     ("http://127.0.0.1:49152/callback?code=c", 3, .redirect),
     ("http://127.0.0.1:8123/fixed?code=c", 4, .redirect), ("http://127.0.0.1:8124/fixed?code=c", nil, nil),
     ("com.example.dev:/callback/", nil, nil),
-    ("com.example.test:/callback", nil, nil), ("https://app.example/prod/welcome/", nil, nil),
+    ("com.example.test:/callback", nil, nil), ("https://app.example/prod/welcome/a/b", nil, nil),
+    ("https://app.example/prod/welcome/a?b", nil, nil), ("https://app.example/prod/welcome/a&b", nil, nil),
     ("https://app.example.evil/prod/welcome/abc", nil, nil), ("http://127.0.0.1:49152/other", nil, nil),
   ]
 
@@ -33,6 +34,16 @@ struct RedirectOwnerTests {
   func owners(url: String, index: Int?, ownership: Configuration.Ownership?) throws {
     let owner = try Configuration.owner(of: url, among: configurations())
     #expect(owner?.index == index && owner?.ownership == ownership)
+  }
+
+  @Test("a link that its taker would refuse is refused here in the same words (R11)")
+  func likeTheReader() throws {
+    let all = try configurations()
+    for token in ["", "a%20b", "a+b", String(repeating: "a", count: 1025)] {
+      let url = "https://app.example/prod/welcome/" + token
+      #expect(code { _ = try Configuration.owner(of: url, among: all) } == .redirectMalformed)
+      #expect(code { _ = try ReceivedLink.read(url, configuration: all[2]) } == .redirectMalformed)
+    }
   }
 
   @Test("two configurations that own the same URL are refused, and so is what is no URL (R9)")

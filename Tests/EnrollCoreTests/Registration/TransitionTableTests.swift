@@ -182,6 +182,12 @@ struct TransitionTableTests {
     #expect(throws: EnrollError.self) { try exchanging.after(.retried) }
   }
 
+  @Test("nothing else is begun while tokens wait for a PIN, as in G")
+  func beginWhileAtPIN() {
+    let waiting = RegistrationState.authenticating(transactionID: "t", step: .pin)
+    #expect(throws: EnrollError.self) { try waiting.after(.begun(transactionID: "u", step: .browser)) }
+  }
+
   @Test("payloads travel with the event")
   func payloads() throws {
     let waiting = RegistrationState.authenticating(transactionID: "t", step: .browser)

@@ -12,7 +12,8 @@ enum Sample {
 
   static let tokens = TokenSet(
     accessToken: Secret("access"), tokenType: "DPoP", refreshToken: Secret([0, 255, 10]),
-    idToken: Secret("a.b.c"), scopes: ["openid", "profile"], expiry: expiry,
+    idToken: Secret("a.b.c"), dpopKey: DPoPKey(der: Secret([48, 0, 255])), scopes: ["openid", "profile"],
+    expiry: expiry,
     identity: IdentityFacts(
       issuer: "https://op.example", subject: "s\u{e9}\u{10FFFF}", audience: ["us", "them"],
       authorizedParty: "us",
@@ -22,14 +23,16 @@ enum Sample {
   static let transaction = Transaction(
     id: "id", kind: .passwordless, status: .exchanging, issuer: "https://op.example",
     redirectURI: "com.example.app:/cb", state: Secret("state"), nonce: Secret("nonce"),
-    codeVerifier: Secret("verifier"), scopes: ["openid"], maxAgeSeconds: 60, acrValues: ["gold"],
-    prompt: "login", isSocial: true, listensOnLoopback: true, began: UnixTime(seconds: 1_700_000_000),
-    deadline: expiry)
+    codeVerifier: Secret("verifier"), dpopKey: DPoPKey(der: Secret([1])), scopes: ["openid"],
+    maxAgeSeconds: 60, acrValues: ["gold"], prompt: "login", isSocial: true, listensOnLoopback: true,
+    began: UnixTime(seconds: 1_700_000_000), deadline: expiry)
 
   static let outboxEntry = OutboxEntry(
     issuer: "https://op.example", endpoint: "https://op.example/revoke",
     message: .revocation(
-      .init(clientID: "client", token: Secret("refresh"), hint: "refresh_token", bearer: Secret("access"))),
+      .init(
+        clientID: "client", token: Secret("refresh"), hint: "refresh_token", bearer: Secret("access"),
+        dpopKey: DPoPKey(der: Secret([2])))),
     queued: UnixTime(seconds: 1_700_000_000), attempts: 3)
 
   static var record: AccountRecord {
@@ -44,6 +47,7 @@ enum Sample {
     record.provisionalProfile = JSONObject([("sub", .string("t"))])
     record.registrationType = "SOCIAL"
     record.provisionalRegistrationType = "PASSWORDLESS"
+    record.pinTransactionID = "t-1"
     record.transactions = [transaction]
     record.renewalIntent = RenewalIntent(
       attempt: "attempt", tokenEpoch: 7, refreshTokenHash: "hash", bootID: "boot-7",

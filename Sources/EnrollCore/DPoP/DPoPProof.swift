@@ -1,0 +1,93 @@
+// A proof that a request comes from whoever has the key (RFC 9449 §4.2): for one method, one URL, one moment.
+
+public import EnrollCrypto
+import EnrollJSON
+
+/// The JWT in the header `DPoP`.
+public enum DPoPProof {
+  static let headerName = "DPoP"
+  /// Of `jti`.
+  public static let randomByteCount = 16
+
+  /// - Parameters:
+  ///   - time: by the server's clock, as far as it is known.
+  ///   - nonce: the last one that the server gave (§8, §9).
+  ///   - accessToken: the one that the request carries (`ath`); nil for requests that carry none.
+  ///   - random: ``randomByteCount`` bytes.
+  public static func make(
+    _ signer: DPoPSigner, for request: DPoPRequest, at time: UnixTime, nonce: String? = nil,
+    accessToken: Secret? = nil, random: [UInt8]
+  ) throws(EnrollError) -> String {
+    let header = JSON.object([
+      ("typ", .string("dpop+jwt")), ("alg", .string(DPoPKey.algorithm.rawValue)),
+      ("jwk", .object(signer.publicKey)),
+    ])
+    do throws(CryptoError) {
+      let claims = JSON.object([
+        ("jti", .string(Base64URL.encode(random))), ("htm", .string(request.method)),
+        ("htu", .string(request.target)), ("iat", .integer(time.seconds)),
+        ("ath", try accessToken.map { token throws(CryptoError) in .string(try hash(token)) }),
+        ("nonce", nonce.map { .string($0) }),
+      ])
+      let input = Base64URL.encode(header.serialized()) + "." + Base64URL.encode(claims.serialized())
+      let signature = try signer.key.sign(Array(input.utf8), algorithm: DPoPKey.algorithm)
+      return input + "." + Base64URL.encode(signature)
+    } catch {
+      throw EnrollError(.internal, "a proof could not be signed: \(error.message)")
+    }
+  }
+
+  /// `ath`: the token's ASCII, hashed (§4.2).
+  static func hash(_ accessToken: Secret) throws(CryptoError) -> String {
+    Base64URL.encode(try Digest.sha256.hash(accessToken))
+  }
+}
+
+/// What a proof is for: the method as it is sent, and the URL without query and fragment (§4.2, `htm`, `htu`).
+public struct DPoPRequest: Equatable, Sendable {
+  public let method: String
+  public let target: String
+  /// Scheme, host and port: who gave a nonce gets it back (§8.2).
+  let origin: String
+
+  /// A request of the host's own.
+  /// - Throws: `.invalidArgument`: a method that is no HTTP token; a URL that is not https (nor http to loopback),
+  ///   or has user information or a fragment, which no request carries; nothing is repaired (R9).
+  public init(method: String, url text: String) throws(EnrollError) {
+    guard (1...32).contains(method.utf8.count), method.utf8.allSatisfy(Self.isTokenByte) else {
+      throw EnrollError(
+        .invalidArgument, "method: a method of 1 to 32 letters was expected, as it is sent", field: "method")
+    }
+    let url: StrictURL
+    do throws(StrictURL.Refusal) {
+      url = try StrictURL(text)
+    } catch {
+      throw Self.refusal(error.text)
+    }
+    guard url.kind != .privateScheme else { throw Self.refusal("https was expected, a private scheme came") }
+    guard !url.hadFragment else { throw Self.refusal("a request has no fragment") }
+    self.init(method: method, url)
+  }
+
+  /// A request of ours; its URL was checked when it was configured or discovered.
+  init?(_ request: HTTPRequest) {
+    guard let url = try? StrictURL(request.url) else { return nil }
+    self.init(method: request.method.rawValue, url)
+  }
+
+  private init(method: String, _ url: StrictURL) {
+    self.method = method
+    // An empty path is sent as a slash (RFC 9110 §4.2.3).
+    target = url.text(0..<url.path.upperBound) + (url.path.isEmpty ? "/" : "")
+    origin = url.text(0..<url.path.lowerBound)
+  }
+
+  /// `tchar` of RFC 9110 §5.6.2 without its signs, which no method has.
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == 0x2D || byte == 0x5F
+  }
+
+  private static func refusal(_ text: String) -> EnrollError {
+    EnrollError(.invalidArgument, "url: \(text)", field: "url")
+  }
+}

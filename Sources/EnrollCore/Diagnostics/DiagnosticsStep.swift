@@ -1,0 +1,194 @@
+// What support needs to see, and nothing that has to stay secret (flows.md §11, R40): no token, code, state, key or PIN,
+// nothing about the user, no name that the host chose, and of a host's URLs only what ``ShownURL`` shows. What is
+// written out here is an allow-list: a member that is added to a record is not in it.
+
+import EnrollCrypto
+public import EnrollJSON
+
+extension Engine {
+  /// Everything that this process knows, without asking anybody. Never fails: a store that cannot be read is told.
+  public func diagnostics() -> JSONObject {
+    let moment = clock.moment()
+    let known = memory.withLock { ($0.state, $0.patience, $0.errors) }
+    var facts = JSONObject([
+      ("at", .integer(moment.wall.seconds)),
+      (
+        "state",
+        .object([
+          ("kind", .string(known.0.kind.rawValue)), ("letter", known.0.kind.letter.map { .string($0) }),
+        ])
+      ),
+      ("platform", platform.shown),
+      ("configuration", configuration.shown),
+      ("provider", provider.cachedMetadata?.shown),
+      (
+        "clock",
+        .object([("aheadOfServerSeconds", provider.serverTime.map { .integer(moment.wall.since($0)) })])
+      ),
+      ("renewal", known.1.shown(at: moment)),
+      ("errors", .array(known.2.entries.map { $0.error.shown(at: $0.at) })),
+    ])
+    do throws(EnrollError) {
+      let record = try store.read(account)
+      facts["account"] = (record ?? AccountRecord()).shown(at: moment, exists: record != nil)
+    } catch {
+      facts["account"] = .object([("problem", error.shown(at: nil))])
+    }
+    do throws(EnrollError) {
+      let entries = try store.updateOutbox { _ throws(EnrollError) in }
+      facts["outbox"] = .object([
+        ("count", .integer(Int64(entries.count))),
+        ("oldestSeconds", entries.map { moment.wall.since($0.queued) }.max().map { .integer($0) }),
+        ("attempts", entries.map { Int64($0.attempts) }.max().map { .integer($0) }),
+      ])
+    } catch {
+      facts["outbox"] = .object([("problem", error.shown(at: nil))])
+    }
+    return facts
+  }
+}
+
+extension EnrollError {
+  /// As diagnostics show it. - Parameter time: when it happened, where that is known.
+  package func shown(at time: UnixTime?) -> JSON {
+    .object([
+      ("at", time.map { .integer($0.seconds) }), ("status", .string(code.name)),
+      ("blame", .string(blame.rawValue)), ("message", .string(message)), ("field", field.map { .string($0) }),
+      ("httpStatus", httpStatus.map { .integer(Int64($0)) }), ("oauthError", oauthError.map { .string($0) }),
+      ("retryAfter", retryAfterSeconds.map { .integer($0) }),
+    ])
+  }
+}
+
+extension Platform {
+  fileprivate var shown: JSON {
+    .object([
+      ("native", .bool(isNative)), ("type", type.map { .string($0) }), ("width", width.map { .integer($0) }),
+      ("height", height.map { .integer($0) }), ("appVersion", appVersion.map { .string($0) }),
+      ("hasDeviceId", .bool(deviceID != nil)),
+    ])
+  }
+}
+
+extension Configuration {
+  fileprivate var shown: JSON {
+    .object([
+      ("issuer", ShownURL.published(issuer)), ("clientId", .string(clientID)),
+      ("redirectUri", ShownURL.published(redirectURI)),
+      ("postLogoutRedirectUri", postLogoutRedirectURI.map { ShownURL.published($0) }),
+      ("fallbackUri", fallbackURI.map { ShownURL.published($0) }),
+      ("scopes", .array(scopes.map { .string($0) })),
+      ("authorizeParameters", .array(authorizeParameters.map { .string($0.0) })),
+      ("hasOwnEndpoints", .bool(endpoints != nil)), ("pushedRequests", .string(pushedRequests.rawValue)),
+      ("dpop", .string(dpop.rawValue)),
+      ("idTokenAlgorithms", .array(idTokenAlgorithms.map { .string($0.rawValue) })),
+      ("grace", .integer(graceSeconds)), ("transactionLifetime", .integer(transactionSeconds)),
+      ("emailWait", .integer(emailWaitSeconds)), ("registration", registration.shown),
+      ("activation", .string(activation.rawValue)), ("appLinks", .integer(Int64(appLinks.count))),
+      ("native", .bool(isNative)), ("hasStandInToken", .bool(standInToken != nil)),
+      ("confirmation", .bool(requiresConfirmation)),
+      ("registrationCheckUri", registrationCheckURI.map { ShownURL.bounded($0) }),
+      ("requireCheck", .bool(requireCheck)),
+      ("profileUpdateUri", profileUpdateURI.map { ShownURL.bounded($0) }),
+      ("errorReportUri", errorReportURI.map { ShownURL.bounded($0) }),
+      ("requireVerifiedEmail", .bool(requireVerifiedEmail)), ("choices", .integer(Int64(choices.count))),
+      ("anotherApp", anotherApp.map { ShownURL.bounded($0.initURI) }),
+      ("backend", backend.map { ShownURL.bounded($0.base) }),
+      ("passwordless", passwordless.map { .string($0.rawValue) }),
+      ("allowLoopbackHTTP", .bool(allowsLoopbackHTTP)), ("hasCaFile", .bool(caFile != nil)),
+    ])
+  }
+}
+
+extension Registration {
+  fileprivate var shown: JSON {
+    switch self {
+    case .signIn: .string("signIn")
+    case .promptCreate: .string("promptCreate")
+    case .page(let url): ShownURL.bounded(url)
+    }
+  }
+}
+
+extension ProviderMetadata {
+  fileprivate var shown: JSON {
+    .object([
+      ("issuer", ShownURL.published(issuer)),
+      ("authorizationEndpoint", ShownURL.published(authorizationEndpoint)),
+      ("tokenEndpoint", ShownURL.published(tokenEndpoint)), ("jwksUri", ShownURL.published(jwksURI)),
+      ("userinfoEndpoint", userinfoEndpoint.map { ShownURL.published($0) }),
+      ("revocationEndpoint", revocationEndpoint.map { ShownURL.published($0) }),
+      ("endSessionEndpoint", endSessionEndpoint.map { ShownURL.published($0) }),
+      ("introspectionEndpoint", introspectionEndpoint.map { ShownURL.published($0) }),
+      (
+        "pushedAuthorizationRequestEndpoint",
+        pushedAuthorizationRequestEndpoint.map { ShownURL.published($0) }
+      ),
+      ("deviceAuthorizationEndpoint", deviceAuthorizationEndpoint.map { ShownURL.published($0) }),
+      ("announcesIssuerInRedirect", .bool(announcesIssuerInRedirect)),
+      ("requiresPushedRequests", .bool(requiresPushedRequests)),
+      ("dpopAlgorithms", .array(dpopAlgorithms.map { .string($0) })),
+      ("promptValues", promptValues.map { .array($0.map { .string($0) }) }),
+    ])
+  }
+}
+
+extension RenewalPatience {
+  fileprivate func shown(at moment: Moment) -> JSON {
+    .object([
+      ("failures", .integer(Int64(failures))), ("offlineSince", offlineSince.map { .integer($0.seconds) }),
+      ("secondsToWait", secondsToWait(at: moment).map { .integer($0) }),
+      ("lastError", lastError?.shown(at: nil)),
+    ])
+  }
+}
+
+extension AccountRecord {
+  fileprivate func shown(at moment: Moment, exists: Bool) -> JSON {
+    .object([
+      ("exists", .bool(exists)), ("confirmed", confirmed?.shown(at: moment)),
+      ("provisional", provisional?.shown(at: moment)),
+      ("hasProfile", .bool(profile != nil || provisionalProfile != nil)),
+      ("registrationType", registrationType.map { .string($0) }),
+      ("sessionEnded", sessionEnded.map { .string(PrintableText.bounded($0, maximumBytes: 512)) }),
+      (
+        "refusal",
+        refusal.map { refusal in
+          .object([
+            ("at", .integer(refusal.at.seconds)), ("httpStatus", .integer(Int64(refusal.httpStatus))),
+            ("oauthError", refusal.oauthError.map { .string($0) }),
+          ])
+        }
+      ),
+      ("renewalBegan", renewalIntent.map { .integer($0.began.seconds) }),
+      ("serverClockOffsetSeconds", serverClockOffsetSeconds.map { .integer($0) }),
+      ("asksForLogin", .bool(asksForLogin)), ("pendingLogouts", .integer(Int64(logouts.count))),
+      ("transactions", .array(transactions.map { $0.shown(at: moment) })),
+    ])
+  }
+}
+
+extension TokenSet {
+  fileprivate func shown(at moment: Moment) -> JSON {
+    .object([
+      ("tokenType", .string(PrintableText.bounded(tokenType, maximumBytes: 32))),
+      ("expiresAt", .integer(expiry.expiresAt.seconds)),
+      ("secondsLeft", .integer(expiry.secondsLeft(at: moment))),
+      ("lifetimeSeconds", .integer(expiry.lifetimeSeconds)), ("scopes", .array(scopes.map { .string($0) })),
+      ("hasRefreshToken", .bool(refreshToken != nil)), ("hasIdToken", .bool(idToken != nil)),
+      ("isBoundToKey", .bool(dpopKey != nil)), ("isVerified", .bool(isVerified)),
+      ("source", .string(source.rawValue)),
+    ])
+  }
+}
+
+extension Transaction {
+  fileprivate func shown(at moment: Moment) -> JSON {
+    .object([
+      ("kind", .string(kind.rawValue)), ("status", .string(status.rawValue)),
+      ("step", .string(step.rawValue)), ("ageSeconds", .integer(moment.wall.since(began))),
+      ("secondsLeft", .integer(deadline.secondsLeft(at: moment))),
+      ("survivesProcess", .bool(!listensOnLoopback)),
+    ])
+  }
+}

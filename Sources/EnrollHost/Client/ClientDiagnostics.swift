@@ -1,0 +1,37 @@
+// Everything that support needs, in one value without secrets (flows.md §11).
+
+public import EnrollCore
+public import EnrollJSON
+
+extension Client {
+  /// Versions, configuration, provider, state, expiries, clock, store, transactions, outbox and the last failures:
+  /// an object to be sent to support. Asks nobody. Holds no token, code, state, key or PIN, and nothing about the user.
+  public func diagnostics() throws(EnrollError) -> JSONObject {
+    try requireOpen()
+    var facts = JSONObject([
+      ("library", .string(LibraryVersion.string)), ("abi", .integer(Int64(LibraryVersion.abi))),
+      ("flavour", .string(LibraryVersion.flavour)),
+    ])
+    for member in engine.diagnostics().members { facts[member.key] = member.value }
+    facts["store"] = storeFacts
+    return facts
+  }
+
+  private var storeFacts: JSON {
+    guard let storePath else { return .object([("kind", .string("host"))]) }
+    do throws(EnrollError) {
+      guard let found = try StoreDiagnosis.examine(path: storePath) else {
+        return .object([("kind", .string("directory")), ("exists", .bool(false))])
+      }
+      return .object([
+        ("kind", .string("directory")), ("exists", .bool(true)),
+        ("permissions", .string("0" + String(found.permissions, radix: 8))),
+        ("keyProviders", .array(found.keyProviders.map { .string($0) })),
+        ("accounts", .integer(Int64(found.accountCount))),
+        ("setAside", .integer(Int64(found.setAsideCount))), ("problem", found.problem?.shown(at: nil)),
+      ])
+    } catch {
+      return .object([("kind", .string("directory")), ("problem", error.shown(at: nil))])
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// The inbox: what the sandbox would send by e-mail and SMS, the newest first.
+
+/// An e-mail or a text message that would have been sent.
+struct Letter {
+  var to: String
+  /// nil: a text message.
+  var subject: String?
+  var text: String
+  var link: String?
+  var at: Int64
+
+  init(_ mail: Gateway.Mail) {
+    (to, subject, text, link, at) = (mail.to, mail.subject, mail.text, mail.link, mail.at)
+  }
+
+  init(_ message: Passwordless.Message) {
+    let content = message.content
+    (to, text, link, at) = (content.to, content.text, content.link, message.at)
+    if message.isEmail { subject = content.link == nil ? "Your code" : "Your link" }
+  }
+}
+
+extension Page {
+  /// - Parameter letters: oldest first.
+  static func inbox(_ letters: [Letter]) -> Page {
+    let items: [HTML] = letters.reversed().map { letter in
+      let subject: HTML = letter.subject.map { "<strong>\($0)</strong>" } ?? "<strong>A text message</strong>"
+      let link: HTML = letter.link.map { "<p><a href=\"\($0)\">\($0)</a></p>" } ?? .none
+      return """
+        <li>\(subject)<span class="soft">To \(letter.to), \(Encoding.httpDate(letter.at))</span>
+        <p>\(letter.text)</p>
+        \(link)</li>
+
+        """
+    }
+    let list: HTML =
+      letters.isEmpty
+      ? "<p class=\"soft\">Nothing was sent yet.</p>" : "<ul class=\"grants\">\n\(items)</ul>"
+    return Page(
+      title: "Inbox", isWide: true,
+      main: """
+        <h1>Inbox</h1>
+        <p class="soft">E-mails and text messages that the sandbox would send. They stay here.</p>
+        \(list)
+        """)
+  }
+}

@@ -1,0 +1,47 @@
+// Introspection (RFC 7662): a client asks about its own tokens, and shows one of them as its credentials (§2.1). Of a
+// token that does not work, or is another client's, nothing is told but that.
+
+import EnrollJSON
+
+extension Provider {
+  func introspect(_ http: SandboxRequest) -> SandboxAnswer {
+    var answer: SandboxAnswer
+    do throws(OAuthRefusal) {
+      answer = .json(try introspected(http))
+    } catch {
+      answer = refused(error)
+      if error.status == 401 { answer.setHeader("WWW-Authenticate", "Bearer error=\"\(error.code)\"") }
+    }
+    addNonce(to: &answer)
+    return answer
+  }
+
+  private func introspected(_ http: SandboxRequest) throws(OAuthRefusal) -> JSON {
+    guard let form = http.form, form.repeatedName == nil, let text = form["token"] else {
+      throw .invalidRequest("the body must be a form with a token")
+    }
+    let asking = try shown(http, at: .introspection)
+    let inactive = JSON.object([("active", .bool(false))])
+    if let token = grants.accessTokens[text] {
+      guard let grant = grants.grant(ofAccessToken: text, now: now), grant.clientID == asking.clientID else {
+        return inactive
+      }
+      return .object(
+        facts(grant, type: token.thumbprint == nil ? "Bearer" : "DPoP", expiresAt: token.expiresAt)
+          + [("cnf", token.thumbprint.map { .object([("jkt", .string($0))]) })])
+    }
+    guard let family = grants.liveFamily(ofRefreshToken: text, now: now),
+      family.grant.clientID == asking.clientID
+    else { return inactive }
+    return .object(facts(family.grant, type: nil, expiresAt: family.refreshExpiresAt))
+  }
+
+  private func facts(_ grant: Grant, type: String?, expiresAt: Int64) -> [(String, JSON?)] {
+    [
+      ("active", .bool(true)), ("scope", .string(grant.scopes.joined(separator: " "))),
+      ("client_id", .string(grant.clientID)), ("token_type", type.map { .string($0) }),
+      ("exp", .integer(expiresAt)), ("sub", user(grant.userName).map { .string($0.subject) }),
+      ("iss", .string(issuer)),
+    ]
+  }
+}

@@ -1,0 +1,106 @@
+// The server's half of DPoP (RFC 9449): a proof is for one request and works once; codes, refresh tokens and access
+// tokens stay with the key that they were given to. Written from the specification alone.
+
+import EnrollCrypto
+import EnrollJSON
+import Foundation
+
+/// What a request proved.
+struct KeyProof: Sendable, Equatable {
+  /// Of the key (RFC 7638).
+  var thumbprint: String
+  var nonce: String?
+  var id: String
+  /// The hash of the access token that it covers.
+  var accessTokenHash: String?
+
+  /// How far `iat` may be from the server's clock.
+  static let toleranceSeconds: Int64 = 60
+
+  /// Reads and checks a proof (§4.3), all but its nonce and whether it was seen before.
+  init(_ text: String, method: String, url: String, now: Int64) throws(OAuthRefusal) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+      let signature = Encoding.bytes(base64URL: parts[2])
+    else { throw Self.refusal("it is not a JWT") }
+    guard header["typ"]?.string == "dpop+jwt" else { throw Self.refusal("typ must be dpop+jwt") }
+    guard header["alg"]?.string == "ES256" else { throw Self.refusal("alg must be ES256") }
+    guard let jwk = header["jwk"], jwk["d"] == nil else { throw Self.refusal("jwk must be a public key") }
+    guard jwk["kty"]?.string == "EC", jwk["crv"]?.string == "P-256", let x = jwk["x"]?.string,
+      let y = jwk["y"]?.string,
+      let key = try? PublicKey.ec(
+        curve: .p256, x: Encoding.bytes(base64URL: x[...]) ?? [], y: Encoding.bytes(base64URL: y[...]) ?? [])
+    else { throw Self.refusal("jwk must be a P-256 key") }
+    let input = Array((parts[0] + "." + parts[1]).utf8)
+    guard (try? key.verify(signature: signature, message: input, algorithm: .ES256)) == true else {
+      throw Self.refusal("the signature is not the key's")
+    }
+    guard claims["htm"]?.string == method else { throw Self.refusal("htm must be \(method)") }
+    guard claims["htu"]?.string == url else { throw Self.refusal("htu must be \(url)") }
+    guard let issued = claims["iat"]?.integer, abs(issued - now) <= Self.toleranceSeconds else {
+      throw Self.refusal("iat must be now")
+    }
+    guard let id = claims["jti"]?.string, (16...256).contains(id.utf8.count) else {
+      throw Self.refusal("jti must be 16 to 256 characters")
+    }
+    self.id = id
+    nonce = claims["nonce"]?.string
+    accessTokenHash = claims["ath"]?.string
+    let members = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
+    guard let hash = try? Digest.sha256.hash(Array(members.utf8)) else { throw Self.refusal("no hash") }
+    thumbprint = Encoding.base64URL(hash)
+  }
+
+  func covers(_ accessToken: String) -> Bool {
+    (try? Digest.sha256.hash(Array(accessToken.utf8))).map { Encoding.base64URL($0) } == accessTokenHash
+  }
+
+  static func refusal(_ text: String) -> OAuthRefusal { OAuthRefusal("invalid_dpop_proof", text) }
+
+  private static func json(_ part: Substring) -> JSON? {
+    Encoding.bytes(base64URL: part).flatMap { try? JSON.parse($0) }
+  }
+}
+
+/// Proofs that were seen, and the nonces that the next ones must hold (§8).
+struct ProofMemory: Sendable {
+  private var seen: Set<String> = []
+  /// The newest last. One that was just replaced still works: requests overlap.
+  private var nonces: [String] = []
+
+  static let seenLimit = 10_000
+
+  /// - Returns: false for a proof that was used before.
+  mutating func use(_ id: String) -> Bool {
+    if seen.count >= Self.seenLimit { seen = [] }
+    return seen.insert(id).inserted
+  }
+
+  mutating func newNonce() -> String {
+    nonces = nonces.suffix(1) + [Encoding.randomToken()]
+    return nonces.last ?? ""
+  }
+
+  func isCurrent(_ nonce: String?) -> Bool { nonce.map { nonces.contains($0) } ?? false }
+}
+
+extension Provider {
+  /// What the request proves; nil when it tries nothing.
+  func proof(of http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> KeyProof? {
+    guard options.dpop != .off, let text = http.headers["dpop"] else {
+      if options.dpop == .required { throw KeyProof.refusal("the header DPoP is missing") }
+      return nil
+    }
+    let proof = try KeyProof(text, method: http.method, url: issuer + endpoint.path, now: now)
+    guard !options.demandsNonces || proofs.isCurrent(proof.nonce) else {
+      throw OAuthRefusal("use_dpop_nonce", "a proof needs the nonce of the last answer")
+    }
+    guard proofs.use(proof.id) else { throw KeyProof.refusal("the proof was used before") }
+    return proof
+  }
+
+  /// A nonce goes with every answer where proofs need one (§8.2).
+  func addNonce(to answer: inout SandboxAnswer) {
+    if options.demandsNonces, options.dpop != .off { answer.setHeader("DPoP-Nonce", proofs.newNonce()) }
+  }
+}

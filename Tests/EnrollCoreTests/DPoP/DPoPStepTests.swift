@@ -1,0 +1,295 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("DPoP: sessions that are bound to a key (RFC 9449)")
+struct DPoPStepTests {
+  /// At a provider that announces ES256.
+  private func bench(
+    _ use: AbilityUse = .auto, requiresConfirmation: Bool = false, announces: [String] = ["ES256"]
+  ) throws -> Bench {
+    let bench = try Bench(requiresConfirmation: requiresConfirmation, dpop: use)
+    bench.provider.change { $0.dpopAlgorithms = announces }
+    return bench
+  }
+
+  private func proof(_ request: HTTPRequest?) throws -> ReadProof? {
+    try request?.headers.first { $0.name == "DPoP" }.map { try ReadProof($0.value) }
+  }
+
+  @Test(
+    "the key is made with the transaction and moves with its tokens, through provisional, confirmed, renewed")
+  func whole() throws {
+    let bench = try bench(requiresConfirmation: true)
+    let engine = bench.engine()
+    let url = try engine.begin(SignInOptions(), cancellation: nil).url
+    let key = try #require(try bench.record.transactions.first?.dpopKey)
+    #expect(url.contains("&dpop_jkt=\(try key.signer().thumbprint)"))
+
+    #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
+    #expect(try bench.record.provisional?.dpopKey == key)
+    #expect(try bench.record.provisional?.tokenType == "DPoP")
+    #expect(try bench.record.transactions.first?.dpopKey == nil)
+    #expect(try engine.confirm() == .active(.confirmed))
+    #expect(try bench.record.confirmed?.dpopKey == key)
+
+    bench.clock.advance(seconds: 3590)
+    // Another process: the key comes from the store.
+    let second = bench.engine()
+    let token = try second.access().token()
+    #expect(token.tokenType == "DPoP")
+    #expect(try bench.record.confirmed?.dpopKey == key)
+    #expect(bench.provider.count(.token) == 2)
+    #expect(try second.userinfo(cancellation: nil)["sub"] == .string("alice"))
+    let shown = try #require(try proof(bench.provider.requests(.userinfo).first))
+    #expect(shown.claims["ath"]?.string == Base64URL.encode(try Digest.sha256.hash(token.value)))
+  }
+
+  @Test("every request has a proof of its own: another jti, its own method and URL, the server's time")
+  func proofs() throws {
+    let bench = try bench()
+    bench.provider.change { $0.clockOffsetSeconds = -86_400 }
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3590)
+    _ = try engine.access()
+    let proofs = try bench.provider.requests(.token).map { try #require(try proof($0)) }
+    #expect(Set(proofs.map { $0.claims["jti"]?.string }).count == 2)
+    #expect(proofs.allSatisfy { $0.claims["htu"] == .string("https://id.example/token") })
+    #expect(proofs.allSatisfy { $0.claims["htm"] == .string("POST") && $0.claims["ath"] == nil })
+    let now = bench.clock.wallTime().seconds
+    #expect(proofs.last?.claims["iat"] == .integer(now - 86_400))
+    #expect(bench.provider.requests(.token).first?.freshConnection == true)
+  }
+
+  @Test("a device whose date is set in the middle of a session proves by the server's clock (R25)")
+  func dateSet() throws {
+    let bench = try bench()
+    let engine = bench.engine()
+    let url = try engine.begin(SignInOptions(), cancellation: nil).url
+    // The server does not move; this device's date does.
+    bench.provider.change { $0.clockOffsetSeconds = -31_536_000 }
+    bench.clock.setWall(bench.clock.wallTime().seconds + 31_536_000)
+    #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
+  }
+
+  @Test("where it is announced, where it is not, and what the configuration says of it")
+  func configuration() throws {
+    for (use, announced, type) in [
+      (AbilityUse.auto, ["ES256"], "DPoP"), (.auto, [], "Bearer"), (.auto, ["RS256"], "Bearer"),
+      (.never, ["ES256"], "Bearer"), (.always, ["RS256", "ES256"], "DPoP"),
+    ] {
+      let bench = try bench(use, announces: announced)
+      #expect(try bench.signedIn().access().token().tokenType == type, "\(use) \(announced)")
+      #expect(try (bench.record.confirmed?.dpopKey != nil) == (type == "DPoP"))
+    }
+    let other = try bench(.always, announces: ["RS256"])
+    let error = refusal { try other.engine().begin(SignInOptions(), cancellation: nil) }
+    #expect(error?.code == .unsupported)
+    #expect(error?.field == "dpop")
+  }
+
+  @Test("a provider that announces DPoP and answers Bearer: taken with auto, refused with always (§5)")
+  func bearerInstead() throws {
+    let auto = try bench()
+    auto.provider.change { $0.answersBearer = true }
+    let engine = try auto.signedIn()
+    #expect(try engine.access().token().tokenType == "Bearer")
+    // The refresh token is bound all the same.
+    auto.clock.advance(seconds: 3590)
+    _ = try engine.access()
+    #expect(try proof(auto.provider.requests(.token).last) != nil)
+    #expect(try engine.userinfo(cancellation: nil)["sub"] == .string("alice"))
+    #expect(try proof(auto.provider.requests(.userinfo).last) == nil)
+
+    let always = try bench(.always)
+    always.provider.change { $0.answersBearer = true }
+    let strict = always.engine()
+    let url = try strict.begin(SignInOptions(), cancellation: nil).url
+    #expect(try strict.failure(of: always.provider.signIn(at: url)) == .responseInvalid)
+    #expect(try !always.record.hasTokens)
+  }
+
+  @Test("a provider that answers DPoP to who proved nothing is refused (RFC 6749 §7.1)")
+  func unasked() throws {
+    let bench = try Bench()
+    bench.provider.next(
+      .token, .status(200, body: #"{"access_token":"a","token_type":"DPoP","expires_in":3600}"#))
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    #expect(try engine.failure(of: url) == .responseInvalid)
+  }
+
+  @Test("a demanded nonce: one more request with it, the code and all; later ones have it at once (R15, §8)")
+  func nonce() throws {
+    let bench = try bench()
+    bench.provider.change { $0.dpopNonce = "n-1" }
+    let engine = try bench.signedIn()
+    #expect(bench.provider.count(.token) == 2)
+    let exchanges = bench.provider.requests(.token)
+    #expect(exchanges[0].body == exchanges[1].body)
+    let proofs = try exchanges.map { try #require(try proof($0)) }
+    #expect(proofs.map { $0.claims["nonce"]?.string } == [nil, "n-1"])
+    #expect(proofs[0].claims["jti"] != proofs[1].claims["jti"])
+    #expect(exchanges.allSatisfy { $0.freshConnection })
+
+    bench.clock.advance(seconds: 3590)
+    _ = try engine.access()
+    #expect(bench.provider.count(.token) == 3)
+    bench.provider.change { $0.dpopNonce = "n-2" }
+    #expect(try engine.userinfo(cancellation: nil)["sub"] == .string("alice"))
+    #expect(bench.provider.count(.userinfo) == 2)
+  }
+
+  @Test("a nonce that is demanded twice fails, typed; the code is not sent a third time (R15)")
+  func demandedTwice() throws {
+    let bench = try bench()
+    let demand = FakeProvider.Reply.status(
+      400, headers: [HTTPHeader("DPoP-Nonce", "again")], body: #"{"error":"use_dpop_nonce"}"#)
+    bench.provider.next(.token, demand, demand)
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+      throw Unexpected(what: "it succeeded")
+    }
+    #expect(error.code == .oauth)
+    #expect(error.oauthError == "use_dpop_nonce")
+    #expect(bench.provider.count(.token) == 2)
+  }
+
+  @Test(
+    "a demand without a nonce that can be sent is not answered with another request",
+    arguments: [[], [HTTPHeader("DPoP-Nonce", "")], [HTTPHeader("DPoP-Nonce", "a\"b")]])
+  func noNonce(headers: [HTTPHeader]) throws {
+    let bench = try bench()
+    bench.provider.next(.token, .status(400, headers: headers, body: #"{"error":"use_dpop_nonce"}"#))
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    #expect(try engine.failure(of: url) == .oauth)
+    #expect(bench.provider.count(.token) == 1)
+  }
+
+  @Test("a nonce that is demanded without end ends no session, in however many renewals (reliability.md)")
+  func demandedForever() throws {
+    let bench = try bench()
+    let engine = try bench.signedIn()
+    for _ in 0..<3 {
+      bench.clock.advance(seconds: 3700)
+      let demand = FakeProvider.Reply.status(
+        400, headers: [HTTPHeader("DPoP-Nonce", "again")], body: #"{"error":"use_dpop_nonce"}"#)
+      bench.provider.next(.token, demand, demand, demand, demand)
+      guard case .expired(_, _, let reason) = try engine.access() else {
+        throw Unexpected(what: "another outcome")
+      }
+      #expect(reason.oauthError == "use_dpop_nonce")
+    }
+    #expect(try bench.record.sessionEnded == nil)
+    bench.clock.advance(seconds: 3700)
+    #expect(try engine.access().token().tokenType == "DPoP")
+  }
+
+  @Test("a nonce is its origin's alone, and the last one counts (§8.2)")
+  func nonceOfOrigin() throws {
+    let engine = try bench().signedIn()
+    func nonce(_ url: String, _ given: String? = nil) throws -> String? {
+      try ReadProof(engine.dpopProof(method: "GET", url: url, nonce: given)).claims["nonce"]?.string
+    }
+    #expect(try nonce("https://api.example/a", "n-1") == "n-1")
+    #expect(try nonce("https://api.example/b") == "n-1")
+    #expect(try nonce("https://api.example:8443/b") == nil)
+    #expect(try nonce("https://other.example/a") == nil)
+    #expect(try nonce("https://api.example/a", "n-2") == "n-2")
+    #expect(try nonce("https://api.example/a") == "n-2")
+    for bad in ["", "a b", "a\"b", "a\\b", "\u{e9}", String(repeating: "x", count: 1025)] {
+      #expect(refusal { try nonce("https://api.example/a", bad) }?.field == "nonce")
+    }
+  }
+
+  @Test("dpop.proof covers the present token, or the one that the host names (§4.2)")
+  func hostProof() throws {
+    let bench = try bench()
+    let engine = try bench.signedIn()
+    let token = try engine.access().token().value
+    func hash(_ given: Secret?) throws -> String? {
+      let text = try engine.dpopProof(
+        method: "PUT", url: "https://api.example/a?b", accessToken: given)
+      let proof = try ReadProof(text)
+      #expect(try proof.isSignedByItsKey)
+      #expect(proof.claims["htm"] == .string("PUT"))
+      return proof.claims["ath"]?.string
+    }
+    #expect(try hash(nil) == Base64URL.encode(try Digest.sha256.hash(token)))
+    #expect(try hash(Secret(RFC9449.token)) == RFC9449.tokenHash)
+  }
+
+  @Test("dpop.proof needs a token of type DPoP")
+  func hostProofRefused() throws {
+    let url = "https://api.example/"
+    let nobody = try bench().engine()
+    #expect(code { _ = try nobody.dpopProof(method: "GET", url: url) } == .reauthenticate)
+    let bearer = try bench(.never).signedIn()
+    #expect(code { _ = try bearer.dpopProof(method: "GET", url: url) } == .illegalState)
+    let waiting = try bench(requiresConfirmation: true)
+    let engine = try waiting.signedIn()
+    #expect(code { _ = try engine.dpopProof(method: "GET", url: url) } == .illegalState)
+    #expect(try engine.confirm() == .active(.confirmed))
+    _ = try engine.dpopProof(method: "GET", url: url)
+  }
+
+  @Test("a pushed request names the key, and the token endpoint holds the code against it (§10.1)")
+  func pushed() throws {
+    let bench = try bench()
+    bench.provider.change { $0.takesPushedRequests = true }
+    let engine = bench.engine()
+    let url = try engine.begin(SignInOptions(), cancellation: nil).url
+    let request = try #require(bench.provider.requests(.pushed).first)
+    let key = try #require(try bench.record.transactions.first?.dpopKey)
+    #expect(
+      String(decoding: request.body, as: UTF8.self).contains("&dpop_jkt=\(try key.signer().thumbprint)"))
+    #expect(try proof(request) == nil)
+    #expect(!url.contains("dpop_jkt"))
+    #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
+    #expect(try engine.access().token().tokenType == "DPoP")
+  }
+
+  @Test("a revocation that has to show the access token proves its key (R31)")
+  func revocation() throws {
+    let bench = try bench()
+    let engine = try bench.signedIn()
+    bench.provider.next(.revocation, .status(401), .proper, .status(401))
+    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    let requests = bench.provider.requests(.revocation)
+    #expect(requests.count == 4)
+    for (index, request) in requests.enumerated() {
+      let authorization = request.headers.first { $0.name == "Authorization" }?.value
+      #expect((authorization?.hasPrefix("DPoP access-") ?? false) == (index % 2 == 1))
+      #expect(try (proof(request)?.claims["ath"] != nil) == (index % 2 == 1))
+    }
+  }
+
+  @Test("the device grant binds its tokens as well, and its key waits in the store (RFC 8628)")
+  func device() throws {
+    let bench = try bench()
+    bench.provider.change { $0.deviceError = nil }
+    let begun = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
+    let key = try #require(try bench.record.transactions.first?.dpopKey)
+    bench.clock.advance(seconds: 6)
+    let engine = bench.engine()
+    _ = try engine.pollDevice(begun.transactionID)
+    #expect(try bench.record.confirmed?.tokenType == "DPoP")
+    #expect(try bench.record.confirmed?.dpopKey == key)
+  }
+
+  @Test("a refresh token of another key is refused, and the session ends as for any refused token (R34)")
+  func otherKey() throws {
+    let bench = try bench()
+    let engine = try bench.signedIn()
+    try bench.store.update(.default) { record throws(EnrollError) in
+      record.confirmed?.dpopKey = try DPoPKey.make()
+    }
+    bench.clock.advance(seconds: 3590)
+    guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "another outcome") }
+  }
+}
