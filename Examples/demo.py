@@ -38,7 +38,9 @@ def main(user, enrolld, sandbox_program, patience):
         configuration = {**sandbox.configuration, "postLogoutRedirectUri": goodbye.address}
 
         # One client is one configuration with one store. The store is encrypted and survives the process.
-        client = daemon.call("client.open", configuration=configuration, store=store)["client"]
+        # A key file: what goes with this folder should not stay in your keyring.
+        client = daemon.call("client.open", configuration=configuration, store=store,
+                             keys={"provider": "file"})["client"]
         step("enrolld", f"process {daemon.process.pid}, client {client}")
 
         # Begin: the daemon makes the URL, the host opens it in a browser. The daemon listens for the redirect.

@@ -53,7 +53,7 @@ class Daemon:
         self._home = home or tempfile.TemporaryDirectory(prefix="enrolld-")
         self.home = pathlib.Path(getattr(self._home, "name", self._home))
         self._log = open(self.home / "stderr", "ab")
-        own = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "DBUS_"))}
         environment = {**own, "HOME": str(self.home), **popen.pop("env", {})}
         self.process = subprocess.Popen(
             [ENROLLD, "--log-level", log, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -48,6 +48,8 @@ class Present(KeyringCase):
         self.assertEqual([each["presence"] for each in diagnosis["keyChoice"]["candidates"]],
                          ["absent", "present", "present"])
         self.assertNotIn("problem", diagnosis)
+        told = daemon.call("diagnostics.export", client=client)["diagnostics"]["store"]
+        self.assertEqual((told["keyProviders"], told.get("problem")), (["secret-service"], None))
 
     def test_another_process_opens_it_also_after_the_keyring_was_restarted(self):
         session = self.session()

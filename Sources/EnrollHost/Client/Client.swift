@@ -23,6 +23,7 @@ public final class Client: Sendable {
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
   /// nil for a store that is no directory.
   let storePath: String?
+  let storeKeys: KeyPlan
   private let fork = ForkGuard()
   private let readiness: Guarded<Readiness>
 
@@ -57,6 +58,7 @@ public final class Client: Sendable {
     configuration = options.configuration
     account = options.account
     if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
+    storeKeys = options.keys
     self.clock = clock
     pool = WorkerPool()
     timers = TimerQueue(clock: clock)

@@ -20,7 +20,7 @@ extension Client {
   private var storeFacts: JSON {
     guard let storePath else { return .object([("kind", .string("host"))]) }
     do throws(EnrollError) {
-      guard let found = try StoreDiagnosis.examine(path: storePath) else {
+      guard let found = try StoreDiagnosis.examine(path: storePath, keys: storeKeys) else {
         return .object([("kind", .string("directory")), ("exists", .bool(false))])
       }
       return .object([
