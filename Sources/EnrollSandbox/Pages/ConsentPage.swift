@@ -6,6 +6,10 @@ extension Page {
       let words = scopeWords[scope] ?? (scope, "A scope that the sandbox knows nothing about.")
       return "<li><strong>\(words.title)</strong><span class=\"soft\">\(words.detail)</span></li>\n"
     }
+    let afterwards: HTML =
+      interaction.deviceCode == nil
+      ? "You return to \(destination(interaction.request.redirectURI))."
+      : "The device that shows your code is let in. Allow this only if it is before you."
     return Page(
       title: "Allow access",
       main: """
@@ -14,9 +18,7 @@ extension Page {
         The app asks for:</p>
         <ul class="grants">
         \(items)</ul>
-        <p class="soft small">\(interaction.deviceCode == nil
-          ? "You return to \(destination(interaction.request.redirectURI))."
-          : "The device that shows your code is let in. Allow this only if it is before you.")</p>
+        <p class="soft small">\(afterwards)</p>
         <form method="post" action="\(Endpoint.interaction.path)">
         \(hidden(interaction, step: .consent))
         <button type="submit" name="action" value="continue">Allow</button>

@@ -36,3 +36,8 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
     mutating func appendInterpolation(_ values: [HTML]) { for value in values { text += value.text } }
   }
 }
+
+extension DefaultStringInterpolation {
+  @available(*, unavailable, message: "markup in a plain string would be escaped text: make that string HTML")
+  mutating func appendInterpolation(_ markup: HTML) {}
+}

@@ -39,6 +39,7 @@ enum Style {
     button.quiet{background:transparent;color:var(--accent);border-color:var(--edge)}
     button.quiet:hover{background:var(--note)}
     form>button:first-of-type{margin-top:1.5rem}
+    form+p{margin:1.25rem 0 0}
     a{color:var(--accent);text-underline-offset:.15em}
     :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
     .alert{border:1px solid var(--bad);border-left-width:.35rem;border-radius:.5rem;background:var(--bad-page);\
@@ -50,6 +51,9 @@ enum Style {
     ul.grants{list-style:none;margin:1rem 0;padding:0;border-top:1px solid var(--line)}
     ul.grants li{padding:.7rem 0;border-bottom:1px solid var(--line)}
     ul.grants strong{display:block}
+    ul.grants:last-child{margin-bottom:0}
+    ul.grants:last-child li:last-child{border-bottom:0;padding-bottom:0}
+    ul.grants p:last-child{margin-bottom:.25rem}
     code,pre{font:.92em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
     pre{background:var(--note);border-radius:.5rem;padding:.9rem 1rem;overflow-x:auto;margin:.5rem 0}
     .scroll{overflow-x:auto}
@@ -58,7 +62,7 @@ enum Style {
     thead th{font-size:.9rem;color:var(--soft)}
     th{font-weight:600}
     tbody tr:last-child>*{border-bottom:0}
-    td code{white-space:nowrap}
+    td{overflow-wrap:anywhere}
     footer{color:var(--soft);font-size:.9rem;margin-top:auto}
     @media (forced-colors:active){button,input,main{border:1px solid}}
     """
