@@ -216,6 +216,10 @@ class SignIn(SandboxCase):
         self.assertEqual((diagnosis["permissions"], diagnosis["keyProviders"], diagnosis["accounts"]),
                          ("0700", ["file"], 1))
         self.assertNotIn("problem", diagnosis)
+        [file] = [each for each in diagnosis["files"] if each["kind"] == "account"]
+        self.assertGreater(int(file["generation"]), 1)
+        self.assertEqual(file["account"]["confirmed"]["tokenType"], "Bearer")
+        self.assertNotIn("problem", file)
 
     def test_secrets_are_in_no_log_and_in_no_event_r40(self):
         daemon = self.daemon(log="debug")

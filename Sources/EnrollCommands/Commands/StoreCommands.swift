@@ -40,7 +40,7 @@ extension CommandTable {
     },
     Command(
       "store.diagnose", .blocking,
-      "How a store is: owner, permissions, key providers, accounts. Changes nothing, tells no secret.",
+      "How a store is: owner, permissions, key provider and why, each file, set-aside ones. Changes nothing.",
       client: false, takes: [.optional("store", .storeFolder), .keys], gives: diagnosis
     ) { call throws(EnrollError) in
       let path = try call.storePath()
@@ -53,7 +53,7 @@ extension CommandTable {
         ("keyProviders", .array(found.keyProviders.map { .string($0) })),
         ("keyChoice", found.keyDecision?.json(found.keyCandidates)),
         ("accounts", .integer(Int64(found.accountCount))), ("setAside", .integer(Int64(found.setAsideCount))),
-        ("problem", found.problem?.json),
+        ("files", .array(found.files.map { $0.json })), ("problem", found.problem?.json),
       ])
     },
     Command(
@@ -100,9 +100,26 @@ extension CommandTable {
         .optional("keyChoice", keyChoice),
         .required("accounts", Schema(.integer(0 ... .max), "How many there are, readable or not.")),
         .required("setAside", Schema(.integer(0 ... .max), "Damaged files that were set aside.")),
+        .required(
+          "files", Schema(.list(storedFile, maximumCount: .max), "None while the key is not to be had.")),
         .optional("problem", .error),
       ]),
     ]))
+
+  private static let storedFile = Schema.object(
+    [
+      .required("name", .text("In the folder; tells no account's name.", maximumBytes: 255)),
+      .required("kind", Schema(.oneOf(["account", "outbox", "installation"]))),
+      .optional(
+        "setAsideFrom",
+        .text("It was damaged, and had this name: renamed back it is used again.", maximumBytes: 255)),
+      .optional("generation", .text("Grows by one with every save; decimal.", maximumBytes: 20)),
+      .optional("pin", Schema(.boolean, "True: only its PIN opens the account.")),
+      .optional("account", Schema(.claims, "As in diagnostics.export: for people, without secrets.")),
+      .optional(
+        "entries", Schema(.integer(0 ... .max), "Of the outbox: what servers still have to be told.")),
+      .optional("problem", .error),
+    ], "A sealed file.")
 
   private static let keyChoice = Schema.object(
     [
@@ -155,6 +172,18 @@ extension KeyCandidate {
       }
     return .object([
       ("provider", .string(name)), ("presence", .string(word)), ("reason", reason.map { .string($0) }),
+    ])
+  }
+}
+
+extension StoredFile {
+  fileprivate var json: JSON {
+    .object([
+      ("name", .string(name)), ("kind", .string(kind.rawValue)),
+      ("setAsideFrom", originalName.map { .string($0) }),
+      ("generation", generation.map { .string($0.description) }), ("pin", isUnderPIN ? .bool(true) : nil),
+      ("account", account.map { .object($0) }), ("entries", entryCount.map { .integer(Int64($0)) }),
+      ("problem", problem?.json),
     ])
   }
 }

@@ -144,7 +144,8 @@ extension RenewalPatience {
 }
 
 extension AccountRecord {
-  fileprivate func shown(at moment: Moment, exists: Bool) -> JSON {
+  /// Without secrets, and without anything about the user.
+  package func shown(at moment: Moment, exists: Bool) -> JSON {
     .object([
       ("exists", .bool(exists)), ("confirmed", confirmed?.shown(at: moment)),
       ("provisional", provisional?.shown(at: moment)),

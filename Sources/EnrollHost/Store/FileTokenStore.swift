@@ -13,8 +13,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   /// Accounts that are remembered; more are forgotten once nobody uses them.
   private static let rememberedLimit = 1024
 
-  private let folder: StoreFolder
-  private let ring: KeyRing
+  let folder: StoreFolder
+  let ring: KeyRing
   private let clock: any Clock
   private let random: any RandomSource
   private let storeLock: StoreLock

@@ -18,6 +18,8 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public var accountCount = 0
   /// Damaged files that were set aside.
   public var setAsideCount = 0
+  /// The sealed files one by one; none while the store's key is not to be had.
+  public var files: [StoredFile] = []
   /// Why the store cannot be used; nil when it can.
   public var problem: EnrollError?
 
@@ -88,7 +90,8 @@ public struct StoreDiagnosis: Equatable, Sendable {
       for slot in keys.slots where !keyProviders.contains(where: { ASCII.equals($0, slot.provider) }) {
         keyProviders.append(slot.provider)
       }
-      try FileTokenStore(path: path, keys: plan, clock: SystemClock(), system: system).unlock()
+      let store = try FileTokenStore(path: path, keys: plan, clock: SystemClock(), system: system)
+      files = try store.inspect()
     } catch {
       problem = error
     }

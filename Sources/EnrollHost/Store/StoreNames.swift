@@ -65,6 +65,15 @@ enum StoreNames {
     return (0...(bytes.count - mark.count)).contains { bytes[$0..<($0 + mark.count)].elementsEqual(mark) }
   }
 
+  /// The name that a file had before it was set aside; its own for any other.
+  static func original(_ name: String) -> String {
+    guard isSetAside(name) else { return name }
+    let bytes = Array(name.utf8)
+    let mark = Array(corrupt.utf8)
+    let end = (0...(bytes.count - mark.count)).first { bytes[$0..<($0 + mark.count)].elementsEqual(mark) }
+    return String(decoding: bytes[..<(end ?? bytes.count)], as: UTF8.self)
+  }
+
   private static let corrupt = ".corrupt-"
 
   static func hex(_ bytes: [UInt8]) -> String {

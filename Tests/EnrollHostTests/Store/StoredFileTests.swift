@@ -1,0 +1,98 @@
+// A store explained file by file: what opens, what does not, what was set aside and can be put back.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Foundation
+import Testing
+
+@Suite
+struct StoredFileTests {
+  private let folder = TestFolder()
+
+  private func files(_ keys: KeyPlan = .file) throws -> [StoredFile] {
+    try #require(try StoreDiagnosis.examine(path: folder.store, keys: keys)).files
+  }
+
+  @Test(
+    "every sealed file is told: its generation, what a record holds, a renewal of unknown outcome, what waits to be sent"
+  )
+  func everyFile() throws {
+    let store = try folder.filled()
+    try store.update(.default) {
+      $0.renewalIntent = RenewalIntent(
+        attempt: "CANARY", tokenEpoch: 1, refreshTokenHash: "CANARY", bootID: "CANARY",
+        began: UnixTime(seconds: 4711))
+    }
+    let secret = try AccountName("CANARY")
+    try store.update(secret) { $0.registrationType = "SOCIAL" }
+    try store.setPIN(Secret("1234"), secret)
+    _ = try store.installationID()
+    let entry = OutboxEntry(
+      issuer: "CANARY", endpoint: nil,
+      message: .revocation(.init(clientID: "c", token: Secret("CANARY"), hint: "h")),
+      queued: UnixTime(seconds: 1))
+    try store.updateOutbox { $0 = [entry, entry] }
+
+    let before = try folder.content()
+    let files = try files()
+    #expect(try folder.content() == before, "nothing is changed")
+    #expect(files.count == 4)
+    #expect(files.allSatisfy { $0.problem == nil && $0.originalName == nil })
+    let shut = try #require(files.first { $0.kind == .account && $0.isUnderPIN })
+    #expect(shut.generation == 2 && shut.account == nil)
+    let open = try #require(files.first { $0.kind == .account && !$0.isUnderPIN })
+    #expect(open.generation == 2)
+    #expect(open.account?["renewalBegan"]?.integer == 4711)
+    #expect(open.account?["registrationType"]?.string == "SOCIAL")
+    #expect(files.first { $0.kind == .outbox }?.entryCount == 2)
+    #expect(files.first { $0.kind == .installation }?.generation == 1)
+    #expect(!"\(files)".contains("CANARY"))
+  }
+
+  @Test("a damaged file is told and stays where it is; set aside, it is told with the name that it had")
+  func damaged() throws {
+    try folder.filled()
+    let path = try folder.only(".record")
+    let whole = try folder.bytes(path)
+    var bytes = whole
+    bytes[bytes.count - 1] ^= 1
+    try folder.overwrite(path, bytes)
+    let found = try #require(try files().first)
+    #expect(found.problem?.code == .storeCorrupt && found.generation == 1 && found.originalName == nil)
+    #expect(try folder.only(".record") == path)
+
+    #expect(failure { () throws(EnrollError) in _ = try folder.open().read(.default) }?.code == .storeCorrupt)
+    let aside = try #require(try files().first)
+    #expect(aside.originalName.map { folder.store + "/" + $0 } == path)
+    #expect(aside.name != aside.originalName && aside.problem?.code == .storeCorrupt)
+
+    // Mended, as from a copy, and put back by hand.
+    try folder.overwrite(folder.store + "/" + aside.name, whole)
+    #expect(try files().first?.problem == nil, "it opens under the name that it had")
+    try FileManager.default.moveItem(atPath: folder.store + "/" + aside.name, toPath: path)
+    #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
+  }
+
+  @Test("what is sealed with another key, or written by a newer program, is told apart from damage")
+  func otherReasons() throws {
+    try folder.filled()
+    let other = TestFolder()
+    try other.filled()
+    let path = try folder.only(".record")
+    try folder.overwrite(path, try other.bytes(try other.only(".record")))
+    #expect([.storeKey, .storeCorrupt].contains(try files().first?.problem?.code))
+    #expect(try files().first?.generation == 1)
+  }
+
+  @Test("a store that stays locked is explained as far as it can be seen")
+  func locked() throws {
+    let keeper = FakeSecretKeeper()
+    try folder.filled(KeyPlan(.host(keeper)))
+    keeper.isLocked = true
+    let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: KeyPlan(.host(keeper))))
+    #expect(diagnosis.files.isEmpty && diagnosis.accountCount == 1 && diagnosis.problem?.code == .storeLocked)
+  }
+}
