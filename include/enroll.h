@@ -1091,8 +1091,9 @@ enroll_status enroll_accounts_remove(const char *directory, size_t directory_siz
 enroll_status enroll_installation_reset(const char *directory, size_t directory_size, const enroll_keys *keys,
                                         enroll_error *error);
 
-/** How the store of a directory is: owner, permissions, who guards its key and why, each sealed file, damaged ones that
- *  were set aside, and what is wrong with it; a JSON object. Changes nothing, tells no secret. `diagnosis` must not be NULL.
+/** How the store of a directory is: owner, permissions, who guards its key and why, each sealed file, damaged ones
+ *  that were set aside, and what is wrong with it; a JSON object. Changes nothing, tells no secret. `diagnosis` must
+ *  not be NULL.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: store.diagnose. */
 enroll_status enroll_store_diagnose(const char *directory, size_t directory_size, const enroll_keys *keys,
