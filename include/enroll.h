@@ -1,7 +1,7 @@
 /*
  * enroll.h - EnrollKit for C: registration and sign-in through an external browser, and a token that renews itself.
  *
- * A program signs its user in like this (Tests/CTests/sign_in.c is the whole of it, and is run by the tests):
+ * A program signs its user in like this (Examples/sign_in.c is the whole of it, and is run by the tests):
  *
  *     enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
  *     options.configuration = "{\"issuer\":\"https://id.example\",\"clientId\":\"app\","
@@ -371,8 +371,8 @@ typedef struct enroll_client_options {
   /** The configuration as a JSON object: `issuer`, `clientId`, `redirectUri`, … At most 1 MiB. Required. */
   const char *configuration;
   size_t configuration_size;
-  /** The directory of the store: made with mode 0700 where it is missing. At most 4096 bytes. Required with
-   *  ENROLL_STORE_DIRECTORY, not allowed otherwise. */
+  /** The directory of the store, an absolute path: made with mode 0700 where it is missing. At most 4096 bytes.
+   *  Required with ENROLL_STORE_DIRECTORY, not allowed otherwise. */
   const char *store_directory;
   size_t store_directory_size;
   /** The account's name: 1 to 128 bytes without control characters; not given is "default". */
