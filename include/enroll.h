@@ -371,8 +371,8 @@ typedef struct enroll_client_options {
   /** The configuration as a JSON object: `issuer`, `clientId`, `redirectUri`, … At most 1 MiB. Required. */
   const char *configuration;
   size_t configuration_size;
-  /** The directory of the store, an absolute path: made with mode 0700 where it is missing. At most 4096 bytes.
-   *  Required with ENROLL_STORE_DIRECTORY, not allowed otherwise. */
+  /** The directory of the store, an absolute path whose parent exists: made with mode 0700 where it is missing. At
+   *  most 4096 bytes. Required with ENROLL_STORE_DIRECTORY, not allowed otherwise. */
   const char *store_directory;
   size_t store_directory_size;
   /** The account's name: 1 to 128 bytes without control characters; not given is "default". */
