@@ -1,7 +1,10 @@
 """The state machine against the host's back end (flows.md §7): check, verified address, profile, reports, platform."""
 
+import threading
+
 from cases import on_each_face
 from processes import wait_until
+from sandbox import hop
 
 PLATFORM = {"type": "android", "width": 1080, "height": 2400, "appVersion": "7.1", "deviceId": "device-9"}
 
@@ -167,6 +170,22 @@ class Machine:
         self.assertState(client.call("registration.retry")["state"], "unregistered", "D")
         self.assertNotIn("profile", client.call("account.read"))
         self.assertIn("prompt=select_account", self.begin(client)["action"]["url"])
+
+    def test_a_retry_in_the_middle_of_an_exchange_is_refused(self):
+        """A code that was sent cannot be unsent (R15)."""
+        self.sandbox = self.own_sandbox()
+        client = self.open(redirectUri="http://127.0.0.1/callback")
+        begun = self.begin(client)
+        self.sandbox.control("fault", fault="delay", value=3000, endpoint="token", times=1)
+        # The product's listener takes the redirect by itself.
+        browser = threading.Thread(target=hop, args=(self.sandbox.play(begun["action"]["url"]),))
+        browser.start()
+        self.addCleanup(browser.join)
+        wait_until(lambda: self.sandbox.control("counts")["counts"]["token"], "the code is on its way")
+        self.assertRefused("illegalState", client, "registration.retry")
+        state = client.call("registration.await", transaction=begun["transaction"], deadline=30)["state"]
+        self.assertState(state, "awaitingConfirmation", "G")
+        self.confirm(client)
 
     def test_what_is_captured_can_be_read_but_for_the_refresh_token(self):
         client = self.open()

@@ -1,7 +1,7 @@
 """Sign-in, renewal, logout, step by step (flows.md §2, §5, §8)."""
 
 from cases import CUSTOM, on_each_face
-from sandbox import parameter
+from sandbox import hop, parameter
 
 
 @on_each_face
@@ -25,6 +25,15 @@ class SignIn:
         client = self.open()
         self.assertState(client.call("registration.state")["state"], "authenticating")
         self.assertState(self.resume(client, self.sandbox.play(begun["action"]["url"])), "awaitingConfirmation", "G")
+
+    def test_a_loopback_redirect_comes_back_by_itself(self):
+        client = self.open(redirectUri="http://127.0.0.1/callback")
+        begun = self.begin(client)
+        self.assertFalse(begun["survivesProcess"])
+        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        self.assertIn("tab", hop(self.sandbox.play(begun["action"]["url"])).read().decode())
+        self.assertState(waiting.result()["state"], "awaitingConfirmation", "G")
+        self.confirm(client)
 
     def test_a_redirect_with_another_state_changes_nothing(self):
         client = self.open()

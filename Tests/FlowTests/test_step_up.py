@@ -16,6 +16,7 @@ class StepUp:
         begun = self.begin(client, options={"acrValues": [TWO_FACTORS], "maxAge": 60, **options})
         url = begun["action"]["url"]
         self.assertEqual(parameter(url, "max_age"), "60")
+        self.assertEqual(parameter(url, "acr_values"), TWO_FACTORS)
         self.assertState(client.call("registration.state")["state"], "authenticating")
         return self.sandbox.play(url)
 

@@ -62,7 +62,7 @@ enum Style {
     thead th{font-size:.9rem;color:var(--soft)}
     th{font-weight:600}
     tbody tr:last-child>*{border-bottom:0}
-    td{overflow-wrap:anywhere}
+    td,tbody th{overflow-wrap:anywhere}
     footer{color:var(--soft);font-size:.9rem;margin-top:auto}
     @media (forced-colors:active){button,input,main{border:1px solid}}
     """
