@@ -136,9 +136,9 @@ struct KeyReplacementTests {
     let fresh = try AccountName("fresh")
     let mover = try folder.open()
     try mover.replaceKeys(.file, newDataKey: true)
-    // It still has the old key in memory, and neither account's record was read since.
-    try other.update(.default) { $0.tokenEpoch += 1 }
+    // It still has the old key in memory: a new account first, because a record that is there would show the new key.
     try other.update(fresh) { $0.registrationType = "NEW" }
+    try other.update(.default) { $0.tokenEpoch += 1 }
     try other.updateOutbox { $0 = [] }
     let again = try folder.open()
     #expect(try again.read(.default)?.registrationType == "SOCIAL")
