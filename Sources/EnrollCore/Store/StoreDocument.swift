@@ -1,5 +1,6 @@
 // What the store's sealed files hold: one JSON document each, with the version of its form. Older versions are upgraded
-// while they are read (there are none yet), a newer one is refused with words, and anything else is damage.
+// while they are read (there are none yet) and stand in the new form on disk from the next save on, which replaces the file
+// whole; a newer one is refused with words, and anything else is damage.
 
 public import EnrollCrypto
 import EnrollJSON
@@ -46,9 +47,12 @@ public struct AccountDocument: Equatable, Sendable {
     return StoreText.secret(.object(object))
   }
 
+  /// - Parameter upgrades: from what older programs wrote.
   /// - Throws: `.storeVersion` for a document by a newer program, `.storeCorrupt` for anything that is not exactly one.
-  public init(decoding text: Secret) throws(EnrollError) {
-    var object = try StoreText.document(text, newest: Self.version, "account")
+  public init(
+    decoding text: Secret, upgrades: DocumentUpgrades = .accounts
+  ) throws(EnrollError) {
+    var object = try StoreText.document(text, newest: Self.version, upgrades, "account")
     let name = try object.string("account")
     do {
       account = try AccountName(name)
@@ -92,7 +96,7 @@ public enum OutboxDocument {
 
   /// - Throws: as ``AccountDocument/init(decoding:)``.
   public static func decode(_ text: Secret) throws(EnrollError) -> [OutboxEntry] {
-    var object = try StoreText.document(text, newest: version, "outbox")
+    var object = try StoreText.document(text, newest: version, .none, "outbox")
     var entries: [OutboxEntry] = []
     for value in try object.array("entries") { entries.append(try OutboxEntry(json: value, "entries")) }
     try object.end()
@@ -110,7 +114,7 @@ public enum InstallationDocument {
 
   /// - Throws: as ``AccountDocument/init(decoding:)``.
   public static func decode(_ text: Secret) throws(EnrollError) -> String {
-    var object = try StoreText.document(text, newest: version, "installation")
+    var object = try StoreText.document(text, newest: version, .none, "installation")
     let id = try object.string("id")
     try object.end()
     return id
@@ -122,7 +126,7 @@ private enum StoreText {
 
   /// The document's members, after its version was looked at.
   static func document(
-    _ text: Secret, newest: Int64, _ place: String
+    _ text: Secret, newest: Int64, _ upgrades: DocumentUpgrades, _ place: String
   ) throws(EnrollError) -> StrictObject {
     let value: JSON
     do {
@@ -131,15 +135,27 @@ private enum StoreText {
       throw EnrollError(.storeCorrupt, "\(place): \(error.message)", field: place)
     }
     var object = try StrictObject(value, place)
-    let version = try object.integer("version")
+    var version = try object.integer("version")
     guard version <= newest else {
       throw EnrollError(
         .storeVersion, "\(place): written in form \(version), this program knows up to \(newest)",
         field: place)
     }
-    guard version >= 1 else {
+    let oldest = newest - Int64(upgrades.steps.count)
+    guard version >= oldest else {
       throw EnrollError(.storeCorrupt, "\(place): no form has the number \(version)", field: place)
     }
+    guard version < newest, var members = value.object else { return object }
+    for step in upgrades.steps[Int(version - oldest)...] {
+      guard let next = step(members) else {
+        throw EnrollError(.storeCorrupt, "\(place): no document of form \(version)", field: place)
+      }
+      members = next
+      version += 1
+      members["version"] = .integer(version)
+    }
+    object = try StrictObject(.object(members), place)
+    _ = try object.integer("version")
     return object
   }
 }

@@ -31,6 +31,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   private let names: AccountFileNames
   private let file: SealedFile
   private let clock: any Clock
+  private let upgrades: DocumentUpgrades
   private let writing: StoreLock
   private let gate = RenewalGate()
   private let reading = Condition()
@@ -40,13 +41,17 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   /// Calls that use this object now.
   let users = Atomic<Int>(0)
 
-  init(tag: [UInt8], folder: StoreFolder, ring: KeyRing, clock: any Clock, random: any RandomSource) {
+  init(
+    tag: [UInt8], folder: StoreFolder, ring: KeyRing, clock: any Clock, random: any RandomSource,
+    upgrades: DocumentUpgrades
+  ) {
     names = AccountFileNames(tag: tag)
     file = SealedFile(
       name: names.record, temporary: names.temporary, reserve: names.reserve, tag: tag, folder: folder,
       ring: ring,
       random: random)
     self.clock = clock
+    self.upgrades = upgrades
     writing = StoreLock(names.writeLock, in: folder)
   }
 
@@ -138,7 +143,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     // Whoever wrote it may not have come to syncing the folder. What is handed out must be there after a crash (flows.md §8).
     if !isSettled { try? file.folder.sync() }
     let (plaintext, generation) = try file.open(content)
-    let document = try AccountDocument(decoding: plaintext)
+    let document = try AccountDocument(decoding: plaintext, upgrades: upgrades)
     if let known, let last = known.document, ASCII.equals(last.lineage, document.lineage),
       generation < known.generation
     {

@@ -17,6 +17,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   let ring: KeyRing
   private let clock: any Clock
   private let random: any RandomSource
+  private let upgrades: DocumentUpgrades
   private let storeLock: StoreLock
   private let origin = ForkGuard()
   private let table = Guarded<[AccountName: AccountFile]>([:], by: Mutex())
@@ -34,17 +35,29 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     random: any RandomSource = SystemRandomSource(), allowsNetworkFilesystem: Bool = false,
     system: any FileSystem = PosixFileSystem()
   ) throws(EnrollError) {
+    try self.init(
+      path: path, keys: keys, clock: clock, random: random, allowsNetworkFilesystem: allowsNetworkFilesystem,
+      system: system, upgrades: .accounts)
+  }
+
+  /// With upgrades of a test's own.
+  convenience init(
+    path: String, keys: KeyPlan, clock: any Clock, random: any RandomSource, allowsNetworkFilesystem: Bool,
+    system: any FileSystem, upgrades: DocumentUpgrades
+  ) throws(EnrollError) {
     let folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: allowsNetworkFilesystem)
     let chooser = try keys.chooser(forStoreAt: folder.path, random: random, system: system)
-    self.init(folder: folder, chooser: chooser, clock: clock, random: random)
+    self.init(folder: folder, chooser: chooser, clock: clock, random: random, upgrades: upgrades)
   }
 
   private init(
-    folder: StoreFolder, chooser: KeyChooser, clock: any Clock, random: any RandomSource
+    folder: StoreFolder, chooser: KeyChooser, clock: any Clock, random: any RandomSource,
+    upgrades: DocumentUpgrades
   ) {
     self.folder = folder
     self.clock = clock
     self.random = random
+    self.upgrades = upgrades
     storeLock = StoreLock(StoreNames.lock, in: folder)
     ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: storeLock)
   }
@@ -84,7 +97,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     for name in try folder.names() {
       if StoreNames.isSetAside(name) { isComplete = false }
       guard let tag = AccountFileNames.tag(ofWriteLock: name) else { continue }
-      let file = AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random)
+      let file = AccountFile(
+        tag: tag, folder: folder, ring: ring, clock: clock, random: random, upgrades: upgrades)
       if try !file.reseal() { isComplete = false }
     }
     let held = try storeLock.take()
@@ -139,7 +153,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     var names: [AccountName] = []
     for name in try folder.names() {
       guard let tag = AccountFileNames.tag(ofRecord: name) else { continue }
-      let file = AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random)
+      let file = AccountFile(
+        tag: tag, folder: folder, ring: ring, clock: clock, random: random, upgrades: upgrades)
       if let document = try file.document(fresh: true) { names.append(document.account) }
     }
     return AccountName.sorted(names)
@@ -244,8 +259,9 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     }
     if let present { return present }
     let made = AccountFile(
-      tag: try ring.open().tag("account", name.text), folder: folder, ring: ring, clock: clock, random: random
-    )
+      tag: try ring.open().tag("account", name.text), folder: folder, ring: ring, clock: clock,
+      random: random,
+      upgrades: upgrades)
     return table.withLock { files in
       let file = files[name] ?? made
       file.users.add(1, ordering: .acquiring)
