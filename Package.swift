@@ -53,6 +53,14 @@ var targets: [Target] = [
     name: "enrolld",
     dependencies: ["EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix"],
     swiftSettings: portable),
+  // What the steps cost beside plain C (`make bench`), in both flavours.
+  .target(
+    name: "BenchPeers", path: "Tests/Bench/Peers",
+    linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("curl"), .linkedLibrary("jansson")]),
+  .executableTarget(
+    name: "bench-steps",
+    dependencies: ["BenchPeers", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix"],
+    path: "Tests/Bench/Steps", swiftSettings: portable),
 ]
 
 var dependencies: [Package.Dependency] = []
