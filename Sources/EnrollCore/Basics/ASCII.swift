@@ -1,5 +1,18 @@
 // Bytes, compared as protocols do: ASCII only, no locale, no Unicode.
 
+extension String {
+  /// Its UTF-8, copied in one piece, where `Array(utf8)` goes byte by byte in the small library.
+  var bytes: [UInt8] {
+    let copy = utf8.withContiguousStorageIfAvailable { text in
+      [UInt8](unsafeUninitializedCapacity: text.count) { bytes, count in
+        UnsafeMutableRawBufferPointer(bytes).copyMemory(from: UnsafeRawBufferPointer(text))
+        count = text.count
+      }
+    }
+    return copy ?? Array(utf8)
+  }
+}
+
 public enum ASCII {
   public static func lowercased(_ byte: UInt8) -> UInt8 {
     byte >= 0x41 && byte <= 0x5A ? byte + 0x20 : byte
@@ -13,11 +26,17 @@ public enum ASCII {
   }
 
   /// Byte equality. `String ==` compares by canonical equivalence, which no protocol wants.
+  @_optimize(speed)
   public static func equals(_ left: String, _ right: String) -> Bool {
-    left.utf8.elementsEqual(right.utf8)
+    let left = left.utf8.span
+    let right = right.utf8.span
+    guard left.count == right.count else { return false }
+    for index in left.indices where left[index] != right[index] { return false }
+    return true
   }
 
   /// Byte equality with a part of a text.
+  @_optimize(speed)
   static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) -> Bool {
     guard range.count == text.utf8CodeUnitCount else { return false }
     for index in 0..<range.count where bytes[range.lowerBound + index] != text.utf8Start[index] {
@@ -32,6 +51,12 @@ public enum ASCII {
     for index in 0..<range.count
     where lowercased(bytes[range.lowerBound + index]) != text.utf8Start[index] { return false }
     return true
+  }
+
+  @_optimize(speed)
+  static func contains(_ bytes: Span<UInt8>, _ range: Range<Int>, _ byte: UInt8) -> Bool {
+    for index in range where bytes[index] == byte { return true }
+    return false
   }
 
   public static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }

@@ -9,20 +9,9 @@ public enum Base64URL {
 
   /// The text as ASCII bytes, for a value that must not become a String (R40).
   public static func encodedBytes(_ bytes: [UInt8]) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count / 3 * 4 + 4)
-    var buffer: UInt32 = 0
-    var bits: UInt32 = 0
-    for byte in bytes {
-      buffer = (buffer << 8 | UInt32(byte)) & 0xFFFF
-      bits += 8
-      while bits >= 6 {
-        bits -= 6
-        text.append(character(buffer >> bits & 0x3F))
-      }
+    [UInt8](unsafeUninitializedCapacity: bytes.count / 3 * 4 + 4) { text, count in
+      count = encode(bytes.span, into: text)
     }
-    if bits > 0 { text.append(character(buffer << (6 - bits) & 0x3F)) }
-    return text
   }
 
   /// The bytes that `text` stands for; nil when it is not exactly what ``encode(_:)`` gives for some bytes.
@@ -33,42 +22,87 @@ public enum Base64URL {
   /// As ``decode(_:)``, from ASCII bytes.
   public static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count / 4 * 3 + 2)
+    var isText = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 2) { bytes, count in
+      (isText, count) = decode(text.span, into: bytes)
+    }
+    return isText ? bytes : nil
+  }
+
+  /// - Parameter text: room for four characters of each three bytes, the last ones counted as three.
+  /// - Returns: how many there are.
+  @_optimize(speed)
+  private static func encode(_ bytes: Span<UInt8>, into text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    var count = 0
     var buffer: UInt32 = 0
     var bits: UInt32 = 0
-    for character in text {
-      guard let value = value(of: character) else { return nil }
+    for index in bytes.indices {
+      buffer = (buffer << 8 | UInt32(bytes[index])) & 0xFFFF
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        text[count] = character(buffer >> bits & 0x3F)
+        count += 1
+      }
+    }
+    if bits > 0 {
+      text[count] = character(buffer << (6 - bits) & 0x3F)
+      count += 1
+    }
+    return count
+  }
+
+  /// - Parameter bytes: room for three of each four characters, the last ones counted as four.
+  @_optimize(speed)
+  private static func decode(
+    _ text: Span<UInt8>, into bytes: UnsafeMutableBufferPointer<UInt8>
+  ) -> (isText: Bool, count: Int) {
+    var seen: UInt32 = 0
+    var count = 0
+    var buffer: UInt32 = 0
+    var bits: UInt32 = 0
+    for index in text.indices {
+      let value = value(of: text[index])
+      seen |= value
       buffer = (buffer << 6 | value) & 0xFFFF
       bits += 6
       if bits >= 8 {
         bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
+        bytes[count] = UInt8(truncatingIfNeeded: buffer >> bits)
+        count += 1
       }
     }
     let unused = buffer & ((1 << bits) - 1)
-    return unused == 0 ? bytes : nil
+    return (seen < 64 && unused == 0, count)
   }
 
+  // Both ways by arithmetic alone: a branch for each kind of character is one that the processor cannot foresee, and its
+  // time would tell about a secret. `(a - b) >> 8` has all bits set where a < b, and none otherwise.
+
+  @inline(__always)
   private static func character(_ value: UInt32) -> UInt8 {
-    let value = UInt8(truncatingIfNeeded: value)
-    return switch value {
-    case 0..<26: value + 0x41
-    case 26..<52: value - 26 + 0x61
-    case 52..<62: value - 52 + 0x30
-    case 62: 0x2D
-    default: 0x5F
-    }
+    let value = Int32(truncatingIfNeeded: value)
+    var character = value &+ 0x41
+    character &+= ((25 &- value) >> 8) & 6  // from Z to a
+    character &-= ((51 &- value) >> 8) & 75  // from z to 0
+    character &-= ((61 &- value) >> 8) & 13  // from 9 to -
+    character &+= ((62 &- value) >> 8) & 49  // from - to _
+    return UInt8(truncatingIfNeeded: character)
   }
 
-  private static func value(of character: UInt8) -> UInt32? {
-    switch character {
-    case 0x41...0x5A: UInt32(character - 0x41)
-    case 0x61...0x7A: UInt32(character - 0x61) + 26
-    case 0x30...0x39: UInt32(character - 0x30) + 52
-    case 0x2D: 62
-    case 0x5F: 63
-    default: nil
+  /// 0xFFFFFFFF for what is no character of the alphabet.
+  @inline(__always)
+  private static func value(of character: UInt8) -> UInt32 {
+    let character = Int32(character)
+    func isBetween(_ low: Int32, _ high: Int32) -> Int32 {
+      ((low &- 1 &- character) & (character &- high &- 1)) >> 8
     }
+    var value: Int32 = -1
+    value &+= isBetween(0x41, 0x5A) & (character &- 0x41 &+ 1)
+    value &+= isBetween(0x61, 0x7A) & (character &- 0x61 &+ 27)
+    value &+= isBetween(0x30, 0x39) & (character &- 0x30 &+ 53)
+    value &+= isBetween(0x2D, 0x2D) & 63
+    value &+= isBetween(0x5F, 0x5F) & 64
+    return UInt32(bitPattern: value)
   }
 }

@@ -60,6 +60,7 @@ public enum PercentEncoding {
   }
 
   /// Whether a part of a well-formed text stands for exactly the bytes of `value`; nothing is copied.
+  @_optimize(speed)
   static func decodes(_ text: Span<UInt8>, _ range: Range<Int>, to value: String) -> Bool {
     let expected = value.utf8.span
     var index = range.lowerBound

@@ -92,6 +92,7 @@ struct IDTokenClaims: Sendable {
   private static func whole(_ seconds: Double) -> Int64 {
     if seconds >= 0x1p63 { return .max }
     if seconds <= -0x1p63 { return .min }
-    return Int64(seconds.rounded(.down))
+    let whole = Int64(seconds)
+    return Double(whole) > seconds ? whole - 1 : whole
   }
 }

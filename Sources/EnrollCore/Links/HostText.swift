@@ -3,6 +3,7 @@
 enum HostText {
   /// Labels of letters, digits and inner hyphens. With `mayBeAddress` a name that ends in a number must be a whole
   /// IPv4 address, since browsers read `0x7f.1` and `2130706433` as addresses; of IPv6 only `[::1]`.
+  @_optimize(speed)
   static func isHost(_ bytes: Span<UInt8>, _ name: Range<Int>, mayBeAddress: Bool) -> Bool {
     guard (1...253).contains(name.count) else { return false }
     if bytes[name.lowerBound] == 0x5B { return mayBeAddress && ASCII.equals(bytes, name, "[::1]") }

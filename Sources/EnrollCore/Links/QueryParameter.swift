@@ -5,20 +5,28 @@ struct QueryParameter {
   var name: Range<Int>
   /// Without the equals sign; empty when there was none.
   var value: Range<Int>
+  /// The value has `%` or `+`: it stands for other bytes than its own.
+  var isEncoded = false
 
   /// - Parameter rest: what is left of the query; shortened by what is read. nil comes back at its end.
+  @_optimize(speed)
   init?(takenFrom rest: inout Range<Int>, of bytes: Span<UInt8>) {
-    var start = rest.lowerBound
-    while start < rest.upperBound, bytes[start] == 0x26 { start += 1 }
-    guard start < rest.upperBound else { return nil }
+    let query = bytes.extracting(rest)
+    let offset = rest.lowerBound
+    var start = 0
+    while start < query.count, query[start] == 0x26 { start += 1 }
+    guard start < query.count else { return nil }
     var index = start
-    while index < rest.upperBound, bytes[index] != 0x26, bytes[index] != 0x3D { index += 1 }
-    name = start..<index
-    if index < rest.upperBound, bytes[index] == 0x3D { index += 1 }
-    let valueStart = index
-    while index < rest.upperBound, bytes[index] != 0x26 { index += 1 }
-    value = valueStart..<index
-    rest = index..<rest.upperBound
+    while index < query.count, query[index] != 0x26, query[index] != 0x3D { index += 1 }
+    name = (offset + start)..<(offset + index)
+    if index < query.count, query[index] == 0x3D { index += 1 }
+    start = index
+    while index < query.count, query[index] != 0x26 {
+      if query[index] == 0x25 || query[index] == 0x2B { isEncoded = true }
+      index += 1
+    }
+    value = (offset + start)..<(offset + index)
+    rest = (offset + index)..<rest.upperBound
   }
 
   /// The names in a query, decoded; one that is not UTF-8 is left out.

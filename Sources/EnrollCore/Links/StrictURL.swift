@@ -29,9 +29,10 @@ public struct StrictURL: Equatable, Sendable {
   public let hadFragment: Bool
 
   /// - Throws: what is not allowed, see ``Refusal``.
+  @_optimize(speed)
   public init(_ text: String) throws(Refusal) {
     guard text.utf8.count <= StrictURL.maximumBytes else { throw .tooLong }
-    var bytes = Array(text.utf8)
+    var bytes = text.bytes
     var parser = StrictURLParser()
     try parser.parse(bytes.span)
     hadFragment = parser.end < bytes.count
@@ -85,8 +86,10 @@ extension StrictURL {
   }
 
   /// Whether `text`, up to its query, is this URL up to its query, byte for byte.
+  @_optimize(speed)
   func hasBase(_ text: String) -> Bool {
     let expected = text.utf8.span
+    let bytes = bytes.span
     let count = path.upperBound
     guard expected.count == count || (expected.count > count && expected[count] == 0x3F) else { return false }
     for index in 0..<count where bytes[index] != expected[index] { return false }

@@ -1,5 +1,5 @@
 // The reader behind StrictURL: one pass over the bytes, no allocation. Separate from the value it makes, so that the
-// value has no half-read state.
+// value has no half-read state. Whatever the libraries are optimized for, these loops are for speed.
 
 struct StrictURLParser {
   private(set) var kind = StrictURL.Kind.https
@@ -19,6 +19,7 @@ struct StrictURLParser {
     try parseQuery(bytes)
   }
 
+  @_optimize(speed)
   private mutating func parseScheme(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
     var hasDot = false
     var index = 0
@@ -46,6 +47,7 @@ struct StrictURLParser {
     }
   }
 
+  @_optimize(speed)
   private mutating func parseAuthority(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
     guard end < bytes.count, bytes[end] == 0x2F else { throw .slashes }
     guard end + 1 < bytes.count, bytes[end + 1] == 0x2F else {
@@ -73,6 +75,7 @@ struct StrictURLParser {
     if kind == .loopbackHTTP && !HostText.isLoopback(bytes, name) { throw .httpBeyondLoopback }
   }
 
+  @_optimize(speed)
   private mutating func parsePath(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
     let start = end
     var segment = end
@@ -93,6 +96,7 @@ struct StrictURLParser {
     path = start..<index
   }
 
+  @_optimize(speed)
   private mutating func parseQuery(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
     guard end < bytes.count, bytes[end] == 0x3F else { return }
     let start = end + 1

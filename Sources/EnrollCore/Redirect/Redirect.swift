@@ -8,16 +8,35 @@ import EnrollJSON
 /// The parameters of a redirect, found but not copied until they are asked for.
 public struct Redirect: Equatable, Sendable {
   public let url: StrictURL
-  private var codeRange: Range<Int>?
-  private var stateRange: Range<Int>?
-  private var errorRange: Range<Int>?
-  private var issuerRange: Range<Int>?
-  private var descriptionRange: Range<Int>?
-  private var sessionTokenRange: Range<Int>?
-  private var lifetimeRange: Range<Int>?
+  private var codeValue: Value?
+  private var stateValue: Value?
+  private var errorValue: Value?
+  private var issuerValue: Value?
+  private var descriptionValue: Value?
+  private var sessionTokenValue: Value?
+  private var lifetimeValue: Value?
   private var repeatsSessionToken = false
 
+  /// Where a parameter's value is. Small, because a redirect is copied as it is handed on; no URL is so long that its
+  /// offsets would not fit (``StrictURL/maximumBytes``).
+  private struct Value: Equatable {
+    private var start: UInt16
+    private var end: UInt16
+    /// It stands for other bytes than its own.
+    let isEncoded: Bool
+
+    init(_ parameter: QueryParameter) {
+      start = UInt16(parameter.value.lowerBound)
+      end = UInt16(parameter.value.upperBound)
+      isEncoded = parameter.isEncoded
+    }
+
+    var range: Range<Int> { Int(start)..<Int(end) }
+    var isEmpty: Bool { start == end }
+  }
+
   /// - Throws: `.redirectMalformed`.
+  @_optimize(speed)
   public init(parsing text: String) throws(EnrollError) {
     do throws(StrictURL.Refusal) {
       url = try StrictURL(text)
@@ -28,21 +47,20 @@ public struct Redirect: Equatable, Sendable {
       let bytes = url.bytes
       while let parameter = QueryParameter(takenFrom: &rest, of: bytes.span) { try read(parameter, bytes) }
     }
-    if codeRange != nil && errorRange != nil {
+    if codeValue != nil && errorValue != nil {
       throw EnrollError(.redirectMalformed, "code and error came together (R8)")
     }
-    for range in [codeRange, errorRange, issuerRange] {
-      if let range, range.isEmpty {
-        throw EnrollError(.redirectMalformed, "code, error or iss came without a value")
-      }
+    guard codeValue?.isEmpty != true, errorValue?.isEmpty != true, issuerValue?.isEmpty != true else {
+      throw EnrollError(.redirectMalformed, "code, error or iss came without a value")
     }
   }
 
   /// The authorization code; nil when there is none.
   /// - Throws: `.redirectMalformed` when it has bytes that RFC 6749 §A.11 does not allow.
   public func code() throws(EnrollError) -> Secret? {
-    guard let code = secret(codeRange) else { return nil }
-    guard code.withBytes({ $0.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }) else {
+    guard let codeValue, let code = secret(codeValue) else { return nil }
+    // As it stands in the URL it is visible ASCII.
+    guard !codeValue.isEncoded || code.withBytes({ $0.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }) else {
       throw EnrollError(.redirectMalformed, "code must be printable ASCII (RFC 6749 §A.11)")
     }
     return code
@@ -52,7 +70,7 @@ public struct Redirect: Equatable, Sendable {
   /// where that is switched on.
   /// - Throws: `.redirectMalformed` when it came twice, beside a code or an error, or has bytes that no token has.
   func sessionToken() throws(EnrollError) -> Secret? {
-    guard let token = secret(sessionTokenRange) else { return nil }
+    guard let token = secret(sessionTokenValue) else { return nil }
     guard !repeatsSessionToken, !hasCode, !hasError else {
       throw EnrollError(.redirectMalformed, "session_token came twice, or beside code or error (R8)")
     }
@@ -64,76 +82,88 @@ public struct Redirect: Equatable, Sendable {
 
   /// How long the session token works (R32).
   var sessionLifetimeSeconds: Int64 {
-    let text = decoded(lifetimeRange).map { String(decoding: $0, as: UTF8.self) }
+    let text = decoded(lifetimeValue).map { String(decoding: $0, as: UTF8.self) }
     return TokenResponse.lifetimeSeconds(from: text.map { .string($0) })
   }
 
-  var hasSessionToken: Bool { sessionTokenRange != nil }
-  var hasCode: Bool { codeRange != nil }
-  var hasError: Bool { errorRange != nil }
+  var hasSessionToken: Bool { sessionTokenValue != nil }
+  var hasCode: Bool { codeValue != nil }
+  var hasError: Bool { errorValue != nil }
 
   /// nil when there is none, or an empty one.
   public var state: Secret? {
-    guard let state = secret(stateRange), !state.isEmpty else { return nil }
+    guard let state = secret(stateValue), !state.isEmpty else { return nil }
     return state
   }
 
+  /// Whether its state is this one, in constant time and without a copy of either.
+  func hasState(_ state: Secret) -> Bool {
+    guard let stateValue else { return false }
+    if stateValue.isEncoded { return self.state == state }
+    return url.bytes.withUnsafeBytes { bytes in
+      ConstantTime.equal(UnsafeRawBufferPointer(rebasing: bytes[stateValue.range]), state.unsafeBytes)
+    }
+  }
+
+  var hasState: Bool { stateValue?.isEmpty == false }
+
   /// `iss` (RFC 9207) as it was claimed; nil when there is none, or one that is not UTF-8.
   public var issuer: String? {
-    decoded(issuerRange).flatMap { String(validating: $0, as: UTF8.self) }
+    decoded(issuerValue).flatMap { String(validating: $0, as: UTF8.self) }
   }
 
   /// `iss` (RFC 9207) against `issuer`, compared as plain strings; nil when there is none.
   func hasIssuer(_ issuer: String) -> Bool? {
-    issuerRange.map { PercentEncoding.decodes(url.bytes.span, $0, to: issuer) }
+    guard let issuerValue else { return nil }
+    return PercentEncoding.decodes(url.bytes.span, issuerValue.range, to: issuer)
   }
 
   /// The provider's error code; nil when there is none, or none that RFC 6749 §4.1.2.1 allows.
   public var errorCode: String? {
-    decoded(errorRange).flatMap { PrintableText.errorCode(String(decoding: $0, as: UTF8.self)) }
+    decoded(errorValue).flatMap { PrintableText.errorCode(String(decoding: $0, as: UTF8.self)) }
   }
 
   /// The provider's words for the developer, bounded and printable.
   public var errorDescription: String? {
-    decoded(descriptionRange).map {
+    decoded(descriptionValue).map {
       PrintableText.bounded(String(decoding: $0, as: UTF8.self), maximumBytes: 200)
     }
   }
 
-  private func secret(_ range: Range<Int>?) -> Secret? {
-    guard let range else { return nil }
-    if url.bytes[range].contains(where: { $0 == 0x25 || $0 == 0x2B }) {
-      return decoded(range).map { Secret($0) }
-    }
-    return url.bytes[range].withUnsafeBytes { Secret($0) }
+  private func secret(_ value: Value?) -> Secret? {
+    guard let value else { return nil }
+    if value.isEncoded { return decoded(value).map { Secret($0) } }
+    return url.bytes.withUnsafeBytes { Secret(UnsafeRawBufferPointer(rebasing: $0[value.range])) }
   }
 
-  private func decoded(_ range: Range<Int>?) -> [UInt8]? {
-    range.flatMap { PercentEncoding.decode(url.bytes[$0], plusForSpace: true) }
+  private func decoded(_ value: Value?) -> [UInt8]? {
+    value.flatMap { PercentEncoding.decode(url.bytes[$0.range], plusForSpace: true) }
   }
 }
 
 extension Redirect {
+  @_optimize(speed)
   private mutating func read(_ parameter: QueryParameter, _ bytes: [UInt8]) throws(EnrollError) {
     switch Name(bytes, parameter.name) {
-    case .code: try once(&codeRange, parameter, "code")
-    case .state: try once(&stateRange, parameter, "state")
-    case .error: try once(&errorRange, parameter, "error")
-    case .issuer: try once(&issuerRange, parameter, "iss")
-    case .description: descriptionRange = descriptionRange ?? parameter.value
+    case .code: try Redirect.once(&codeValue, parameter, "code")
+    case .state: try Redirect.once(&stateValue, parameter, "state")
+    case .error: try Redirect.once(&errorValue, parameter, "error")
+    case .issuer: try Redirect.once(&issuerValue, parameter, "iss")
+    case .description: descriptionValue = descriptionValue ?? Value(parameter)
     case .sessionToken:
-      repeatsSessionToken = sessionTokenRange != nil
-      sessionTokenRange = parameter.value
-    case .lifetime: lifetimeRange = lifetimeRange ?? parameter.value
+      repeatsSessionToken = sessionTokenValue != nil
+      sessionTokenValue = Value(parameter)
+    case .lifetime: lifetimeValue = lifetimeValue ?? Value(parameter)
     case nil: break
     }
   }
 
-  private func once(
-    _ range: inout Range<Int>?, _ parameter: QueryParameter, _ name: StaticString
+  /// Static: as a method it would copy the whole redirect, a part of which it changes.
+  private static func once(
+    _ value: inout Value?, _ parameter: QueryParameter, _ name: StaticString
   ) throws(EnrollError) {
-    guard range == nil else { throw EnrollError(.redirectMalformed, "\(name) came twice (R8)") }
-    range = parameter.value
+    guard value == nil else { throw EnrollError(.redirectMalformed, "\(name) came twice (R8)") }
+    value = Value(parameter)
   }
 
   private enum Name {
@@ -141,13 +171,16 @@ extension Redirect {
 
     /// The escapes in a name are read too, so that `c%6Fde` is a second `code`.
     init?(_ bytes: [UInt8], _ name: Range<Int>) {
-      if bytes[name].contains(0x25) {
-        guard let decoded = PercentEncoding.decode(bytes[name], plusForSpace: true), !decoded.contains(0x25)
-        else { return nil }
-        self.init(decoded, 0..<decoded.count)
+      guard ASCII.contains(bytes.span, name, 0x25) else {
+        self.init(plain: bytes.span, name)
         return
       }
-      let bytes = bytes.span
+      guard let decoded = PercentEncoding.decode(bytes[name], plusForSpace: true) else { return nil }
+      self.init(plain: decoded.span, 0..<decoded.count)
+    }
+
+    @_optimize(speed)
+    private init?(plain bytes: Span<UInt8>, _ name: Range<Int>) {
       switch name.count {
       case 3 where ASCII.equals(bytes, name, "iss"): self = .issuer
       case 4 where ASCII.equals(bytes, name, "code"): self = .code

@@ -28,16 +28,17 @@ public struct VerifiedRedirect: Equatable, Sendable {
   /// - Throws: `.unsolicited` when no transaction has this state; `.redirectMismatch`; `.alreadySettled`;
   ///   `.transactionExpired`; `.issuerMismatch` when `iss` is another one, or missing beside a code though announced;
   ///   `.redirectMalformed` when there is neither code nor error.
+  @_optimize(speed)
   public init(
     verifying redirect: Redirect, among transactions: [Transaction], named transactionID: String? = nil,
     issuerAnnounced: Bool, acceptsTokens: Bool = false, at moment: Moment
   ) throws(EnrollError) {
     let transaction: Transaction
-    if acceptsTokens, redirect.hasSessionToken, redirect.state == nil {
+    if acceptsTokens, redirect.hasSessionToken, !redirect.hasState {
       transaction = try Transaction.settled(
         withoutStateBy: .backend, named: transactionID, among: transactions, at: moment)
     } else {
-      transaction = try VerifiedRedirect.match(redirect, transactions)
+      transaction = transactions[try VerifiedRedirect.match(redirect, transactions)]
       guard transactionID.map({ ASCII.equals($0, transaction.id) }) ?? true else {
         throw EnrollError(.unsolicited, "the URL answers another transaction than the one that was named")
       }
@@ -60,18 +61,17 @@ public struct VerifiedRedirect: Equatable, Sendable {
 
 extension VerifiedRedirect {
   /// Every state is compared, each in constant time, so that time tells nothing about any (R7).
-  private static func match(
-    _ redirect: Redirect, _ transactions: [Transaction]
-  ) throws(EnrollError) -> Transaction {
-    guard let state = redirect.state else {
+  /// - Returns: the transaction's index.
+  private static func match(_ redirect: Redirect, _ transactions: [Transaction]) throws(EnrollError) -> Int {
+    guard redirect.hasState else {
       throw EnrollError(.unsolicited, "the URL has no state, so no transaction asked for it (R6)")
     }
     var found: Int?
-    for index in transactions.indices where transactions[index].state == state { found = index }
+    for index in transactions.indices where redirect.hasState(transactions[index].state) { found = index }
     guard let found else {
       throw EnrollError(.unsolicited, "no transaction has the URL's state (R6)")
     }
-    return transactions[found]
+    return found
   }
 
   /// - Throws: `.redirectMismatch`.
