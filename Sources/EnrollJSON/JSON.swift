@@ -61,7 +61,16 @@ public struct JSONObject: Equatable, Sendable {
   }
 
   private func index(of key: String) -> Int? {
-    members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
+    members.indices.first { Self.areSame(members[$0].key, key) }
+  }
+
+  @_optimize(speed)
+  private static func areSame(_ left: String, _ right: String) -> Bool {
+    let left = left.utf8.span
+    let right = right.utf8.span
+    guard left.count == right.count else { return false }
+    for index in left.indices where left[index] != right[index] { return false }
+    return true
   }
 }
 

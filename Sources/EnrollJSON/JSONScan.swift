@@ -15,6 +15,7 @@ struct JSONScan {
   private(set) var edits: [Edit] = []
 
   /// - Throws: when arrays and objects are nested deeper than `JSON.depthLimit`, and on NUL between values.
+  @_optimize(speed)
   init(_ text: [UInt8]) throws(JSONError) {
     var depth = 0
     var at = 0
@@ -53,6 +54,7 @@ struct JSONScan {
   }
 
   /// The offset after the closing quote, or the end of the text.
+  @_optimize(speed)
   private static func endOfString(_ text: [UInt8], from start: Int) -> Int {
     var at = start
     while at < text.count {

@@ -5,6 +5,8 @@ extension JSON {
   /// A number that JSON cannot say (infinity, not a number) is written as null.
   public func serialized() -> [UInt8] {
     var out: [UInt8] = []
+    // An answer of common size: written without growing.
+    out.reserveCapacity(256)
     write(to: &out)
     return out
   }
@@ -37,6 +39,22 @@ extension JSON {
 
   private static func write(_ text: String, to out: inout [UInt8]) {
     out.append(UInt8(ascii: "\""))
+    if isPlain(text) { out += text.utf8 } else { writeEscaped(text, to: &out) }
+    out.append(UInt8(ascii: "\""))
+  }
+
+  /// Nothing in it has to be escaped.
+  @_optimize(speed)
+  private static func isPlain(_ text: String) -> Bool {
+    let bytes = text.utf8.span
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+    }
+    return true
+  }
+
+  private static func writeEscaped(_ text: String, to out: inout [UInt8]) {
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"): out += [UInt8(ascii: "\\"), byte]
@@ -47,7 +65,6 @@ extension JSON {
       default: out.append(byte)
       }
     }
-    out.append(UInt8(ascii: "\""))
   }
 
   private static func hexDigit(_ value: UInt8) -> UInt8 {

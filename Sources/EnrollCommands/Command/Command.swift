@@ -4,8 +4,8 @@
 public import EnrollCore
 public import EnrollJSON
 
-/// A row of ``CommandTable``.
-public struct Command: Sendable {
+/// A row of ``CommandTable``. A class because every request hands one on, from thread to thread, and its schemas are large.
+public final class Command: Sendable {
   /// On what thread a command may run.
   public enum Kind: String, Sendable, CaseIterable {
     /// No network, no file: may run on a thread that must never wait.
@@ -41,7 +41,7 @@ public struct Command: Sendable {
   public let output: Schema
   let body: Body
 
-  init(
+  convenience init(
     _ name: String, _ kind: Kind, _ summary: String, client: Bool = true,
     takes parameters: [Schema.Property] = [], gives output: Schema = .nothing, since: String = "0.1.0",
     _ run: @escaping @Sendable (Invocation) throws(EnrollError) -> JSON
@@ -50,7 +50,7 @@ public struct Command: Sendable {
   }
 
   /// A parked one.
-  init(
+  convenience init(
     parked name: String, _ summary: String, takes parameters: [Schema.Property], gives output: Schema,
     since: String = "0.1.0", _ start: @escaping @Sendable (Invocation, @escaping Completion) -> Void
   ) {

@@ -12,8 +12,7 @@ public enum CommandTable {
 
   /// nil for a name that no command has.
   public static func command(_ name: String) -> Command? {
-    let name = name.utf8
-    return all.first { $0.name.utf8.count == name.count && $0.name.utf8.elementsEqual(name) }
+    all.indices.first { ASCII.equals(all[$0].name, name) }.map { all[$0] }
   }
 
   /// - Throws: `.notFound`.

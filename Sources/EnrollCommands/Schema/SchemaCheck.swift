@@ -45,15 +45,15 @@ extension Schema {
   private func check(_ value: JSON, _ properties: [Property], _ path: String) throws(EnrollError) {
     guard let object = value.object else { throw refusal(path, "an object was expected, \(value.kind) came") }
     for member in object.members {
-      guard let property = properties.first(where: { ASCII.equals($0.name, member.key) }) else {
+      guard let at = properties.indices.first(where: { ASCII.equals(properties[$0].name, member.key) }) else {
         let name = PrintableText.bounded(member.key, maximumBytes: 64)
         let known = properties.isEmpty ? "there are none" : "there are \(listed(properties.map { $0.name }))"
         throw refusal(join(path, name), "unknown parameter; \(known)")
       }
-      try property.schema.check(member.value, path: join(path, property.name))
+      try properties[at].schema.check(member.value, path: join(path, member.key))
     }
-    for property in properties where property.isRequired && object[property.name] == nil {
-      throw refusal(join(path, property.name), "it is missing")
+    for at in properties.indices where properties[at].isRequired && object[properties[at].name] == nil {
+      throw refusal(join(path, properties[at].name), "it is missing")
     }
   }
 

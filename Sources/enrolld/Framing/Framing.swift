@@ -10,10 +10,12 @@ enum Framing {
   }
 
   /// A message as it goes out. JSON that we write holds no line break.
-  func framed(_ message: [UInt8]) -> [UInt8] {
+  func framed(_ message: consuming [UInt8]) -> [UInt8] {
     switch self {
-    case .lines: message + [UInt8(ascii: "\n")]
-    case .headers: Array("Content-Length: \(message.count)\r\n\r\n".utf8) + message
+    case .lines:
+      message.append(UInt8(ascii: "\n"))
+      return message
+    case .headers: return Array("Content-Length: \(message.count)\r\n\r\n".utf8) + message
     }
   }
 }

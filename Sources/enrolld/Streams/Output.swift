@@ -55,7 +55,7 @@ final class Output: @unchecked Sendable {
     var ending: Ending?
     condition.lock()
     if !hasEnded {
-      if waiting.isEmpty { waiting = bytes } else { waiting += bytes }
+      waiting += bytes
       if backlog > Self.limitBytes {
         ending = end(.hostDoesNotRead)
       } else if !isCorked {
