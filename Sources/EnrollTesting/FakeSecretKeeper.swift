@@ -38,6 +38,7 @@ public final class FakeSecretKeeper: SecretKeeper {
   /// How often something was asked for.
   public var loadCount: Int { state.withLock { $0.loads } }
 
+  /// Whether it can be used now, as the test set it up.
   public func presence() -> KeyPresence {
     if let absence { return .absent(absence) }
     return isLocked ? .locked("the fake keeper is locked") : .present

@@ -5,6 +5,7 @@ public import EnrollCrypto
 
 /// How the key of a store is kept.
 public struct KeyPlan: Sendable {
+  /// Who keeps it.
   public enum Provider: Sendable {
     /// The best that is present, for a store that is new or moves; the one that has it, for a store that is there.
     case automatic
@@ -20,6 +21,7 @@ public struct KeyPlan: Sendable {
     case custom(any KeyProvider)
   }
 
+  /// Who keeps it.
   public var provider: Provider
   /// For the provider of that name; nil where the user was not asked.
   public var passphrase: Secret?

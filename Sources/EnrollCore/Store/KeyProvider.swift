@@ -8,6 +8,7 @@ public import EnrollJSON
 public struct KeySlot: Sendable {
   /// Base64url, as in the `keys` file.
   public var storeID: String
+  /// Names the wrapped key among those of its store, base64url.
   public var keyID: String
 
   public init(storeID: String, keyID: String) {
@@ -18,9 +19,11 @@ public struct KeySlot: Sendable {
 
 /// Whether a provider can be used on this machine, now. The text says why not, and what would help.
 public enum KeyPresence: Equatable, Sendable {
+  /// It can be used.
   case present
   /// It is there, and shut: somebody has to unlock it.
   case locked(String)
+  /// It cannot be used here.
   case absent(String)
 }
 

@@ -5,6 +5,7 @@ public import EnrollCrypto
 
 /// Keeps secrets of 32 bytes, each under a name. Any method may be called from any thread.
 public protocol SecretKeeper: AnyObject, Sendable {
+  /// Whether it can be used now.
   func presence() -> KeyPresence
 
   /// - Parameter name: of the item, in two parts that together are unique: the store's id and the item's own, base64url.
