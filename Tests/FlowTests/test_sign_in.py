@@ -19,6 +19,22 @@ class SignIn:
         client.call("logout.begin")
         self.assertState(client.call("registration.state")["state"], "unregistered", "D")
 
+    def test_one_store_shows_no_provider_or_client_what_is_anothers(self):
+        mine = self.open()
+        self.sign_in(mine)
+        token = self.assertValid(mine)["accessToken"]
+
+        elsewhere = self.own_sandbox()
+        for changes in ({"issuer": elsewhere.issuer}, {"clientId": "another-app"}):
+            other = self.open(**changes)
+            self.assertState(other.call("registration.state")["state"], "unregistered", "D")
+            self.assertEqual(other.call("token.refresh")["outcome"], "reauthenticate")
+            self.assertRefused("notFound", other, "identity.profile")
+            other.call("logout.begin")
+        self.assertEqual(elsewhere.control("counts")["counts"]["token"], 0)
+        self.assertEqual(self.assertValid(mine)["accessToken"], token)
+        self.assertEqual(mine.call("token.refresh")["outcome"], "valid")
+
     def test_the_process_that_receives_the_redirect_need_not_be_the_one_that_began(self):
         begun = self.begin(beginner := self.open())
         beginner.kill()

@@ -14,12 +14,17 @@ extension CommandTable {
           "accounts", Schema(.list(.text("A name.", maximumBytes: 128), maximumCount: .max), "Sorted."))
       ])
     ) { call throws(EnrollError) in
-      let names = try call.openStore()?.accounts() ?? []
-      return .object([("accounts", .array(names.map { .string($0.text) }))])
+      var names: [String] = []
+      // Sorted: the same name at several providers stands together.
+      for account in try call.openStore()?.accounts() ?? []
+      where !(names.last.map { ASCII.equals($0, account.text) } ?? false) {
+        names.append(account.text)
+      }
+      return .object([("accounts", .array(names.map { .string($0) }))])
     },
     Command(
       "accounts.remove", .blocking,
-      "Erases an account from a store; no server is told. Removing an unknown one is no error.",
+      "Erases an account from a store, at every provider; no server is told. Removing an unknown one is no error.",
       client: false,
       takes: [
         .optional("store", .storeFolder), .keys,
@@ -27,7 +32,8 @@ extension CommandTable {
       ]
     ) { call throws(EnrollError) in
       let account = try AccountName(try call.requiredText("account"))
-      try call.openStore()?.remove(account)
+      guard let store = try call.openStore() else { return .object([]) }
+      for each in try store.accounts() where ASCII.equals(each.text, account.text) { try store.remove(each) }
       return .object([])
     },
     Command(

@@ -37,6 +37,7 @@ public struct AccountDocument: Equatable, Sendable {
     var object = JSONObject()
     object["version"] = .integer(Self.version)
     object["account"] = .string(account.text)
+    if !account.realm.isEmpty { object["realm"] = .string(account.realm) }
     object["lineage"] = .string(lineage)
     switch content {
     case .open(let record): object["record"] = record.json
@@ -54,8 +55,9 @@ public struct AccountDocument: Equatable, Sendable {
   ) throws(EnrollError) {
     var object = try StoreText.document(text, newest: Self.version, upgrades, "account")
     let name = try object.string("account")
+    let realm = object.optional("realm")?.string ?? ""
     do {
-      account = try AccountName(name)
+      account = try AccountName(name, realm: realm)
     } catch {
       throw EnrollError(.storeCorrupt, "the account's name is not one: " + error.message, field: "account")
     }

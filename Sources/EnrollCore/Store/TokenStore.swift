@@ -5,11 +5,28 @@
 public struct AccountName: Equatable, Hashable, Sendable {
   /// The name itself.
   public let text: String
+  /// The provider and the client that its tokens are for; empty for a name alone.
+  public let realm: String
 
   /// The account of hosts that have only one.
   public static let `default` = AccountName(unchecked: "default")
 
-  private init(unchecked text: String) { self.text = text }
+  private init(unchecked text: String, realm: String = "") {
+    self.text = text
+    self.realm = realm
+  }
+
+  /// The account of that name at the configuration's provider, for its client: what was given to one client by one
+  /// provider is never shown to another provider, or used by another client.
+  public func belonging(to configuration: Configuration) -> AccountName {
+    // Neither holds a space: an issuer is a URL, and comes first.
+    AccountName(unchecked: text, realm: configuration.issuer + " " + configuration.clientID)
+  }
+
+  /// As the store kept them.
+  init(_ text: String, realm: String) throws(EnrollError) {
+    self.init(unchecked: try AccountName(text).text, realm: realm)
+  }
 
   /// - Throws: `.invalidArgument` for an empty, too long or unprintable name.
   public init(_ text: String) throws(EnrollError) {
@@ -20,7 +37,7 @@ public struct AccountName: Equatable, Hashable, Sendable {
         "an account name is 1 to 128 bytes without control characters, this has \(bytes.count)",
         field: "account")
     }
-    self.text = text
+    self.init(unchecked: text)
   }
 }
 

@@ -56,7 +56,7 @@ public final class Client: Sendable {
     _ options: ClientOptions, store: any TokenStore, clock: any Clock, random: any RandomSource
   ) {
     configuration = options.configuration
-    account = options.account
+    account = options.account.belonging(to: configuration)
     if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     storeKeys = options.keys
     self.clock = clock

@@ -259,7 +259,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     }
     if let present { return present }
     let made = AccountFile(
-      tag: try ring.open().tag("account", name.text), folder: folder, ring: ring, clock: clock,
+      tag: try ring.open().tag("account", name.storeText), folder: folder, ring: ring, clock: clock,
       random: random,
       upgrades: upgrades)
     return table.withLock { files in

@@ -135,6 +135,9 @@ extension AccountRecord {
 extension AccountName {
   /// By bytes.
   static func sorted(_ names: [AccountName]) -> [AccountName] {
-    names.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+    names.sorted { $0.storeText.utf8.lexicographicallyPrecedes($1.storeText.utf8) }
   }
+
+  /// What tells it from every other in a store; no name holds a line feed.
+  var storeText: String { realm.isEmpty ? text : text + "\n" + realm }
 }

@@ -115,7 +115,7 @@ struct ClientTests {
     #expect(token.value == Secret("access-2") && reason.code == .deadlineExceeded)
     release.signal()
     #expect(try client.refresh(until: .distantFuture, cancellation: nil).token().value.count > 0)
-    #expect(try stage.store.read(.default)?.confirmed?.refreshToken != Secret("refresh-2"))
+    #expect(try stage.store.read(client.account)?.confirmed?.refreshToken != Secret("refresh-2"))
   }
 
   @Test("a cancelled caller leaves alone; the renewal is stored all the same")

@@ -1,0 +1,135 @@
+// Every state that a power cut may leave, at every moment of every change of the store (reliability.md, Proof): each
+// opens with what was acknowledged last, or with what was being saved, and goes on from there.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct PowerCutTests {
+  private typealias Change = @Sendable (FileTokenStore) throws(EnrollError) -> Void
+  private static let other = (try? AccountName("other@example.org")) ?? .default
+
+  private static func save(_ type: String, bytes: Int = 0) -> Change {
+    { (store) throws(EnrollError) in
+      try store.update(.default) {
+        $0.registrationType = type + String(repeating: "x", count: bytes)
+        $0.tokenEpoch += 1
+      }
+    }
+  }
+
+  /// All that changes something on the disk, in an order in which each finds something to change.
+  private static let changes: [(name: String, run: Change)] = [
+    ("the first save, with the store and its keys", save("first")),
+    ("a longer record", save("second", bytes: 3000)),
+    ("a shorter one", save("third")),
+    (
+      "a renewal: space, intent, tokens",
+      { (store) throws(EnrollError) in
+        let epoch = try store.read(.default)?.tokenEpoch ?? 0
+        _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+          () throws(EnrollError) in
+          try store.reserveSpace(.default)
+          try store.update(.default) { $0.asksForLogin = true }
+          try store.update(.default) {
+            $0.registrationType = "renewed"
+            $0.tokenEpoch += 1
+          }
+        }
+      }
+    ),
+    (
+      "another account", { (store) throws(EnrollError) in try store.update(other) { $0.asksForLogin = true } }
+    ),
+    ("the installation's id", { (store) throws(EnrollError) in _ = try store.installationID() }),
+    (
+      "the outbox",
+      { (store) throws(EnrollError) in
+        try store.updateOutbox {
+          $0.append(
+            OutboxEntry(
+              issuer: "https://login.example.org", endpoint: nil,
+              message: .revocation(
+                .init(clientID: "sample-app", token: Secret("token"), hint: "refresh_token")),
+              queued: UnixTime(seconds: 1_800_000_000)))
+        }
+      }
+    ),
+    ("the key wrapped anew", { (store) throws(EnrollError) in try store.replaceKeys(.file) }),
+    (
+      "a new key for every file",
+      { (store) throws(EnrollError) in try store.replaceKeys(.file, newDataKey: true) }
+    ),
+    ("a save under the new key", save("fourth")),
+    ("a PIN", { (store) throws(EnrollError) in try store.setPIN(Secret("4711"), other) }),
+    ("an account removed", { (store) throws(EnrollError) in try store.remove(.default) }),
+    ("and made again", save("fifth")),
+    ("another installation", { (store) throws(EnrollError) in try store.resetInstallationID() }),
+  ]
+
+  /// What a process finds that opens the store.
+  private static func found(_ image: ModelDisk.Image) throws(EnrollError) -> [String] {
+    let store = try open(ModelDisk(image))
+    let record = try store.read(.default)
+    let other =
+      try store.isUnlocked(other) == false ? "locked" : "\(try store.read(other)?.asksForLogin ?? false)"
+    let outbox = try store.updateOutbox { _ throws(EnrollError) in }
+    return ["\(record?.tokenEpoch ?? 0) \(record?.registrationType ?? "none")", other, "\(outbox.count)"]
+  }
+
+  private static func open(_ disk: ModelDisk) throws(EnrollError) -> FileTokenStore {
+    try FileTokenStore(path: "/store", clock: FakeClock(), system: disk)
+  }
+
+  /// What went wrong in the states that a power cut during any of the changes may leave, and how many states there are.
+  private func states(ignoresSyncs: Bool = false) throws -> (count: Int, problems: [String]) {
+    let cuts = Guarded<Set<ModelDisk.Image>>([], by: Mutex())
+    let disk = ModelDisk(
+      ignoresSyncs: ignoresSyncs, after: { disk in cuts.withLock { $0.formUnion(disk.afterPowerCut) } })
+    var count = 0
+    var problems: [String] = []
+    var before = try Self.found(ModelDisk.Image())
+    for change in Self.changes {
+      cuts.withLock { $0 = [] }
+      try change.run(try Self.open(disk))
+      let after = try Self.found(disk.live)
+      let within = cuts.withLock { $0 }
+      count += within.count + disk.afterPowerCut.count
+      for image in within { problems += problem(change.name, image, [before, after]) }
+      for image in disk.afterPowerCut { problems += problem(change.name + ", acknowledged", image, [after]) }
+      before = after
+    }
+    return (count, problems)
+  }
+
+  private func problem(_ what: String, _ image: ModelDisk.Image, _ wanted: [[String]]) -> [String] {
+    do throws(EnrollError) {
+      let found = try Self.found(image)
+      guard wanted.contains(found) else {
+        return ["\(what): \(found), not one of \(wanted)"]
+      }
+      let store = try Self.open(ModelDisk(image))
+      try store.update(.default) { $0.registrationType = "next" }
+      return try store.read(.default)?.registrationType == "next"
+        ? [] : ["\(what): the next save is not there"]
+    } catch {
+      return ["\(what): \(error)"]
+    }
+  }
+
+  @Test("whatever a power cut leaves opens, with the old state or the new one, and goes on")
+  func everyState() throws {
+    let (count, problems) = try states()
+    #expect(problems.isEmpty, "\(problems.count) of \(count): \(problems.prefix(5))")
+    #expect(count > 150, "states: \(count)")
+  }
+
+  @Test("a disk that ignores a file's sync is found out, so such states are looked at")
+  func lyingDisk() throws {
+    let (_, problems) = try states(ignoresSyncs: true)
+    #expect(!problems.isEmpty)
+  }
+}
