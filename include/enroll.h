@@ -375,7 +375,8 @@ typedef struct enroll_client_options {
    *  most 4096 bytes. Required with ENROLL_STORE_DIRECTORY, not allowed otherwise. */
   const char *store_directory;
   size_t store_directory_size;
-  /** The account's name: 1 to 128 bytes without control characters; not given is "default". */
+  /** The account's name: 1 to 128 bytes without control characters; not given is "default". The same name at another
+   *  issuer or for another client id is another account. */
   const char *account;
   size_t account_size;
   /** ENROLL_STORE_*. */
@@ -1073,13 +1074,13 @@ enroll_status enroll_system_describe(enroll_buf *description, enroll_error *erro
 /* `keys` says who guards the key of the store; NULL: a key file in its directory. */
 
 /** Names of the accounts in the store of a directory (at most 4096 bytes): a JSON object whose member `accounts` is a
- *  sorted array. `accounts` must not be NULL.
+ *  sorted array; a name that is used at several providers is there once. `accounts` must not be NULL.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: accounts.list. */
 enroll_status enroll_accounts_list(const char *directory, size_t directory_size, const enroll_keys *keys,
                                    enroll_buf *accounts, enroll_error *error);
 
-/** Erases an account from the store of a directory; no server is told. Removing an unknown one is no error.
+/** Erases an account from the store of a directory, at every provider; no server is told. Removing an unknown one is no error.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: accounts.remove. */
 enroll_status enroll_accounts_remove(const char *directory, size_t directory_size, const enroll_keys *keys,

@@ -29,7 +29,7 @@ public struct EnrollClient: Sendable {
   ///   - store: where tokens are kept; there is no default path.
   ///   - keys: who guards the key of a store that is a directory. The desktop's keyring has to be asked for: it brings
   ///     GLib's threads into the process.
-  ///   - account: its name in the store.
+  ///   - account: its name in the store; at another issuer or for another client id it is another account.
   ///   - platform: what the host knows of the device.
   ///   - waitsForPlatform: calls that ask for the registration wait for ``platformReady()``.
   ///   - transport: the host's own; nil for libcurl.
