@@ -1080,7 +1080,8 @@ enroll_status enroll_system_describe(enroll_buf *description, enroll_error *erro
 enroll_status enroll_accounts_list(const char *directory, size_t directory_size, const enroll_keys *keys,
                                    enroll_buf *accounts, enroll_error *error);
 
-/** Erases an account from the store of a directory, at every provider; no server is told. Removing an unknown one is no error.
+/** Erases an account from the store of a directory, at every provider; no server is told. Removing an unknown one is
+ *  no error.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: accounts.remove. */
 enroll_status enroll_accounts_remove(const char *directory, size_t directory_size, const enroll_keys *keys,
