@@ -10,23 +10,31 @@ public typealias KeysIn = UnsafePointer<enroll_keys>
 
 /// Runs a command about the store of a directory.
 private func run(
-  _ command: String, _ directory: TextIn?, _ size: Int, _ keys: KeysIn?,
+  _ command: String, _ directory: TextIn?, _ size: Int, _ keys: KeysIn?, newKeys: KeysIn? = nil,
   _ more: () throws(EnrollError) -> [(String, JSON?)] = { [] }
 ) throws(EnrollError) -> JSON {
   let path = try TextInput(directory, size, "directory").requiredText(limit: TextLimit.path)
   return try CommandTable.call(
     command, .object([("store", .string(path))] + (try more())), client: nil, deadline: .distantFuture,
-    cancellation: nil, keys: try KeyPlan.read(keys))
+    cancellation: nil, keys: try KeyPlan.read(keys), newKeys: try KeyPlan.read(newKeys))
+}
+
+/// The same, for what answers a JSON text.
+private func answer(
+  _ command: String, _ directory: TextIn?, _ size: Int, _ keys: KeysIn?, to output: BufferOut?,
+  _ name: String, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let output = try require(output, name)
+    output.pointee = try enroll_buf(try run(command, directory, size, keys).serialized())
+  }
 }
 
 @_cdecl("enroll_accounts_list") @implementation
 public func enroll_accounts_list(
   _ directory: TextIn?, _ directory_size: Int, _ keys: KeysIn?, _ accounts: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  reporting(to: error) { () throws(EnrollError) in
-    let output = try require(accounts, "accounts")
-    output.pointee = try enroll_buf(try run("accounts.list", directory, directory_size, keys).serialized())
-  }
+  answer("accounts.list", directory, directory_size, keys, to: accounts, "accounts", error)
 }
 
 @_cdecl("enroll_accounts_remove") @implementation
@@ -55,10 +63,7 @@ public func enroll_installation_reset(
 public func enroll_store_diagnose(
   _ directory: TextIn?, _ directory_size: Int, _ keys: KeysIn?, _ diagnosis: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  reporting(to: error) { () throws(EnrollError) in
-    let output = try require(diagnosis, "diagnosis")
-    output.pointee = try enroll_buf(try run("store.diagnose", directory, directory_size, keys).serialized())
-  }
+  answer("store.diagnose", directory, directory_size, keys, to: diagnosis, "diagnosis", error)
 }
 
 @_cdecl("enroll_store_rekey") @implementation
@@ -67,11 +72,8 @@ public func enroll_store_rekey(
   _ error: ErrorOut?
 ) -> enroll_status {
   reporting(to: error) { () throws(EnrollError) in
-    let path = try TextInput(directory, directory_size, "directory").requiredText(limit: TextLimit.path)
-    let plan = try KeyPlan.read(keys)
-    _ = try CommandTable.call(
-      "store.rekey", .object([("store", .string(path)), ("newDataKey", .bool(new_data_key != 0))]),
-      client: nil,
-      deadline: .distantFuture, cancellation: nil, keys: plan, newKeys: try KeyPlan.read(new_keys) ?? plan)
+    _ = try run("store.rekey", directory, directory_size, keys, newKeys: new_keys) { () throws(EnrollError) in
+      [("newDataKey", .bool(new_data_key != 0))]
+    }
   }
 }

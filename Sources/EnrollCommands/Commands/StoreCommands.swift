@@ -32,8 +32,7 @@ extension CommandTable {
       ]
     ) { call throws(EnrollError) in
       let account = try AccountName(try call.requiredText("account"))
-      guard let store = try call.openStore() else { return .object([]) }
-      for each in try store.accounts() where ASCII.equals(each.text, account.text) { try store.remove(each) }
+      try call.openStore()?.remove(named: account.text)
       return .object([])
     },
     Command(

@@ -32,7 +32,7 @@ extension Engine {
   func tellProfile() {
     guard let endpoint = configuration.profileUpdateURI else { return }
     let entry = OutboxEntry(
-      issuer: configuration.issuer, endpoint: endpoint, message: .profile(account: account.text),
+      issuer: configuration.issuer, endpoint: endpoint, message: .profile(account: account.qualifiedName),
       queued: clock.wallTime())
     _ = try? store.updateOutbox { outbox throws(EnrollError) in
       outbox.removeAll { $0.message == entry.message && $0.endpoint == entry.endpoint }
@@ -50,7 +50,7 @@ extension Engine {
     }
     guard configuration.profileUpdateURI != nil else { return }
     _ = try? store.updateOutbox { outbox throws(EnrollError) in
-      outbox.removeAll { $0.message == .profile(account: account.text) }
+      outbox.removeAll { $0.message == .profile(account: account.qualifiedName) }
     }
   }
 
@@ -58,7 +58,7 @@ extension Engine {
   func sendProfile(
     of name: String, _ entry: OutboxEntry, cancellation: (any Cancellation)?
   ) -> Bool? {
-    guard ASCII.equals(name, account.text), ASCII.equals(entry.issuer, configuration.issuer),
+    guard ASCII.equals(name, account.qualifiedName), ASCII.equals(entry.issuer, configuration.issuer),
       let endpoint = entry.endpoint
     else { return nil }
     do throws(EnrollError) {

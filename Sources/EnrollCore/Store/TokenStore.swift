@@ -23,6 +23,9 @@ public struct AccountName: Equatable, Hashable, Sendable {
     AccountName(unchecked: text, realm: configuration.issuer + " " + configuration.clientID)
   }
 
+  /// Tells it from every other account in a store; no name holds a line feed.
+  package var qualifiedName: String { realm.isEmpty ? text : text + "\n" + realm }
+
   /// As the store kept them.
   init(_ text: String, realm: String) throws(EnrollError) {
     self.init(unchecked: try AccountName(text).text, realm: realm)

@@ -146,18 +146,44 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     try with(account) { (file) throws(EnrollError) in try file.remove() }
   }
 
+  /// Erases the accounts of that name, whichever provider and client they belong to.
+  /// - Throws: once they are gone, what kept any other record from being opened: it may be of that name.
+  public func remove(named text: String) throws(EnrollError) {
+    try origin.check()
+    _ = try ring.open()
+    var failure: EnrollError?
+    for file in try recordFiles() {
+      do throws(EnrollError) {
+        if let document = try file.document(fresh: true), ASCII.equals(document.account.text, text) {
+          try remove(document.account)
+        }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
   /// Opens every record: names stand only inside. A damaged one is set aside and reported; the next call leaves it out.
   public func accounts() throws(EnrollError) -> [AccountName] {
     try origin.check()
     _ = try ring.open()
     var names: [AccountName] = []
-    for name in try folder.names() {
-      guard let tag = AccountFileNames.tag(ofRecord: name) else { continue }
-      let file = AccountFile(
-        tag: tag, folder: folder, ring: ring, clock: clock, random: random, upgrades: upgrades)
+    for file in try recordFiles() {
       if let document = try file.document(fresh: true) { names.append(document.account) }
     }
     return AccountName.sorted(names)
+  }
+
+  /// Of every record that is there; none of them is remembered.
+  private func recordFiles() throws(EnrollError) -> [AccountFile] {
+    var files: [AccountFile] = []
+    for name in try folder.names() {
+      guard let tag = AccountFileNames.tag(ofRecord: name) else { continue }
+      files.append(
+        AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random, upgrades: upgrades))
+    }
+    return files
   }
 
   // MARK: PINs
@@ -259,7 +285,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     }
     if let present { return present }
     let made = AccountFile(
-      tag: try ring.open().tag("account", name.storeText), folder: folder, ring: ring, clock: clock,
+      tag: try ring.open().tag("account", name.qualifiedName), folder: folder, ring: ring, clock: clock,
       random: random,
       upgrades: upgrades)
     return table.withLock { files in

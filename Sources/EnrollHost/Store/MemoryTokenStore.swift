@@ -135,9 +135,6 @@ extension AccountRecord {
 extension AccountName {
   /// By bytes.
   static func sorted(_ names: [AccountName]) -> [AccountName] {
-    names.sorted { $0.storeText.utf8.lexicographicallyPrecedes($1.storeText.utf8) }
+    names.sorted { $0.qualifiedName.utf8.lexicographicallyPrecedes($1.qualifiedName.utf8) }
   }
-
-  /// What tells it from every other in a store; no name holds a line feed.
-  var storeText: String { realm.isEmpty ? text : text + "\n" + realm }
 }

@@ -337,6 +337,24 @@ struct TellStepTests {
     #expect(try outbox(other).isEmpty)
   }
 
+  @Test("a profile is told by the client that it belongs to, and taken back by no other")
+  func otherClient() throws {
+    let bench = try Bench(tellsBackEnd: true)
+    _ = try bench.signedIn()
+    let waiting = try outbox(bench)
+    #expect(waiting.count == 1)
+    // The same name, issuer and store.
+    let other = bench.engine(
+      account: AccountName.default.belonging(
+        to: try Configuration(
+          issuer: bench.provider.issuer, clientID: "other", redirectURI: "com.example.app:/callback",
+          allowsLoopbackHTTP: true)))
+    other.sendOutbox(cancellation: nil)
+    _ = try other.beginLogout(localOnly: false, cancellation: nil)
+    #expect(bench.provider.count(.profileUpdate) == 0)
+    #expect(try outbox(bench) == waiting)
+  }
+
   @Test("a logout takes back a profile that nobody was told of yet")
   func logout() throws {
     let bench = try Bench(tellsBackEnd: true)

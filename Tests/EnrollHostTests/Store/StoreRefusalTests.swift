@@ -213,6 +213,23 @@ struct StoreRefusalTests {
     #expect(reading() == .storeCorrupt)
   }
 
+  @Test("by its name an account is erased at every provider, beside a damaged one, which is told")
+  func removalBesideDamage() throws {
+    let store = try folder.filled()
+    try folder.overwrite(try folder.only(".record"), [1, 2, 3])
+    let own = try ["one", "two"].map { client throws(EnrollError) in
+      try AccountName("work").belonging(
+        to: Configuration(
+          issuer: "https://login.example", clientID: client, redirectURI: "com.example.app:/callback"))
+    }
+    for account in own { try store.update(account) { $0.asksForLogin = true } }
+    try store.update(try AccountName("home")) { $0.asksForLogin = true }
+    #expect(code { () throws(EnrollError) in try store.remove(named: "work") } == .storeCorrupt)
+    #expect(try store.accounts() == [AccountName("home")])
+    for account in own { #expect(try store.read(account) == nil) }
+    try store.remove(named: "never was")
+  }
+
   @Test("an update over a damaged record tells and sets aside as well, and the next one begins anew")
   func updateOverDamage() throws {
     let clock = FakeClock()
