@@ -12,7 +12,7 @@ public struct OutboxEntry: Equatable, Sendable {
   public enum Message: Equatable, Sendable {
     /// A token to be forgotten (RFC 7009 §2.1).
     case revocation(Revocation)
-    /// The confirmed profile of an account (``AccountName/qualifiedName``), as the store has it when it is sent.
+    /// The confirmed profile of an account, as the store has it when it is sent. The name says its issuer and client, too.
     case profile(account: String)
     /// A failure, as the JSON text that is posted; holds no secret.
     case errorReport(String)
