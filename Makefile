@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lib check docs test bench clean
+.PHONY: help setup demo lib check docs test torture bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox
@@ -36,6 +36,9 @@ docs: setup ## build the Swift documentation into build/docs; broken links and g
 test: ## run all tests (QUICK=1: without the real providers and the browser)
 	@.ci/setup
 	@QUICK=$(QUICK) .ci/test
+
+torture: lib ## run the long forms of the tests: faults, kills, hostile input, for about an hour
+	@.ci/torture
 
 bench: lib ## measure, beside what others do
 	.ci/bench
