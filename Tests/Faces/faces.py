@@ -5,6 +5,7 @@ speaks JSON-RPC; the Swift and C drivers speak lines: `COMMAND JSON`, answered b
 `ok JSON` or `error JSON`. Commands, parameters and results are those of the manifest.
 """
 
+import copy
 import json
 import os
 import queue
@@ -97,6 +98,10 @@ class Client:
         """As the system does it: without a chance to write anything."""
         self._child.kill()
 
+    def end(self, timeout=60):
+        """Waits for the process to end by itself; its exit status, -9 when it was killed."""
+        return self._child.process.wait(timeout)
+
     def close(self):
         self._child.stop()
 
@@ -182,6 +187,12 @@ class Face:
     @property
     def is_built(self):
         return os.access(self.program, os.X_OK)
+
+    def within(self, environment):
+        """The same face, whose processes find these variables, too."""
+        face = copy.copy(self)
+        face._environment = {**self._environment, **environment}
+        return face
 
     def open(self, configuration, store, account=None, **more):
         """A new process with one client; `more` is for client.open."""

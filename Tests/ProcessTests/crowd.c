@@ -1,7 +1,7 @@
-/* Many threads of one process that want the same token at the same moment.
- *   crowd CONFIGURATION STORE begin          prints the authorize URL, reads the redirect, signs in
- *   crowd CONFIGURATION STORE ask THREADS    prints "ready", reads a line, then asks with every thread at once;
- *                                            prints the number of tokens, of failures, and of different tokens
+/* Many threads of one process that want the same token at the same moment, again and again.
+ *   crowd CONFIGURATION STORE THREADS
+ * Prints "ready"; at each line that it reads, every thread asks, and it prints the number of tokens, of failures, of
+ * different tokens, and one of them.
  * For Tests/ProcessTests/run, which starts several of them on one store. */
 
 #include <enroll.h>
@@ -14,7 +14,8 @@
 #define TOKEN 8192
 
 static enroll_client *client;
-static pthread_barrier_t barrier;
+static pthread_barrier_t start, end;
+static int is_over;
 
 struct asker {
   pthread_t thread;
@@ -32,55 +33,55 @@ static void check(enroll_status status, const enroll_error *error) {
 static void *ask(void *argument) {
   struct asker *asker = argument;
   size_t size;
-  pthread_barrier_wait(&barrier);
-  asker->status =
-      enroll_token_copy(client, 0, MINUTE, asker->token, sizeof asker->token, &size, NULL, &asker->error);
-  return NULL;
-}
-
-static void begin(void) {
-  enroll_error error = ENROLL_ERROR_INIT;
-  enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
-  enroll_state state = ENROLL_STATE_INIT;
-  enroll_buf url = ENROLL_BUF_INIT;
-  check(enroll_registration_begin(client, NULL, MINUTE, &transaction, &url, NULL, &error), &error);
-  printf("%s\n", url.data);
-  fflush(stdout);
-  enroll_buf_free(&url);
-  char redirect[8192];
-  if (!fgets(redirect, sizeof redirect, stdin)) exit(1);
-  check(enroll_registration_resume(client, redirect, strcspn(redirect, "\n"), MINUTE, &state, &error), &error);
-}
-
-static void crowd(int threads) {
-  struct asker *askers = calloc((size_t)threads, sizeof *askers);
-  pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
-  for (int i = 0; i < threads; i++) {
-    enroll_error_init(&askers[i].error, sizeof askers[i].error);
-    pthread_create(&askers[i].thread, NULL, ask, &askers[i]);
+  for (;;) {
+    pthread_barrier_wait(&start);
+    if (is_over) return NULL;
+    enroll_error_init(&asker->error, sizeof asker->error);
+    memset(asker->token, 0, sizeof asker->token);
+    asker->status =
+        enroll_token_copy(client, 0, MINUTE, asker->token, sizeof asker->token, &size, NULL, &asker->error);
+    pthread_barrier_wait(&end);
   }
-  char line[16];
-  puts("ready");
-  fflush(stdout);
-  if (!fgets(line, sizeof line, stdin)) exit(1);
-  pthread_barrier_wait(&barrier);
+}
+
+static void count(const struct asker *askers, int threads) {
+  const char *token = NULL;
   int good = 0, bad = 0, different = 0;
   for (int i = 0; i < threads; i++) {
-    pthread_join(askers[i].thread, NULL);
     if (askers[i].status == ENROLL_OK) {
+      if (token == NULL) token = askers[i].token;
       good++;
-      different += strcmp(askers[i].token, askers[0].token) != 0;
+      different += strcmp(askers[i].token, token) != 0;
     } else {
       bad++;
       fprintf(stderr, "%s: %s\n", enroll_status_name(askers[i].status), askers[i].error.message);
     }
   }
-  printf("%d %d %d %s\n", good, bad, different, askers[0].token);
+  printf("%d %d %d %s\n", good, bad, different, token == NULL ? "-" : token);
+  fflush(stdout);
+}
+
+static void crowd(int threads) {
+  struct asker *askers = calloc((size_t)threads, sizeof *askers);
+  pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
+  pthread_barrier_init(&end, NULL, (unsigned)threads + 1);
+  for (int i = 0; i < threads; i++) pthread_create(&askers[i].thread, NULL, ask, &askers[i]);
+  char line[16];
+  puts("ready");
+  fflush(stdout);
+  while (fgets(line, sizeof line, stdin)) {
+    pthread_barrier_wait(&start);
+    pthread_barrier_wait(&end);
+    count(askers, threads);
+  }
+  is_over = 1;
+  pthread_barrier_wait(&start);
+  for (int i = 0; i < threads; i++) pthread_join(askers[i].thread, NULL);
   free(askers);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) return 2;
+  if (argc != 4) return 2;
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
   options.configuration = argv[1];
@@ -88,11 +89,7 @@ int main(int argc, char **argv) {
   options.store_directory = argv[2];
   options.store_directory_size = strlen(argv[2]);
   check(enroll_client_new(&options, &client, &error), &error);
-  if (strcmp(argv[3], "begin") == 0) {
-    begin();
-  } else {
-    crowd(atoi(argv[4]));
-  }
+  crowd(atoi(argv[3]));
   enroll_client_free(client);
   return 0;
 }

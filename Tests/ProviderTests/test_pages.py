@@ -6,16 +6,13 @@ after a form. What is checked on each page is in page_checks.py; the pictures ar
 
 import json
 import re
-import sys
 import unittest
 import urllib.parse
 import urllib.request
 
 from page_checks import Tab, write_index
 from processes import TOP
-
-sys.path.append(str(TOP / "Tests" / "FlowTests"))
-from sandbox import Sandbox, hop  # noqa: E402
+from sandbox import Sandbox, hop
 
 REQUEST = {
     "response_type": "code",

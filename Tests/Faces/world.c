@@ -1,0 +1,103 @@
+/* The world of a process under test, preloaded into it: its clock, and the moment of its death.
+ *
+ *   WORLD_CLOCK=FILE   two int64 in it, mapped: nanoseconds added to CLOCK_BOOTTIME and to CLOCK_REALTIME. What threads
+ *                      wait by, CLOCK_MONOTONIC, is left alone: to the process it looks as if the machine had slept.
+ *   WORLD_KILL="before|after OPERATION SUFFIX COUNT"
+ *                      SIGKILL at its COUNT-th flock, fsync, posix_fallocate or renameat of a path with that end;
+ *                      `after` counts only what succeeded.
+ *   WORLD_TRACE=FILE   these operations as lines, for who looks for such a moment. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Atomic int64_t *offsets;
+static struct {
+  char when[8], operation[24], suffix[64];
+  atomic_int left;
+} death;
+static int trace = -1;
+
+__attribute__((constructor)) static void begin(void) {
+  const char *path = getenv("WORLD_CLOCK"), *point = getenv("WORLD_KILL"), *lines = getenv("WORLD_TRACE");
+  int count = 0;
+  if (path != NULL) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    void *place = mmap(NULL, 2 * sizeof *offsets, PROT_READ, MAP_SHARED, file, 0);
+    if (place == MAP_FAILED) abort();
+    offsets = place;
+    close(file);
+  }
+  if (point != NULL && sscanf(point, "%7s %23s %63s %d", death.when, death.operation, death.suffix, &count) != 4)
+    abort();
+  death.left = count;
+  if (lines != NULL) trace = open(lines, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+static void reached(const char *when, const char *operation, const char *path) {
+  int saved = errno;
+  if (trace >= 0 && strcmp(when, "after") == 0) dprintf(trace, "%s %s\n", operation, path);
+  size_t length = strlen(path), end = strlen(death.suffix);
+  if (end > 0 && end <= length && strcmp(when, death.when) == 0 && strcmp(operation, death.operation) == 0 &&
+      strcmp(path + length - end, death.suffix) == 0 && atomic_fetch_sub(&death.left, 1) == 1)
+    kill(getpid(), SIGKILL);
+  errno = saved;
+}
+
+/* Calls the next function of that name around the two looks. */
+#define WATCHED(operation, path, succeeded, call)                  \
+  reached("before", operation, path);                              \
+  int result = call;                                               \
+  if (result == (succeeded)) reached("after", operation, path);    \
+  return result
+
+static char *path_of(int descriptor, char *path) {
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  ssize_t length = readlink(link, path, PATH_MAX - 1);
+  path[length > 0 ? length : 0] = '\0';
+  return path;
+}
+
+int flock(int descriptor, int operation) {
+  char path[PATH_MAX];
+  WATCHED("flock", path_of(descriptor, path), 0, (int)syscall(SYS_flock, descriptor, operation));
+}
+
+int fsync(int descriptor) {
+  char path[PATH_MAX];
+  WATCHED("fsync", path_of(descriptor, path), 0, (int)syscall(SYS_fsync, descriptor));
+}
+
+int posix_fallocate(int descriptor, off_t offset, off_t size) {
+  static int (*next)(int, off_t, off_t);
+  char path[PATH_MAX];
+  if (next == NULL) next = dlsym(RTLD_NEXT, "posix_fallocate");
+  WATCHED("posix_fallocate", path_of(descriptor, path), 0, next(descriptor, offset, size));
+}
+
+int renameat(int from, const char *old, int to, const char *name) {
+  WATCHED("renameat", name, 0, (int)syscall(SYS_renameat, from, old, to, name));
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  int result = (int)syscall(SYS_clock_gettime, clock, time);
+  if (result != 0 || offsets == NULL || (clock != CLOCK_BOOTTIME && clock != CLOCK_REALTIME)) return result;
+  int64_t offset = atomic_load(&offsets[clock == CLOCK_REALTIME]);
+  int64_t nanoseconds = time->tv_nsec + offset % 1000000000;
+  time->tv_sec += offset / 1000000000 + nanoseconds / 1000000000;
+  time->tv_nsec = nanoseconds % 1000000000;
+  return 0;
+}

@@ -1,0 +1,72 @@
+"""64 threads in each of 8 processes ask for a token that is over, round after round: one request on the wire, and the
+same token for all 512 (reliability.md, Renewal across threads and processes)."""
+
+from cases import FACES, FLAVOURS, LIFETIME, LONG, Asker, Crowd, ProcessCase
+
+THREADS, PROCESSES = 64, 8
+ROUNDS = 1000 if LONG else 20
+
+
+class OneRequest(ProcessCase):
+    def crowds(self, flavours):
+        """Processes of these flavours in turn."""
+        crowds = []
+        for index in range(PROCESSES):
+            crowd = Crowd(
+                flavours[index % len(flavours)], self.clock.environment, self.configuration(), self.store, THREADS)
+            self.addCleanup(crowd.close)
+            crowds.append(crowd)
+        return crowds
+
+    def rounds(self, crowds, count, title):
+        """Each with one request, 512 successes, one token, which is another one than before."""
+        last = None
+        requests = successes = 0
+        for number in range(1, count + 1):
+            self.clock.advance(LIFETIME)
+            self.sandbox.control("resetCounts")
+            for crowd in crowds:
+                crowd.go()
+            answers = [crowd.answer() for crowd in crowds]
+            good = sum(answer[0] for answer in answers)
+            bad = sum(answer[1] for answer in answers)
+            tokens = set().union(*(answer[2] for answer in answers))
+            sent = self.refreshes()
+            requests += sent
+            successes += good
+            logs = "" if bad == 0 else "\n".join(crowd.log for crowd in crowds)
+            self.assertEqual((sent, good, bad, len(tokens)), (1, THREADS * len(crowds), 0, 1), f"round {number} {logs}")
+            self.assertNotEqual(tokens, last, f"round {number}")
+            last = tokens
+        print(
+            f"{title}: {THREADS} threads x {len(crowds)} processes x {count} rounds: {requests} requests,"
+            f" {successes} successes, 1 request in each round", flush=True)
+
+    def test_from_each_flavour_of_the_library(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour=flavour):
+                self.begin(30)
+                self.sign_in(self.open(FACES[0]))
+                self.rounds(self.crowds([flavour]), ROUNDS, flavour)
+
+    def test_from_libraries_daemons_and_swift_on_one_store(self):
+        self.sign_in(self.open(FACES[0]))
+        crowds = self.crowds(FLAVOURS or ["small"])[: PROCESSES // 2]
+        others = [face for face in FACES if face.name in ("jsonrpc", "swift")]
+        for index in range(PROCESSES - len(crowds)):
+            crowds.append(Asker(self.open(others[index % len(others)]), THREADS))
+        self.rounds(crowds, ROUNDS // 10 if LONG else 5, "mixed")
+
+    # The sandbox takes a rotated token for 30 seconds more, as Okta does.
+    def test_an_answer_that_is_lost_after_the_rotation_loses_nobody_when_the_provider_has_a_grace(self):
+        self.sign_in(self.open(FACES[0]))
+        crowds = self.crowds(FLAVOURS or ["small"])
+        self.sandbox.control("fault", fault="dropAfter", endpoint="token", times=1)
+        self.clock.advance(LIFETIME)
+        self.sandbox.control("resetCounts")
+        for crowd in crowds:
+            crowd.go()
+        answers = [crowd.answer() for crowd in crowds]
+        self.assertEqual({answer[:2] for answer in answers}, {(THREADS, 0)})
+        self.assertEqual(len(set().union(*(answer[2] for answer in answers))), 1)
+        self.assertEqual(self.refreshes(), 2)
