@@ -134,9 +134,19 @@ class ProcessCase(unittest.TestCase):
         return client
 
     def sign_in(self, client):
+        """The token; `session()` is the provider's side of it from here on."""
+        before = self._sessions()
         url = client.call("registration.begin", kind="signIn")["action"]["url"]
         client.call("registration.resume", url=self.sandbox.play(url))
+        (self._session,) = self._sessions().keys() - before.keys()
         return client.call("token.access")["accessToken"]
+
+    def session(self):
+        """What the provider says of it: `generation` counts its refresh tokens, `end` is there once it is over."""
+        return self._sessions()[self._session]
+
+    def _sessions(self):
+        return {session["id"]: session for session in self.sandbox.control("sessions")["sessions"]}
 
     def refreshes(self):
         return self.sandbox.control("counts")["refreshes"]

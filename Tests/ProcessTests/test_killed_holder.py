@@ -105,9 +105,6 @@ class KilledHolder(ProcessCase):
         dying.kill()
         return dying, heirs, pending
 
-    def session(self):
-        return self.sandbox.control("sessions")["sessions"][-1]
-
     def show(self, holder, table):
         title = f"holder: {holder.name}; a rotated token works for"
         print(f"\n{title:<50}" + "".join(f"{f'{grace} s':<16}" for grace in GRACES))
