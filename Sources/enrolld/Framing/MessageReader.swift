@@ -44,8 +44,10 @@ struct MessageReader {
   mutating func read(_ chunk: UnsafeRawBufferPointer, _ take: Take) {
     var rest = chunk[...]
     if framing == nil {
-      guard let first = rest.first(where: { !Self.isSpace($0) }) else { return }
-      framing = Framing(first: first)
+      guard let start = rest.firstIndex(where: { !Self.isSpace($0) }) else { return }
+      framing = Framing(first: rest[start])
+      // What stands before it belongs to no message, in however many pieces it comes.
+      rest = rest[start...]
     }
     while !rest.isEmpty {
       switch part {

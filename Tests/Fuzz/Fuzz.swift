@@ -1,0 +1,52 @@
+// What libFuzzer calls (https://llvm.org/docs/LibFuzzer.html). All targets are in one program; ENROLL_FUZZ_TARGET in the
+// environment says which of them runs. A target ends the program when a parser does not keep what it promises.
+
+import Glibc
+
+/// One parser, or several that read the same thing.
+struct Target: Sendable {
+  let name: String
+  let run: @Sendable ([UInt8]) -> Void
+
+  init(_ name: String, _ run: @escaping @Sendable ([UInt8]) -> Void) {
+    self.name = name
+    self.run = run
+  }
+
+  static let all: [Target] =
+    spellings + json + daemon + links + answers + identity + http + configuration + store
+
+  /// The one that this process is for.
+  static let chosen: Target = {
+    let name = getenv("ENROLL_FUZZ_TARGET").map { String(cString: $0) } ?? ""
+    guard let target = all.first(where: { $0.name == name }) else {
+      // The list, for the program that runs them.
+      for target in all { print(target.name) }
+      exit(name.isEmpty ? 0 : 2)
+    }
+    return target
+  }()
+}
+
+@_cdecl("LLVMFuzzerInitialize")
+public func fuzzInitialize(_: UnsafeMutableRawPointer?, _: UnsafeMutableRawPointer?) -> CInt {
+  _ = Target.chosen
+  return 0
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  Target.chosen.run(Array(UnsafeBufferPointer(start: data, count: count)))
+  return 0
+}
+
+/// A promise of the parser under test.
+func require(_ isKept: Bool, _ promise: StaticString) {
+  guard !isKept else { return }
+  let line = Array("broken promise: \(promise)\n".utf8)
+  _ = write(2, line, line.count)
+  abort()
+}
+
+/// The text of an input; nil for what is not UTF-8, because Strings are always that.
+func text(_ bytes: [UInt8]) -> String? { String(validating: bytes, as: UTF8.self) }

@@ -1,0 +1,41 @@
+// Keys and signed tokens.
+
+import EnrollCrypto
+import EnrollJSON
+
+@testable import EnrollCore
+
+extension Target {
+  static let identity = [
+    Target("jwks") { input in
+      guard let keys = try? JWKSet.parse(input) else { return }
+      require(keys.keys.count + keys.unusable.count <= JWKSet.keyLimit, "keys are capped (R20)")
+      let names = keys.keys.compactMap { $0.keyID }
+      require(Set(names.map { Array($0.utf8) }).count == names.count, "a kid is one key's (R22)")
+      for algorithm in SignatureAlgorithm.allCases {
+        for key in keys.candidates(keyID: nil, algorithm: algorithm) {
+          require(algorithm.fits(key.key.kind), "a key is of its algorithm (R22)")
+        }
+      }
+    },
+    // Nobody makes a signature up: nothing that is put together here may ever be believed.
+    Target("id-token") { input in
+      guard let token = try? IDToken.Unverified(parsing: Secret(input)) else { return }
+      require(
+        (try? token.verify(keys: Sample.keys, expecting: Sample.expectations)) == nil,
+        "a forged token is refused")
+    },
+    Target("claims") { input in
+      guard let claims = try? IDTokenClaims(input) else { return }
+      do throws(EnrollError) {
+        for rule in IDTokenRule.all { try rule.check(claims, .ES256, Sample.expectations) }
+      } catch {
+        return require(error.code == .idTokenInvalid, "a typed refusal")
+      }
+      require(ASCII.equals(claims.issuer, Sample.expectations.issuer), "from the issuer (R24)")
+      require(claims.audience.contains { ASCII.equals($0, Sample.expectations.clientID) }, "for us (R24)")
+      require(claims.nonce == Sample.expectations.nonce, "in answer to our request (R26)")
+      require(claims.expiresAt.since(Sample.expectations.now) > -600, "not over (R25)")
+    },
+  ]
+}

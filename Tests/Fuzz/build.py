@@ -1,0 +1,70 @@
+"""Builds the fuzzer: the modules that read something from outside, instrumented, and the targets, as one program.
+
+Without SwiftPM, whose release build is not instrumented. First what each module says to the others, then their code, two
+modules at a time: code takes most of the time.
+"""
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+OUT = TOP / "build/fuzz"
+# In the order in which they import one another.
+MODULES = ("EnrollJSON", "EnrollCrypto", "EnrollCore", "EnrollHost", "EnrollCommands")
+# What the daemon reads with is compiled into the program itself.
+DAEMON = ("Framing", "RPC", "Process/Log.swift")
+FLAGS = [
+    "-O", "-wmo", "-g", "-sanitize=fuzzer,address", "-parse-as-library", "-enable-testing", "-swift-version", "6",
+    "-enable-upcoming-feature", "InternalImportsByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
+    "-package-name", "enrollkit", "-suppress-warnings", "-I", str(OUT),
+    *(flag for library in ("COpenSSL", "CJansson", "CCurl", "CPosix", "CSecret") for flag in ("-I", f"Sources/{library}")),
+]  # fmt: skip
+
+
+def sources(*places):
+    found = []
+    for place in places:
+        found += [place] if place.suffix == ".swift" else sorted(place.rglob("*.swift"))
+    return [str(path) for path in found]
+
+
+def swiftc(*arguments):
+    subprocess.run(["swiftc", *FLAGS, *arguments], cwd=TOP, check=True)
+
+
+def module(name):
+    swiftc("-emit-module", "-emit-module-path", str(OUT / f"{name}.swiftmodule"), "-module-name", name,
+           *sources(TOP / "Sources" / name))  # fmt: skip
+
+
+def code(name):
+    swiftc("-c", "-module-name", name, "-o", str(OUT / f"{name}.o"), *sources(TOP / "Sources" / name))
+
+
+def targets(name):
+    swiftc("-c", "-module-name", name, "-o", str(OUT / f"{name}.o"),
+           *sources(HERE, *(TOP / "Sources/enrolld" / part for part in DAEMON)))  # fmt: skip
+
+
+def build():
+    """- Returns: the program."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    for name in MODULES:
+        module(name)
+    with ThreadPoolExecutor(2) as workers:
+        # The longest first.
+        jobs = [workers.submit(code, "EnrollCore"), workers.submit(code, "EnrollHost"), workers.submit(targets, "Fuzz")]
+        jobs += [workers.submit(code, name) for name in MODULES if name not in ("EnrollCore", "EnrollHost")]
+        for job in jobs:
+            job.result()
+    program = OUT / "fuzz"
+    objects = [str(OUT / f"{name}.o") for name in (*MODULES, "Fuzz")]
+    linked = ["-sanitize=fuzzer,address", "-use-ld=lld", "-ljansson", "-ldl"]
+    subprocess.run(["swiftc", *objects, *linked, "-o", str(program)], cwd=TOP, check=True)
+    return program
+
+
+if __name__ == "__main__":
+    print(build())
