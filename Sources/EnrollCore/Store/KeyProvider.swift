@@ -49,10 +49,14 @@ public protocol KeyProvider: AnyObject, Sendable {
 
   /// The slot is gone from the `keys` file for good: whatever was kept for it alone may go too.
   func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError)
+
+  /// Called by a process that has opened a store: what processes left half made that died may go. Nothing depends on it.
+  func tidy()
 }
 
 extension KeyProvider {
   public func presence() -> KeyPresence { .present }
   public func renew() throws(EnrollError) {}
   public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {}
+  public func tidy() {}
 }

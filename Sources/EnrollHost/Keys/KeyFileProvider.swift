@@ -16,6 +16,10 @@ public final class KeyFileProvider: KeyProvider {
   private static let checksumCount = 8
   /// Keys in one file.
   private static let keyLimit = 16
+  /// Random bytes in the name of what is being written.
+  private static let temporaryCount = 12
+  /// No write takes as long: an hour.
+  private static let temporaryLifetimeNanoseconds: Int64 = 3_600_000_000_000
 
   public let name = KeyFileProvider.providerName
   private let folderPath: String
@@ -162,7 +166,22 @@ public final class KeyFileProvider: KeyProvider {
 
   /// A name of its own: two stores may be made with one key file at the same time.
   private func temporaryName() throws(EnrollError) -> String {
-    "\(fileName).temp-\(Base64URL.encode(try random.bytes(12)))"
+    temporaryMark + Base64URL.encode(try random.bytes(Self.temporaryCount))
+  }
+
+  private var temporaryMark: String { fileName + ".temp-" }
+
+  /// By their age, because no lock excludes other stores that use the file.
+  public func tidy() {
+    guard let folder = try? openFolder(), let names = try? folder.names() else { return }
+    let mark = Array(temporaryMark.utf8)
+    for name in names where name.utf8.starts(with: mark) {
+      guard let rest = Base64URL.decode(String(decoding: name.utf8.dropFirst(mark.count), as: UTF8.self)),
+        rest.count == Self.temporaryCount, let modified = (try? folder.status(name))?.modified
+      else { continue }
+      let (age, overflow) = SystemClock.realTime().subtractingReportingOverflow(modified)
+      if !overflow, age > Self.temporaryLifetimeNanoseconds { try? folder.discard(name) }
+    }
   }
 
   private func checksum(_ bytes: ArraySlice<UInt8>) throws(EnrollError) -> ArraySlice<UInt8> {

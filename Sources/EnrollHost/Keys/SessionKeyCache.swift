@@ -48,6 +48,8 @@ public final class SessionKeyCache: KeyProvider {
 
   public func renew() throws(EnrollError) { try provider.renew() }
 
+  public func tidy() { provider.tidy() }
+
   public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {
     memory.forget(place(slot))
     try provider.discard(wrapped, slot: slot)

@@ -20,6 +20,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   private let upgrades: DocumentUpgrades
   private let storeLock: StoreLock
   private let origin = ForkGuard()
+  private let isTidied = Atomic<Bool>(false)
   private let table = Guarded<[AccountName: AccountFile]>([:], by: Mutex())
 
   /// Opens the folder; its keys are opened by the first call that needs them.
@@ -66,10 +67,20 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeVersion`, `.storeRefused`, `.storeIO`, `.forked`.
   public func unlock() throws(EnrollError) {
     try origin.check()
-    _ = try ring.open()
+    _ = try openKeys()
   }
 
   // MARK: Keys
+
+  /// The first time, what processes that died left behind is removed.
+  private func openKeys() throws(EnrollError) -> StoreKeys {
+    let keys = try ring.open()
+    if !isTidied.exchange(true, ordering: .relaxed) {
+      folder.tidy()
+      ring.tidy()
+    }
+    return keys
+  }
 
   /// Moves the store's key to another provider, or has the same one wrap it anew; nothing is lost wherever that is
   /// interrupted. Other processes go on meanwhile.
@@ -85,6 +96,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     try origin.check()
     let chooser = try keys.chooser(forStoreAt: folder.path, random: random, system: folder.system)
     let provider = try ring.replace(with: chooser, reseal: nil)
+    ring.tidy()
     // A step of its own: between the two, whoever can open the store before or after can open it.
     guard newDataKey else { return provider }
     return try ring.replace(with: chooser) { () throws(EnrollError) in try self.reseal() }
@@ -150,7 +162,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   /// - Throws: once they are gone, what kept any other record from being opened: it may be of that name.
   public func remove(named text: String) throws(EnrollError) {
     try origin.check()
-    _ = try ring.open()
+    _ = try openKeys()
     var failure: EnrollError?
     for file in try recordFiles() {
       do throws(EnrollError) {
@@ -167,7 +179,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   /// Opens every record: names stand only inside. A damaged one is set aside and reported; the next call leaves it out.
   public func accounts() throws(EnrollError) -> [AccountName] {
     try origin.check()
-    _ = try ring.open()
+    _ = try openKeys()
     var names: [AccountName] = []
     for file in try recordFiles() {
       if let document = try file.document(fresh: true) { names.append(document.account) }
@@ -248,7 +260,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
 
   private func storeFile(_ name: String) throws(EnrollError) -> SealedFile {
     SealedFile(
-      name: name, temporary: name + ".temp", reserve: nil, tag: try ring.open().tag("store", name),
+      name: name, temporary: StoreNames.temporary(name), reserve: nil, tag: try openKeys().tag("store", name),
       folder: folder,
       ring: ring, random: random)
   }
@@ -285,7 +297,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     }
     if let present { return present }
     let made = AccountFile(
-      tag: try ring.open().tag("account", name.qualifiedName), folder: folder, ring: ring, clock: clock,
+      tag: try openKeys().tag("account", name.qualifiedName), folder: folder, ring: ring, clock: clock,
       random: random,
       upgrades: upgrades)
     return table.withLock { files in

@@ -11,8 +11,7 @@ import EnrollCrypto
 /// Opens the store's keys once and keeps them.
 final class KeyRing: @unchecked Sendable {
   // Unchecked: `loaded` and `chooser` are only touched with `condition` held.
-  static let fileName = "keys"
-  private static let temporaryName = "keys.temp"
+  static let fileName = StoreNames.keys
 
   /// Keys, and the file that they were read from.
   private struct Loaded {
@@ -51,6 +50,11 @@ final class KeyRing: @unchecked Sendable {
     }
     loaded = opened
     return opened.keys
+  }
+
+  /// Removes what processes left of keys that died.
+  func tidy() {
+    for candidate in locked({ chooser }).candidates { candidate.tidy() }
   }
 
   /// The keys as they are on disk now: after another process replaced one.
@@ -126,7 +130,8 @@ final class KeyRing: @unchecked Sendable {
   }
 
   private func save(_ file: KeysFile) throws(EnrollError) -> FileStatus {
-    try folder.replace(KeyRing.fileName, with: file.encoded(), temporary: KeyRing.temporaryName)
+    try folder.replace(
+      KeyRing.fileName, with: file.encoded(), temporary: StoreNames.temporary(KeyRing.fileName))
   }
 
   private static var otherKey: EnrollError {

@@ -6,6 +6,8 @@ import EnrollCore
 struct AccountFileNames {
   private static let recordSuffix = ".record"
   private static let writeLockSuffix = ".write"
+  private static let temporarySuffix = ".temp"
+  private static let reserveSuffix = ".reserve"
 
   /// 32 hexadecimal digits.
   let stem: String
@@ -14,9 +16,9 @@ struct AccountFileNames {
 
   var record: String { stem + Self.recordSuffix }
   /// What is being written.
-  var temporary: String { stem + ".temp" }
+  var temporary: String { stem + Self.temporarySuffix }
   /// Space kept for the next change of tokens.
-  var reserve: String { stem + ".reserve" }
+  var reserve: String { stem + Self.reserveSuffix }
   var renewLock: String { stem + ".renew" }
   var writeLock: String { stem + Self.writeLockSuffix }
 
@@ -25,6 +27,15 @@ struct AccountFileNames {
 
   /// The tag in the name of a write lock, which is there before its record is; nil for any other file.
   static func tag(ofWriteLock name: String) -> [UInt8]? { tag(name, writeLockSuffix) }
+
+  /// The locks, in the order in which they are taken, that whoever writes the temporary file or fills the reserve holds;
+  /// nil for any other file.
+  static func locks(ofTemporary name: String) -> [String]? {
+    if let tag = tag(name, temporarySuffix) { return [AccountFileNames(tag: tag).writeLock] }
+    guard let tag = tag(name, reserveSuffix) else { return nil }
+    let names = AccountFileNames(tag: tag)
+    return [names.renewLock, names.writeLock]
+  }
 
   private static func tag(_ name: String, _ suffix: String) -> [UInt8]? {
     let bytes = Array(name.utf8)
@@ -47,6 +58,17 @@ enum StoreNames {
   static let lock = "store.lock"
   /// Held while keys are replaced.
   static let keysLock = "keys.lock"
+  static let keys = "keys"
+
+  /// What is being written for a file of the store as a whole.
+  static func temporary(_ name: String) -> String { name + ".temp" }
+
+  /// See ``AccountFileNames/locks(ofTemporary:)``.
+  static func locks(ofTemporary name: String) -> [String]? {
+    for own in [outbox, installation] where ASCII.equals(name, temporary(own)) { return [lock] }
+    if ASCII.equals(name, temporary(keys)) { return [keysLock, lock] }
+    return AccountFileNames.locks(ofTemporary: name)
+  }
 
   /// Whether the file means nothing without the store's key.
   static func isSealed(_ name: String) -> Bool {

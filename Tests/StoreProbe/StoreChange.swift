@@ -1,0 +1,217 @@
+// All that changes a store on the disk, each from a beginning of its own: what is interrupted at every operation of the
+// disk (KillPoints), and whose every operation is made to fail (DiskFaults).
+
+import CPosix
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+
+/// One change, in one step or several.
+struct StoreChange: Sendable {
+  /// Told after each step, once its caller would be told.
+  typealias Acknowledge = () -> Void
+
+  let name: String
+  /// Derives a key from a PIN each time: a thousand times as dear as the others.
+  var isDear = false
+  /// Makes the beginning.
+  var prepare: @Sendable (StoreSite) throws(EnrollError) -> Void = { site throws(EnrollError) in
+    try StoreChange.fill(try site.open())
+  }
+  /// The disk on which it happens.
+  var disk: @Sendable () -> any FileSystem = { PosixFileSystem() }
+  let make: @Sendable (FileTokenStore, StoreSite, Acknowledge) throws(EnrollError) -> Void
+  /// What its user does when it was interrupted.
+  var again: @Sendable (FileTokenStore, StoreSite) throws(EnrollError) -> Void = { _, _ in }
+
+  static func named(_ name: String) throws(EnrollError) -> StoreChange {
+    guard let change = all.first(where: { $0.name == name }) else {
+      throw EnrollError(.notFound, "no change is called \(name)")
+    }
+    return change
+  }
+
+  /// The store before the change, in a new folder.
+  func begin(in path: String) throws(EnrollError) -> StoreSite {
+    StoreSite.empty(path)
+    var site = StoreSite(path: path)
+    try prepare(site)
+    if site.has("installation") { site.installation = try site.open().installationID() }
+    return site
+  }
+
+  /// What is there before the change, after each of its steps, and after all.
+  func states(from beginning: StoreSite, in path: String) throws(EnrollError) -> [[String]] {
+    let site = beginning.copied(to: path)
+    var states = [site.has("keys") ? try site.state() : StoreSite.nothing]
+    var failure: EnrollError?
+    try make(try site.open(disk()), site) {
+      do throws(EnrollError) { states.append(try site.state()) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return states
+  }
+
+  static let all: [StoreChange] = [
+    StoreChange(name: "first-save", prepare: { _ in }, make: save("new")),
+    StoreChange(name: "overwrite", make: save("new " + String(repeating: "x", count: 3000))),
+    StoreChange(
+      name: "another-account",
+      prepare: { site throws(EnrollError) in try save("old")(try site.open(), site, {}) },
+      make: { store, _, acknowledge throws(EnrollError) in
+        try store.update(try StoreSite.account("other")) { $0.registrationType = "new" }
+        acknowledge()
+      }),
+    StoreChange(name: "renewal", make: renew),
+    StoreChange(name: "renewal-on-a-full-disk", disk: { fullDisk() }, make: renew),
+    StoreChange(
+      name: "delete",
+      make: { store, _, acknowledge throws(EnrollError) in
+        try store.remove(.default)
+        acknowledge()
+      }),
+    StoreChange(
+      name: "delete-by-name",
+      make: { store, _, acknowledge throws(EnrollError) in
+        try store.remove(named: AccountName.default.text)
+        acknowledge()
+      }),
+    StoreChange(
+      name: "move-key",
+      make: { store, site, acknowledge throws(EnrollError) in
+        try store.replaceKeys(site.elsewhere)
+        acknowledge()
+      }, again: { store, site throws(EnrollError) in try store.replaceKeys(site.elsewhere) }),
+    StoreChange(
+      name: "wrap-key-anew",
+      make: { store, _, acknowledge throws(EnrollError) in
+        try store.replaceKeys(.file)
+        acknowledge()
+      }),
+    StoreChange(
+      name: "new-data-key",
+      make: { store, _, acknowledge throws(EnrollError) in
+        try store.replaceKeys(.file, newDataKey: true)
+        acknowledge()
+      }),
+    StoreChange(
+      name: "outbox",
+      make: { store, _, acknowledge throws(EnrollError) in
+        try store.updateOutbox { $0.append(entry("second")) }
+        acknowledge()
+        try store.updateOutbox { $0.removeFirst() }
+        acknowledge()
+      }),
+    StoreChange(
+      name: "installation",
+      make: { store, _, acknowledge throws(EnrollError) in
+        try store.resetInstallationID()
+        acknowledge()
+        _ = try store.installationID()
+        acknowledge()
+      }),
+    StoreChange(
+      name: "set-pin", isDear: true,
+      prepare: { site throws(EnrollError) in try fillGuarded(try site.open()) },
+      make: { store, _, acknowledge throws(EnrollError) in
+        try store.setPIN(StoreSite.pin, try StoreSite.account("guarded"))
+        acknowledge()
+      }),
+    StoreChange(name: "use-pin", isDear: true, prepare: setPIN, make: usePIN(.unlock)),
+    StoreChange(name: "replace-pin", isDear: true, prepare: setPIN, make: usePIN(.replace(StoreSite.newPIN))),
+    StoreChange(name: "remove-pin", isDear: true, prepare: setPIN, make: usePIN(.remove)),
+  ]
+
+  // MARK: Beginnings
+
+  private static func fill(_ store: FileTokenStore) throws(EnrollError) {
+    try store.update(.default) {
+      $0.registrationType = "old"
+      $0.confirmed = tokens("first")
+    }
+    try store.update(try StoreSite.account("other")) { $0.registrationType = "kept" }
+    try store.updateOutbox { $0.append(entry("first")) }
+    _ = try store.installationID()
+  }
+
+  private static func fillGuarded(_ store: FileTokenStore) throws(EnrollError) {
+    try store.update(try StoreSite.account("guarded")) {
+      $0.registrationType = "guarded"
+      $0.confirmed = tokens("kept")
+    }
+  }
+
+  private static let setPIN: @Sendable (StoreSite) throws(EnrollError) -> Void = { site throws(EnrollError) in
+    let store = try site.open()
+    try fillGuarded(store)
+    try store.setPIN(StoreSite.pin, try StoreSite.account("guarded"))
+  }
+
+  // MARK: Changes
+
+  private static func save(
+    _ type: String
+  ) -> @Sendable (FileTokenStore, StoreSite, Acknowledge) throws(EnrollError) -> Void {
+    { store, _, acknowledge throws(EnrollError) in
+      try store.update(.default) {
+        $0.registrationType = type
+        $0.confirmed = $0.confirmed ?? tokens("first")
+      }
+      acknowledge()
+    }
+  }
+
+  /// As RenewalStep does it: space, intent, tokens.
+  private static let renew: @Sendable (FileTokenStore, StoreSite, Acknowledge) throws(EnrollError) -> Void = {
+    store, _, acknowledge throws(EnrollError) in
+    let epoch = try store.read(.default)?.tokenEpoch ?? 0
+    let deadline = SystemClock().instant().advanced(bySeconds: 10)
+    _ = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
+      try store.reserveSpace(.default)
+      acknowledge()
+      try store.update(.default) {
+        $0.renewalIntent = RenewalIntent(
+          attempt: "a", tokenEpoch: epoch, refreshTokenHash: "h", bootID: "b", began: UnixTime(seconds: 1))
+      }
+      acknowledge()
+      try store.update(.default) {
+        $0.confirmed = tokens("second")
+        $0.renewalIntent = nil
+        $0.tokenEpoch &+= 1
+      }
+      acknowledge()
+    }
+  }
+
+  private static func usePIN(
+    _ change: PINChange
+  ) -> @Sendable (FileTokenStore, StoreSite, Acknowledge) throws(EnrollError) -> Void {
+    { store, _, acknowledge throws(EnrollError) in
+      _ = try store.usePIN(StoreSite.pin, try StoreSite.account("guarded"), to: change)
+      acknowledge()
+    }
+  }
+
+  /// Has no space for the file of the second save.
+  private static func fullDisk() -> any FileSystem {
+    let saves = Counter()
+    return FaultyFileSystem(before: { call in
+      guard call.operation == .open, call.name?.hasSuffix(".temp") == true else { return nil }
+      return saves.next() == 2 ? .error(ENOSPC) : nil
+    })
+  }
+
+  static func tokens(_ name: String) -> TokenSet {
+    TokenSet(
+      accessToken: Secret("access " + name), tokenType: "Bearer", refreshToken: Secret(name),
+      expiry: Expiry(lifetimeSeconds: 300, from: SystemClock().moment()))
+  }
+
+  static func entry(_ name: String) -> OutboxEntry {
+    OutboxEntry(
+      issuer: name, endpoint: nil,
+      message: .revocation(.init(clientID: "sample-app", token: Secret("token"), hint: "refresh_token")),
+      queued: UnixTime(seconds: 1_800_000_000))
+  }
+}
