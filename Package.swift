@@ -122,7 +122,8 @@ if !embedded {
       exclude: ["Support/tls_server.py"], swiftSettings: strict),
     // A process that tests of the store kill, fork and run as another user.
     .executableTarget(
-      name: "store-probe", dependencies: ["EnrollHost", "EnrollCore", "EnrollTesting", "CPosix"],
+      name: "store-probe",
+      dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollTesting", "CPosix"],
       path: "Tests/StoreProbe", swiftSettings: strict),
     .testTarget(
       name: "EnrollCommandsTests",

@@ -1,10 +1,9 @@
 // A process that uses the store as it is told, for tests that need real processes: to kill them, to fork them, to run them as
 // another user, or to have several at once.
 //
-//   store-probe [--user UID] [--kill N] COMMAND PATH [ARGUMENT…]
+//   store-probe [--user UID] COMMAND PATH [ARGUMENT…]
 //
-// --kill N ends the process with SIGKILL before its N-th file operation. Answers are lines on standard output; `go` on
-// standard input starts what has to start together.
+// Answers are lines on standard output; `go` on standard input starts what has to start together.
 
 import CPosix
 import EnrollCore
@@ -26,7 +25,6 @@ func waitForStart() {
 /// What the command line says.
 struct Orders {
   private var rest = Array(CommandLine.arguments.dropFirst())
-  let killAt: Int
   let command: String
   let path: String
 
@@ -37,12 +35,6 @@ struct Orders {
         say("cannot become \(user)")
         exit(2)
       }
-    }
-    if rest.first == "--kill" {
-      killAt = Int(rest.dropFirst().first ?? "") ?? -1
-      rest.removeFirst(2)
-    } else {
-      killAt = -1
     }
     guard rest.count >= 2 else {
       say("what, and where?")
@@ -56,28 +48,15 @@ struct Orders {
 
   func openFolder() throws(FileFault) -> Int32 { try PosixFileSystem().openFolder(path) }
 
-  /// `own`: the key file in the store; `auto`; anything else is the path of a key file.
-  static func keys(_ word: String) -> KeyPlan {
-    switch word {
-    case "", "own": .file
-    case "auto": .automatic
-    default: KeyPlan(.file(path: word))
-    }
-  }
-
-  func openStore(_ keys: KeyPlan = .file) throws(EnrollError) -> FileTokenStore {
-    let killAt = killAt
-    let operations = Counter()
-    let system = FaultyFileSystem(before: { _ in
-      if operations.next() == killAt { kill(getpid(), SIGKILL) }
-      return nil
-    })
-    return try FileTokenStore(path: path, keys: keys, clock: SystemClock(), system: system)
+  func openStore() throws(EnrollError) -> FileTokenStore {
+    try FileTokenStore(path: path, clock: SystemClock())
   }
 }
 
 final class Counter: Sendable {
   private let count = Atomic<Int>(0)
+  var value: Int { count.load(ordering: .relaxed) }
+  @discardableResult
   func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
@@ -114,13 +93,15 @@ func appendByte(_ path: String) {
 
 func run(_ orders: inout Orders) throws(EnrollError) {
   switch orders.command {
-  case "rekey":
-    // From one key file to another, with `data` as the third word also to a new data key.
-    let store = try orders.openStore(Orders.keys(orders.next()))
-    try store.replaceKeys(Orders.keys(orders.next()), newDataKey: orders.next() == "data")
-    say("rekeyed")
+  case "changes":
+    // What there is to interrupt, one a line; `dear` follows what takes long.
+    for change in StoreChange.all { say(change.name + (change.isDear ? " dear" : "")) }
+  case "kill-points":
+    // One change, interrupted at each so-manieth of its operations. PATH is a folder for everything that is needed.
+    let change = try StoreChange.named(orders.next())
+    try KillPoints(of: change, in: orders.path).run(every: Int(orders.next()) ?? 1)
   case "read":
-    let record = try orders.openStore(Orders.keys(orders.next())).read(.default)
+    let record = try orders.openStore().read(.default)
     say(record.map { "epoch \($0.tokenEpoch)" } ?? "none")
   case "update":
     // A registration type of so many bytes.

@@ -201,28 +201,6 @@ struct KeyReplacementTests {
     }
   }
 
-  @Test("a process that is killed at any operation loses nothing", arguments: ["", "data"])
-  func killed(_ data: String) async throws {
-    try await aside {
-      var position = 0
-      while true {
-        position += 1
-        let fresh = TestFolder()
-        try fresh.filled(.file)
-        let path = fresh.path + "/elsewhere"
-        let probe = try Probe("--kill", "\(position)", "rekey", fresh.store, "own", path, data)
-        _ = probe.rest()
-        let elsewhere = KeyPlan(.file(path: path))
-        #expect(fresh.reads(.file) || fresh.reads(elsewhere), "operation \(position)")
-        let plan = fresh.reads(elsewhere) ? elsewhere : KeyPlan.file
-        try fresh.open(keys: plan).replaceKeys(.file, newDataKey: !data.isEmpty)
-        #expect(fresh.reads(.file), "operation \(position)")
-        guard probe.wasKilled else { break }
-      }
-      #expect(position > (data.isEmpty ? 30 : 60), "\(position) operations")
-    }
-  }
-
   @Test("of many that replace keys at once each succeeds, and the store opens")
   func manyAtOnce() async throws {
     try await aside { [self] in

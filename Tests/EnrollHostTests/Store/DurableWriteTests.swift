@@ -1,4 +1,4 @@
-// The save protocol against a disk on which things go wrong, and a process that is killed at every step.
+// The save protocol against a disk on which things go wrong.
 
 import EnrollCore
 import EnrollHost
@@ -236,48 +236,5 @@ struct DurableWriteTests {
     try store.update(.default) { $0.registrationType = "NEW" }
     #expect(try folder.names(".temp").isEmpty)
     #expect(try folder.open().read(.default)?.registrationType == "NEW")
-  }
-
-  @Test("a process killed before any operation leaves the old record or the new one, and a store that works")
-  func killedAnywhere() throws {
-    var position = 1
-    while true {
-      let before = try Probe.run("read", folder.store)
-      let probe = try Probe("--kill", "\(position)", "update", folder.store, "\(position)")
-      let said = probe.rest()
-      let after = try Probe.run("read", folder.store)
-      if !probe.wasKilled {
-        #expect(said == ["updated"])
-        break
-      }
-      let epochs = [before, after].map { Int($0.first?.split(separator: " ").last ?? "") ?? 0 }
-      if said == ["updated"] {
-        // Killed while it tidied up: what was acknowledged is there.
-        #expect(epochs[1] == epochs[0] + 1)
-      } else {
-        #expect(said.isEmpty)
-        #expect(before == ["none"] || [0, 1].contains(epochs[1] - epochs[0]), "\(before) \(after)")
-      }
-      position += 1
-    }
-    #expect(position > 20, "operations of one update: \(position)")
-    let store = try folder.open()
-    _ = try store.update(.default) { $0.tokenEpoch += 1 }
-    #expect(try folder.names(".temp").isEmpty)
-  }
-
-  @Test("a store made by a process that was killed at any operation opens")
-  func killedWhileMade() throws {
-    var position = 1
-    while true {
-      let fresh = TestFolder()
-      let probe = try Probe("--kill", "\(position)", "update", fresh.store)
-      _ = probe.rest()
-      try fresh.open().update(.default) { $0.asksForLogin = true }
-      #expect(try fresh.open().read(.default)?.asksForLogin == true)
-      if !probe.wasKilled { break }
-      position += 1
-    }
-    #expect(position > 40, "operations of a first update: \(position)")
   }
 }

@@ -61,6 +61,9 @@ final class TestFolder: Sendable {
   }
 }
 
+/// Whether there is time for everything that could be tried (`make torture`).
+let isTorture = ProcessInfo.processInfo.environment["TORTURE"] == "1"
+
 /// Runs `body` in so many threads at once and waits for all.
 func together(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let pool = WorkerPool(threads: count)
