@@ -16,8 +16,12 @@ final class RawServer: Sendable {
   private let listener: Int32
   private let state = Guarded(State(), by: Mutex())
 
+  private let script: @Sendable (RawConnection) -> Void
+
   /// `script` runs on a thread per connection; the connection is closed when it returns.
-  init(_ script: @escaping @Sendable (RawConnection) -> Void) throws {
+  /// - Parameter listens: false has a port of its own where every connection is refused, until ``listen()``.
+  init(listens: Bool = true, _ script: @escaping @Sendable (RawConnection) -> Void) throws {
+    self.script = script
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -26,13 +30,18 @@ final class RawServer: Sendable {
     let descriptor = listener
     let outcome = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0
-          && getsockname(descriptor, $0, &length) == 0
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
       }
     }
     guard outcome else { throw POSIXError(.EADDRNOTAVAIL) }
     port = Int(UInt16(bigEndian: address.sin_port))
-    let state = self.state
+    if listens { try listen() }
+  }
+
+  /// Takes connections from now on.
+  func listen() throws {
+    guard Foundation.listen(listener, 64) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+    let (state, descriptor, script) = (self.state, listener, self.script)
     Thread.detachNewThread {
       while true {
         let connection = accept(descriptor, nil, nil)
@@ -153,6 +162,38 @@ struct RawConnection: Sendable {
     var byte: UInt8 = 0
     while recv(descriptor, &byte, 1, 0) > 0 {}
     return true
+  }
+
+  /// Carries bytes both ways between the client and a port of this machine, until either of them closes.
+  /// - Parameter limit: bytes that the client gets at most.
+  func relay(to port: Int, limit: Int = .max) {
+    let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(other) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = UInt16(port).bigEndian
+    let connected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(other, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard connected == 0 else { return }
+    let server = RawConnection(descriptor: other, number: 0) { _ in }
+    var left = limit
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while left > 0 {
+      var ends = [
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&ends, 2, -1) > 0 else { return }
+      let isFromServer = ends[1].revents != 0
+      let most = isFromServer ? min(left, buffer.count) : buffer.count
+      let count = recv(isFromServer ? other : descriptor, &buffer, most, 0)
+      guard count > 0, (isFromServer ? self : server).send(Array(buffer[..<count])) else { return }
+      if isFromServer { left -= count }
+    }
   }
 
   /// Closes with a reset instead of an orderly end.

@@ -4,7 +4,11 @@ import Foundation
 
 /// Two authorities; the first has signed a good certificate, one for another host and one that has expired.
 final class Certificates: Sendable {
-  enum Kind: String { case good, otherHost, expired }
+  enum Kind: String {
+    case good, otherHost, expired
+    /// Signed by itself: the other authority's own.
+    case stranger
+  }
 
   /// Made once for the test run.
   static let shared = Result { try Certificates() }
@@ -102,12 +106,14 @@ final class TLSServer: @unchecked Sendable {
   private let process = Process()
   private let input = Pipe()
 
-  init(_ certificates: Certificates, _ kind: Certificates.Kind) throws {
+  /// - Parameter body: of every answer; nil for a count.
+  init(_ certificates: Certificates, _ kind: Certificates.Kind, answering body: String? = nil) throws {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "tls_server.py")
       .path
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["python3", script, certificates.chain(kind), certificates.key(kind)]
+    process.arguments =
+      ["python3", script, certificates.chain(kind), certificates.key(kind)] + (body.map { [$0] } ?? [])
     process.standardInput = input
     process.standardOutput = output
     try process.run()

@@ -1,8 +1,8 @@
 """An HTTPS server with keep-alive on a free port of 127.0.0.1: prints the port, then serves until standard input ends.
 
-    tls_server.py CERTIFICATE_CHAIN KEY
+    tls_server.py CERTIFICATE_CHAIN KEY [BODY]
 
-Answers every request with "CONNECTION REQUEST", counted from 1; /reset breaks the connection once the head was read.
+Answers every request with BODY, or with "CONNECTION REQUEST", counted from 1; /reset breaks the connection once the head was read.
 """
 import itertools
 import socket
@@ -29,7 +29,7 @@ def serve(connection, context, number):
                     tls.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     return
                 stream.read(length)
-                body = b"%d %d" % (number, count)
+                body = sys.argv[3].encode() if len(sys.argv) > 3 else b"%d %d" % (number, count)
                 tls.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
     except OSError:
         pass

@@ -1,0 +1,146 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+import Testing
+
+@Suite("A provider that misbehaves during a renewal (R30, R33, R34)")
+struct MisbehavingProviderTests {
+  /// A renewal sends two requests; libcurl repeats one of them by itself when a kept connection turns out dead.
+  private static let mostPerRenewal = 3
+  /// Within 55 seconds of failures, waits of ½, 1, 2 … 32 s, of which the jitter leaves a half at least.
+  private static let mostInAMinute = 8 * mostPerRenewal
+  /// Longer than any Retry-After counts for.
+  private static let anyPatience: Int64 = 4000
+  /// Longer than any token lives, whatever its `expires_in` says (R32).
+  private static let anyLife: Int64 = 366 * 86_400
+
+  @Test("there are more than forty ways, each of its own name")
+  func count() {
+    #expect(Set(ProviderFault.all.map(\.name)).count == ProviderFault.all.count)
+    #expect(ProviderFault.all.count >= 40)
+    print(
+      "misbehaving provider: \(ProviderFault.all.count) faults, each with a live token and an expired one")
+  }
+
+  @Test(
+    "a live token is served, an expired one says why; few requests go out; nobody is signed out; then all is well",
+    arguments: ProviderFault.all, [true, false])
+  func fault(_ fault: ProviderFault, isLive: Bool) throws {
+    let provider = try MisbehavingProvider()
+    let stage = try RenewalStage(tokenEndpoint: provider.tokenEndpoint)
+    let client = try stage.client(milliseconds: fault.isSlow ? 100 : 30_000)
+    provider.misbehave(fault)
+    stage.clock.advance(seconds: isLive ? 3550 : 3700)
+    for _ in 1...25 { try check(try client.now(), fault, isLive) }
+    #expect(provider.visits >= 1)
+    #expect(provider.visits <= Self.mostPerRenewal, "25 callers, and no time has passed")
+    if fault.outcome != .taken { try outlast(fault, stage, provider, client) }
+
+    provider.misbehave(nil)
+    stage.clock.advance(seconds: fault.outcome == .taken ? Self.anyLife : Self.anyPatience)
+    let before = provider.visits
+    let heir = fault.isSlow ? try stage.client() : client
+    guard case .valid(let token) = try heir.now() else { throw Unmet(what: "not valid after the fault") }
+    #expect(token.value != Secret("access-1"))
+    #expect(provider.visits == before + 1)
+    #expect(try stage.record.sessionEnded == nil)
+    #expect(!provider.isOver, "an old refresh token was sent")
+  }
+
+  /// Nearly a minute, in which callers ask every second.
+  private func outlast(
+    _ fault: ProviderFault, _ stage: RenewalStage, _ provider: MisbehavingProvider, _ client: Client
+  ) throws {
+    for _ in 1...(fault.isSlow ? 5 : 55) {
+      stage.clock.advance(seconds: 1)
+      switch try client.now() {
+      case .stale, .expired, .rejected: break
+      case let other: throw Unmet(what: "\(other)")
+      }
+    }
+    #expect(provider.visits <= Self.mostInAMinute)
+  }
+
+  private func check(_ outcome: AccessOutcome, _ fault: ProviderFault, _ isLive: Bool) throws {
+    switch (fault.outcome, outcome) {
+    case (.taken, .valid(let token)): #expect(token.value != Secret("access-1"))
+    case (.trouble, .stale(let token, _)) where isLive, (.refused, .stale(let token, _)) where isLive:
+      #expect(token.value == Secret("access-1"))
+    case (.trouble, .expired) where !isLive, (.refused, .rejected) where !isLive: break
+    default: throw Unmet(what: "\(outcome)")
+    }
+  }
+
+  @Test("nobody listens at the token endpoint", arguments: [true, false])
+  func refusedConnection(isLive: Bool) throws {
+    let provider = try MisbehavingProvider(listens: false)
+    let stage = try RenewalStage(tokenEndpoint: provider.tokenEndpoint)
+    let client = try stage.client()
+    stage.clock.advance(seconds: isLive ? 3550 : 3700)
+    let fault = ProviderFault(name: "refused", outcome: .trouble) { _ in }
+    for _ in 1...25 { try check(try client.now(), fault, isLive) }
+    try provider.listen()
+    stage.clock.advance(seconds: Self.anyPatience)
+    guard case .valid = try client.now() else { throw Unmet(what: "not valid") }
+    #expect(provider.visits == 1)
+  }
+
+  @Test("invalid_grant for the current token is the one answer that ends a session (R34)")
+  func ended() throws {
+    let provider = try MisbehavingProvider()
+    let stage = try RenewalStage(tokenEndpoint: provider.tokenEndpoint)
+    provider.misbehave(
+      ProviderFault(name: "invalid_grant", outcome: .refused) {
+        $0.connection.readRequest()
+        $0.answer("{\"error\":\"invalid_grant\"}", status: "400 Bad Request")
+      })
+    stage.clock.advance(seconds: 3550)
+    let client = try stage.client()
+    for _ in 1...25 { #expect(try client.now() == .reauthenticate(reason: "invalid_grant")) }
+    #expect(provider.visits == 1)
+    #expect(try stage.record.confirmed?.refreshToken == Secret("refresh-1"))
+  }
+
+  /// A header, and the seconds that have to pass; nil where the server's wish counts for nothing.
+  static let wishes: [(String, Int64?)] = [
+    ("120", 120), ("3600", 3600), ("86400", 3600), ("1000000000", 3600), ("9223372036854775807", 3600),
+    ("99999999999999999999999", 3600), ("1e9", nil), ("-5", nil), ("0", nil), ("soon", nil), ("", nil),
+    ("1.5", nil),
+    ("Wed, 21 Oct 2015 07:30:00 GMT\r\nDate: Wed, 21 Oct 2015 07:28:00 GMT", 120),
+    ("Wed, 21 Oct 2099 07:28:00 GMT\r\nDate: Wed, 21 Oct 2015 07:28:00 GMT", 3600),
+    ("Wed, 21 Oct 2015 07:28:00 GMT\r\nDate: Thu, 22 Oct 2015 07:28:00 GMT", nil),
+    ("Wed, 99 Oct 2015 07:28:00 GMT\r\nDate: Thu, 22 Oct 2015 07:28:00 GMT", nil),
+  ]
+
+  @Test("Retry-After is honoured, up to an hour (R33)", arguments: wishes, ["429 Slow Down", "503 Busy"])
+  func patience(_ wish: (header: String, seconds: Int64?), status: String) throws {
+    let provider = try MisbehavingProvider()
+    let stage = try RenewalStage(tokenEndpoint: provider.tokenEndpoint)
+    provider.misbehave(
+      ProviderFault(name: "busy", outcome: .trouble) {
+        $0.connection.readRequest()
+        $0.answer("", status: status, headers: "Retry-After: \(wish.header)\r\n")
+      })
+    stage.clock.advance(seconds: 3700)
+    let client = try stage.client()
+    guard case .expired(_, let wait, _) = try client.now() else { throw Unmet(what: "not expired") }
+    let first = provider.visits
+    guard let seconds = wish.seconds else {
+      // Two requests, as for any failure, and the waits are ours.
+      #expect(first == 2 && (wait ?? 0) <= 2)
+      stage.clock.advance(seconds: 2)
+      _ = try client.now()
+      #expect(provider.visits > first)
+      return
+    }
+    #expect(first == 1)
+    #expect((seconds...(seconds + seconds / 10)).contains(wait ?? 0))
+    stage.clock.advance(seconds: seconds - 1)
+    _ = try client.now()
+    #expect(provider.visits == first)
+    stage.clock.advance(seconds: seconds / 10 + 2)
+    _ = try client.now()
+    #expect(provider.visits == first + 1)
+  }
+}
