@@ -35,6 +35,15 @@ extension StoreFolder {
   private func write(
     _ bytes: [UInt8], to temporary: String, andNameIt name: String, over reserve: String?
   ) throws(FileFault) -> FileStatus {
+    let status = try write(bytes, to: temporary, over: reserve)
+    try StoreFault.patiently { () throws(FileFault) in try system.rename(temporary, to: name, in: folder) }
+    try system.sync(folder)
+    return status
+  }
+
+  private func write(
+    _ bytes: [UInt8], to temporary: String, over reserve: String? = nil
+  ) throws(FileFault) -> FileStatus {
     let descriptor = try openTemporary(temporary, over: reserve)
     defer { system.close(descriptor) }
     try fill(descriptor, bytes)
@@ -44,10 +53,7 @@ extension StoreFolder {
       }
     }
     try system.sync(descriptor)
-    let status = try StoreFault.patiently { () throws(FileFault) in try system.status(descriptor) }
-    try StoreFault.patiently { () throws(FileFault) in try system.rename(temporary, to: name, in: folder) }
-    try system.sync(folder)
-    return status
+    return try StoreFault.patiently { () throws(FileFault) in try system.status(descriptor) }
   }
 
   private func fill(_ descriptor: Int32, _ bytes: [UInt8]) throws(FileFault) {
@@ -107,14 +113,16 @@ extension StoreFolder {
   /// Makes a file that must not be there yet, durably.
   /// - Returns: false where there is one, which is left as it is.
   func make(_ name: String, with bytes: [UInt8], temporary: String) throws(EnrollError) -> Bool {
-    do {
-      let descriptor = try openTemporary(temporary, over: nil)
-      defer { system.close(descriptor) }
-      try fill(descriptor, bytes)
-      try system.sync(descriptor)
+    do throws(FileFault) {
+      do throws(FileFault) {
+        _ = try write(bytes, to: temporary)
+      } catch {
+        guard error.operation == .sync else { throw error }
+        _ = try write(bytes, to: temporary)
+      }
       try StoreFault.patiently { () throws(FileFault) in try system.renameNew(temporary, to: name, in: folder)
       }
-      try system.sync(folder)
+      try StoreFault.patiently { () throws(FileFault) in try system.sync(folder) }
       return true
     } catch {
       try? discard(temporary)

@@ -83,13 +83,13 @@ final class StoreFolder: Sendable {
     let parent = slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self)
     let folder: Int32
     do {
-      folder = try system.openFolder(parent)
+      folder = try StoreFault.patiently { () throws(FileFault) in try system.openFolder(parent) }
     } catch {
       // A parent that may be written but not read, or is itself reached by a link: nothing to sync by.
       return
     }
     defer { system.close(folder) }
-    try system.sync(folder)
+    try StoreFault.patiently { () throws(FileFault) in try system.sync(folder) }
   }
 
   private func checkFolder(_ allowsNetworkFilesystem: Bool) throws(EnrollError) {
