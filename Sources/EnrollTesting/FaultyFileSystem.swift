@@ -16,7 +16,7 @@ public final class FaultyFileSystem: FileSystem {
   public enum Fault: Sendable {
     /// It fails with this `errno`, and nothing was done.
     case error(Int32)
-    /// A write takes only so many bytes.
+    /// A write takes at most so many bytes, a read gives at most so many, but one; any other operation passes.
     case short(Int)
   }
 
@@ -46,9 +46,20 @@ public final class FaultyFileSystem: FileSystem {
   private func pass<Value>(
     _ operation: FileOperation, _ name: String?, _ body: () throws(FileFault) -> Value
   ) throws(FileFault) -> Value {
+    try pass(operation, name) { _ throws(FileFault) in try body() }
+  }
+
+  /// - Parameter body: is told how many bytes it may move.
+  private func pass<Value>(
+    _ operation: FileOperation, _ name: String?, _ body: (Int) throws(FileFault) -> Value
+  ) throws(FileFault) -> Value {
     let call = Call(operation: operation, name: name)
-    if case .error(let number) = before(call) { throw FileFault(operation, number) }
-    let value = try body()
+    let value: Value
+    switch before(call) {
+    case .error(let number): throw FileFault(operation, number)
+    case .short(let count): value = try body(count)
+    case nil: value = try body(.max)
+    }
     after(call)
     return value
   }
@@ -84,20 +95,17 @@ public final class FaultyFileSystem: FileSystem {
   }
 
   public func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
-    try pass(.read, nil) { () throws(FileFault) in try base.read(descriptor, into: buffer) }
+    try pass(.read, nil) { (limit) throws(FileFault) in
+      // None would be the end of the file.
+      let count = min(max(1, limit), buffer.count)
+      return try base.read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+    }
   }
 
   public func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(FileFault) -> Int {
-    let call = Call(operation: .write, name: nil)
-    var bytes = bytes
-    switch before(call) {
-    case .error(let number): throw FileFault(.write, number)
-    case .short(let count): bytes = UnsafeRawBufferPointer(rebasing: bytes[..<min(count, bytes.count)])
-    case nil: break
+    try pass(.write, nil) { (limit) throws(FileFault) in
+      try base.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<min(limit, bytes.count)]))
     }
-    let count = try base.write(descriptor, bytes)
-    after(call)
-    return count
   }
 
   public func allocate(_ descriptor: Int32, _ count: Int64) throws(FileFault) {

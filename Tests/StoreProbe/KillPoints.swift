@@ -20,15 +20,7 @@ struct KillPoints {
     self.path = path
     beginning = try change.begin(in: path + "/beginning")
     states = try change.states(from: beginning, in: path + "/states")
-    let count = Counter()
-    let site = beginning.copied(to: path + "/count")
-    let system = FaultyFileSystem(
-      change.disk(),
-      before: { _ in
-        count.next(); return nil
-      })
-    try change.make(try site.open(system), site, {})
-    operations = count.value
+    operations = try change.operations(from: beginning, in: path + "/count")
   }
 
   private enum Moment: String, CaseIterable { case before, after }

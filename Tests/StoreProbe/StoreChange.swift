@@ -19,8 +19,8 @@ struct StoreChange: Sendable {
   var prepare: @Sendable (StoreSite) throws(EnrollError) -> Void = { site throws(EnrollError) in
     try StoreChange.fill(try site.open())
   }
-  /// The disk on which it happens.
-  var disk: @Sendable () -> any FileSystem = { PosixFileSystem() }
+  /// It happens on a disk that is full when the last step wants to save.
+  var isDiskFull = false
   let make: @Sendable (FileTokenStore, StoreSite, Acknowledge) throws(EnrollError) -> Void
   /// What its user does when it was interrupted.
   var again: @Sendable (FileTokenStore, StoreSite) throws(EnrollError) -> Void = { _, _ in }
@@ -53,6 +53,30 @@ struct StoreChange: Sendable {
     return states
   }
 
+  /// How many operations of the disk it takes, with the opening of the store.
+  func operations(from beginning: StoreSite, in path: String) throws(EnrollError) -> Int {
+    let count = Counter()
+    let site = beginning.copied(to: path)
+    let system = FaultyFileSystem(
+      disk(),
+      before: { _ in
+        count.next()
+        return nil
+      })
+    try make(try site.open(system), site, {})
+    return count.value
+  }
+
+  /// The disk on which it happens.
+  func disk() -> any FileSystem {
+    guard isDiskFull else { return PosixFileSystem() }
+    let saves = Counter()
+    return FaultyFileSystem(before: { call in
+      guard call.operation == .open, call.name?.hasSuffix(".temp") == true else { return nil }
+      return saves.next() == 2 ? .error(ENOSPC) : nil
+    })
+  }
+
   static let all: [StoreChange] = [
     StoreChange(name: "first-save", prepare: { _ in }, make: save("new")),
     StoreChange(name: "overwrite", make: save("new " + String(repeating: "x", count: 3000))),
@@ -64,7 +88,7 @@ struct StoreChange: Sendable {
         acknowledge()
       }),
     StoreChange(name: "renewal", make: renew),
-    StoreChange(name: "renewal-on-a-full-disk", disk: { fullDisk() }, make: renew),
+    StoreChange(name: "renewal-on-a-full-disk", isDiskFull: true, make: renew),
     StoreChange(
       name: "delete",
       make: { store, _, acknowledge throws(EnrollError) in
@@ -191,15 +215,6 @@ struct StoreChange: Sendable {
       _ = try store.usePIN(StoreSite.pin, try StoreSite.account("guarded"), to: change)
       acknowledge()
     }
-  }
-
-  /// Has no space for the file of the second save.
-  private static func fullDisk() -> any FileSystem {
-    let saves = Counter()
-    return FaultyFileSystem(before: { call in
-      guard call.operation == .open, call.name?.hasSuffix(".temp") == true else { return nil }
-      return saves.next() == 2 ? .error(ENOSPC) : nil
-    })
   }
 
   static func tokens(_ name: String) -> TokenSet {

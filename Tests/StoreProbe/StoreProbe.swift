@@ -100,6 +100,10 @@ func run(_ orders: inout Orders) throws(EnrollError) {
     // One change, interrupted at each so-manieth of its operations. PATH is a folder for everything that is needed.
     let change = try StoreChange.named(orders.next())
     try KillPoints(of: change, in: orders.path).run(every: Int(orders.next()) ?? 1)
+  case "disk-faults":
+    // The same with each of its operations failing.
+    let change = try StoreChange.named(orders.next())
+    try DiskFaults(of: change, in: orders.path).run(every: Int(orders.next()) ?? 1)
   case "read":
     let record = try orders.openStore().read(.default)
     say(record.map { "epoch \($0.tokenEpoch)" } ?? "none")

@@ -166,41 +166,6 @@ struct KeyReplacementTests {
     #expect(folder.reads(.file), "mended by hand, it opens with the older key")
   }
 
-  @Test("a disk that fails at any operation, once or for ever, loses nothing", arguments: [true, false])
-  func failingDisk(_ forEver: Bool) async throws {
-    try await aside {
-      for newDataKey in [false, true] {
-        var position = 0
-        while true {
-          position += 1
-          let fresh = TestFolder()
-          try fresh.filled(.file)
-          let count = Atomic<Int>(0)
-          let at = position
-          let system = FaultyFileSystem(before: { _ in
-            let number = count.add(1, ordering: .relaxed).newValue
-            return number == at || (forEver && number > at) ? .error(EIO) : nil
-          })
-          let elsewhere = KeyPlan(.file(path: fresh.path + "/elsewhere"))
-          let failed = failure { () throws(EnrollError) in
-            let store = try fresh.open(system: system)
-            try store.replaceKeys(elsewhere, newDataKey: newDataKey)
-          }
-          #expect(fresh.reads(.file) || fresh.reads(elsewhere), "operation \(position)")
-          // And it can be done again.
-          let plan = fresh.reads(elsewhere) ? elsewhere : KeyPlan.file
-          try fresh.open(keys: plan).replaceKeys(elsewhere, newDataKey: newDataKey)
-          #expect(fresh.reads(elsewhere), "operation \(position)")
-          if count.load(ordering: .relaxed) < position {
-            #expect(failed == nil)
-            break
-          }
-        }
-        #expect(position > (newDataKey ? 60 : 30), "\(position) operations")
-      }
-    }
-  }
-
   @Test("of many that replace keys at once each succeeds, and the store opens")
   func manyAtOnce() async throws {
     try await aside { [self] in

@@ -114,59 +114,6 @@ struct DurableWriteTests {
     #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
   }
 
-  @Test(
-    "an error of any operation, once or for ever, loses nothing and has a type",
-    arguments: [EIO, ENOSPC, EDQUOT, EROFS, EACCES, EINTR, EMFILE, ENOMEM])
-  func everyError(_ number: Int32) throws {
-    let clock = FakeClock()
-    try folder.filled()
-    var position = 0
-    var reached = true
-    while reached {
-      for forever in [false, true] {
-        let count = Guarded(0, by: Mutex())
-        let place = position
-        let system = FaultyFileSystem(before: { _ in
-          let now = count.withLock { count in
-            count += 1
-            return count - 1
-          }
-          return now == place || (forever && now > place) ? .error(number) : nil
-        })
-        let before = try folder.open().read(.default)
-        let wanted = "\(place) \(forever)"
-        var failure: EnrollError?
-        do {
-          try folder.open(clock: clock, system: system).update(.default) {
-            $0.registrationType = wanted
-            $0.tokenEpoch += 1
-          }
-        } catch {
-          failure = error
-        }
-        reached = count.withLock { $0 } > place
-        let after = try folder.open().read(.default)
-        if let failure {
-          #expect(Self.wanted(for: number).contains(failure.code), "\(failure.message)")
-          #expect(after == before || after?.registrationType == wanted)
-        } else {
-          #expect(after?.registrationType == wanted, "acknowledged")
-        }
-      }
-      position += 1
-    }
-    #expect(position > 15)
-    #expect(try folder.names().allSatisfy { !$0.contains("corrupt") })
-  }
-
-  private static func wanted(for number: Int32) -> [EnrollError.Code] {
-    switch number {
-    case ENOSPC, EDQUOT: [.storeFull]
-    case EROFS, EACCES: [.storeRefused]
-    default: [.storeIO]
-    }
-  }
-
   @Test("on a full disk new tokens take the space that was kept for them, and nothing else may")
   func reserve() throws {
     struct Disk {

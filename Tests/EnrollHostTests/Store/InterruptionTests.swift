@@ -1,6 +1,6 @@
-// A process that is killed with SIGKILL before or after any one of its file operations, in every change that the store knows
-// (reliability.md, Proof): the next process finds the old state or the new one, the new one where it was acknowledged, goes
-// on with it, and leaves nothing lying about. The changes and the processes are those of `store-probe`.
+// Every change that the store knows, interrupted at every one of its file operations (reliability.md, Proof): by SIGKILL, and
+// by an error of the disk. What is found afterwards is the old state or the new one, the new one where it was acknowledged, and
+// the store goes on with it. The changes and the processes are those of `store-probe`.
 
 import EnrollCore
 import EnrollHost
@@ -8,49 +8,71 @@ import EnrollTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(20)))
-struct KillPointTests {
+@Suite(.serialized, .timeLimit(.minutes(30)))
+struct InterruptionTests {
   private let folder = TestFolder()
 
-  /// Every operation; but of what derives a key from a PIN only some, unless there is time.
-  private static func step(_ isDear: Bool) -> Int { isDear && !isTorture ? 17 : 1 }
+  @Test("whoever is killed at any file operation of any change loses nothing, and leaves nothing in the way")
+  func killed() async throws {
+    // Changes that derive a key from a PIN take long: of these only some operations, unless there is time.
+    let killed = try await interrupt("kill-points") { isDear in isDear && !isTorture ? 17 : 1 }
+    print("killed \(killed) processes")
+    #expect(killed > 1500)
+  }
 
-  private struct Outcome {
-    var killed = 0
+  @Test(
+    "an error of the disk at any operation, once or from then on, has a type, loses nothing, and is over when it is"
+  )
+  func failing() async throws {
+    let failed = try await interrupt("disk-faults") { isDear in
+      switch (isDear, isTorture) {
+      case (false, false): 7
+      case (false, true): 1
+      case (true, false): 211
+      case (true, true): 7
+      }
+    }
+    print("failed \(failed) operations")
+    #expect(failed > (isTorture ? 15_000 : 2000))
+  }
+
+  fileprivate struct Outcome {
+    var count = 0
     var problems: [String] = []
   }
 
-  @Test("whoever is killed at any file operation of any change loses nothing, and leaves nothing in the way")
-  func everyPoint() async throws {
-    try await aside { [self] in
-      let changes = try Probe.run("changes", folder.path)
-      #expect(changes.count >= 16)
-      let outcome = Guarded(Outcome(), by: Mutex())
-      let rest = Guarded(changes, by: Mutex())
+  /// - Parameter step: from one operation to the next, for changes that are dear and those that are not.
+  /// - Returns: how many were interrupted.
+  private func interrupt(_ how: String, step: @escaping @Sendable (Bool) -> Int) async throws -> Int {
+    let folder = folder
+    let outcome = Guarded(Outcome(), by: Mutex())
+    try await aside {
+      let changes = Guarded(try Probe.run("changes", folder.path), by: Mutex())
       together(2) { _ in
-        while let change = rest.withLock({ $0.popLast() }) { run(change, outcome) }
+        while let change = changes.withLock({ $0.popLast() }) {
+          let words = change.split(separator: " ").map(String.init)
+          let path = folder.path + "/" + words[0]
+          mkdir(path, 0o700)
+          let said = (try? Probe.run(how, path, words[0], "\(step(words.count > 1))")) ?? []
+          outcome.withLock { $0.add(said, of: change) }
+        }
       }
-      let (killed, problems) = outcome.withLock { ($0.killed, $0.problems) }
-      print("killed \(killed) processes in \(changes.count) changes")
-      #expect(problems.isEmpty, "\(problems.count): \(problems.prefix(5))")
-      #expect(killed > 1500)
     }
+    let (count, problems) = outcome.withLock { ($0.count, $0.problems) }
+    #expect(problems.isEmpty, "\(problems.count): \(problems.prefix(5))")
+    return count
   }
+}
 
-  private func run(_ change: String, _ outcome: Guarded<Outcome>) {
-    let words = change.split(separator: " ").map(String.init)
-    let path = folder.path + "/" + words[0]
-    mkdir(path, 0o700)
-    let said =
-      (try? Probe.run("kill-points", path, words[0], "\(Self.step(words.count > 1))")) ?? ["no probe"]
+extension InterruptionTests.Outcome {
+  /// What a probe said: problems, and in its last line what it did. A probe that says no such line did not come to its end.
+  fileprivate mutating func add(_ said: [String], of change: String) {
     let last = said.last?.split(separator: " ").map(String.init) ?? []
-    outcome.withLock { outcome in
-      if last.first == "killed", last.count > 1, let killed = Int(last[1]), killed > 0 {
-        outcome.killed += killed
-        outcome.problems += said.dropLast()
-      } else {
-        outcome.problems.append("\(change): \(said.suffix(3))")
-      }
+    guard last.last == "problems", last.count > 1, let count = Int(last[1]), count > 0 else {
+      problems.append("\(change) ended with \(said.suffix(3))")
+      return
     }
+    self.count += count
+    problems += said.dropLast()
   }
 }

@@ -1,0 +1,125 @@
+// A disk that fails at any one operation, once or from then on, in each of the ways in which disks fail (reliability.md, Proof):
+// the store says what it is, keeps the old state or the new one, leaves no descriptor open, and goes on when it is over.
+
+import CPosix
+import EnrollCore
+import EnrollHost
+import EnrollTesting
+import Synchronization
+
+/// All faults in one change.
+struct DiskFaults {
+  private let change: StoreChange
+  private let beginning: StoreSite
+  private let path: String
+  private let states: [[String]]
+  private let operations: Int
+
+  /// - Parameter path: of a folder for everything that is needed.
+  init(of change: StoreChange, in path: String) throws(EnrollError) {
+    self.change = change
+    self.path = path
+    beginning = try change.begin(in: path + "/beginning")
+    states = try change.states(from: beginning, in: path + "/states")
+    operations = try change.operations(from: beginning, in: path + "/count")
+  }
+
+  /// How an operation fails.
+  struct Fault {
+    var name: String
+    var fault: FaultyFileSystem.Fault
+    /// What a caller may be told; nil: it is no failure, and everything has to succeed.
+    var code: EnrollError.Code?
+    /// The same when it happens once only.
+    var codeOnce: EnrollError.Code?
+
+    static let all: [Fault] = [
+      error("EIO", EIO, .storeIO), error("ENOSPC", ENOSPC, .storeFull), error("EDQUOT", EDQUOT, .storeFull),
+      error("EROFS", EROFS, .storeRefused), error("EACCES", EACCES, .storeRefused),
+      error("EMFILE", EMFILE, .storeIO), error("ENFILE", ENFILE, .storeIO),
+      error("ENOMEM", ENOMEM, .storeIO),
+      Fault(name: "EINTR", fault: .error(EINTR), code: .storeIO, codeOnce: nil),
+      Fault(name: "one byte", fault: .short(1), code: nil, codeOnce: nil),
+      Fault(name: "no byte", fault: .short(0), code: .storeIO, codeOnce: .storeIO),
+    ]
+
+    private static func error(_ name: String, _ number: Int32, _ code: EnrollError.Code) -> Fault {
+      Fault(name: name, fault: .error(number), code: code, codeOnce: code)
+    }
+  }
+
+  /// Says what went wrong, line by line, and at last how many faults there were.
+  /// - Parameter every: only each so-manieth of all operations failing in all ways.
+  func run(every: Int) {
+    var count = 0
+    var problems = 0
+    let ways = Fault.all.flatMap { [($0, false), ($0, true)] }
+    for index in stride(from: 0, to: operations * ways.count, by: every) {
+      // Neighbours fail in different ways, so that few of them are of all kinds.
+      let (fault, isLasting) = ways[index % ways.count]
+      let at = index / ways.count + 1
+      let before = Self.descriptors()
+      var told = meet(fault, at: at, isLasting)
+      let left = Self.descriptors() - before
+      if left != 0 { told.append("\(left) descriptors are left") }
+      for text in told {
+        say("\(change.name), \(fault.name) \(isLasting ? "from" : "at") operation \(at): \(text)")
+      }
+      count += 1
+      problems += told.isEmpty ? 0 : 1
+    }
+    say("failed \(count) operations, \(problems) problems")
+  }
+
+  /// - Returns: what was wrong.
+  private func meet(_ fault: Fault, at: Int, _ isLasting: Bool) -> [String] {
+    let site = beginning.copied(to: path + "/fault")
+    let count = Counter()
+    let isOver = Atomic<Bool>(false)
+    let system = FaultyFileSystem(
+      change.disk(),
+      before: { _ in
+        guard !isOver.load(ordering: .relaxed) else { return nil }
+        let now = count.next()
+        return now == at || (isLasting && now > at) ? fault.fault : nil
+      })
+    var acknowledged = 0
+    var failure: EnrollError?
+    var store: FileTokenStore?
+    do throws(EnrollError) {
+      let opened = try site.open(system)
+      store = opened
+      try change.make(opened, site) { acknowledged += 1 }
+    } catch {
+      failure = error
+    }
+    isOver.store(true, ordering: .relaxed)
+
+    var told: [String] = []
+    let isFull = change.isDiskFull && failure?.code == .storeFull
+    if let failure, !isFull, failure.code != (isLasting ? fault.code : fault.codeOnce) {
+      told.append("\(failure)")
+    }
+    let allowed = Array(states[acknowledged...].prefix(failure == nil ? 1 : 2))
+    do throws(EnrollError) {
+      let found = try site.state()
+      if !allowed.contains(found) { told.append("found \(found), not one of \(allowed)") }
+      let next: FileTokenStore
+      if let store, !change.isDiskFull { next = store } else { next = try site.open() }
+      try site.goOn(with: next)
+      try change.again(try site.open(), site)
+      let leftovers = try site.leftBehind()
+      if !leftovers.isEmpty { told.append("left behind: \(leftovers)") }
+    } catch {
+      told.append("afterwards: \(error)")
+    }
+    return told
+  }
+
+  private static func descriptors() -> Int {
+    let system = PosixFileSystem()
+    guard let folder = try? system.openFolder("/proc/self/fd") else { return -1 }
+    defer { system.close(folder) }
+    return (try? system.list(folder))?.count ?? -1
+  }
+}
