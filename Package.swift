@@ -123,7 +123,7 @@ if !embedded {
     // A process that tests of the store kill, fork and run as another user.
     .executableTarget(
       name: "store-probe",
-      dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollTesting", "CPosix"],
+      dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "EnrollTesting", "CPosix"],
       path: "Tests/StoreProbe", swiftSettings: strict),
     .testTarget(
       name: "EnrollCommandsTests",

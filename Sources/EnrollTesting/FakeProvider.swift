@@ -84,6 +84,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var hasOpenID: Bool
     /// Of the key that its tokens are bound to.
     var thumbprint: String?
+    /// When its refresh token was rotated; the token is kept for the time of grace.
+    var rotated: UnixTime?
   }
 
   /// What the provider says of itself and puts into tokens.
@@ -96,6 +98,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     public var givesRefreshToken = true
     /// Whether each renewal brings another refresh token, and ends the old one.
     public var rotates = true
+    /// For how long the refresh token before the current one may be sent again, in seconds.
+    public var graceSeconds: Int64 = 0
     /// Whether a renewal brings an id_token too.
     public var givesIDTokenOnRefresh = true
     /// Announces DPoP with these algorithms, and binds tokens to the key of whoever proves one (RFC 9449).
@@ -151,6 +155,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   public func requests(_ endpoint: Endpoint) -> [HTTPRequest] {
     state.withLock { $0.requests.filter { $0.0 == endpoint }.map(\.1) }
   }
+
+  /// Forgets the requests so far, for tests that send very many: all counts begin again.
+  public func forgetRequests() { state.withLock { $0.requests = [] } }
 
   /// Tokens that were revoked.
   public var revoked: [String] { state.withLock { $0.revoked } }
@@ -341,10 +348,20 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       return tokens(for: grant, isRefresh: false)
     case "refresh_token":
       let given = form["refresh_token"] ?? ""
+      let now = clock.wallTime()
       let grant = state.withLock { state -> Grant? in
-        guard state.refreshTokens[given]?.thumbprint == thumbprint else { return nil }
-        return state.settings.rotates
-          ? state.refreshTokens.removeValue(forKey: given) : state.refreshTokens[given]
+        let grace = state.settings.graceSeconds
+        guard var grant = state.refreshTokens[given], grant.thumbprint == thumbprint,
+          grant.rotated.map({ now.since($0) <= grace }) ?? true
+        else { return nil }
+        guard state.settings.rotates else { return grant }
+        state.refreshTokens = state.refreshTokens.filter {
+          $0.value.rotated.map { now.since($0) <= grace } ?? true
+        }
+        grant.rotated = grant.rotated ?? now
+        state.refreshTokens[given] = grace > 0 ? grant : nil
+        grant.rotated = nil
+        return grant
       }
       guard let grant else { return refusal("invalid_grant") }
       return tokens(for: grant, isRefresh: true)

@@ -177,6 +177,10 @@ func run(_ orders: inout Orders) throws(EnrollError) {
     say(
       turnName(
         try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in }))
+  case "soak":
+    // So many days of renewals by a clock that is advanced.
+    var soak = try Soak(path: orders.path)
+    for line in try soak.run(days: Double(orders.next()) ?? 1) { say(line) }
   case "fork":
     try childOfFork(orders)
   case "churn":

@@ -1,0 +1,33 @@
+// Weeks of renewals (reliability.md, Proof); the work is done by `store-probe`, whose memory and descriptors nobody else uses.
+
+import EnrollTesting
+import Foundation
+import Testing
+
+@Suite("A month of renewals by a clock that is advanced", .timeLimit(.minutes(60)))
+struct SoakTests {
+  private let folder = TestFolder()
+
+  /// 300 s tokens, 10 accounts, one fault in a hundred requests; the date is set by hours and years, and past 2038, the
+  /// device sleeps and restarts.
+  @Test("nobody is signed out, no clock costs more than one renewal, nothing is left open, no memory is lost")
+  func month() async throws {
+    try await aside {
+      let days = isTorture ? "30" : "0.25"
+      let lines = try Probe("soak", folder.store, days).rest()
+      print("soak, \(days) days: \(lines.first ?? "nothing")")
+      #expect(lines.count == 1, "\(lines.dropFirst())")
+      var figures: [Substring: Int] = [:]
+      for pair in (lines.first ?? "").split(separator: " ") {
+        let parts = pair.split(separator: "=")
+        if parts.count == 2 { figures[parts[0]] = Int(parts[1]) }
+      }
+      #expect(figures["lost"] == 0)
+      #expect(figures["opened"] == 0)
+      #expect(figures["jumps"] == 9)
+      #expect((figures["faults"] ?? 0) > 0)
+      // What is left of a shorter run is still warming up.
+      if isTorture { #expect((figures["drift"] ?? .max) <= 1024) }
+    }
+  }
+}
