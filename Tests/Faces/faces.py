@@ -9,6 +9,7 @@ import copy
 import json
 import os
 import queue
+import signal
 import threading
 from pathlib import Path
 
@@ -101,6 +102,15 @@ class Client:
     def end(self, timeout=60):
         """Waits for the process to end by itself; its exit status, -9 when it was killed."""
         return self._child.process.wait(timeout)
+
+    def stopped(self):
+        """Waits until the process stands still."""
+        _, status = os.waitpid(self.process_id, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            raise AssertionError(f"the process ended instead: {self._child.tail()}")
+
+    def go_on(self):
+        os.kill(self.process_id, signal.SIGCONT)
 
     def close(self):
         self._child.stop()

@@ -1,10 +1,11 @@
-/* The world of a process under test, preloaded into it: its clock, and the moment of its death.
+/* The world of a process under test, preloaded into it: its clock, and a moment at which it dies or stands still.
  *
  *   WORLD_CLOCK=FILE   two int64 in it, mapped: nanoseconds added to CLOCK_BOOTTIME and to CLOCK_REALTIME. What threads
  *                      wait by, CLOCK_MONOTONIC, is left alone: to the process it looks as if the machine had slept.
  *   WORLD_KILL="before|after OPERATION SUFFIX COUNT"
  *                      SIGKILL at its COUNT-th flock, fsync, posix_fallocate or renameat of a path with that end;
  *                      `after` counts only what succeeded.
+ *   WORLD_STOP=…       SIGSTOP at the same.
  *   WORLD_TRACE=FILE   these operations as lines, for who looks for such a moment. */
 
 #define _GNU_SOURCE
@@ -26,12 +27,14 @@
 static _Atomic int64_t *offsets;
 static struct {
   char when[8], operation[24], suffix[64];
+  int signal;
   atomic_int left;
-} death;
+} moment;
 static int trace = -1;
 
 __attribute__((constructor)) static void begin(void) {
-  const char *path = getenv("WORLD_CLOCK"), *point = getenv("WORLD_KILL"), *lines = getenv("WORLD_TRACE");
+  const char *path = getenv("WORLD_CLOCK"), *lines = getenv("WORLD_TRACE");
+  const char *death = getenv("WORLD_KILL"), *point = death != NULL ? death : getenv("WORLD_STOP");
   int count = 0;
   if (path != NULL) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -40,19 +43,20 @@ __attribute__((constructor)) static void begin(void) {
     offsets = place;
     close(file);
   }
-  if (point != NULL && sscanf(point, "%7s %23s %63s %d", death.when, death.operation, death.suffix, &count) != 4)
+  if (point != NULL && sscanf(point, "%7s %23s %63s %d", moment.when, moment.operation, moment.suffix, &count) != 4)
     abort();
-  death.left = count;
+  moment.signal = death != NULL ? SIGKILL : SIGSTOP;
+  moment.left = count;
   if (lines != NULL) trace = open(lines, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
 static void reached(const char *when, const char *operation, const char *path) {
   int saved = errno;
   if (trace >= 0 && strcmp(when, "after") == 0) dprintf(trace, "%s %s\n", operation, path);
-  size_t length = strlen(path), end = strlen(death.suffix);
-  if (end > 0 && end <= length && strcmp(when, death.when) == 0 && strcmp(operation, death.operation) == 0 &&
-      strcmp(path + length - end, death.suffix) == 0 && atomic_fetch_sub(&death.left, 1) == 1)
-    kill(getpid(), SIGKILL);
+  size_t length = strlen(path), end = strlen(moment.suffix);
+  if (end > 0 && end <= length && strcmp(when, moment.when) == 0 && strcmp(operation, moment.operation) == 0 &&
+      strcmp(path + length - end, moment.suffix) == 0 && atomic_fetch_sub(&moment.left, 1) == 1)
+    raise(moment.signal); /* this thread, at once; the others follow */
   errno = saved;
 }
 

@@ -1,4 +1,4 @@
-"""The world of processes under test, from outside: what time it is there, and when one of them dies.
+"""The world of processes under test, from outside: what time it is there, and when one of them dies or stands still.
 
 `world.c` is preloaded into them; it says what the variables mean.
 """
@@ -46,3 +46,7 @@ class Clock:
     def dying(self, point):
         """The environment of a process that is killed there, as WORLD_KILL says it."""
         return {**self.environment, "WORLD_KILL": point}
+
+    def stopping(self, point):
+        """The environment of a process that stands still there until it is told to go on."""
+        return {**self.environment, "WORLD_STOP": point}

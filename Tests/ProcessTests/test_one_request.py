@@ -57,6 +57,23 @@ class OneRequest(ProcessCase):
             crowds.append(Asker(self.open(others[index % len(others)]), THREADS))
         self.rounds(crowds, ROUNDS // 10 if LONG else 5, "mixed")
 
+    def test_a_process_that_looked_before_another_one_renewed_does_not_renew_again(self):
+        """It has seen the old epoch, and gets the turn when the other's renewal is over."""
+        for face in FACES:
+            with self.subTest(face=face.name):
+                self.begin(30)
+                first = self.open(FACES[0])
+                self.sign_in(first)
+                late = self.open(face, self.clock.stopping("before flock .renew 1"))
+                self.clock.advance(LIFETIME)
+                self.sandbox.control("resetCounts")
+                pending = late.start("token.access", {})
+                late.stopped()
+                renewed = first.call("token.access")["accessToken"]
+                late.go_on()
+                self.assertEqual(pending.result()["accessToken"], renewed)
+                self.assertEqual(self.refreshes(), 1)
+
     # The sandbox takes a rotated token for 30 seconds more, as Okta does.
     def test_an_answer_that_is_lost_after_the_rotation_loses_nobody_when_the_provider_has_a_grace(self):
         self.sign_in(self.open(FACES[0]))

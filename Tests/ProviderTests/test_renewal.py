@@ -2,9 +2,10 @@
 
 import shutil
 
-from cases import Refused, on_each
+from cases import CUSTOM, Refused, on_each
 from glewlwyd_provider import Glewlwyd
 from processes import wait_until, workspace
+from world import Clock
 
 
 class ShortLived(Glewlwyd):
@@ -86,6 +87,76 @@ class Due:
 
     def letter(self, client):
         return client.call("registration.state", wait=True)["state"].get("letter")
+
+
+@on_each([ShortLived])
+class ReuseDetection:
+    """Glewlwyd takes a refresh token once, with no grace: the second time ends the session for everybody."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = Clock()
+
+    def open_within(self, environment):
+        client = self.face.within(environment).open(self.provider.configuration(CUSTOM), self.store)
+        self.addCleanup(client.close)
+        return client
+
+    def access(self, client):
+        return client.call("token.access")["outcome"]
+
+    def test_a_holder_killed_before_it_stored_what_was_rotated_costs_the_session_and_no_other(self):
+        """The token is kept for a minute, then signing in again is asked for."""
+        self.sign_in(self.open_within(self.clock.environment))
+        other = self.open(account="other")
+        self.sign_in(other)
+        dying = self.open_within(self.clock.dying("before renameat .record 2"))
+        self.clock.advance(2 * self.provider.whole_life)
+        with self.assertRaises(Refused):
+            dying.call("token.access")
+        self.assertEqual(dying.end(), -9)
+
+        heir = self.open_within(self.clock.environment)
+        sent = self.provider.token_requests()
+        # A bare 400 may mean less than a session's end: nothing is given up, and nothing is sent for a minute.
+        self.assertEqual([self.access(heir) for _ in range(20)], ["rejected"] * 20)
+        self.assertEqual(self.provider.token_requests(), sent + 1)
+        self.clock.advance(61, date=True)
+        self.assertEqual([self.access(heir) for _ in range(20)], ["reauthenticate"] * 20)
+        self.assertEqual(self.provider.token_requests(), sent + 2)
+
+        self.assertValid(self.refresh(other))
+        self.sign_in(heir)
+        self.assertValid(self.refresh(heir))
+
+    def test_a_holder_killed_in_any_other_window_costs_nothing(self):
+        windows = (
+            "after flock .renew 1", "before renameat .record 1", "after fsync /store 2", "after fsync /store 3",
+        )
+        self.sign_in(self.open_within(self.clock.environment))
+        for window in windows:
+            with self.subTest(window=window):
+                dying = self.open_within(self.clock.dying(window))
+                self.clock.advance(2 * self.provider.whole_life)
+                with self.assertRaises(Refused):
+                    dying.call("token.access")
+                self.assertEqual(dying.end(), -9)
+                heir = self.open_within(self.clock.environment)
+                self.assertEqual(self.access(heir), "valid")
+                heir.close()
+
+    def test_clients_that_race_never_send_a_token_twice(self):
+        clients = [self.open_within(self.clock.environment) for _ in range(4)]
+        self.sign_in(clients[0])
+        sent, rounds = self.provider.token_requests(), 10
+        for _ in range(rounds):
+            self.clock.advance(2 * self.provider.whole_life)
+            answers = [pending.result() for pending in [client.start("token.access", {}) for client in clients]]
+            for answer in answers:
+                self.assertValid(answer)
+            self.assertEqual(len({answer["accessToken"] for answer in answers}), 1)
+        self.assertEqual(self.provider.token_requests(), sent + rounds)
+        self.assertTrue(clients[0].call("identity.userinfo")["claims"]["sub"])
 
 
 class MayStop:

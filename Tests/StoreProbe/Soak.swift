@@ -75,6 +75,8 @@ struct Soak {
   private static let accounts = 10
   private static let lifetime: Int64 = 300
   private static let step: Int64 = 60
+  /// When both tries of a renewal lose their answers, the next one is a step later.
+  private static let grace: Int64 = 120
 
   private let clock = DeviceClock()
   private let provider: FakeProvider
@@ -97,7 +99,7 @@ struct Soak {
     transport = FlakyTransport(provider)
     provider.change {
       $0.lifetime = .integer(Self.lifetime)
-      $0.graceSeconds = 60
+      $0.graceSeconds = Self.grace
     }
     clients = try open()
     for (number, client) in clients.enumerated() {

@@ -1,5 +1,5 @@
 // A token endpoint on the wire that rotates refresh tokens and, while a fault is planned, answers as the fault says. It takes
-// the refresh token before the current one once more, as providers with a grace do; an older one ends the session.
+// the refresh token before the current one, too, as providers with a grace do; an older one ends the session.
 
 import EnrollCore
 import EnrollHost
@@ -22,6 +22,8 @@ struct ProviderFault: Sendable, CustomTestStringConvertible {
   var outcome: Outcome
   /// The transport's time limit has to pass.
   var isSlow = false
+  /// What comes is of no use but for its refresh token, and the provider takes no other: without grace.
+  var bringsRefreshToken = false
   var script: @Sendable (Visit) -> Void
 
   var testDescription: String { name }
@@ -78,6 +80,7 @@ final class MisbehavingProvider: Sendable {
     /// Of the current refresh token; the session has it to begin with.
     var generation = 1
     var isOver = false
+    var hasGrace = true
     var fault: ProviderFault?
     var visits = 0
   }
@@ -105,7 +108,12 @@ final class MisbehavingProvider: Sendable {
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// From now on; nil: it behaves.
-  func misbehave(_ fault: ProviderFault?) { state.withLock { $0.fault = fault } }
+  func misbehave(_ fault: ProviderFault?) {
+    state.withLock { state in
+      state.fault = fault
+      if let fault { state.hasGrace = !fault.bringsRefreshToken }
+    }
+  }
 
   static func refreshToken(_ generation: Int) -> String { "refresh-\(generation)" }
 
@@ -131,7 +139,8 @@ final class MisbehavingProvider: Sendable {
     let name = form.split(separator: "&").first { $0.hasPrefix("refresh_token=") }
     let given = name.flatMap { Int($0.split(separator: "-").last ?? "") } ?? 0
     let generation = state.withLock { state -> Int? in
-      guard given == state.generation || given == state.generation - 1, !state.isOver else {
+      let isLast = state.hasGrace && given == state.generation - 1
+      guard given == state.generation || isLast, !state.isOver else {
         state.isOver = true
         return nil
       }

@@ -37,6 +37,15 @@ extension ProviderFault {
     ProviderFault(name: name, outcome: outcome) { $0.answer(alter($0.process()).text) }
   }
 
+  /// The same where all of the answer but its refresh token is of no use (R30).
+  private static func rescued(
+    _ name: String, _ alter: @escaping @Sendable (TokenMembers) -> TokenMembers
+  ) -> ProviderFault {
+    var fault = altered(name, .trouble, alter)
+    fault.bringsRefreshToken = true
+    return fault
+  }
+
   /// The request takes effect, and its answer is written by hand.
   private static func written(
     _ name: String, _ outcome: Outcome, isSlow: Bool = false,
@@ -237,18 +246,18 @@ extension ProviderFault {
   ]
 
   private static let members: [ProviderFault] = [
-    altered("no access_token", .trouble) { $0.without("access_token") },
-    altered("an empty access_token", .trouble) { $0.with("access_token", "\"\"") },
-    altered("an access_token that is a number", .trouble) { $0.with("access_token", "7") },
-    altered("an access_token with a line break", .trouble) { $0.with("access_token", "\"a\\r\\nX: y\"") },
+    rescued("no access_token") { $0.without("access_token") },
+    rescued("an empty access_token") { $0.with("access_token", "\"\"") },
+    rescued("an access_token that is a number") { $0.with("access_token", "7") },
+    rescued("an access_token with a line break") { $0.with("access_token", "\"a\\r\\nX: y\"") },
     altered("an access_token with a NUL", .trouble) { $0.with("access_token", "\"a\\u0000b\"") },
-    altered("an access_token of 500 KB", .trouble) {
+    rescued("an access_token of 500 KB") {
       $0.with("access_token", "\"" + String(repeating: "a", count: 500_000) + "\"")
     },
-    altered("no token_type", .trouble) { $0.without("token_type") },
-    altered("token_type mac", .trouble) { $0.with("token_type", "\"mac\"") },
+    rescued("no token_type") { $0.without("token_type") },
+    rescued("token_type mac") { $0.with("token_type", "\"mac\"") },
     altered("token_type in other letters", .taken) { $0.with("token_type", "\"bEARER\"") },
-    altered("a token_type that is a number", .trouble) { $0.with("token_type", "1") },
+    rescued("a token_type that is a number") { $0.with("token_type", "1") },
     altered("no expires_in", .taken) { $0.without("expires_in") },
     altered("expires_in -1", .taken) { $0.with("expires_in", "-1") },
     altered("expires_in 0", .taken) { $0.with("expires_in", "0") },
