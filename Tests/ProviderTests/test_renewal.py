@@ -130,8 +130,9 @@ class ReuseDetection:
         self.assertValid(self.refresh(heir))
 
     def test_a_holder_killed_in_any_other_window_costs_nothing(self):
+        folder = self.store.name
         windows = (
-            "after flock .renew 1", "before renameat .record 1", "after fsync /store 2", "after fsync /store 3",
+            "after flock .renew 1", "before renameat .record 1", f"after fsync {folder} 2", f"after fsync {folder} 3"
         )
         self.sign_in(self.open_within(self.clock.environment))
         for window in windows:
