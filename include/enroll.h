@@ -385,8 +385,9 @@ typedef struct enroll_client_options {
   int32_t is_not_native;
   /** 1: calls that ask for the registration wait until enroll_platform_ready. */
   int32_t waits_for_platform;
-  /** Zero. */
-  int32_t reserved;
+  /** 1: tokens are renewed a little before they are due, whether anybody asks or not, until enroll_client_free. 0: the
+   *  first call that finds them due renews them. */
+  int32_t renews_in_background;
   /** What kind of device or page this is. It and the next four are facts as the host knows them, each optional, texts
    *  at most 256 bytes. */
   const char *platform_type;

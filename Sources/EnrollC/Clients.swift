@@ -19,6 +19,7 @@ extension ClientOptions {
       appVersion: try Self.fact(options.app_version, options.app_version_size, "app_version"),
       deviceID: try Self.fact(options.device_id, options.device_id_size, "device_id"))
     isPlatformReady = options.waits_for_platform == 0
+    renewsInBackground = options.renews_in_background != 0
     if let keys = try KeyPlan.read(options.keys) {
       if case .memory = store {
         throw EnrollError(.invalidArgument, "a store in memory has no keys, some came", field: "keys")

@@ -32,13 +32,15 @@ public struct EnrollClient: Sendable {
   ///   - account: its name in the store; at another issuer or for another client id it is another account.
   ///   - platform: what the host knows of the device.
   ///   - waitsForPlatform: calls that ask for the registration wait for ``platformReady()``.
+  ///   - renewsInBackground: tokens are renewed a little before they are due, whether anybody asks or not, until
+  ///     ``close()``. Otherwise the first call that finds them due renews them.
   ///   - transport: the host's own; nil for libcurl.
   ///   - clock: the host's own; nil for the system's.
   ///   - random: the host's own; nil for the system's.
   /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
   public init(
     configuration: Configuration, store: Store, keys: KeyPlan = .file, account: AccountName = .default,
-    platform: Platform = Platform(), waitsForPlatform: Bool = false,
+    platform: Platform = Platform(), waitsForPlatform: Bool = false, renewsInBackground: Bool = false,
     transport: (any Transport)? = nil, clock: (any Clock)? = nil, random: (any RandomSource)? = nil
   ) throws(EnrollError) {
     var options = ClientOptions(configuration: configuration, store: store.choice)
@@ -46,6 +48,7 @@ public struct EnrollClient: Sendable {
     options.account = account
     options.platform = platform
     options.isPlatformReady = !waitsForPlatform
+    options.renewsInBackground = renewsInBackground
     options.transport = transport
     options.clock = clock
     options.random = random

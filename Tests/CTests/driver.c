@@ -38,6 +38,7 @@ static enroll_status client_open(json_t *parameters, json_t **result) {
   options.account_size = account.size;
   options.is_not_native = json_is_false(json_object_get(platform, "native"));
   options.waits_for_platform = json_is_true(json_object_get(parameters, "waitForPlatform"));
+  options.renews_in_background = json_is_true(json_object_get(parameters, "renewInBackground"));
   options.platform_type = type.data;
   options.platform_type_size = type.size;
   options.app_version = version.data;

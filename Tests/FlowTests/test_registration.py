@@ -146,6 +146,14 @@ class Machine:
         self.assertEqual(self.assertValid(client)["accessToken"], "stand-in")
         self.assertRefused("illegalState", client, "registration.begin", kind="signIn")
 
+    def test_switched_on_a_renewal_in_the_background_comes_before_anybody_asks(self):
+        self.sandbox = self.own_sandbox("--access-lifetime", "8")
+        client = self.open(more={"renewInBackground": True})
+        self.sign_in(client)
+        wait_until(lambda: self.sandbox.control("counts")["refreshes"] == 1, "a renewal that nobody asked for")
+        self.assertValid(client)
+        self.assertEqual(self.sandbox.control("counts")["refreshes"], 1)
+
     def test_requests_wait_for_the_platform(self):
         client = self.open(more={"waitForPlatform": True})
         client.call("platform.ready")

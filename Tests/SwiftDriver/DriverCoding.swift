@@ -16,7 +16,8 @@ final class ClientBox: @unchecked Sendable {
       configuration: configuration, store: path == "memory" ? .memory : .directory(path),
       account: try AccountName(parameters["account"]?.string ?? "default"),
       platform: Platform(json: parameters["platform"]),
-      waitsForPlatform: parameters["waitForPlatform"]?.bool ?? false)
+      waitsForPlatform: parameters["waitForPlatform"]?.bool ?? false,
+      renewsInBackground: parameters["renewInBackground"]?.bool ?? false)
     lock.withLock { opened = client }
   }
 

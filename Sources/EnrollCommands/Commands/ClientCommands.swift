@@ -21,6 +21,11 @@ extension CommandTable {
           "waitForPlatform",
           Schema(.boolean, "Calls that ask for the registration wait until platform.ready."),
           default: .bool(false)),
+        .optional(
+          "renewInBackground",
+          Schema(
+            .boolean, "Tokens are renewed a little before they are due, whether anybody asks or not, until client.close."),
+          default: .bool(false)),
       ], gives: .object([.required("client", .clientHandle)])
     ) { call throws(EnrollError) in
       let session = try call.openSession()
@@ -35,6 +40,7 @@ extension CommandTable {
       if let account = call.text("account") { options.account = try AccountName(account) }
       if let facts = call.object("platform") { options.platform = Platform(facts) }
       options.isPlatformReady = !call.flag("waitForPlatform")
+      options.renewsInBackground = call.flag("renewInBackground")
       return .object([("client", .string(try session.add(try Client(options))))])
     },
     Command(

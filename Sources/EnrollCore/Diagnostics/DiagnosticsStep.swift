@@ -152,19 +152,20 @@ extension AccountRecord {
       ("hasProfile", .bool(profile != nil || provisionalProfile != nil)),
       ("registrationType", registrationType.map { .string($0) }),
       ("sessionEnded", sessionEnded.map { .string(PrintableText.bounded($0, maximumBytes: 512)) }),
-      (
-        "refusal",
-        refusal.map { refusal in
-          .object([
-            ("at", .integer(refusal.at.seconds)), ("httpStatus", .integer(Int64(refusal.httpStatus))),
-            ("oauthError", refusal.oauthError.map { .string($0) }),
-          ])
-        }
-      ),
+      ("refusal", refusal.map { $0.shown(at: moment) }),
       ("renewalBegan", renewalIntent.map { .integer($0.began.seconds) }),
       ("serverClockOffsetSeconds", serverClockOffsetSeconds.map { .integer($0) }),
       ("asksForLogin", .bool(asksForLogin)), ("pendingLogouts", .integer(Int64(logouts.count))),
       ("transactions", .array(transactions.map { $0.shown(at: moment) })),
+    ])
+  }
+}
+
+extension RenewalRefusal {
+  fileprivate func shown(at moment: Moment) -> JSON {
+    .object([
+      ("secondsToWait", .integer(max(0, pause.secondsLeft(at: moment)))),
+      ("httpStatus", .integer(Int64(httpStatus))), ("oauthError", oauthError.map { .string($0) }),
     ])
   }
 }

@@ -28,6 +28,8 @@ public final class Engine: Sendable {
     var check = CheckStanding.none
     /// The epoch of tokens that this process renewed: once they are checked, the state is C.
     var renewedEpoch: UInt64?
+    /// What a renewal brought and the disk would not take.
+    var unsaved: RenewedTokens?
     /// The renewal failure that was reported last; nil after a success.
     var reportedRenewal: EnrollError.Code?
     var nonces = DPoPNonces()

@@ -47,6 +47,7 @@ extension Engine {
       $0.patience = RenewalPatience()
       $0.check = .none
       $0.before = nil
+      $0.unsaved = nil
     }
     guard configuration.profileUpdateURI != nil else { return }
     _ = try? store.updateOutbox { outbox throws(EnrollError) in

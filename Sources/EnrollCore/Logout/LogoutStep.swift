@@ -55,8 +55,11 @@ extension Engine {
   /// - Returns: the tokens that are gone, the session's own first.
   private func eraseForLogout(forgettingTransactions: Bool = false) throws(EnrollError) -> [TokenSet] {
     var dropped: [TokenSet] = []
+    let unsaved = memory.withLock { $0.unsaved.map { [$0.tokens] } ?? [] }
     try store.update(account) { record throws(EnrollError) in
       dropped = [record.confirmed, record.provisional].compactMap { $0 }
+      // What could not be stored is the session's all the same.
+      if record.confirmed != nil { dropped += unsaved }
       record.eraseSession()
       record.asksForLogin = true
       if forgettingTransactions { record.transactions = [] } else { record.dismissOpenTransactions() }

@@ -63,7 +63,7 @@ extension Engine {
   }
 
   /// Another process changed the tokens meanwhile: renewed, or logged out.
-  private func overtaken() throws(EnrollError) -> RenewalResult {
+  func overtaken() throws(EnrollError) -> RenewalResult {
     guard let record = try store.read(account), record.confirmed != nil else {
       return .reauthenticate("nobody is signed in")
     }
@@ -75,12 +75,10 @@ extension Engine {
   }
 
   /// Patience that a failure before imposed: this process's, or a refusal that any process recorded.
-  private func barred(_ record: AccountRecord) -> RenewalResult? {
+  func barred(_ record: AccountRecord) -> RenewalResult? {
     let moment = clock.moment()
-    if let refusal = record.refusal, moment.wall.since(refusal.at) < Self.refusalPauseSeconds,
-      moment.wall.since(refusal.at) >= 0
-    {
-      return .rejected(refusal.error)
+    if let refusal = record.refusal, refusal.pause.band(at: moment) == .fresh {
+      return .rejected(refusal.error(at: moment))
     }
     return memory.withLock { memory in
       guard let wait = memory.patience.secondsToWait(at: moment), let error = memory.patience.lastError else {
@@ -95,6 +93,7 @@ extension Engine {
     guard let record = try store.read(account), record.tokenEpoch == epoch, let tokens = record.confirmed,
       let refreshToken = tokens.refreshToken
     else { return try overtaken() }
+    if let kept = try keepUnsaved(replacing: epoch) { return kept }
     let metadata: ProviderMetadata
     do throws(EnrollError) {
       metadata = try provider.metadata(cancellation: nil)
@@ -148,9 +147,15 @@ extension Engine {
       }
       switch RefreshAnswer(processing: http, binding: binding(tokens.dpopKey)) {
       case .tokens(let response):
-        return try keep(response, replacing: tokens, epoch: epoch, sent: sent, http: http)
+        return try keep(
+          RenewedTokens(
+            tokens: response.tokenSet(renewing: tokens, at: sent), epoch: epoch,
+            clockOffset: clockOffset(of: http, at: sent), bringsIDToken: response.idToken != nil))
       case .rotatedOnly(let rotated, let error):
-        try keepRotated(rotated, epoch: epoch)
+        // Of no use but for its refresh token, which the next try spends (R30).
+        var kept = tokens
+        kept.refreshToken = rotated
+        _ = try keep(RenewedTokens(tokens: kept, epoch: epoch, bringsIDToken: false))
         return .unavailable(error)
       case .invalidGrant(let error): return try ended(by: error, epoch: epoch)
       case .refused(let error): return try refused(by: error, epoch: epoch, sent: sent)
@@ -168,77 +173,6 @@ extension Engine {
     let delay = RetryPolicy.delayNanoseconds(
       attempt: attempt, retryAfterSeconds: trouble.retryAfterSeconds, jitter: jitter)
     clock.sleep(until: clock.instant().advanced(byNanoseconds: min(delay, 2_000_000_000)))
-  }
-
-  /// Stored first, judged afterwards (R30); after a logout meanwhile, revoked and not stored (R35).
-  private func keep(
-    _ response: TokenResponse, replacing old: TokenSet, epoch: UInt64, sent: Moment, http: HTTPResponse
-  ) throws(EnrollError) -> RenewalResult {
-    var tokens = response.tokenSet(renewing: old, at: sent)
-    tokens.isVerified = response.idToken == nil
-    var isOvertaken = false
-    let offset = clockOffset(of: http, at: sent)
-    try store.update(account) { record throws(EnrollError) in
-      guard record.tokenEpoch == epoch else {
-        isOvertaken = true
-        return
-      }
-      record.confirmed = tokens
-      record.tokenEpoch &+= 1
-      record.renewalIntent = nil
-      record.refusal = nil
-      record.serverClockOffsetSeconds = offset ?? record.serverClockOffsetSeconds
-    }
-    if isOvertaken {
-      revokeLater(tokens)
-      sendOutbox(cancellation: nil)
-      return try overtaken()
-    }
-    if response.idToken != nil { return try judge(tokens, epoch: epoch &+ 1) }
-    return .renewed
-  }
-
-  /// The answer was of no use but for its new refresh token, which replaces the old one all the same (R30). The next
-  /// try spends it.
-  private func keepRotated(_ refreshToken: Secret, epoch: UInt64) throws(EnrollError) {
-    try store.update(account) { record throws(EnrollError) in
-      guard record.tokenEpoch == epoch else { return }
-      record.confirmed?.refreshToken = refreshToken
-      record.renewalIntent = nil
-      record.tokenEpoch &+= 1
-    }
-  }
-
-  /// The id_token of a renewal must continue the session (R27). A mismatch makes the tokens unusable; keys that cannot
-  /// be had do not.
-  private func judge(_ tokens: TokenSet, epoch: UInt64) throws(EnrollError) -> RenewalResult {
-    guard let idToken = tokens.idToken else { return .renewed }
-    let record = try store.read(account)
-    do throws(EnrollError) {
-      let proven = try provider.verify(
-        idToken,
-        expecting: IDTokenExpectations(
-          issuer: configuration.issuer, clientID: configuration.clientID, accessToken: tokens.accessToken,
-          now: clock.wallTime() + (record?.serverClockOffsetSeconds ?? 0),
-          algorithms: configuration.idTokenAlgorithms, previous: tokens.identity),
-        cancellation: nil)
-      try store.update(account) { record throws(EnrollError) in
-        guard record.tokenEpoch == epoch else { return }
-        record.confirmed?.isVerified = true
-        record.confirmed?.identity = tokens.identity ?? proven.facts
-        record.profile = proven.claims
-      }
-      return .renewed
-    } catch {
-      guard error.code == .idTokenInvalid else { return .renewed }
-      let reason = "the renewed id_token does not continue the session: \(error.message)"
-      try store.update(account) { record throws(EnrollError) in
-        guard record.tokenEpoch == epoch else { return }
-        record.sessionEnded = reason
-        record.tokenEpoch &+= 1
-      }
-      return .reauthenticate(reason)
-    }
   }
 
   /// `invalid_grant` for the token that is current ends the session; the record is kept for diagnosis (R34).
@@ -259,84 +193,34 @@ extension Engine {
     -> RenewalResult
   {
     let refusal = RenewalRefusal(
-      at: sent.wall, httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError)
+      pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),
+      httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError)
     var isFinal = false
     try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
       record.renewalIntent = nil
-      if let before = record.refusal, before.isSame(as: refusal), !error.isOurConfiguration {
-        guard refusal.at.since(before.at) >= Self.refusalPauseSeconds else { return }
+      let isAgain = record.refusal.map { $0.isSame(as: refusal) } ?? false
+      switch record.refusal?.pause.band(at: sent) {
+      case .fresh where isAgain: return
+      case .expired where isAgain && !error.isOurConfiguration:
         isFinal = true
         record.sessionEnded = "refused twice: \(error.oauthError ?? "status \(refusal.httpStatus)")"
         record.tokenEpoch &+= 1
-      } else {
-        record.refusal = refusal
+      default: record.refusal = refusal
       }
     }
     return isFinal ? .reauthenticate(error.oauthError ?? "status \(refusal.httpStatus)") : .rejected(error)
   }
-
-  /// Patience, state machine and observers learn how it ended.
-  private func report(_ result: RenewalResult) throws(EnrollError) {
-    let moment = clock.moment()
-    let jitter = (try? random.bytes(1).first) ?? 0
-    let record = try store.read(account)
-    let isUsable = record?.confirmed?.isUsable(at: moment) ?? false
-    switch result {
-    case .renewed:
-      memory.withLock {
-        $0.patience.succeeded()
-        $0.reportedRenewal = nil
-        $0.renewedEpoch = record?.tokenEpoch
-      }
-      // C waits for the registration check where one is required.
-      if !requiresCheck { applyIfSession(.tokenRenewed) }
-      if let tokens = record?.confirmed { notify(.tokenRenewed(expiresAt: tokens.expiry.expiresAt)) }
-    case .unavailable(let error):
-      let isNew = memory.withLock { memory -> Bool in
-        guard memory.patience.secondsToWait(at: moment) == nil else { return false }
-        memory.patience.failed(error, at: moment, jitter: jitter)
-        return true
-      }
-      if isNew { failed(error, .wait, isUsable) }
-    case .rejected(let error): failed(error, .retry, isUsable)
-    case .reauthenticate(let reason):
-      if record?.confirmed == nil {
-        applyIfSession(.tokenMissing)
-      } else {
-        failed(EnrollError(.reauthenticate, "the session is over: \(reason)"), .registerAgain, isUsable)
-      }
-    }
-  }
-
-  private func failed(
-    _ error: EnrollError, _ remedy: RegistrationState.RenewalFailure.Remedy, _ isTokenUsable: Bool
-  ) {
-    applyIfSession(.renewalFailed(.init(error: error, remedy: remedy, isTokenUsable: isTokenUsable)))
-    notify(.tokenRenewalFailed(error))
-    // Who asks again within the pause hears of the same failure again; it is reported once.
-    let isNew = memory.withLock { memory -> Bool in
-      let isRepeated = memory.reportedRenewal == error.code || error.code == .rejected
-      guard memory.reportedRenewal == nil || !isRepeated else { return false }
-      memory.reportedRenewal = error.code
-      return true
-    }
-    if isNew { self.report(error) }
-  }
-
-  /// A renewal beside a transaction under way, or beside tokens that wait for confirmation, leaves the state alone.
-  private func applyIfSession(_ event: RegistrationEvent) {
-    _ = try? apply(event)
-  }
 }
 
 extension RenewalRefusal {
-  var error: EnrollError {
+  fileprivate func error(at moment: Moment) -> EnrollError {
     EnrollError(
-      .rejected, "the provider refused to renew a moment ago", httpStatus: httpStatus, oauthError: oauthError)
+      .rejected, "the provider refused to renew a moment ago", httpStatus: httpStatus, oauthError: oauthError,
+      retryAfterSeconds: pause.secondsLeft(at: moment))
   }
 
-  func isSame(as other: RenewalRefusal) -> Bool {
+  fileprivate func isSame(as other: RenewalRefusal) -> Bool {
     httpStatus == other.httpStatus && oauthError == other.oauthError
   }
 }

@@ -69,15 +69,15 @@ public struct RenewalIntent: Equatable, Sendable {
 
 /// A 4xx to a refresh that does not say `invalid_grant` (reliability.md).
 public struct RenewalRefusal: Equatable, Sendable {
-  /// When the server answered, by the device's clock.
-  public var at: UnixTime
+  /// While it is fresh nobody asks again; the same refusal once it is over ends the session.
+  public var pause: Expiry
   /// 400 to 499.
   public var httpStatus: Int
   /// The server's own error code; nil where it gave none.
   public var oauthError: String?
 
-  public init(at: UnixTime, httpStatus: Int, oauthError: String?) {
-    self.at = at
+  public init(pause: Expiry, httpStatus: Int, oauthError: String?) {
+    self.pause = pause
     self.httpStatus = httpStatus
     self.oauthError = oauthError
   }

@@ -99,7 +99,7 @@ extension RenewalIntent {
 extension RenewalRefusal {
   var json: JSON {
     var object = JSONObject()
-    object["at"] = .time(at)
+    object["pause"] = pause.json
     object["httpStatus"] = .integer(Int64(httpStatus))
     object["oauthError"] = oauthError.map { .string($0) }
     return .object(object)
@@ -107,7 +107,7 @@ extension RenewalRefusal {
 
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
-    at = try object.time("at")
+    pause = try Expiry(json: object.value("pause"), place + ".pause")
     httpStatus = Int(truncatingIfNeeded: try object.integer("httpStatus"))
     oauthError = try object.optionalString("oauthError")
     try object.end()

@@ -76,17 +76,24 @@ public struct Expiry: Equatable, Sendable {
   /// - Parameters:
   ///   - graceSeconds: how long before its end a token is due for renewal; at most half its life counts.
   ///   - minimumLifetimeSeconds: what the caller still needs; at most nine tenths of its life count.
-  public func band(at moment: Moment, graceSeconds: Int64, minimumLifetimeSeconds: Int64 = 0) -> Band {
+  public func band(at moment: Moment, graceSeconds: Int64 = 0, minimumLifetimeSeconds: Int64 = 0) -> Band {
     let left = secondsLeft(at: moment)
     if left <= 0 { return .expired }
+    if isDateUseless(at: moment) { return .due }
     return left > margin(graceSeconds, minimumLifetimeSeconds) ? .fresh : .due
+  }
+
+  /// More is left than there ever was: since the boot in which the token arrived, the date was set back.
+  private func isDateUseless(at moment: Moment) -> Bool {
+    moment.bootID != bootID && expiresAt.since(moment.wall) > lifetimeSeconds
   }
 
   /// The band `fresh`, told by the monotonic clock alone for as long as this process lives: no date is read any more.
   public func freshness(at moment: Moment, graceSeconds: Int64) -> Freshness {
     Freshness(
       deadline: moment.bootID == bootID
-        ? deadline : moment.instant.advanced(bySeconds: expiresAt.since(moment.wall)),
+        ? deadline
+        : moment.instant.advanced(bySeconds: isDateUseless(at: moment) ? 0 : expiresAt.since(moment.wall)),
       graceMargin: graceMargin(graceSeconds), largestMargin: largestMargin)
   }
 
@@ -95,7 +102,7 @@ public struct Expiry: Equatable, Sendable {
     max(graceMargin(graceSeconds), min(minimumLifetimeSeconds, largestMargin))
   }
 
-  private func graceMargin(_ graceSeconds: Int64) -> Int64 { min(graceSeconds, lifetimeSeconds / 2) }
+  func graceMargin(_ graceSeconds: Int64) -> Int64 { min(graceSeconds, lifetimeSeconds / 2) }
 
   private var largestMargin: Int64 { lifetimeSeconds - lifetimeSeconds / 10 }
 }

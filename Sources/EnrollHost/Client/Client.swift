@@ -24,6 +24,8 @@ public final class Client: Sendable {
   /// nil for a store that is no directory.
   let storePath: String?
   let storeKeys: KeyPlan
+  /// nil where the host did not switch it on.
+  private let background: BackgroundRenewal?
   private let fork = ForkGuard()
   private let readiness: Guarded<Readiness>
 
@@ -89,7 +91,22 @@ public final class Client: Sendable {
         return .failed(error)
       }
     }
+    guard options.renewsInBackground else {
+      background = nil
+      return
+    }
+    let background = BackgroundRenewal(
+      engine, clock: clock, timers: timers, pool: pool, jitter: (try? random.bytes(1).first) ?? 0
+    ) { [wishes, renewals] epoch, ended in
+      wishes.withLock { $0.add(epoch: epoch, isForced: false) }
+      renewals.join(deadline: .distantFuture) { _ in ended() }
+    }
+    self.background = background
+    _ = hub.add(background)
+    background.start()
   }
+
+  deinit { background?.stop() }
 
   private final class CacheKeeper: EngineObserver {
     private let tokens: TokenCache
@@ -101,6 +118,7 @@ public final class Client: Sendable {
   /// renewal under way runs to its end.
   public func close() {
     readiness.withLock { $0.isClosed = true }
+    background?.stop()
     for cancellation in loopbacks.withLock({ $0.removeAll() }) { cancellation.cancel() }
     tokens.forget()
     hub.announceChange()
@@ -114,6 +132,7 @@ public final class Client: Sendable {
       outbox.ending.cancel()
     }
     pool.drain()
+    engine.keepUnsaved()
     if let patience { timers.cancel(patience) }
   }
 

@@ -20,6 +20,8 @@ public struct ClientOptions: Sendable {
   public var platform = Platform()
   /// False where ``Client/platformReady()`` will be called: until then requests for the state wait.
   public var isPlatformReady = true
+  /// Tokens are renewed a little before they are due, whether anybody asks or not.
+  public var renewsInBackground = false
   /// nil: libcurl.
   public var transport: (any Transport)?
   /// nil: the system's.

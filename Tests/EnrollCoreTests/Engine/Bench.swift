@@ -40,11 +40,11 @@ struct Bench {
   }
 
   /// A process: another engine over the same store.
-  func engine(account: AccountName = .default) -> Engine {
+  func engine(account: AccountName = .default, store other: (any TokenStore)? = nil) -> Engine {
     Engine(
       configuration: configuration, account: account,
       platform: Platform(type: "android", width: 1080, height: 2400, appVersion: "7.1", deviceID: "device-9"),
-      transport: provider, store: store,
+      transport: provider, store: other ?? store,
       clock: clock, random: SystemRandomSource(), observer: seen, exclusion: { Mutex() })
   }
 

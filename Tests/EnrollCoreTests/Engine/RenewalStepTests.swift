@@ -144,6 +144,24 @@ struct RenewalStepTests {
     #expect(bench.provider.count(.token) == 3)
   }
 
+  @Test("a date that is set makes of one refusal neither a hot loop nor an end", arguments: [-86_400, 86_400])
+  func refusedAndDateSet(by seconds: Int64) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    expired(bench)
+    bench.provider.next(.token, .status(400), .status(400))
+    guard case .rejected = try engine.access() else { throw Unexpected(what: "no refusal") }
+    bench.clock.setWall(bench.clock.wallTime().seconds + seconds)
+    for _ in 1...3 { guard case .rejected = try engine.access() else { throw Unexpected(what: "asked") } }
+    bench.clock.reboot(bootID: "boot-2")
+    bench.clock.setWall(0)
+    for _ in 1...3 {
+      if case .reauthenticate = try engine.access() { throw Unexpected(what: "ended") }
+    }
+    #expect(try bench.record.sessionEnded == nil)
+    #expect(bench.provider.count(.token) == 3)
+  }
+
   @Test(
     "a refusal of the client, not of its token, never ends the session",
     arguments: ["invalid_client", "unauthorized_client"])
@@ -290,6 +308,23 @@ struct RenewalStepTests {
     bench.clock.reboot(bootID: "boot-2")
     _ = try bench.engine().token()
     #expect(bench.provider.count(.token) <= 2)
+    // What was got since ends by the clock of this boot.
+    expired(bench)
+    let asked = bench.provider.count(.token)
+    _ = try bench.engine().token()
+    #expect(bench.provider.count(.token) == asked + 1)
+  }
+
+  @Test("a date from before the token, after a reboot, does not make it live for years")
+  func dateLost() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    bench.clock.reboot(bootID: "boot-2")
+    bench.clock.setWall(0)
+    #expect(try bench.engine().token() == "access-3")
+    #expect(try bench.engine().token() == "access-3")
+    bench.clock.advance(seconds: 3550)
+    #expect(try bench.engine().token() == "access-4")
   }
 
   @Test("without a refresh token a session ends with its access token")

@@ -52,7 +52,7 @@ enum Sample {
     record.renewalIntent = RenewalIntent(
       attempt: "attempt", tokenEpoch: 7, refreshTokenHash: "hash", bootID: "boot-7",
       began: UnixTime(seconds: 1))
-    record.refusal = RenewalRefusal(at: UnixTime(seconds: 2), httpStatus: 418, oauthError: "odd")
+    record.refusal = RenewalRefusal(pause: expiry, httpStatus: 418, oauthError: "odd")
     record.sessionEnded = "invalid_grant"
     record.serverClockOffsetSeconds = -3600
     record.asksForLogin = true

@@ -20,7 +20,8 @@ private struct Stage {
   }
 
   func client(
-    isPlatformReady: Bool = true, requiresConfirmation: Bool = false, hasBackEnd: Bool = false
+    isPlatformReady: Bool = true, requiresConfirmation: Bool = false, hasBackEnd: Bool = false,
+    renewsInBackground: Bool = false
   ) throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
@@ -31,11 +32,12 @@ private struct Stage {
     options.transport = provider
     options.clock = clock
     options.isPlatformReady = isPlatformReady
+    options.renewsInBackground = renewsInBackground
     return try Client(options)
   }
 
-  func signedIn() throws -> Client {
-    let client = try client()
+  func signedIn(renewsInBackground: Bool = false) throws -> Client {
+    let client = try client(renewsInBackground: renewsInBackground)
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     guard case .openURL(let url) = begun.action else { throw EnrollError(.internal, "no URL") }
     _ = try client.resume(provider.signIn(at: url), until: .distantFuture, cancellation: nil)
@@ -67,8 +69,42 @@ private func code(_ body: () throws -> Void) -> EnrollError.Code? {
   return nil
 }
 
-@Suite("The client: threads, deadlines, loopback")
+/// Waits for renewals.
+private final class RenewalWatch: EngineObserver {
+  let renewed = Event()
+  func observe(_ notification: EnrollEvent) {
+    if case .tokenRenewed = notification { renewed.set() }
+  }
+}
+
+@Suite("The client: threads, deadlines, loopback", .timeLimit(.minutes(5)))
 struct ClientTests {
+  @Test("switched on, a renewal in the background comes before anybody asks, until the client is closed")
+  func background() async throws {
+    try await aside {
+      let stage = try Stage()
+      let client = try stage.signedIn(renewsInBackground: true)
+      for count in 2...3 {
+        let watch = RenewalWatch()
+        let ticket = client.observe(watch)
+        stage.clock.advance(seconds: 3600 - 61)
+        // Two renewals are some seconds apart, whatever happens; this clock stands still.
+        let clock = SystemClock()
+        while !watch.renewed.wait(until: clock.instant().advanced(bySeconds: 1), by: clock) {
+          stage.clock.advance(seconds: 10)
+        }
+        client.stopObserving(ticket)
+        #expect(stage.provider.count(.token) == count)
+      }
+      // Nobody waits now: the token is there.
+      #expect(try client.now().token().value.reveal() == "access-4")
+      client.close()
+      stage.clock.advance(seconds: 7200)
+      client.drain()
+      #expect(stage.provider.count(.token) == 3)
+    }
+  }
+
   @Test("64 threads that ask for a due token cause one request, and all get the same")
   func oneRequest() throws {
     let stage = try Stage()

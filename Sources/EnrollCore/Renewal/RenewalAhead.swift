@@ -1,0 +1,50 @@
+// Renewal ahead of need (flows.md §8): when a renewal that nobody waits for is next of use.
+
+extension Engine {
+  /// What a renewal in the background has to do now.
+  public enum RenewalPlan: Equatable, Sendable {
+    /// There is nothing that could be renewed, until something changes.
+    case nothing
+    /// Too early, or barred by a failure: look again then.
+    case wait(until: Instant)
+    /// Run ``renew(epochs:forced:)``.
+    case renew(epoch: UInt64)
+  }
+
+  /// - Parameter jitter: one random byte, the same for the life of these tokens: processes that share them do not all
+  ///   come at once, and neither do devices.
+  /// - Throws: store errors.
+  public func planRenewal(jitter: UInt8) throws(EnrollError) -> RenewalPlan {
+    // Tokens that wait for confirmation are nobody's to renew.
+    guard let record = try store.read(account), record.confirmed != nil, case .live(_, let tokens) = try session(),
+      tokens.refreshToken != nil
+    else { return .nothing }
+    let moment = clock.moment()
+    if let barred = barred(record) {
+      return .wait(until: moment.instant.advanced(bySeconds: barred.error?.retryAfterSeconds ?? 1))
+    }
+    let early = tokens.expiry.secondsUntilAhead(
+      at: moment, graceSeconds: configuration.graceSeconds, jitter: jitter)
+    return early > 0
+      ? .wait(until: moment.instant.advanced(bySeconds: early)) : .renew(epoch: record.tokenEpoch)
+  }
+}
+
+extension Expiry {
+  /// Seconds until a renewal ahead of need: the token is not due yet then, and has up to a tenth of its life, five
+  /// minutes at most, until it is. 0 or less: now.
+  func secondsUntilAhead(at moment: Moment, graceSeconds: Int64, jitter: UInt8) -> Int64 {
+    guard band(at: moment, graceSeconds: graceSeconds) == .fresh else { return 0 }
+    let spread = min(lifetimeSeconds / 10, 300)
+    return secondsLeft(at: moment) - graceMargin(graceSeconds) - spread * (Int64(jitter) + 1) / 256 - 1
+  }
+}
+
+extension RenewalResult {
+  fileprivate var error: EnrollError? {
+    switch self {
+    case .unavailable(let error), .rejected(let error): error
+    case .renewed, .reauthenticate: nil
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// Renewal ahead of need, where the host switched it on (flows.md §8): its calls then find a fresh token and wait for
+// nobody. One timer per client; whatever it begins is the same renewal that callers share.
+
+import EnrollCore
+
+/// Plans the next renewal after every event, and begins it when its time has come.
+final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
+  // Unchecked: `plan` is only touched with its lock held.
+
+  /// Begins a renewal, or joins the one under way; calls back when it has ended.
+  typealias Renew = @Sendable (_ epoch: UInt64, _ ended: @escaping @Sendable () -> Void) -> Void
+
+  /// However short tokens live, and whatever fails: this far apart at least.
+  private static let pauseSeconds: Int64 = 10
+  /// How long there may be nothing to do before the store is looked at again: another process may have signed in.
+  private static let idleSeconds: Int64 = 60
+
+  private struct Plan {
+    var timer: UInt64?
+    var isStopped = false
+    var notBefore = Instant(nanoseconds: .min)
+  }
+
+  private let engine: Engine
+  private let clock: any Clock
+  private let timers: TimerQueue
+  private let pool: WorkerPool
+  private let jitter: UInt8
+  private let renew: Renew
+  private let plan = Guarded(Plan(), by: Mutex())
+
+  init(
+    _ engine: Engine, clock: any Clock, timers: TimerQueue, pool: WorkerPool, jitter: UInt8,
+    renew: @escaping Renew
+  ) {
+    self.engine = engine
+    self.clock = clock
+    self.timers = timers
+    self.pool = pool
+    self.jitter = jitter
+    self.renew = renew
+  }
+
+  /// Looks at the store, on a thread of the pool, and plans from what it finds.
+  func start() {
+    if !pool.submit({ self.lookAgain() }) { wake(at: clock.instant().advanced(bySeconds: Self.idleSeconds)) }
+  }
+
+  /// No renewal is begun any more; one that was begun goes on.
+  func stop() {
+    let timer = plan.withLock { plan -> UInt64? in
+      defer { plan.timer = nil }
+      plan.isStopped = true
+      return plan.timer
+    }
+    if let timer { timers.cancel(timer) }
+  }
+
+  func observe(_ notification: EnrollEvent) {
+    switch notification {
+    case .registrationChanged, .tokenRenewed: start()
+    case .registrationSettled, .tokenRenewalFailed, .logoutFinished, .errorReported: break
+    }
+  }
+
+  private func lookAgain() {
+    let later = clock.instant().advanced(bySeconds: Self.idleSeconds)
+    do throws(EnrollError) {
+      switch try engine.planRenewal(jitter: jitter) {
+      case .nothing: wake(at: later)
+      case .wait(let until): wake(at: until)
+      case .renew(let epoch): begin(epoch)
+      }
+    } catch {
+      wake(at: later)
+    }
+  }
+
+  private func begin(_ epoch: UInt64) {
+    let now = clock.instant()
+    let (begins, notBefore) = plan.withLock { plan in
+      guard !plan.isStopped, plan.notBefore <= now else { return (false, plan.notBefore) }
+      plan.notBefore = now.advanced(bySeconds: Self.pauseSeconds)
+      return (true, plan.notBefore)
+    }
+    if begins { renew(epoch) { self.start() } } else { wake(at: notBefore) }
+  }
+
+  /// One timer at a time: the last word counts.
+  private func wake(at instant: Instant) {
+    let old = plan.withLock { plan -> UInt64? in
+      let old = plan.timer
+      plan.timer = plan.isStopped ? nil : timers.run(at: instant) { self.start() }
+      return old
+    }
+    if let old { timers.cancel(old) }
+  }
+}

@@ -1,0 +1,72 @@
+import EnrollCore
+import EnrollTesting
+import Testing
+
+@Suite("Renewal ahead of need (flows.md §8)")
+struct RenewalAheadTests {
+  private let bench: Bench
+  private let engine: Engine
+
+  init() throws {
+    bench = try Bench()
+    engine = try bench.signedIn()
+  }
+
+  private func secondsToWait(jitter: UInt8 = 0) throws -> Int64? {
+    guard case .wait(let until) = try engine.planRenewal(jitter: jitter) else { return nil }
+    return until.since(bench.clock.instant()) / 1_000_000_000
+  }
+
+  @Test("before the token is due, spread over up to five minutes", arguments: [UInt8(0), 127, 255])
+  func early(jitter: UInt8) throws {
+    let wait = try #require(try secondsToWait(jitter: jitter))
+    // Of 3600 seconds less the grace period of 60.
+    #expect(wait >= 3239 && wait <= 3538)
+    bench.clock.advance(seconds: wait - 1)
+    #expect(try secondsToWait(jitter: jitter) == 1)
+    bench.clock.advance(seconds: 1)
+    #expect(try engine.planRenewal(jitter: jitter) == .renew(epoch: bench.record.tokenEpoch))
+    guard case .fresh = try engine.decideAccess(minimumLifetimeSeconds: 0) else {
+      throw Unexpected(what: "a caller would have to wait")
+    }
+  }
+
+  @Test("different devices come at different times")
+  func spread() throws {
+    #expect(try secondsToWait(jitter: 0) != secondsToWait(jitter: 255))
+  }
+
+  @Test("a due token is renewed at once, and so is one whose date makes no sense any more")
+  func due() throws {
+    bench.clock.reboot(bootID: "boot-2")
+    bench.clock.setWall(0)
+    #expect(try engine.planRenewal(jitter: 0) == .renew(epoch: bench.record.tokenEpoch))
+  }
+
+  @Test("a failure is waited for (R33)")
+  func barred() throws {
+    bench.clock.advance(seconds: 3550)
+    bench.provider.next(.token, .status(503, headers: [HTTPHeader("Retry-After", "120")]))
+    _ = try engine.access()
+    let wait = try #require(try secondsToWait())
+    #expect(wait >= 118 && wait <= 140)
+
+    bench.clock.advance(seconds: 200)
+    bench.provider.next(.token, .status(400))
+    _ = try engine.access()
+    #expect(try secondsToWait() == 60)
+  }
+
+  @Test("without a session, or without a refresh token, there is nothing to do")
+  func nothing() throws {
+    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+    #expect(try engine.planRenewal(jitter: 0) == .nothing)
+
+    let other = try Bench()
+    other.provider.change { $0.givesRefreshToken = false }
+    #expect(try other.signedIn().planRenewal(jitter: 0) == .nothing)
+
+    let third = try Bench(requiresConfirmation: true)
+    #expect(try third.signedIn().planRenewal(jitter: 0) == .nothing)
+  }
+}

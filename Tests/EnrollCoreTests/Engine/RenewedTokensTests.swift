@@ -1,0 +1,104 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+import Testing
+
+@Suite("Tokens that the disk refuses (R30)")
+struct RenewedTokensTests {
+  private let bench: Bench
+  private let disk: FussyStore
+  private let engine: Engine
+
+  /// Somebody is signed in, and the token is due. The provider takes each refresh token once.
+  init() throws {
+    bench = try Bench()
+    disk = FussyStore(bench.store)
+    _ = try bench.signedIn()
+    engine = bench.engine(store: disk)
+    bench.clock.advance(seconds: 3550)
+  }
+
+  /// The answer comes, and then the disk refuses for longer than a renewal is stubborn.
+  private func leaveUnsaved() throws {
+    bench.provider.next(.token, .during { disk.refuse(.before, times: 100) })
+    #expect(code { _ = try engine.access() } == .storeIO)
+    #expect(bench.provider.count(.token) == 2)
+    #expect(disk.left < 99, "it was tried more than once")
+    disk.refuse(.before, times: 0)
+  }
+
+  @Test("a disk that refuses for a moment costs nothing")
+  func moment() throws {
+    bench.provider.next(.token, .during { disk.refuse(.before, times: 3) })
+    #expect(try engine.token() == "access-3")
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+    #expect(bench.provider.count(.token) == 2)
+  }
+
+  @Test("what it refused for longer is stored by the next renewal, before anything is sent")
+  func later() throws {
+    try leaveUnsaved()
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-2"))
+    #expect(try engine.token() == "access-3")
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+    #expect(try bench.record.renewalIntent == nil)
+    #expect(bench.provider.count(.token) == 2)
+  }
+
+  @Test("a refresh token that came without a useful access token is stored later, too")
+  func rotatedOnly() throws {
+    bench.provider.next(.token, .status(200, body: #"{"token_type":"Bearer","refresh_token":"rescued"}"#))
+    // The intent is written, what follows is not.
+    disk.refuse(.before, times: 100, after: 1)
+    #expect(code { _ = try engine.access() } == .storeIO)
+    disk.refuse(.before, times: 0)
+    _ = try engine.access()
+    #expect(try bench.record.confirmed?.refreshToken == Secret("rescued"))
+  }
+
+  @Test("a save that failed in its last step is not taken for somebody else's")
+  func tookPlace() throws {
+    bench.provider.next(.token, .during { disk.refuse(.after, times: 1) })
+    #expect(try engine.token() == "access-3")
+    #expect(bench.provider.revoked.isEmpty)
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+  }
+
+  @Test("the end of the process is the last chance")
+  func end() throws {
+    try leaveUnsaved()
+    engine.keepUnsaved()
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+  }
+
+  @Test("a logout takes them along")
+  func logout() throws {
+    try leaveUnsaved()
+    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    #expect(bench.provider.revoked.contains("refresh-3"))
+    engine.keepUnsaved()
+    #expect(try !bench.record.hasTokens)
+  }
+
+  @Test("after a logout in another process they are revoked, not stored (R35)")
+  func logoutElsewhere() throws {
+    try leaveUnsaved()
+    _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
+    engine.keepUnsaved()
+    #expect(try !bench.record.hasTokens)
+    #expect(bench.provider.revoked.contains("refresh-3"))
+  }
+
+  @Test("tokens that another process got meanwhile stay, and nothing is revoked that may take them along")
+  func renewedElsewhere() throws {
+    try leaveUnsaved()
+    let other = bench.engine()
+    _ = try other.resume(
+      bench.provider.signIn(at: try other.begin(SignInOptions(), cancellation: nil).url), cancellation: nil)
+    let theirs = try other.token()
+    engine.keepUnsaved()
+    #expect(try engine.token() == theirs)
+    #expect(!bench.provider.revoked.contains("refresh-3"))
+  }
+}
