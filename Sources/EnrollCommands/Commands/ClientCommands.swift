@@ -24,7 +24,9 @@ extension CommandTable {
         .optional(
           "renewInBackground",
           Schema(
-            .boolean, "Tokens are renewed a little before they are due, whether anybody asks or not, until client.close."),
+            .boolean,
+            "Tokens are renewed a little before they are due, whether anybody asks or not, until client.close."
+          ),
           default: .bool(false)),
       ], gives: .object([.required("client", .clientHandle)])
     ) { call throws(EnrollError) in

@@ -16,7 +16,8 @@ extension Engine {
   /// - Throws: store errors.
   public func planRenewal(jitter: UInt8) throws(EnrollError) -> RenewalPlan {
     // Tokens that wait for confirmation are nobody's to renew.
-    guard let record = try store.read(account), record.confirmed != nil, case .live(_, let tokens) = try session(),
+    guard let record = try store.read(account), record.confirmed != nil,
+      case .live(_, let tokens) = try session(),
       tokens.refreshToken != nil
     else { return .nothing }
     let moment = clock.moment()

@@ -144,7 +144,8 @@ struct RenewalStepTests {
     #expect(bench.provider.count(.token) == 3)
   }
 
-  @Test("a date that is set makes of one refusal neither a hot loop nor an end", arguments: [-86_400, 86_400])
+  @Test(
+    "a date that is set makes of one refusal neither a hot loop nor an end", arguments: [-86_400, 86_400])
   func refusedAndDateSet(by seconds: Int64) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
