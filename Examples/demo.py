@@ -201,7 +201,8 @@ class Person:
             subprocess.Popen([opener, url], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
         else:
-            step("your turn", f"open this in a browser on this computer: {task}\n{url}")
+            step("your turn", f"open this in a browser on this computer: {task}\n{url}\n"
+                              "Ctrl-C stops; make demo AUTO=1 needs no browser")
 
 
 class Robot:

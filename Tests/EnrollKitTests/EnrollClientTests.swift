@@ -1,5 +1,6 @@
 import EnrollKit
 import EnrollTesting
+import Foundation
 import Testing
 
 @Suite("The Swift face")
@@ -70,6 +71,12 @@ struct EnrollClientTests {
     waiting.cancel()
     let result = await waiting.result
     #expect(throws: EnrollError.self) { try result.get() }
+  }
+
+  @Test("Foundation shows an error's own words")
+  func localized() {
+    let error: any Error = EnrollError(.network, "no connection")
+    #expect(error.localizedDescription == "network: no connection")
   }
 
   @Test("errors are typed, and say who is to blame")

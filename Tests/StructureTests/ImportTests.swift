@@ -33,7 +33,7 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
   ),
   (
     "EnrollKit", "what Swift programs import: async at the edge only",
-    ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"]
+    ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "FoundationEssentials", "Foundation"]
   ),
   (
     "EnrollTesting", "the test kit for hosts",

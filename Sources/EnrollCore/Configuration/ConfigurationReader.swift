@@ -17,7 +17,8 @@ struct ConfigurationReader {
     for member in object.members {
       guard let key = keys.first(where: { $0.isSpelt(member.key) }) else {
         throw ConfigurationReader.refusal(
-          ConfigurationReader.join(path, ConfigurationReader.shown(member.key)), "unknown key")
+          ConfigurationReader.join(path, ConfigurationReader.shown(member.key)),
+          "unknown key\(ConfigurationReader.guess(member.key, keys))")
       }
       let field = ConfigurationReader.join(path, key.name)
       guard members[key.name] == nil else {
@@ -106,6 +107,20 @@ extension ConfigurationReader {
 
   private static func shownValue(_ value: JSON) -> String {
     value.string.map(shown) ?? value.kind
+  }
+
+  /// What a misspelt key was meant to be, if one of them is near enough.
+  private static func guess(_ text: String, _ keys: [ConfigurationKey]) -> String {
+    var best: (name: String, distance: Int)?
+    for key in keys {
+      for spelling in [key.name] + key.otherSpellings {
+        let distance = EditDistance.between(text, spelling)
+        if distance <= spelling.utf8.count / 3, distance < best?.distance ?? .max {
+          best = (spelling, distance)
+        }
+      }
+    }
+    return best.map { "; perhaps \($0.name) was meant" } ?? ""
   }
 
   /// A host's word in an error text: printable ASCII, cut short.

@@ -7,14 +7,21 @@ struct DiscoveryDocument {
   private let object: JSONObject
   private let allowsLoopbackHTTP: Bool
 
-  /// - Throws: `.server` for 5xx, 429 and 408; `.responseInvalid` for another status and for what is not JSON.
-  init(_ response: HTTPResponse, allowsLoopbackHTTP: Bool) throws(EnrollError) {
+  /// - Throws: `.server` for 5xx, 429 and 408; `.responseInvalid` for another status, with the configured issuer, and for
+  ///   what is not JSON.
+  init(_ response: HTTPResponse, configuration: Configuration) throws(EnrollError) {
     let status = response.status
     guard status == 200 else {
-      let isTrouble = status == 408 || status == 429 || status >= 500
+      if status == 408 || status == 429 || status >= 500 {
+        throw EnrollError(
+          .server, "the discovery document was expected, status \(status) came", httpStatus: status,
+          retryAfterSeconds: RetryAfter.seconds(of: response))
+      }
       throw EnrollError(
-        isTrouble ? .server : .responseInvalid, "the discovery document was expected, status \(status) came",
-        httpStatus: status, retryAfterSeconds: isTrouble ? RetryAfter.seconds(of: response) : nil)
+        .responseInvalid,
+        "the discovery document of \(PrintableText.bounded(configuration.issuer, maximumBytes: 200)) was expected "
+          + "below it at \(ProviderMetadata.wellKnownPath), status \(status) came: is that the issuer?",
+        field: "issuer", httpStatus: status)
     }
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
@@ -23,7 +30,7 @@ struct DiscoveryDocument {
     } catch {
       throw EnrollError(.responseInvalid, "the discovery document must be a JSON object: \(error.message)")
     }
-    self.allowsLoopbackHTTP = allowsLoopbackHTTP
+    allowsLoopbackHTTP = configuration.allowsLoopbackHTTP
   }
 
   func text(_ name: String) throws(EnrollError) -> String {

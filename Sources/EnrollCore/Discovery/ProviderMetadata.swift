@@ -64,7 +64,7 @@ extension ProviderMetadata {
   /// - Throws: `.issuerMismatch` (R18); `.responseInvalid` when it is not JSON, an endpoint is missing or not
   ///   acceptable (R19), `field` names it; `.unsupported` without PKCE S256 (R13); `.server` for 5xx and 429.
   public init(processing response: HTTPResponse, configuration: Configuration) throws(EnrollError) {
-    let document = try DiscoveryDocument(response, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+    let document = try DiscoveryDocument(response, configuration: configuration)
     let issuer = try document.text("issuer")
     guard ASCII.equals(issuer, configuration.issuer) else {
       throw EnrollError(

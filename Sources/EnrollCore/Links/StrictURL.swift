@@ -64,6 +64,11 @@ extension StrictURL {
 
   public var hostText: String? { host.map { text($0) } }
 
+  /// Scheme, host and, where it is given, port: all that an error may show (R40).
+  package var shownOrigin: String {
+    text(scheme) + "://" + (hostText ?? "") + (port.map { ":\($0)" } ?? "")
+  }
+
   /// `localhost`, `127.0.0.0/8` or `[::1]`.
   public var isLoopback: Bool {
     host.map { kind != .privateScheme && HostText.isLoopback(bytes.span, $0) } ?? false

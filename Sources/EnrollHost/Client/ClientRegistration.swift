@@ -118,9 +118,24 @@ extension Client {
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
   /// thread, or by another process. For a device transaction it asks the provider, as often as that allows.
-  /// - Throws: `.notFound` for an unknown transaction, `.transactionExpired`, what made it fail, `.deadlineExceeded`.
+  /// - Throws: `.notFound` for an unknown transaction, `.transactionExpired`, what made it fail; `.deadlineExceeded`: the
+  ///   transaction goes on waiting.
   public func awaitTransaction(
     _ transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
+    do throws(EnrollError) {
+      return try settledState(of: transactionID, until: deadline, cancellation: cancellation)
+    } catch {
+      guard error.code == .deadlineExceeded else { throw error }
+      throw EnrollError(
+        .deadlineExceeded,
+        "the deadline passed before the user came back; the transaction waits on, and can be awaited again or cancelled"
+      )
+    }
+  }
+
+  private func settledState(
+    of transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     var state: RegistrationState?

@@ -67,7 +67,9 @@ final class StoreFolder: Sendable {
     } catch {
       if error.number == ENOENT {
         throw EnrollError(
-          .storeRefused, "the folder that should hold it does not exist", field: "store")
+          .storeRefused,
+          "the folder that should hold \(PrintableText.bounded(path, maximumBytes: 300)) does not exist",
+          field: "store")
       }
       if error.number == ENOTDIR || error.number == ELOOP || error.number == EEXIST {
         throw EnrollError(

@@ -9,7 +9,7 @@ struct RequestTarget: Equatable {
   let isPlain: Bool
   /// The host is a loopback address or `localhost`: never through a proxy.
   let isLoopback: Bool
-  /// Scheme and host, all that an error may show (R40).
+  /// Scheme, host and port, all that an error may show (R40).
   let display: String
 
   /// - Throws: `.invalidArgument` naming the rule that the URL breaks; its path and query are not repeated.
@@ -17,7 +17,7 @@ struct RequestTarget: Equatable {
     let url: StrictURL
     do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw Self.refused(error.text) }
     guard !url.hadFragment else { throw Self.refused("a fragment is not allowed") }
-    display = url.text(url.scheme) + "://" + (url.hostText ?? "")
+    display = url.shownOrigin
     switch url.kind {
     case .https: isPlain = false
     case .loopbackHTTP:

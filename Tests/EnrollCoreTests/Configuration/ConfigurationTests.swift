@@ -200,6 +200,22 @@ struct ConfigurationTests {
     ("errorReportUri", .string("com.example.app:/x"), "errorReportUri"),
   ]
 
+  @Test(
+    "a misspelt key is told which one was meant, where one is near",
+    arguments: [
+      ("redirectUrl", "redirectUri"), ("redirect_url", "redirect_uri"), ("clientID", "clientId"),
+      ("client-id", "clientId"), ("isuer", "issuer"), ("Scopes", "scopes"), ("grace", nil), ("colour", nil),
+      (String(repeating: "redirectUri", count: 50), nil),
+    ])
+  func misspelt(key: String, meant: String?) throws {
+    let json = JSON.object([("issuer", .string("https://id.example")), (key, .string("x"))])
+    let error = refusal { try Configuration(json: json) }
+    #expect(error?.code == .configuration)
+    #expect(
+      (error?.message.contains("perhaps \(meant ?? "") was meant") ?? false) == (meant != nil),
+      "\(error?.message ?? "accepted")")
+  }
+
   @Test("a value that breaks a rule is refused by its key", arguments: refused)
   func values(key: String, value: JSON, field: String) {
     let error = refusal { try read([(key, value)]) }

@@ -145,7 +145,10 @@ struct ProviderMetadataTests {
     func error(_ response: HTTPResponse) -> EnrollError? {
       refusal { try ProviderMetadata(processing: response, configuration: configuration) }
     }
-    #expect(error(HTTPResponse(status: 404))?.code == .responseInvalid)
+    let absent = error(HTTPResponse(status: 404))
+    #expect(absent?.code == .responseInvalid)
+    #expect(absent?.field == "issuer")
+    #expect(absent?.message.contains(configuration.issuer) ?? false)
     #expect(error(HTTPResponse(status: 302))?.code == .responseInvalid)
     let busy = error(HTTPResponse(status: 503, headers: [HTTPHeader("Retry-After", "7")]))
     #expect(busy?.code == .server)

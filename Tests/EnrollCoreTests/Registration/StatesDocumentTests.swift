@@ -1,28 +1,16 @@
 // docs/states.md is drawn from the transition table. ENROLL_WRITE_DOCS=1 draws it anew.
 
 import EnrollCore
-import Foundation
 import Testing
 
 private typealias State = RegistrationState.Kind
 private typealias Event = RegistrationEvent.Kind
 
-private let page = URL(fileURLWithPath: #filePath)
-  .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-  .deletingLastPathComponent()
-  .appendingPathComponent("docs/states.md")
-
 @Suite("The documentation of the state machine")
 struct StatesDocumentTests {
   @Test("docs/states.md is drawn from the transition table")
   func drawn() throws {
-    let text = drawing()
-    if ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1" {
-      try text.write(to: page, atomically: true, encoding: .utf8)
-    }
-    #expect(
-      try String(contentsOf: page, encoding: .utf8) == text,
-      "run with ENROLL_WRITE_DOCS=1 and look at the difference")
+    try DrawnPage.check("states.md", drawing())
   }
 
   private func drawing() -> String {

@@ -6,10 +6,10 @@ import Testing
 /// Where requests may go (R19), and what is never opened. The grammar itself is StrictURL's, tested there.
 @Suite struct RequestTargetTests {
   @Test(
-    "https is taken, and only scheme and host are shown (R40)",
+    "https is taken, and only scheme, host and port are shown (R40)",
     arguments: [
       ("https://id.example", "https://id.example"), ("https://id.example/p?q=secret", "https://id.example"),
-      ("https://ID.example:8443/p", "https://ID.example"), ("https://10.0.0.1?x", "https://10.0.0.1"),
+      ("https://ID.example:8443/p", "https://ID.example:8443"), ("https://10.0.0.1?x", "https://10.0.0.1"),
     ])
   func https(_ url: String, _ display: String) throws {
     let target = try RequestTarget(url, allowsLoopbackHTTP: false)

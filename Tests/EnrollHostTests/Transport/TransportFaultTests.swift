@@ -43,6 +43,7 @@ import Testing
       try transport.send(HTTPRequest(.get, "http://127.0.0.1:\(port)/"), cancellation: nil)
     }
     #expect(error.code == .network)
+    #expect(error.message.contains("http://127.0.0.1:\(port)"), "\(error.message)")
   }
 
   @Test(

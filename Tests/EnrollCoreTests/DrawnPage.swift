@@ -1,0 +1,21 @@
+// Pages of the documentation that are drawn from tables in the code.
+
+import Foundation
+import Testing
+
+enum DrawnPage {
+  private static let docs = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("docs")
+
+  /// Compares the page with what it should be; ENROLL_WRITE_DOCS=1 writes it anew.
+  static func check(_ name: String, _ text: String) throws {
+    let page = docs.appendingPathComponent(name)
+    if ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1" {
+      try text.write(to: page, atomically: true, encoding: .utf8)
+    }
+    #expect(
+      try String(contentsOf: page, encoding: .utf8) == text,
+      "run with ENROLL_WRITE_DOCS=1 and look at the difference")
+  }
+}
