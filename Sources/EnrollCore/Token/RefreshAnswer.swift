@@ -12,7 +12,7 @@ public enum RefreshAnswer: Equatable, Sendable {
   case rotatedOnly(refreshToken: Secret, EnrollError)
   /// `invalid_grant`: ends the session if the token is still the current one (R34).
   case invalidGrant(EnrollError)
-  /// Any other refusal; the record is kept. `httpStatus` and `oauthError` say which.
+  /// Any other refusal of the token endpoint; the record is kept. `httpStatus` and `oauthError` say which.
   case refused(EnrollError)
   /// The server is in trouble, or something else answered in its place (R33): nothing is known of the token.
   case unavailable(EnrollError)
@@ -20,7 +20,7 @@ public enum RefreshAnswer: Equatable, Sendable {
   /// - Parameter binding: which types of token the answer may have.
   public init(processing response: HTTPResponse, binding: DPoPBinding = .none) {
     if let error = TokenEndpointError.read(response) {
-      self = RefreshAnswer.classify(error)
+      self = RefreshAnswer.classify(error, isEmpty: response.body.isEmpty)
       return
     }
     do throws(EnrollError) {
@@ -36,11 +36,15 @@ public enum RefreshAnswer: Equatable, Sendable {
     }
   }
 
-  private static func classify(_ error: EnrollError) -> RefreshAnswer {
+  private static func classify(_ error: EnrollError, isEmpty: Bool) -> RefreshAnswer {
     let isClientError = error.httpStatus.map { (400..<500).contains($0) } ?? false
     guard isClientError, error.code != .server else { return .unavailable(error) }
     if error.demandsNonce { return .unavailable(error) }
-    if let code = error.oauthError, ASCII.equals(code, "invalid_grant") { return .invalidGrant(error) }
-    return .refused(error)
+    guard let code = error.oauthError else {
+      // Glewlwyd refuses with an empty body. A page, or a status that no token endpoint gives, is somebody else's: a
+      // proxy's, or a gateway's that has lost its way; however long that lasts, it says nothing of the token.
+      return error.code == .oauth && isEmpty ? .refused(error) : .unavailable(error)
+    }
+    return ASCII.equals(code, "invalid_grant") ? .invalidGrant(error) : .refused(error)
   }
 }

@@ -21,7 +21,10 @@ struct RefreshAnswerTests {
     (400, #"{"error":"invalid_grant"}"#, .invalidGrant), (401, #"{"error":"invalid_grant"}"#, .invalidGrant),
     (400, "", .refused), (403, #"{"error":"invalid_code"}"#, .refused),
     (401, #"{"error":"invalid_client"}"#, .refused),
-    (404, "", .refused), (405, "<html>", .refused), (400, #"{"error":"INVALID_GRANT"}"#, .refused),
+    (401, "", .refused), (403, "", .refused), (400, #"{"error":"INVALID_GRANT"}"#, .refused),
+    // Somebody between us and the token endpoint: whatever it says, and for however long, nobody is signed out.
+    (404, "", .unavailable), (405, "<html>", .unavailable), (403, "<html>", .unavailable),
+    (400, "Bad Request", .unavailable), (407, "", .unavailable), (400, #"{"error":7}"#, .unavailable),
     (408, "", .unavailable), (429, #"{"error":"invalid_grant"}"#, .unavailable),
     (500, #"{"error":"invalid_grant"}"#, .unavailable), (503, "", .unavailable), (302, "", .unavailable),
     (400, #"{"error":"temporarily_unavailable"}"#, .unavailable),

@@ -218,13 +218,15 @@ extension ProviderFault {
       status("400 Bad Request", body: "{\"error\":\"server_error\"}"),
       status("400 Bad Request", body: "{\"error\":\"use_dpop_nonce\"}"),
       status("400 Bad Request", .refused), status("401 Unauthorized", .refused),
-      status("403 Forbidden", .refused, body: "<html>"), status("404 Not Found", .refused, body: "<html>"),
-      status("407 Proxy Authentication Required", .refused), status("418 Teapot", .refused),
-      status("451 Unavailable", .refused, body: "{\"error\":7}"),
+      status("403 Forbidden", .refused), status("403 Forbidden", body: "<html>"),
+      status("404 Not Found", body: "<html>"), status("404 Not Found"),
+      status("407 Proxy Authentication Required"), status("418 Teapot"),
+      status("400 Bad Request", body: "Bad Request"),
+      status("451 Unavailable", body: "{\"error\":7}"),
       status("400 Bad Request", .refused, body: "{\"error\":\"invalid_request\"}"),
       status("401 Unauthorized", .refused, body: "{\"error\":\"invalid_client\"}"),
       status("400 Bad Request", .refused, body: "{\"error\":\"INVALID_GRANT\"}"),
-      status("400 Bad Request", .refused, body: "{\"error\":\"invalid_grant\",\"error\":\"invalid_scope\"}"),
+      status("400 Bad Request", body: "{\"error\":\"invalid_grant\",\"error\":\"invalid_scope\"}"),
     ]
 
   private static let contents: [ProviderFault] = [
