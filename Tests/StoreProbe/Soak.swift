@@ -90,6 +90,7 @@ struct Soak {
   private var failures: [String] = []
 
   init(path: String) throws(EnrollError) {
+    Usage.steady()
     self.path = path
     do {
       provider = try FakeProvider(clock: clock.world)
@@ -148,12 +149,13 @@ struct Soak {
     let end = Usage()
     try settle()
     let lost = try lostSessions()
-    let drift = warm.map { end.kilobytes - $0.kilobytes } ?? 0
+    let drift = warm.map { (end.heap - $0.heap, end.pages - $0.pages) } ?? (0, 0)
     let opened = warm.map { end.descriptors - $0.descriptors } ?? 0
     let outcomes = answers.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     return [
       "asks=\(asks) \(outcomes) requests=\(transport.requests) faults=\(transport.faults) jumps=\(jumps)"
-        + " lost=\(lost) descriptors=\(end.descriptors) opened=\(opened) kilobytes=\(end.kilobytes) drift=\(drift)"
+        + " lost=\(lost) descriptors=\(end.descriptors) opened=\(opened) heap=\(end.heap) heapDrift=\(drift.0)"
+        + " pages=\(end.pages) pagesDrift=\(drift.1)"
     ] + failures
   }
 
@@ -243,15 +245,25 @@ extension AccessOutcome {
 
 /// What this process takes of the machine.
 private struct Usage {
-  /// Memory of its own that is in use, after the allocator gave back what it could.
-  let kilobytes: Int
+  /// What the allocator has given out.
+  let heap: Int
+  /// Pages of its own, after the allocator gave back what it could.
+  let pages: Int
   let descriptors: Int
+
+  /// One arena for all threads, so that where a thread happens to allocate makes no difference.
+  static func steady() {
+    typealias Option = @convention(c) (Int32, Int32) -> Int32
+    let arenas: Int32 = -8
+    if let option = dlsym(nil, "mallopt") { _ = unsafeBitCast(option, to: Option.self)(arenas, 1) }
+  }
 
   init() {
     typealias Trim = @convention(c) (Int) -> Int32
     if let trim = dlsym(nil, "malloc_trim") { _ = unsafeBitCast(trim, to: Trim.self)(0) }
+    heap = Usage.heapInUse()
     let lines = Usage.text("/proc/self/smaps_rollup").split(separator: "\n")
-    kilobytes =
+    pages =
       lines.first { $0.hasPrefix("Anonymous:") }.flatMap { line in
         line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
       } ?? -1
@@ -260,6 +272,28 @@ private struct Usage {
       return (try? PosixFileSystem().list(folder)) ?? []
     }
     descriptors = names?.count ?? -1
+  }
+
+  /// Kilobytes, from the totals at the end of what malloc_info(3) writes.
+  private static func heapInUse() -> Int {
+    typealias Info = @convention(c) (Int32, UnsafeMutablePointer<FILE>?) -> Int32
+    var bytes: UnsafeMutablePointer<CChar>?
+    var count = 0
+    guard let info = dlsym(nil, "malloc_info"), let stream = open_memstream(&bytes, &count) else { return -1 }
+    _ = unsafeBitCast(info, to: Info.self)(0, stream)
+    fclose(stream)
+    defer { free(bytes) }
+    guard let bytes else { return -1 }
+    var sizes: [String: Int] = [:]
+    for line in String(cString: bytes).split(separator: "\n") {
+      let words = line.split(separator: "\"")
+      guard let kind = words.dropFirst().first, let size = words.dropLast().last.flatMap({ Int($0) }) else {
+        continue
+      }
+      sizes[String(kind)] = size
+    }
+    return ((sizes["current"] ?? 0) - (sizes["fast"] ?? 0) - (sizes["rest"] ?? 0) + (sizes["mmap"] ?? 0))
+      / 1024
   }
 
   private static func text(_ path: String) -> String {

@@ -27,7 +27,9 @@ struct SoakTests {
       #expect(figures["jumps"] == 9)
       #expect((figures["faults"] ?? 0) > 0)
       // What is left of a shorter run is still warming up.
-      if isTorture { #expect((figures["drift"] ?? .max) <= 1024) }
+      guard isTorture else { return }
+      #expect((figures["heapDrift"] ?? .max) <= 1024)
+      #expect((figures["pagesDrift"] ?? .max) <= 1024)
     }
   }
 }
