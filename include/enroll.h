@@ -281,6 +281,11 @@ void enroll_buf_free(enroll_buf *buffer);
 /** Overwrites `size` bytes with zeros in a way that compilers do not remove. NULL or 0 does nothing. */
 void enroll_wipe(void *memory, size_t size);
 
+/** Switches core dumps of this process off, and debuggers of the same user, until it runs another program. The library
+ *  never does that by itself: it is for programs that nobody has to debug where they run. enrolld does it.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED where the system refuses. */
+enroll_status enroll_hide_memory(enroll_error *error);
+
 /* ---- Versions and constants ----------------------------------------------------------------------------------- */
 
 /** The interface that this header describes: major * 65536 + minor. A library with the same major and at least this

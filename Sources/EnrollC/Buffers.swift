@@ -58,9 +58,3 @@ public func enroll_buf_free(_ buffer: BufferOut?) {
   _ = Buffer.table.remove(buffer.pointee.owner)
   buffer.pointee = enroll_buf()
 }
-
-@_cdecl("enroll_wipe") @implementation
-public func enroll_wipe(_ memory: UnsafeMutableRawPointer?, _ size: Int) {
-  guard let memory, size > 0 else { return }
-  Wipe.bytes(UnsafeMutableRawBufferPointer(start: memory, count: size))
-}

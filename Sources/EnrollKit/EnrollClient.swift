@@ -73,6 +73,11 @@ public struct EnrollClient: Sendable {
     }
   }
 
+  /// No core dump of this process is written, and no debugger of the same user may look, until it runs another program.
+  /// For a program of its own; an app leaves that to its system.
+  /// - Throws: `.unsupported` where the system refuses.
+  public static func hideProcessMemory() throws(EnrollError) { try ProcessMemory.hide() }
+
   /// The host's platform is ready: calls that waited for it go on.
   public func platformReady() { client.platformReady() }
 

@@ -1,6 +1,8 @@
 /* After fork() nothing made before works in the child, and nothing hangs (reliability.md, Fork; R41). */
 
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +99,19 @@ TEST("a child opens a client of its own") {
   CHECK_NUMBER(0, in_child(opens_its_own, NULL));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
   provider_free(server);
+}
+
+static int hides_its_memory(void *given) {
+  (void)given;
+  struct rlimit core = {1, 1};
+  if (prctl(PR_GET_DUMPABLE) != 1) return 1;
+  if (enroll_hide_memory(NULL) != ENROLL_OK) return 2;
+  if (prctl(PR_GET_DUMPABLE) != 0) return 3;
+  return getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_max != 0 ? 4 : 0;
+}
+
+TEST("a process can hide its memory from core dumps and debuggers") {
+  CHECK_NUMBER(0, in_child(hides_its_memory, NULL));
 }
 
 struct busy {

@@ -1,13 +1,15 @@
 // The daemon's life: read, until there is nothing to read or nobody to answer; then finish what was begun (R39).
 
 import CPosix
+import EnrollCore
+import EnrollHost
 import EnrollJSON
 
 enum Daemon {
   /// - Returns: the exit status: 0 after the end of the input or a signal, 1 when the host's messages could not be told
   ///   apart, or it did not read the answers.
   static func serve(_ log: Log) -> Int32 {
-    if enroll_posix_hide_memory() != 0 { log.warning("core dumps and debuggers could not be switched off") }
+    do throws(EnrollError) { try ProcessMemory.hide() } catch { log.warning(error.message) }
     let signals = Signals.prepare()
     let waker = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     let conversation = Conversation(log: log, waker: waker)

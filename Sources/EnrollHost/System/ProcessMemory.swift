@@ -1,0 +1,15 @@
+// What lets others read a process's memory while it runs and after it died: tokens pass through it (R40).
+
+import CPosix
+public import EnrollCore
+
+public enum ProcessMemory {
+  /// No core dump is written, and no debugger of the same user may look, from now until the process runs another
+  /// program. For a program of its own: a host in which others look for causes of crashes decides for itself.
+  /// - Throws: `.unsupported` where the system refuses.
+  public static func hide() throws(EnrollError) {
+    guard enroll_posix_hide_memory() == 0 else {
+      throw EnrollError(.unsupported, "core dumps and debuggers could not be switched off")
+    }
+  }
+}
