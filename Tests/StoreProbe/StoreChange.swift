@@ -19,6 +19,8 @@ struct StoreChange: Sendable {
   var prepare: @Sendable (StoreSite) throws(EnrollError) -> Void = { site throws(EnrollError) in
     try StoreChange.fill(try site.open())
   }
+  /// Of the program that makes it, and of every later one; today's made the beginning.
+  var forms = StoreForms.today
   /// It happens on a disk that is full when the last step wants to save.
   var isDiskFull = false
   let make: @Sendable (FileTokenStore, StoreSite, Acknowledge) throws(EnrollError) -> Void
@@ -38,6 +40,7 @@ struct StoreChange: Sendable {
     var site = StoreSite(path: path)
     try prepare(site)
     if site.has("installation") { site.installation = try site.open().installationID() }
+    site.forms = forms
     return site
   }
 
@@ -116,6 +119,15 @@ struct StoreChange: Sendable {
     StoreChange(
       name: "new-data-key",
       make: { store, _, acknowledge throws(EnrollError) in
+        try store.replaceKeys(.file, newDataKey: true)
+        acknowledge()
+      }),
+    StoreChange(
+      name: "upgrade", forms: .tomorrow,
+      make: { store, site, acknowledge throws(EnrollError) in
+        try save("new")(store, site, acknowledge)
+        try store.updateOutbox { $0.append(entry("second")) }
+        acknowledge()
         try store.replaceKeys(.file, newDataKey: true)
         acknowledge()
       }),

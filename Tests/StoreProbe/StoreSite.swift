@@ -14,6 +14,8 @@ struct StoreSite {
   let path: String
   /// The installation id that the store began with; nil: it had none.
   var installation: String?
+  /// Of the program that uses it.
+  var forms = StoreForms.today
 
   var store: String { path + "/store" }
   var elsewhere: KeyPlan { KeyPlan(.file(path: path + "/elsewhere")) }
@@ -35,7 +37,9 @@ struct StoreSite {
   }
 
   func open(_ keys: KeyPlan, _ system: any FileSystem) throws(EnrollError) -> FileTokenStore {
-    try FileTokenStore(path: store, keys: keys, clock: SystemClock(), system: system)
+    try FileTokenStore(
+      path: store, keys: keys, clock: SystemClock(), random: SystemRandomSource(),
+      allowsNetworkFilesystem: false, system: system, forms: forms)
   }
 
   // MARK: What is there
@@ -166,7 +170,7 @@ struct StoreSite {
       mkdir(path + "/store", 0o700)
       for name in names(of: store) { Self.copy(store + "/" + name, path + "/store/" + name) }
     }
-    return StoreSite(path: path, installation: installation)
+    return StoreSite(path: path, installation: installation, forms: forms)
   }
 
   static func empty(_ path: String) {

@@ -1,5 +1,5 @@
 // An account's record as JSON for the store. A member that is added or changes its meaning raises
-// `AccountDocument.version`, so that no older program drops what it does not know.
+// `AccountDocument.form`, so that no older program drops what it does not know.
 
 import EnrollCrypto
 import EnrollJSON

@@ -1,14 +1,14 @@
-// What the store's sealed files hold: one JSON document each, with the version of its form. Older versions are upgraded
-// while they are read (there are none yet) and stand in the new form on disk from the next save on, which replaces the file
-// whole; a newer one is refused with words, and anything else is damage.
+// What the store's sealed files hold: one JSON document each, with the version of its form (StoreForm). Anything that is not
+// exactly such a document is damage.
 
-public import EnrollCrypto
-import EnrollJSON
+package import EnrollCrypto
+package import EnrollJSON
 
 /// One account on disk: its record, the name that its file's name hides, and the line of records it belongs to.
 public struct AccountDocument: Equatable, Sendable {
-  /// Of the form of the record; the sealed file around it has its own.
-  public static let version: Int64 = 1
+  /// A step finds either `record`, or `pin` and `sealedRecord`: what a PIN seals is upgraded when the PIN opens it, in a
+  /// document of its own.
+  package static let form = StoreForm<JSONObject>("account", newest: 1)
 
   public var account: AccountName
   /// Random, made with the account's first record and kept by every later one: within one lineage generations only
@@ -18,8 +18,8 @@ public struct AccountDocument: Equatable, Sendable {
 
   public enum Content: Equatable, Sendable {
     case open(AccountRecord)
-    /// Sealed once more, with the account's own key (reliability.md, PIN).
-    case underPIN(PINEnvelope, sealed: [UInt8])
+    /// Sealed once more, with the account's own key (reliability.md, PIN), in the form of that number.
+    case underPIN(PINEnvelope, sealed: [UInt8], form: Int64)
   }
 
   public init(account: AccountName, lineage: String, content: Content) {
@@ -32,28 +32,38 @@ public struct AccountDocument: Equatable, Sendable {
     self.init(account: account, lineage: lineage, content: .open(record))
   }
 
-  /// - Returns: UTF-8 text that ``init(decoding:)`` reads.
-  public func encoded() -> Secret {
-    var object = JSONObject()
-    object["version"] = .integer(Self.version)
-    object["account"] = .string(account.text)
-    if !account.realm.isEmpty { object["realm"] = .string(account.realm) }
-    object["lineage"] = .string(lineage)
+  /// - Returns: UTF-8 text that ``init(decoding:as:)`` reads.
+  package func encoded(as form: StoreForm<JSONObject> = AccountDocument.form) -> Secret {
+    var object = named(form.newest)
     switch content {
     case .open(let record): object["record"] = record.json
-    case .underPIN(let envelope, let sealed):
+    case .underPIN(let envelope, let sealed, let sealedForm):
       object["pin"] = envelope.json
       object["sealedRecord"] = .string(Base64URL.encode(sealed))
+      if sealedForm != form.newest { object["sealedForm"] = .integer(sealedForm) }
     }
     return StoreText.secret(.object(object))
   }
 
-  /// - Parameter upgrades: from what older programs wrote.
+  /// A document without its content.
+  private func named(_ version: Int64) -> JSONObject {
+    var object = JSONObject()
+    object["version"] = .integer(version)
+    object["account"] = .string(account.text)
+    if !account.realm.isEmpty { object["realm"] = .string(account.realm) }
+    object["lineage"] = .string(lineage)
+    return object
+  }
+
   /// - Throws: `.storeVersion` for a document by a newer program, `.storeCorrupt` for anything that is not exactly one.
-  public init(
-    decoding text: Secret, upgrades: DocumentUpgrades = .accounts
+  package init(
+    decoding text: Secret, as form: StoreForm<JSONObject> = AccountDocument.form
   ) throws(EnrollError) {
-    var object = try StoreText.document(text, newest: Self.version, upgrades, "account")
+    try self.init(json: try StoreText.parse(text, form.name), form)
+  }
+
+  private init(json: JSON, _ form: StoreForm<JSONObject>) throws(EnrollError) {
+    var (object, written) = try StoreText.document(json, form)
     let name = try object.string("account")
     let realm = object.optional("realm")?.string ?? ""
     do {
@@ -63,7 +73,9 @@ public struct AccountDocument: Equatable, Sendable {
     }
     lineage = try object.string("lineage")
     if let pin = object.optional("pin") {
-      content = .underPIN(try PINEnvelope(json: pin, "pin"), sealed: try object.bytes("sealedRecord"))
+      content = .underPIN(
+        try PINEnvelope(json: pin, "pin"), sealed: try object.bytes("sealedRecord"),
+        form: try object.optionalInteger("sealedForm") ?? written)
     } else {
       content = .open(try AccountRecord(json: object.value("record"), "record"))
     }
@@ -71,34 +83,41 @@ public struct AccountDocument: Equatable, Sendable {
   }
 }
 
+extension AccountDocument {
+  /// The record that a PIN's seal gave back.
+  /// - Parameter version: the number of its form.
+  /// - Throws: as ``init(decoding:as:)``.
+  package func record(
+    unsealed text: Secret, version: Int64, as form: StoreForm<JSONObject> = AccountDocument.form
+  ) throws(EnrollError) -> AccountRecord {
+    var object = named(version)
+    object["record"] = try StoreText.parse(text, "record")
+    guard case .open(let record) = try AccountDocument(json: .object(object), form).content else {
+      throw EnrollError(.storeCorrupt, "record: under a second PIN", field: "record")
+    }
+    return record
+  }
+}
+
 extension AccountRecord {
   /// The record alone, for the seal of a PIN.
-  public func encoded() -> Secret { StoreText.secret(json) }
-
-  /// - Throws: `.storeCorrupt`.
-  public init(decoding text: Secret) throws(EnrollError) {
-    let value: JSON
-    do {
-      value = try JSON.parse(text.revealBytes())
-    } catch {
-      throw EnrollError(.storeCorrupt, "record: \(error.message)", field: "record")
-    }
-    try self.init(json: value, "record")
-  }
+  package func encoded() -> Secret { StoreText.secret(json) }
 }
 
 /// The outbox on disk.
 public enum OutboxDocument {
-  public static let version: Int64 = 1
+  package static let form = StoreForm<JSONObject>("outbox", newest: 1)
 
-  public static func encoded(_ entries: [OutboxEntry]) -> Secret {
+  package static func encoded(_ entries: [OutboxEntry], as form: StoreForm<JSONObject> = form) -> Secret {
     StoreText.secret(
-      .object([("version", .integer(version)), ("entries", .array(entries.map { $0.json }))]))
+      .object([("version", .integer(form.newest)), ("entries", .array(entries.map { $0.json }))]))
   }
 
-  /// - Throws: as ``AccountDocument/init(decoding:)``.
-  public static func decode(_ text: Secret) throws(EnrollError) -> [OutboxEntry] {
-    var object = try StoreText.document(text, newest: version, .none, "outbox")
+  /// - Throws: as ``AccountDocument/init(decoding:as:)``.
+  package static func decode(
+    _ text: Secret, as form: StoreForm<JSONObject> = form
+  ) throws(EnrollError) -> [OutboxEntry] {
+    var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
     var entries: [OutboxEntry] = []
     for value in try object.array("entries") { entries.append(try OutboxEntry(json: value, "entries")) }
     try object.end()
@@ -108,15 +127,17 @@ public enum OutboxDocument {
 
 /// The installation id on disk (flows.md §7).
 public enum InstallationDocument {
-  public static let version: Int64 = 1
+  package static let form = StoreForm<JSONObject>("installation", newest: 1)
 
-  public static func encoded(_ id: String) -> Secret {
-    StoreText.secret(.object([("version", .integer(version)), ("id", .string(id))]))
+  package static func encoded(_ id: String, as form: StoreForm<JSONObject> = form) -> Secret {
+    StoreText.secret(.object([("version", .integer(form.newest)), ("id", .string(id))]))
   }
 
-  /// - Throws: as ``AccountDocument/init(decoding:)``.
-  public static func decode(_ text: Secret) throws(EnrollError) -> String {
-    var object = try StoreText.document(text, newest: version, .none, "installation")
+  /// - Throws: as ``AccountDocument/init(decoding:as:)``.
+  package static func decode(
+    _ text: Secret, as form: StoreForm<JSONObject> = form
+  ) throws(EnrollError) -> String {
+    var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
     let id = try object.string("id")
     try object.end()
     return id
@@ -126,38 +147,24 @@ public enum InstallationDocument {
 private enum StoreText {
   static func secret(_ value: JSON) -> Secret { Secret(value.serialized()) }
 
-  /// The document's members, after its version was looked at.
-  static func document(
-    _ text: Secret, newest: Int64, _ upgrades: DocumentUpgrades, _ place: String
-  ) throws(EnrollError) -> StrictObject {
-    let value: JSON
+  static func parse(_ text: Secret, _ place: String) throws(EnrollError) -> JSON {
     do {
-      value = try JSON.parse(text.revealBytes())
+      return try JSON.parse(text.revealBytes())
     } catch {
       throw EnrollError(.storeCorrupt, "\(place): \(error.message)", field: place)
     }
-    var object = try StrictObject(value, place)
-    var version = try object.integer("version")
-    guard version <= newest else {
-      throw EnrollError(
-        .storeVersion, "\(place): written in form \(version), this program knows up to \(newest)",
-        field: place)
-    }
-    let oldest = newest - Int64(upgrades.steps.count)
-    guard version >= oldest else {
-      throw EnrollError(.storeCorrupt, "\(place): no form has the number \(version)", field: place)
-    }
-    guard version < newest, var members = value.object else { return object }
-    for step in upgrades.steps[Int(version - oldest)...] {
-      guard let next = step(members) else {
-        throw EnrollError(.storeCorrupt, "\(place): no document of form \(version)", field: place)
-      }
-      members = next
-      version += 1
-      members["version"] = .integer(version)
-    }
-    object = try StrictObject(.object(members), place)
+  }
+
+  /// The members of a document in its newest form, beside its version, and the version in which it was written.
+  static func document(
+    _ value: JSON, _ form: StoreForm<JSONObject>
+  ) throws(EnrollError) -> (members: StrictObject, version: Int64) {
+    var written = try StrictObject(value, form.name)
+    let version = try written.integer("version")
+    var members = try form.upgraded(value.object ?? JSONObject(), from: version)
+    members["version"] = .integer(form.newest)
+    var object = try StrictObject(.object(members), form.name)
     _ = try object.integer("version")
-    return object
+    return (object, version)
   }
 }

@@ -1,21 +1,51 @@
-// How a document that an older program wrote becomes one of today: step by step, each from one form to the next. A form that
-// changes raises the document's version, and leaves the step from the form before it here.
+// Everything that the store keeps says in which form it was written: the documents of accounts, the outbox and the
+// installation id, the `keys` file, and the sealing around the first three. A program writes the newest form that it knows.
+// What an older one wrote is upgraded while it is read, step by step, each from one form to the next, and stands in the new
+// form from the next save on, which replaces the file whole; what a newer one wrote is refused, and left as it is.
+//
+// Whoever changes a form raises its number, and leaves the step from the form before it here.
 
-public import EnrollJSON
+/// One kind of thing that the store keeps, and how an older one becomes one of today.
+package struct StoreForm<Content>: Sendable {
+  /// Makes the next form of a thing. Its number is looked after elsewhere.
+  /// - Returns: nil for what is nothing of the older form. Not thrown, because the compiler of Swift 6.3 crashes on generic
+  ///   closures with typed throws.
+  package typealias Step = @Sendable (Content) -> Result<Content?, EnrollError>
 
-/// The steps from the oldest form that is still read to the newest.
-public struct DocumentUpgrades: Sendable {
-  /// Makes the next form of a document. The version is looked after elsewhere.
-  /// - Returns: nil for what is no document of the older form.
-  public typealias Step = @Sendable (JSONObject) -> JSONObject?
+  /// In error messages: `outbox`.
+  package let name: String
+  /// The number of the form that is written.
+  package let newest: Int64
+  /// From the oldest form that is still read; the last one gives the newest.
+  private let steps: [Step]
 
-  /// The last one gives the newest form.
-  public var steps: [Step]
+  package init(_ name: String, newest: Int64, _ steps: [Step] = []) {
+    self.name = name
+    self.newest = newest
+    self.steps = steps
+  }
 
-  public init(_ steps: [Step]) { self.steps = steps }
-
-  /// Of documents whose first form is today's.
-  public static let none = DocumentUpgrades([])
-  /// Of accounts: version 1 is the first.
-  public static let accounts = none
+  /// The thing in its newest form.
+  /// - Throws: `.storeVersion` for one that a newer program wrote, `.storeCorrupt` for a form that never was, and what
+  ///   steps fail with.
+  package func upgraded(_ content: Content, from version: Int64) throws(EnrollError) -> Content {
+    guard version <= newest else {
+      throw EnrollError(
+        .storeVersion,
+        "\(name): written in form \(version), this program knows up to \(newest); it was left as it is",
+        field: name)
+    }
+    let oldest = newest - Int64(steps.count)
+    guard version >= oldest else {
+      throw EnrollError(.storeCorrupt, "\(name): no form has the number \(version)", field: name)
+    }
+    var content = content
+    for step in steps[Int(version - oldest)...] {
+      guard let next = try step(content).get() else {
+        throw EnrollError(.storeCorrupt, "\(name): not of the form \(version) that it says", field: name)
+      }
+      content = next
+    }
+    return content
+  }
 }

@@ -4,6 +4,7 @@
 
 import EnrollCore
 import EnrollCrypto
+import EnrollJSON
 import Synchronization
 
 final class AccountFile: RenewalGround, @unchecked Sendable {
@@ -31,7 +32,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   private let names: AccountFileNames
   private let file: SealedFile
   private let clock: any Clock
-  private let upgrades: DocumentUpgrades
+  private let form: StoreForm<JSONObject>
   private let writing: StoreLock
   private let gate = RenewalGate()
   private let reading = Condition()
@@ -43,15 +44,14 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
 
   init(
     tag: [UInt8], folder: StoreFolder, ring: KeyRing, clock: any Clock, random: any RandomSource,
-    upgrades: DocumentUpgrades
+    forms: StoreForms
   ) {
     names = AccountFileNames(tag: tag)
     file = SealedFile(
       name: names.record, temporary: names.temporary, reserve: names.reserve, tag: tag, folder: folder,
-      ring: ring,
-      random: random)
+      ring: ring, random: random, form: forms.sealed)
     self.clock = clock
-    self.upgrades = upgrades
+    form = forms.account
     writing = StoreLock(names.writeLock, in: folder)
   }
 
@@ -83,18 +83,28 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   private func record(of document: AccountDocument) throws(EnrollError) -> AccountRecord {
     switch document.content {
     case .open(let record): return record
-    case .underPIN(_, let sealed):
+    case .underPIN:
       reading.lock()
       defer { reading.unlock() }
       guard let pinKey else { throw Self.isShut }
       if let known, let record = known.record, known.document == document { return record }
-      guard let record = try PINSeal.open(sealed, key: pinKey, lineage: document.lineage) else {
+      guard let record = try unsealed(document, with: pinKey) else {
         // Another process took the PIN away and set a new one: this key is no more.
         self.pinKey = nil
         throw Self.isShut
       }
       if known?.document == document { known?.record = record }
       return record
+    }
+  }
+
+  /// - Returns: nil when it was sealed with another key, or not at all.
+  private func unsealed(
+    _ document: AccountDocument, with key: Secret
+  ) throws(EnrollError) -> AccountRecord? {
+    guard case .underPIN(_, let sealed, let version) = document.content else { return nil }
+    return try PINSeal.open(sealed, key: key, lineage: document.lineage).map { text throws(EnrollError) in
+      try document.record(unsealed: text, version: version, as: form)
     }
   }
 
@@ -143,7 +153,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     // Whoever wrote it may not have come to syncing the folder. What is handed out must be there after a crash (flows.md §8).
     if !isSettled { try? file.folder.sync() }
     let (plaintext, generation) = try file.open(content)
-    let document = try AccountDocument(decoding: plaintext, upgrades: upgrades)
+    let document = try AccountDocument(decoding: plaintext, as: form)
     if let known, let last = known.document, ASCII.equals(last.lineage, document.lineage),
       generation < known.generation
     {
@@ -180,7 +190,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
 
     var document = AccountDocument(account: account, lineage: before?.lineage ?? "", record: record)
     if before == nil { document.lineage = Base64URL.encode(try file.random.bytes(16)) }
-    if case .underPIN(let envelope, _) = before?.content { try shut(&document, record, envelope) }
+    if case .underPIN(let envelope, _, _) = before?.content { try shut(&document, record, envelope) }
     try save(document, record, changesTokens: record.tokenEpoch != old.tokenEpoch)
     gate.noteChange()
     return record
@@ -196,16 +206,17 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     guard let key else { throw Self.isShut }
     document.content = .underPIN(
       envelope,
-      sealed: try PINSeal.seal(record, key: key, lineage: document.lineage, random: file.random))
+      sealed: try PINSeal.seal(record, key: key, lineage: document.lineage, random: file.random),
+      form: form.newest)
   }
 
   /// Called with the write lock held.
   private func save(
     _ document: AccountDocument, _ record: AccountRecord?, changesTokens: Bool
   ) throws(EnrollError) {
-    let plaintext = document.encoded()
+    let plaintext = document.encoded(as: form)
     // What could not be read again must not replace what can.
-    guard try AccountDocument(decoding: plaintext) == document else {
+    guard try AccountDocument(decoding: plaintext, as: form) == document else {
       throw EnrollError(.internal, "the record would not read back as it was written")
     }
     reading.lock()
@@ -301,7 +312,8 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
     let held = try writing.take()
     defer { held.release() }
-    guard var document = try lookOrSetAside(), case .underPIN(var envelope, let sealed) = document.content
+    guard var document = try lookOrSetAside(),
+      case .underPIN(var envelope, let sealed, let version) = document.content
     else { throw EnrollError(.illegalState, "the account has no PIN", field: "pin") }
     let moment = clock.moment()
     let wait = envelope.secondsToWait(at: moment)
@@ -311,7 +323,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
 
     // Counted first, and on disk: killing the process gains nobody a try.
     envelope.count(at: moment)
-    document.content = .underPIN(envelope, sealed: sealed)
+    document.content = .underPIN(envelope, sealed: sealed, form: version)
     try save(document, nil, changesTokens: false)
     guard let key = try PINSeal.unwrap(envelope, with: pin, lineage: document.lineage) else {
       if envelope.triesLeft > 0 {
@@ -323,16 +335,17 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
       return PINAnswer(.erased, triesLeft: 0)
     }
 
-    guard let record = try PINSeal.open(sealed, key: key, lineage: document.lineage) else {
+    guard let record = try unsealed(document, with: key) else {
       throw EnrollError(.storeCorrupt, "the PIN is right, and what it seals does not open", field: "pin")
     }
     open(with: key)
     envelope.forgive()
     switch change {
-    case .unlock: document.content = .underPIN(envelope, sealed: sealed)
+    case .unlock: document.content = .underPIN(envelope, sealed: sealed, form: version)
     case .replace(let new):
       document.content = .underPIN(
-        try PINSeal.wrap(key, under: new, lineage: document.lineage, random: file.random), sealed: sealed)
+        try PINSeal.wrap(key, under: new, lineage: document.lineage, random: file.random), sealed: sealed,
+        form: version)
     case .remove: document.content = .open(record)
     }
     try save(document, record, changesTokens: false)

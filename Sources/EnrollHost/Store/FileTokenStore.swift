@@ -17,7 +17,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   let ring: KeyRing
   private let clock: any Clock
   private let random: any RandomSource
-  private let upgrades: DocumentUpgrades
+  let forms: StoreForms
   private let storeLock: StoreLock
   private let origin = ForkGuard()
   private let isTidied = Atomic<Bool>(false)
@@ -38,29 +38,29 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   ) throws(EnrollError) {
     try self.init(
       path: path, keys: keys, clock: clock, random: random, allowsNetworkFilesystem: allowsNetworkFilesystem,
-      system: system, upgrades: .accounts)
+      system: system, forms: .today)
   }
 
-  /// With upgrades of a test's own.
-  convenience init(
+  /// With the forms of another program, for tests.
+  package convenience init(
     path: String, keys: KeyPlan, clock: any Clock, random: any RandomSource, allowsNetworkFilesystem: Bool,
-    system: any FileSystem, upgrades: DocumentUpgrades
+    system: any FileSystem, forms: StoreForms
   ) throws(EnrollError) {
     let folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: allowsNetworkFilesystem)
     let chooser = try keys.chooser(forStoreAt: folder.path, random: random, system: system)
-    self.init(folder: folder, chooser: chooser, clock: clock, random: random, upgrades: upgrades)
+    self.init(folder: folder, chooser: chooser, clock: clock, random: random, forms: forms)
   }
 
   private init(
     folder: StoreFolder, chooser: KeyChooser, clock: any Clock, random: any RandomSource,
-    upgrades: DocumentUpgrades
+    forms: StoreForms
   ) {
     self.folder = folder
     self.clock = clock
     self.random = random
-    self.upgrades = upgrades
+    self.forms = forms
     storeLock = StoreLock(StoreNames.lock, in: folder)
-    ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: storeLock)
+    ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: storeLock, form: forms.keys)
   }
 
   /// Opens the keys now, so that a locked store is known before anything depends on it.
@@ -110,7 +110,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
       if StoreNames.isSetAside(name) { isComplete = false }
       guard let tag = AccountFileNames.tag(ofWriteLock: name) else { continue }
       let file = AccountFile(
-        tag: tag, folder: folder, ring: ring, clock: clock, random: random, upgrades: upgrades)
+        tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms)
       if try !file.reseal() { isComplete = false }
     }
     let held = try storeLock.take()
@@ -193,7 +193,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     for name in try folder.names() {
       guard let tag = AccountFileNames.tag(ofRecord: name) else { continue }
       files.append(
-        AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random, upgrades: upgrades))
+        AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms))
     }
     return files
   }
@@ -224,11 +224,11 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     let held = try storeLock.take()
     defer { held.release() }
     let (present, generation) = try open(file) { (text) throws(EnrollError) in
-      try InstallationDocument.decode(text)
+      try InstallationDocument.decode(text, as: forms.installation)
     }
     if let present { return present }
     let id = Base64URL.encode(try random.bytes(16))
-    _ = try file.save(InstallationDocument.encoded(id), after: generation)
+    _ = try file.save(InstallationDocument.encoded(id, as: forms.installation), after: generation)
     return id
   }
 
@@ -248,21 +248,21 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     let file = try storeFile(StoreNames.outbox)
     let held = try storeLock.take()
     defer { held.release() }
-    let (present, generation) = try open(file) { (text) throws(EnrollError) in try OutboxDocument.decode(text)
+    let (present, generation) = try open(file) { (text) throws(EnrollError) in
+      try OutboxDocument.decode(text, as: forms.outbox)
     }
     let before = present ?? []
     var after = before
     try change(&after)
     guard after != before else { return after }
-    _ = try file.save(OutboxDocument.encoded(after), after: generation)
+    _ = try file.save(OutboxDocument.encoded(after, as: forms.outbox), after: generation)
     return after
   }
 
   private func storeFile(_ name: String) throws(EnrollError) -> SealedFile {
     SealedFile(
       name: name, temporary: StoreNames.temporary(name), reserve: nil, tag: try openKeys().tag("store", name),
-      folder: folder,
-      ring: ring, random: random)
+      folder: folder, ring: ring, random: random, form: forms.sealed)
   }
 
   /// Called with the store's lock held. A damaged file is set aside.
@@ -299,7 +299,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
     let made = AccountFile(
       tag: try openKeys().tag("account", name.qualifiedName), folder: folder, ring: ring, clock: clock,
       random: random,
-      upgrades: upgrades)
+      forms: forms)
     return table.withLock { files in
       let file = files[name] ?? made
       file.users.add(1, ordering: .acquiring)

@@ -7,6 +7,7 @@
 
 import EnrollCore
 import EnrollCrypto
+import EnrollJSON
 
 /// Opens the store's keys once and keeps them.
 final class KeyRing: @unchecked Sendable {
@@ -21,6 +22,7 @@ final class KeyRing: @unchecked Sendable {
 
   private let folder: StoreFolder
   private let random: any RandomSource
+  private let form: StoreForm<JSONObject>
   private let storeLock: StoreLock
   /// Held while keys are replaced: nobody else replaces them meanwhile.
   private let replacing: StoreLock
@@ -28,8 +30,12 @@ final class KeyRing: @unchecked Sendable {
   private var chooser: KeyChooser
   private var loaded: Loaded?
 
-  init(folder: StoreFolder, chooser: KeyChooser, random: any RandomSource, storeLock: StoreLock) {
+  init(
+    folder: StoreFolder, chooser: KeyChooser, random: any RandomSource, storeLock: StoreLock,
+    form: StoreForm<JSONObject>
+  ) {
     self.folder = folder
+    self.form = form
     self.chooser = chooser
     self.random = random
     self.storeLock = storeLock
@@ -43,7 +49,7 @@ final class KeyRing: @unchecked Sendable {
     defer { condition.unlock() }
     if let loaded { return loaded.keys }
     let opened: Loaded
-    if let (file, status) = try KeysFile.read(folder) {
+    if let (file, status) = try KeysFile.read(folder, as: form) {
       opened = Loaded(keys: try unwrap(file, chooser), status: status)
     } else {
       opened = try make()
@@ -72,7 +78,7 @@ final class KeyRing: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     guard !status.isSame(as: loaded?.status) else { return loaded?.keys ?? keys }
-    guard let (file, seen) = try KeysFile.read(folder) else { throw KeyRing.missing }
+    guard let (file, seen) = try KeysFile.read(folder, as: form) else { throw KeyRing.missing }
     // Moved to another provider, perhaps one that this process cannot open: the key that seals is the same.
     if var known = loaded, known.keys.storeID == file.storeID, known.keys.active.id == file.active {
       known.status = seen
@@ -84,7 +90,7 @@ final class KeyRing: @unchecked Sendable {
 
   /// Called with `condition` locked.
   private func reload() throws(EnrollError) -> StoreKeys {
-    guard let (file, status) = try KeysFile.read(folder) else { throw KeyRing.missing }
+    guard let (file, status) = try KeysFile.read(folder, as: form) else { throw KeyRing.missing }
     let opened = Loaded(keys: try unwrap(file, chooser), status: status)
     loaded = opened
     return opened.keys
@@ -103,7 +109,7 @@ final class KeyRing: @unchecked Sendable {
     let held = try storeLock.take()
     defer { held.release() }
     // Another process may have been faster.
-    if let (file, status) = try KeysFile.read(folder) {
+    if let (file, status) = try KeysFile.read(folder, as: form) {
       return Loaded(keys: try unwrap(file, chooser), status: status)
     }
     for name in try folder.names() where StoreNames.isSealed(name) { throw KeyRing.missing }
@@ -131,7 +137,7 @@ final class KeyRing: @unchecked Sendable {
 
   private func save(_ file: KeysFile) throws(EnrollError) -> FileStatus {
     try folder.replace(
-      KeyRing.fileName, with: file.encoded(), temporary: StoreNames.temporary(KeyRing.fileName))
+      KeyRing.fileName, with: file.encoded(as: form), temporary: StoreNames.temporary(KeyRing.fileName))
   }
 
   private static var otherKey: EnrollError {
@@ -171,7 +177,7 @@ final class KeyRing: @unchecked Sendable {
   ) throws(EnrollError) -> String {
     let held = try replacing.take()
     defer { held.release() }
-    guard let (before, _) = try KeysFile.read(folder) else {
+    guard let (before, _) = try KeysFile.read(folder, as: form) else {
       throw EnrollError(.notFound, "the store has no keys yet: there is nothing to wrap anew", field: "store")
     }
     let old = locked { chooser }

@@ -4,19 +4,20 @@
 // One line `enrollkit-keys 1 CHECKSUM`, then one JSON object: storeID, active (the id of the key that seals), and slots, each
 // with the provider that wrapped it, the id of the key, and what the provider gave.
 
-import EnrollCore
+package import EnrollCore
 import EnrollCrypto
-import EnrollJSON
+package import EnrollJSON
 
 /// The `keys` file as a value.
-struct KeysFile {
+package struct KeysFile {
+  package static let form = StoreForm<JSONObject>("keys file", newest: 1)
+
   struct Slot {
     var provider: String
     var keyID: [UInt8]
     var wrapped: JSONObject
   }
 
-  static let version: Int64 = 1
   private static let mark = "enrollkit-keys "
   private static let slotLimit = 64
 
@@ -28,7 +29,7 @@ struct KeysFile {
     KeySlot(storeID: Base64URL.encode(storeID), keyID: Base64URL.encode(keyID))
   }
 
-  func encoded() throws(EnrollError) -> [UInt8] {
+  func encoded(as form: StoreForm<JSONObject> = form) throws(EnrollError) -> [UInt8] {
     var object = JSONObject()
     object["storeID"] = .string(Base64URL.encode(storeID))
     object["active"] = .string(Base64URL.encode(active))
@@ -42,7 +43,7 @@ struct KeysFile {
     }
     object["slots"] = .array(written)
     let text = JSON.object(object).serialized() + [0x0A]
-    return try KeysFile.firstLine(Self.version, text) + text
+    return try KeysFile.firstLine(form.newest, text) + text
   }
 
   private static func firstLine(_ version: Int64, _ text: [UInt8]) throws(EnrollError) -> [UInt8] {
@@ -52,13 +53,15 @@ struct KeysFile {
   }
 
   /// nil where there is none.
-  static func read(_ folder: StoreFolder) throws(EnrollError) -> (file: KeysFile, status: FileStatus)? {
+  static func read(
+    _ folder: StoreFolder, as form: StoreForm<JSONObject> = form
+  ) throws(EnrollError) -> (file: KeysFile, status: FileStatus)? {
     guard let (bytes, status) = try folder.read(KeyRing.fileName, limit: 1 << 16) else { return nil }
-    return (try KeysFile(bytes), status)
+    return (try KeysFile(bytes, as: form), status)
   }
 
   /// - Throws: `.storeCorrupt`, `.storeVersion`.
-  init(_ bytes: [UInt8]) throws(EnrollError) {
+  init(_ bytes: [UInt8], as form: StoreForm<JSONObject> = form) throws(EnrollError) {
     guard let end = bytes.firstIndex(of: 0x0A), bytes.starts(with: Array(Self.mark.utf8)) else {
       throw KeysFile.damaged
     }
@@ -68,28 +71,18 @@ struct KeysFile {
     else { throw KeysFile.damaged }
     let text = Array(bytes[(end + 1)...])
     guard try KeysFile.firstLine(version, text) == Array(bytes[...end]) else { throw KeysFile.damaged }
-    guard version <= Self.version else {
-      throw EnrollError(
-        .storeVersion, "the keys file has form \(version), this program knows up to \(Self.version)",
-        field: "store")
-    }
-    let value: JSON
-    do {
-      value = try JSON.parse(text)
-    } catch {
-      throw KeysFile.damaged
-    }
-    guard let storeID = KeysFile.id(value["storeID"]), let active = KeysFile.id(value["active"]),
-      let members = value["slots"]?.array, members.count <= Self.slotLimit
+    let members = try form.upgraded((try? JSON.parse(text))?.object ?? JSONObject(), from: version)
+    guard let storeID = KeysFile.id(members["storeID"]), let active = KeysFile.id(members["active"]),
+      let slots = members["slots"]?.array, slots.count <= Self.slotLimit
     else { throw KeysFile.damaged }
     self.storeID = storeID
     self.active = active
-    slots = []
-    for member in members {
+    self.slots = []
+    for member in slots {
       guard let provider = member["provider"]?.string, let keyID = KeysFile.id(member["keyID"]),
         let wrapped = member["wrapped"]?.object
       else { throw KeysFile.damaged }
-      slots.append(Slot(provider: provider, keyID: keyID, wrapped: wrapped))
+      self.slots.append(Slot(provider: provider, keyID: keyID, wrapped: wrapped))
     }
   }
 

@@ -49,11 +49,10 @@ enum PINSeal {
   }
 
   /// - Returns: nil when it was sealed with another key.
-  static func open(_ sealed: [UInt8], key: Secret, lineage: String) throws(EnrollError) -> AccountRecord? {
+  static func open(_ sealed: [UInt8], key: Secret, lineage: String) throws(EnrollError) -> Secret? {
     guard sealed.count > saltCount else { return nil }
-    let text = try open(
+    return try open(
       Array(sealed[saltCount...]), try oneWrite(key, Array(sealed[..<saltCount])), "record", lineage)
-    return try text.map { text throws(EnrollError) in try AccountRecord(decoding: text) }
   }
 
   private static func derive(_ pin: Secret, _ salt: [UInt8], cost: Int64) throws(EnrollError) -> Secret {

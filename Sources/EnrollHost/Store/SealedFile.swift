@@ -13,6 +13,7 @@ struct SealedFile: Sendable {
   let folder: StoreFolder
   let ring: KeyRing
   let random: any RandomSource
+  let form: StoreForm<SealedBytes>
 
   /// What was read, still closed.
   struct Content {
@@ -29,12 +30,12 @@ struct SealedFile: Sendable {
 
   func open(_ content: Content) throws(EnrollError) -> (plaintext: Secret, generation: UInt64) {
     do {
-      return try SealedFormat.open(content.bytes, tag: tag, keys: try ring.open())
+      return try SealedFormat.open(content.bytes, tag: tag, keys: try ring.open(), as: form)
     } catch {
       guard error.code == .storeKey else { throw error }
     }
     // Another process may have put a new key in place.
-    return try SealedFormat.open(content.bytes, tag: tag, keys: try ring.reopen())
+    return try SealedFormat.open(content.bytes, tag: tag, keys: try ring.reopen(), as: form)
   }
 
   /// Seals and saves durably, under the lock that guards the file.
@@ -48,7 +49,8 @@ struct SealedFile: Sendable {
     let (generation, overflow) = last.addingReportingOverflow(1)
     guard !overflow else { throw EnrollError(.storeIO, "\(name) has run out of generations", field: "store") }
     let sealed = try SealedFormat.seal(
-      plaintext, tag: tag, generation: generation, keys: try ring.forSealing(), random: random)
+      plaintext, tag: tag, generation: generation, keys: try ring.forSealing(), random: random,
+      as: form)
     let status = try folder.replace(
       name, with: sealed, temporary: temporary, reserve: usesReserve ? reserve : nil)
     return (generation, Array(sealed[..<SealedHeader.count]), status)

@@ -2,11 +2,11 @@
 // that was renamed, relabelled, given another generation or mixed from two is refused. A wrong key and a damaged file are
 // different errors: the header's checksum finds accidents, the commitment finds the wrong key.
 
-import EnrollCore
-import EnrollCrypto
+package import EnrollCore
+package import EnrollCrypto
 
 /// The keys of an open store.
-struct StoreKeys: Sendable {
+package struct StoreKeys: Sendable {
   static let idCount = 16
   static let keyCount = 32
 
@@ -38,15 +38,27 @@ struct StoreKeys: Sendable {
   }
 }
 
-enum SealedFormat {
+/// A sealed file, with what opens it.
+package struct SealedBytes: Sendable {
+  package var file: [UInt8]
+  /// What it has to be about.
+  package let tag: [UInt8]
+  package let keys: StoreKeys
+}
+
+package enum SealedFormat {
+  /// A step opens a file of the older form, and seals what was in it in the next one.
+  package static let form = StoreForm<SealedBytes>("sealed file", newest: 1)
+
   /// Bytes of plaintext.
   static let plaintextLimit = 1 << 20
   /// Bytes of a file.
   static let fileLimit = SealedHeader.count + plaintextLimit + AESGCM.tagCount
 
   /// - Throws: `.invalidArgument` for more than ``plaintextLimit`` bytes.
-  static func seal(
-    _ plaintext: Secret, tag: [UInt8], generation: UInt64, keys: StoreKeys, random: any RandomSource
+  package static func seal(
+    _ plaintext: Secret, tag: [UInt8], generation: UInt64, keys: StoreKeys, random: any RandomSource,
+    as form: StoreForm<SealedBytes> = form
   ) throws(EnrollError) -> [UInt8] {
     guard plaintext.count <= plaintextLimit else {
       throw EnrollError(
@@ -64,7 +76,8 @@ enum SealedFormat {
       let salt = try HMAC.sha256(key: keys.active.key, seed)
       let (key, commitment) = try derive(keys.active, salt, keys.storeID)
       let header = SealedHeader(
-        storeID: keys.storeID, keyID: keys.active.id, tag: tag, generation: generation, salt: salt,
+        version: form.newest, storeID: keys.storeID, keyID: keys.active.id, tag: tag, generation: generation,
+        salt: salt,
         nonce: nonce,
         plaintextCount: UInt32(plaintext.count), commitment: commitment)
       let head = try header.encoded()
@@ -74,10 +87,13 @@ enum SealedFormat {
 
   /// - Parameter tag: what the file has to be about.
   /// - Throws: `.storeCorrupt`; `.storeKey` when an intact file was sealed with another store's key; `.storeVersion`.
-  static func open(
-    _ file: [UInt8], tag: [UInt8], keys: StoreKeys
+  package static func open(
+    _ file: [UInt8], tag: [UInt8], keys: StoreKeys, as form: StoreForm<SealedBytes> = form
   ) throws(EnrollError) -> (plaintext: Secret, generation: UInt64) {
+    let version = try SealedHeader.version(of: file)
+    let file = try form.upgraded(SealedBytes(file: file, tag: tag, keys: keys), from: version).file
     let header = try SealedHeader(of: file)
+    guard header.version == form.newest else { throw SealedHeader.damage("is not of the form that it says") }
     guard header.tag == tag else { throw SealedHeader.damage("is about something else than its name says") }
     guard file.count == SealedHeader.count + Int(header.plaintextCount) + AESGCM.tagCount else {
       throw SealedHeader.damage("has \(file.count) bytes, its header says otherwise")

@@ -10,10 +10,12 @@ import EnrollCrypto
 
 struct SealedHeader: Equatable {
   static let magic: [UInt8] = Array("ENROLLED".utf8)
-  static let version: UInt16 = 1
   static let count = 160
   static let checksumCount = 8
+  /// Magic, version, length.
+  private static let fixedCount = 12
 
+  var version: Int64
   var storeID: [UInt8]
   var keyID: [UInt8]
   /// HMAC of what the file is about; its file's name as well.
@@ -30,7 +32,7 @@ struct SealedHeader: Equatable {
   func encoded() throws(CryptoError) -> [UInt8] {
     var bytes = Self.magic
     bytes.reserveCapacity(Self.count)
-    Self.append(UInt64(Self.version), 2, to: &bytes)
+    Self.append(UInt64(bitPattern: version), 2, to: &bytes)
     Self.append(UInt64(Self.count), 2, to: &bytes)
     Self.append(0, 4, to: &bytes)
     bytes += storeID
@@ -45,31 +47,35 @@ struct SealedHeader: Equatable {
     return bytes
   }
 
-  /// - Parameter file: the whole file.
-  /// - Throws: `.storeCorrupt`; `.storeVersion` for an intact header of a newer form.
-  init(of file: [UInt8]) throws(EnrollError) {
-    guard file.count >= 12, file[..<8].elementsEqual(Self.magic) else {
-      throw Self.damage("does not begin as a sealed file")
+  /// The number of the form of a sealed file, and how long its header is: of any form, also a newer one.
+  /// - Throws: `.storeCorrupt`.
+  private static func form(of file: [UInt8]) throws(EnrollError) -> (version: Int64, count: Int) {
+    guard file.count >= fixedCount, file[..<8].elementsEqual(Self.magic) else {
+      throw damage("does not begin as a sealed file")
     }
-    let version = UInt16(truncatingIfNeeded: Self.number(file[8..<10]))
-    let headerCount = Int(truncatingIfNeeded: Self.number(file[10..<12]))
     // Every form ends its header with the checksum, so that damage of these two numbers is seen as damage.
-    guard headerCount >= Self.count, file.count >= headerCount else {
-      throw Self.damage("is cut off in its header")
-    }
-    let body = headerCount - Self.checksumCount
+    let count = Int(truncatingIfNeeded: number(file[10..<fixedCount]))
+    let body = count - checksumCount
+    guard body >= fixedCount, file.count >= count else { throw damage("is cut off in its header") }
     let checksum = try SealedFormat.crypto { () throws(CryptoError) in
       try Digest.sha256.hash(Array(file[..<body]))
     }
-    guard file[body..<headerCount].elementsEqual(checksum[..<Self.checksumCount]) else {
-      throw Self.damage("has a damaged header")
+    guard file[body..<count].elementsEqual(checksum[..<checksumCount]) else {
+      throw damage("has a damaged header")
     }
-    guard version <= Self.version else {
-      throw EnrollError(
-        .storeVersion, "the file has form \(version), this program knows up to \(Self.version)",
-        field: "store")
-    }
-    guard version == Self.version, headerCount == Self.count, file[12..<16].allSatisfy({ $0 == 0 }) else {
+    return (Int64(truncatingIfNeeded: number(file[8..<10])), count)
+  }
+
+  /// - Parameter file: the whole file.
+  /// - Throws: `.storeCorrupt`.
+  static func version(of file: [UInt8]) throws(EnrollError) -> Int64 { try form(of: file).version }
+
+  /// - Parameter file: the whole file, in the newest form.
+  /// - Throws: `.storeCorrupt`.
+  init(of file: [UInt8]) throws(EnrollError) {
+    let count: Int
+    (version, count) = try Self.form(of: file)
+    guard count == Self.count, file[12..<16].allSatisfy({ $0 == 0 }) else {
       throw Self.damage("has a header that no program wrote")
     }
     storeID = Array(file[16..<32])
@@ -83,9 +89,11 @@ struct SealedHeader: Equatable {
   }
 
   init(
-    storeID: [UInt8], keyID: [UInt8], tag: [UInt8], generation: UInt64, salt: [UInt8], nonce: [UInt8],
+    version: Int64, storeID: [UInt8], keyID: [UInt8], tag: [UInt8], generation: UInt64, salt: [UInt8],
+    nonce: [UInt8],
     plaintextCount: UInt32, commitment: [UInt8]
   ) {
+    self.version = version
     self.storeID = storeID
     self.keyID = keyID
     self.tag = tag

@@ -63,15 +63,16 @@ extension FileTokenStore {
       throw EnrollError(.notFound, "it was removed meanwhile", field: "store")
     }
     file.generation = (try? SealedHeader(of: bytes))?.generation
-    let (plaintext, _) = try SealedFormat.open(bytes, tag: tag, keys: keys)
+    let (plaintext, generation) = try SealedFormat.open(bytes, tag: tag, keys: keys, as: forms.sealed)
+    file.generation = generation
     switch file.kind {
     case .account:
-      switch try AccountDocument(decoding: plaintext).content {
+      switch try AccountDocument(decoding: plaintext, as: forms.account).content {
       case .open(let record): file.account = record.shown(at: moment, exists: true).object
       case .underPIN: file.isUnderPIN = true
       }
-    case .outbox: file.entryCount = try OutboxDocument.decode(plaintext).count
-    case .installation: _ = try InstallationDocument.decode(plaintext)
+    case .outbox: file.entryCount = try OutboxDocument.decode(plaintext, as: forms.outbox).count
+    case .installation: _ = try InstallationDocument.decode(plaintext, as: forms.installation)
     }
   }
 }

@@ -67,7 +67,7 @@ struct StoreDocumentTests {
     var envelope = PINEnvelope(salt: [1, 2], wrappedKey: [3])
     envelope.count(at: Moment(wall: UnixTime(seconds: 9), instant: Instant(nanoseconds: 5), bootID: "b"))
     let shut = AccountDocument(
-      account: .default, lineage: "l", content: .underPIN(envelope, sealed: [0, 255]))
+      account: .default, lineage: "l", content: .underPIN(envelope, sealed: [0, 255], form: 1))
     #expect(try AccountDocument(decoding: shut.encoded()) == shut)
     let details: [Transaction.Details] = [
       .none, .anotherApp(sessionID: Secret("s")),
@@ -149,7 +149,7 @@ struct StoreDocumentTests {
   @Test("a document by a newer program is refused as such, not as damage")
   func newerVersion() throws {
     var whole = try JSON.parse(Sample.document.encoded().revealBytes()).object
-    whole?["version"] = .integer(AccountDocument.version + 1)
+    whole?["version"] = .integer(AccountDocument.form.newest + 1)
     whole?["news"] = .bool(true)
     let text = Secret(JSON.object(try #require(whole)).serialized())
     #expect(code { () throws(EnrollError) in _ = try AccountDocument(decoding: text) } == .storeVersion)

@@ -1,4 +1,6 @@
-// A store that an older program left: read as it is, in the new form from the next save on, and nothing lost in between.
+// A store that an older program left: read as it is, in the new form from the next save on, and nothing lost in between. And
+// one that a newer program left: refused with words, and left alone. Today's program is the older one here, because its forms
+// are the first; that an upgrade may be interrupted anywhere is InterruptionTests' part.
 
 import EnrollCore
 import EnrollCrypto
@@ -6,118 +8,202 @@ import EnrollJSON
 import EnrollTesting
 import Foundation
 import Testing
+
 @testable import EnrollHost
 
-@Suite
-struct UpgradeTests {
-  private let folder = TestFolder()
+/// What has a form of its own.
+enum Kept: String, CaseIterable, Sendable { case sealed, account, outbox, installation, keys }
 
-  /// From a form that called the lineage `line`, by way of one that called it `branch`.
-  private static let upgrades = DocumentUpgrades([
-    { renamed($0, "line", "branch") }, { renamed($0, "branch", "lineage") },
-  ])
+extension StoreForms {
+  /// Of a program that came `count` forms later. Each step leaves a mark, so that none is forgotten or made twice.
+  static func later(_ count: Int, _ kept: Kept..., keeping steps: Int? = nil) -> StoreForms {
+    var forms = StoreForms()
+    let newest = Int64(1 + count)
+    for one in kept {
+      switch one {
+      case .account:
+        forms.account = marking("account", newest, steps ?? count) {
+          marked($0, "record", "registrationType")
+        }
+      case .outbox:
+        forms.outbox = marking("outbox", newest, steps ?? count) { marked($0, "entries", "issuer") }
+      case .installation:
+        forms.installation = marking("installation", newest, steps ?? count) { marked($0, nil, "id") }
+      case .keys: forms.keys = marking("keys file", newest, steps ?? count) { $0 }
+      case .sealed:
+        forms.sealed = StoreForm(
+          "sealed file", newest: newest, (1...Int64(count)).map { from in { resealed($0, from) } })
+      }
+    }
+    return forms
+  }
 
-  private static func renamed(_ old: JSONObject, _ from: String, _ to: String) -> JSONObject? {
-    guard let value = old[from] else { return nil }
+  private static func marking(
+    _ name: String, _ newest: Int64, _ steps: Int, _ mark: @escaping @Sendable (JSONObject) -> JSONObject?
+  ) -> StoreForm<JSONObject> {
+    StoreForm(name, newest: newest, (0..<steps).map { _ in { .success(mark($0)) } })
+  }
+
+  /// With a plus before a text, in an object, or in each of a list of objects.
+  private static func marked(_ old: JSONObject, _ place: String?, _ key: String) -> JSONObject? {
     var new = old
-    new[from] = nil
-    new[to] = value
+    guard let place else {
+      guard let text = old[key]?.string else { return nil }
+      new[key] = .string("+" + text)
+      return new
+    }
+    if let list = old[place]?.array {
+      new[place] = .array(list.compactMap { $0.object.flatMap { marked($0, nil, key) }.map { .object($0) } })
+    } else if let object = old[place]?.object {
+      guard let object = marked(object, nil, key) else { return nil }
+      new[place] = .object(object)
+    }
     return new
   }
 
-  private func open(
-    _ upgrades: DocumentUpgrades? = nil, system: any FileSystem = PosixFileSystem()
-  ) throws(EnrollError) -> FileTokenStore {
+  private static func resealed(_ old: SealedBytes, _ from: Int64) -> Result<SealedBytes?, EnrollError> {
+    Result { () throws(EnrollError) in
+      let (plaintext, generation) = try SealedFormat.open(
+        old.file, tag: old.tag, keys: old.keys, as: StoreForm("sealed file", newest: from))
+      var new = old
+      new.file = try SealedFormat.seal(
+        plaintext, tag: old.tag, generation: generation, keys: old.keys, random: SystemRandomSource(),
+        as: StoreForm("sealed file", newest: from + 1))
+      return new
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct UpgradeTests {
+  private let folder = TestFolder()
+
+  private func open(_ forms: StoreForms = .today) throws(EnrollError) -> FileTokenStore {
     try FileTokenStore(
       path: folder.store, keys: .file, clock: FakeClock(), random: SystemRandomSource(),
-      allowsNetworkFilesystem: false, system: system, upgrades: upgrades ?? Self.upgrades)
+      allowsNetworkFilesystem: false, system: PosixFileSystem(), forms: forms)
   }
 
-  /// Rewrites the record as a program of that version would have written it.
-  private func makeOld(_ version: Int64, calling name: String) throws {
-    let store = try open()
-    let keys = try store.ring.open()
-    let file = try #require(try folder.names(".record").first)
-    let tag = try #require(AccountFileNames.tag(ofRecord: file))
-    let (plaintext, generation) = try SealedFormat.open(
-      try folder.bytes(folder.store + "/" + file), tag: tag, keys: keys)
-    var document = try #require(try JSON.parse(plaintext.revealBytes()).object)
-    document["version"] = .integer(version)
-    document[name] = document["lineage"]
-    if name != "lineage" { document["lineage"] = nil }
-    let sealed = try SealedFormat.seal(
-      Secret(JSON.object(document).serialized()), tag: tag, generation: generation, keys: keys,
-      random: SystemRandomSource())
-    try folder.overwrite(folder.store + "/" + file, sealed)
+  private func fill() throws {
+    let store = try folder.filled()
+    _ = try store.installationID()
+    try add("first", to: store)
+  }
+
+  private func add(_ issuer: String, to store: FileTokenStore) throws(EnrollError) {
+    try store.updateOutbox {
+      $0.append(
+        OutboxEntry(
+          issuer: issuer, endpoint: nil, message: .profile(account: "a"), queued: UnixTime(seconds: 1)))
+    }
+  }
+
+  private func found(_ store: FileTokenStore) throws(EnrollError) -> [String] {
+    let issuers = try store.updateOutbox { _ in }.map { $0.issuer }
+    return [try store.read(.default)?.registrationType ?? "none", issuers.joined(separator: " ")]
+  }
+
+  /// Everything is saved once.
+  private func saveAll(_ store: FileTokenStore) throws(EnrollError) {
+    try store.update(.default) { $0.tokenEpoch += 1 }
+    try add("second", to: store)
+    try store.replaceKeys(.file)
   }
 
   @Test(
-    "a record of an older form is read, and stands in the new form from the next save on",
-    arguments: [-1, 0] as [Int64])
-  func upgraded(_ version: Int64) throws {
-    try folder.filled()
-    try makeOld(version, calling: version == 0 ? "branch" : "line")
+    "what an older program wrote is read, and stands in the new form from the next save on",
+    arguments: [1, 3])
+  func upgraded(_ count: Int) throws {
+    try fill()
+    let id = try open().installationID()
     let before = try folder.content()
-    #expect(try open().read(.default)?.registrationType == "SOCIAL")
+    let later = StoreForms.later(count, .sealed, .account, .outbox, .installation, .keys)
+    let plus = String(repeating: "+", count: count)
+    #expect(try found(open(later)) == [plus + "SOCIAL", plus + "first"])
+    #expect(try open(later).installationID() == plus + id)
+    #expect(try open(later).accounts() == [.default])
     #expect(try folder.content() == before, "reading changes nothing")
-    #expect(try open().accounts() == [.default])
-    try open().update(.default) { $0.tokenEpoch += 1 }
-    #expect(
-      try open(DocumentUpgrades.none).read(.default)?.registrationType == "SOCIAL",
-      "no upgrade is needed any more")
+
+    try saveAll(open(later))
+    // By a program that reads no other form than the newest.
+    var newest = StoreForms.later(count, .account, .outbox, .keys, keeping: 0)
+    newest.sealed = later.sealed
+    #expect(try found(open(newest)) == [plus + "SOCIAL", plus + "first second"])
+    #expect(try open(later).installationID() == plus + id, "which was not saved since")
   }
 
-  @Test("a new data key keeps older forms, and they are read afterwards")
-  func resealed() throws {
-    try folder.filled()
-    try makeOld(-1, calling: "line")
-    try open().replaceKeys(.file, newDataKey: true)
-    #expect(try open().read(.default)?.registrationType == "SOCIAL")
-  }
-
-  @Test("an upgrade that fails at any operation of the disk leaves the old form or the new one")
-  func failingDisk() throws {
-    var position = 0
-    while true {
-      position += 1
-      let fresh = UpgradeTests()
-      try fresh.folder.filled()
-      try fresh.makeOld(-1, calling: "line")
-      let at = position
-      let count = Guarded(0, by: Mutex())
-      let system = FaultyFileSystem(before: { _ in
-        count.withLock {
-          $0 += 1
-          return $0 >= at ? .error(EIO) : nil
-        }
-      })
-      let failed = failure { () throws(EnrollError) in
-        try fresh.open(system: system).update(.default) { $0.tokenEpoch += 1 }
-      }
-      #expect(try fresh.open().read(.default)?.registrationType == "SOCIAL", "operation \(position)")
-      guard failed != nil else { break }
-    }
-    #expect(position > 10, "\(position) operations")
-  }
-
-  @Test("a form that is newer, or older than any, is refused with its number and left as it is")
-  func refused() throws {
-    try folder.filled()
-    try makeOld(2, calling: "lineage")
+  @Test(
+    "what a newer program wrote is refused with both numbers, and left as it is", arguments: Kept.allCases)
+  func refused(_ kept: Kept) throws {
+    try fill()
+    let later = try open(.later(1, kept))
+    try saveAll(later)
+    try later.resetInstallationID()
+    _ = try later.installationID()
     let before = try folder.content()
-    let newer = failure { () throws(EnrollError) in _ = try open().read(.default) }
-    #expect(newer?.code == .storeVersion && newer?.message.contains("form 2") == true)
-    #expect(
-      code { () throws(EnrollError) in try open().update(.default) { $0.tokenEpoch += 1 } } == .storeVersion)
-    #expect(try folder.content() == before)
-    try makeNothing()
+    let store = try open()
+    let calls: [(Kept, (FileTokenStore) throws(EnrollError) -> Void)] = [
+      (.account, { store throws(EnrollError) in _ = try store.read(.default) }),
+      (.account, { store throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }),
+      (.account, { store throws(EnrollError) in try store.setPIN(Secret("2468"), .default) }),
+      (.outbox, { store throws(EnrollError) in try store.updateOutbox { $0 = [] } }),
+      (.installation, { store throws(EnrollError) in _ = try store.installationID() }),
+    ]
+    for (place, call) in calls {
+      let failed = failure { () throws(EnrollError) in try call(store) }
+      guard kept == .keys || kept == .sealed || place == kept else { continue }
+      #expect(failed?.code == .storeVersion)
+      #expect(failed?.message.contains("form 2") == true && failed?.message.contains("up to 1") == true)
+    }
+    let own: [String] =
+      switch kept {
+      case .account: [".record"]
+      case .sealed: [".record", "outbox", "installation"]
+      default: [kept.rawValue]
+      }
+    let after = try folder.content()
+    for (name, bytes) in before where own.contains(where: { name.hasSuffix($0) }) {
+      #expect(after[name] == bytes, "\(name)")
+    }
+    #expect(after.keys.allSatisfy { !$0.contains("corrupt") })
+    let rekey = code { () throws(EnrollError) in try store.replaceKeys(.file, newDataKey: true) }
+    // What a document says inside is not looked at.
+    #expect(rekey == (kept == .keys || kept == .sealed ? .storeVersion : nil))
   }
 
-  private func makeNothing() throws {
+  @Test("a record that a PIN seals is upgraded when the PIN opens it, also after its tries were counted")
+  func underPIN() throws {
+    let pin = Secret("2468")
+    try folder.filled().setPIN(pin, .default)
+    for _ in 1...2 {
+      // The outer document is in the new form from the first of these on, what it seals is not.
+      #expect(try open(.later(1, .account)).usePIN(Secret("0000"), .default, to: .unlock).outcome == .wrong)
+    }
+    for _ in 1...2 {
+      let store = try open(.later(1, .account))
+      #expect(try store.usePIN(pin, .default, to: .unlock).outcome == .unlocked)
+      #expect(try store.read(.default)?.registrationType == "+SOCIAL")
+      try store.update(.default) { $0.tokenEpoch += 1 }
+      #expect(try store.read(.default)?.registrationType == "+SOCIAL")
+    }
+    let store = try open(.later(2, .account))
+    #expect(try store.usePIN(pin, .default, to: .remove).outcome == .unlocked)
+    #expect(try store.read(.default)?.registrationType == "++SOCIAL")
+    #expect(try open(.later(2, .account, keeping: 0)).read(.default)?.registrationType == "++SOCIAL")
+  }
+
+  @Test("a form older than any that is read is damage, and so is what is not of the form that it says")
+  func tooOld() throws {
+    try folder.filled()
+    let none = failure { () throws(EnrollError) in
+      _ = try open(.later(2, .account, keeping: 1)).read(.default)
+    }
+    #expect(none?.code == .storeCorrupt && none?.message.contains("no form has the number 1") == true)
     let other = UpgradeTests()
     try other.folder.filled()
-    try other.makeOld(-2, calling: "line")
-    let older = failure { () throws(EnrollError) in _ = try other.open().read(.default) }
-    #expect(older?.code == .storeCorrupt && older?.message.contains("no form has the number -2") == true)
+    var forms = StoreForms()
+    forms.account = StoreForm("account", newest: 2, [{ _ in .success(nil) }])
+    let odd = failure { () throws(EnrollError) in _ = try other.open(forms).read(.default) }
+    #expect(odd?.code == .storeCorrupt && odd?.message.contains("form 1") == true)
   }
 }

@@ -50,8 +50,9 @@ extension Target {
       if let id = try? InstallationDocument.decode(Secret(input)) {
         require((try? InstallationDocument.decode(InstallationDocument.encoded(id))) == id, "the same again")
       }
-      if let record = try? AccountRecord(decoding: Secret(input)) {
-        require((try? AccountRecord(decoding: record.encoded())) == record, "the same again")
+      let shut = AccountDocument(account: .default, lineage: "l", record: AccountRecord())
+      if let record = try? shut.record(unsealed: Secret(input), version: 1) {
+        require((try? shut.record(unsealed: record.encoded(), version: 1)) == record, "the same again")
       }
     },
   ]
