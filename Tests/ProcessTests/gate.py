@@ -23,7 +23,6 @@ class Gate:
             self._metadata = json.load(answer)
         self._stop = None
         self._lock = threading.Lock()
-        self.requests = 0
         gate = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -72,7 +71,6 @@ class Gate:
     def _serve(self, request):
         body = request.rfile.read(int(request.headers["Content-Length"]))
         with self._lock:
-            self.requests += 1
             where, self._stop = self._stop, None
             arrived, released = (self._arrived, self._released) if where else (None, None)
         if where == "request":
