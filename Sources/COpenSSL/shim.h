@@ -19,7 +19,7 @@
   each(BN_bin2bn) each(BN_bn2binpad) each(BN_free) each(BN_num_bits) \
   each(ECDSA_SIG_free) each(ECDSA_SIG_get0_r) each(ECDSA_SIG_get0_s) each(ECDSA_SIG_new) each(ECDSA_SIG_set0) \
   each(d2i_ECDSA_SIG) each(i2d_ECDSA_SIG) \
-  each(ERR_clear_error) each(ERR_peek_last_error) each(ERR_reason_error_string) \
+  each(ERR_clear_error) each(ERR_get_error) each(ERR_reason_error_string) \
   each(EVP_CIPHER_CTX_ctrl) each(EVP_CIPHER_CTX_free) each(EVP_CIPHER_CTX_new) each(EVP_CIPHER_fetch) \
   each(EVP_CIPHER_free) each(EVP_CipherInit_ex2) each(EVP_CipherUpdate) each(EVP_DecryptFinal_ex) \
   each(EVP_DecryptUpdate) each(EVP_EncryptFinal_ex) each(EVP_EncryptUpdate) \
@@ -57,6 +57,16 @@ static inline const char *enroll_openssl_bind(void *library, struct enroll_opens
   ENROLL_OPENSSL_FUNCTIONS(ENROLL_OPENSSL_BIND)
 #undef ENROLL_OPENSSL_BIND
   return NULL;
+}
+
+// Whether a reason in the error queue is a want of memory.
+static inline int enroll_openssl_is_memory(unsigned long code) { return ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE; }
+
+// A pointer that threads share: read, and written once. Filling says 1, or 0 where it was filled before.
+static inline void *_Nullable enroll_atomic_read(void *_Nullable *_Nonnull cell) { return __atomic_load_n(cell, __ATOMIC_ACQUIRE); }
+static inline int enroll_atomic_fill(void *_Nullable *_Nonnull cell, void *_Nonnull value) {
+  void *empty = NULL;
+  return __atomic_compare_exchange_n(cell, &empty, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 static inline int enroll_evp_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }

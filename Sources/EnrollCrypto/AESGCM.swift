@@ -13,7 +13,7 @@ public enum AESGCM {
   /// Bytes of plaintext or of associated data in one call.
   public static let lengthLimit = 1 << 30
 
-  private static let handle = CipherHandle("AES-256-GCM")
+  private static let handle = Fetched { CipherHandle("AES-256-GCM") }
 
   /// - Returns: ciphertext, then the tag.
   /// - Throws: `.argument` for a key, nonce or text of the wrong length.
@@ -88,7 +88,7 @@ public enum AESGCM {
     }
     let libcrypto = try OpenSSL.functions()
     let context = try CipherContext()
-    let cipher = try require(handle, "AES-GCM")
+    let cipher = try require(handle.value, "AES-GCM")
     let started = key.withBytes {
       libcrypto.pointee.EVP_CipherInit_ex2(
         context.pointer, cipher.pointer, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), nonce,

@@ -12,8 +12,10 @@ public struct CryptoError: Error, Equatable, Sendable {
     case key
     /// An argument has a length or value that the operation does not take.
     case argument
-    /// OpenSSL could not do it: out of memory, no entropy, an algorithm switched off.
+    /// OpenSSL could not do it: no entropy, an algorithm switched off.
     case library
+    /// OpenSSL had no memory for it.
+    case memory
     /// There is no OpenSSL, or one that is too old.
     case missing
   }
@@ -32,12 +34,27 @@ public struct CryptoError: Error, Equatable, Sendable {
   static func library(_ operation: String) -> CryptoError {
     let libcrypto: UnsafePointer<enroll_openssl>
     do throws(CryptoError) { libcrypto = try OpenSSL.functions() } catch { return error }
-    let code = libcrypto.pointee.ERR_peek_last_error()
-    libcrypto.pointee.ERR_clear_error()
-    guard code != 0, let text = libcrypto.pointee.ERR_reason_error_string(code) else {
+    let (reason, isMemory) = takeReasons(libcrypto)
+    // What fails without a reason had no memory to keep one in.
+    guard reason != 0, !isMemory else {
+      return CryptoError(.memory, operation + " failed for want of memory")
+    }
+    guard let text = libcrypto.pointee.ERR_reason_error_string(reason) else {
       return CryptoError(.library, operation + " failed")
     }
     return CryptoError(.library, operation + " failed: " + String(cString: text))
+  }
+
+  /// Empties the thread's error queue. - Returns: the latest reason, 0 for none, and whether any is a want of memory.
+  static func takeReasons(_ libcrypto: UnsafePointer<enroll_openssl>) -> (latest: UInt, isMemory: Bool) {
+    var latest: UInt = 0
+    var isMemory = false
+    while true {
+      let reason = libcrypto.pointee.ERR_get_error()
+      if reason == 0 { return (latest, isMemory) }
+      latest = reason
+      isMemory = isMemory || enroll_openssl_is_memory(reason) == 1
+    }
   }
 }
 
@@ -50,4 +67,15 @@ func require<Value>(_ value: Value?, _ operation: String) throws(CryptoError) ->
 /// OpenSSL says 1 for success.
 func require(_ status: Int32, _ operation: String) throws(CryptoError) {
   guard status == 1 else { throw .library(operation) }
+}
+
+/// Does it again when it fails. OpenSSL does not always say that it had no memory; then it looks as if the input were at
+/// fault, and whoever hears that may throw away what is good. A verdict counts when it is given twice.
+func confirmed<Value>(_ body: () throws(CryptoError) -> Value) throws(CryptoError) -> Value {
+  do throws(CryptoError) {
+    return try body()
+  } catch {
+    guard error.reason == .key || error.reason == .library else { throw error }
+  }
+  return try body()
 }

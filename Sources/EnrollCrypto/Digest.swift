@@ -11,9 +11,9 @@ public enum Digest: Sendable, CaseIterable {
   /// 64 bytes.
   case sha512
 
-  private static let sha256Handle = DigestHandle("SHA2-256")
-  private static let sha384Handle = DigestHandle("SHA2-384")
-  private static let sha512Handle = DigestHandle("SHA2-512")
+  private static let sha256Handle = Fetched { DigestHandle("SHA2-256") }
+  private static let sha384Handle = Fetched { DigestHandle("SHA2-384") }
+  private static let sha512Handle = Fetched { DigestHandle("SHA2-512") }
 
   /// Bytes of a hash.
   public var byteCount: Int {
@@ -26,9 +26,9 @@ public enum Digest: Sendable, CaseIterable {
 
   var handle: DigestHandle? {
     switch self {
-    case .sha256: Self.sha256Handle
-    case .sha384: Self.sha384Handle
-    case .sha512: Self.sha512Handle
+    case .sha256: Self.sha256Handle.value
+    case .sha384: Self.sha384Handle.value
+    case .sha512: Self.sha512Handle.value
     }
   }
 

@@ -4,7 +4,7 @@ import COpenSSL
 
 /// Derives keys from a key that is already random. For passwords there is ``Scrypt``.
 public enum HKDF {
-  private static let handle = KDFHandle("HKDF")
+  private static let handle = Fetched { KDFHandle("HKDF") }
 
   /// - Parameters:
   ///   - key: the input key, not empty.
@@ -23,7 +23,7 @@ public enum HKDF {
       throw CryptoError(.argument, "HKDF takes up to 1024 bytes of info, not \(info.count)")
     }
     let libcrypto = try OpenSSL.functions()
-    let context = try KDFContext(require(handle, "HKDF"))
+    let context = try KDFContext(require(handle.value, "HKDF"))
     let parameters = Parameters()
     parameters.add("digest", text: Digest.sha256.name)
     parameters.add("key", octets: key)

@@ -11,9 +11,19 @@ public struct JSONError: Error, Equatable, Sendable {
   /// Byte offset in the text, -1 when unknown.
   public var offset: Int
 
+  /// There was no memory for the value: nothing is said about the text.
+  public var isOutOfMemory = false
+
   public init(_ message: String, offset: Int = -1) {
     self.message = message
     self.offset = offset
+  }
+
+  /// The text is JSON, and could not be read.
+  static var outOfMemory: JSONError {
+    var error = JSONError("there was no memory to read it")
+    error.isOutOfMemory = true
+    return error
   }
 }
 
@@ -26,25 +36,41 @@ extension JSON {
   /// - Throws: on any syntax error, nesting over ``depthLimit``, duplicate keys, invalid UTF-8, NUL in a string.
   public static func parse(_ text: [UInt8]) throws(JSONError) -> JSON {
     let scan = try JSONScan(text)
+    // jansson collects a string or number in a buffer that grows, and leaves out a character for which it could not
+    // grow, without a word. So the longest comes first, where it is seen to be whole, and the buffer grows no more.
+    let opening = Array("[\"".utf8) + [UInt8](repeating: 0x78, count: scan.longestToken) + Array("\",".utf8)
+    let wrapped = opening + scan.applied(to: text) + [UInt8(ascii: "]")]
     var error = json_error_t()
-    let flags = Int(JSON_REJECT_DUPLICATES) | Int(JSON_DECODE_ANY)
-    let root = scan.applied(to: text).withUnsafeBytes { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, flags, &error) }
+    let root = wrapped.withUnsafeBytes { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        json_loadb($0.baseAddress, $0.count, Int(JSON_REJECT_DUPLICATES), &error)
+      }
     }
-    guard let root else {
-      throw JSONError(reason(error), offset: scan.edits.isEmpty ? Int(error.position) : -1)
-    }
+    let offset = scan.edits.isEmpty ? min(max(Int(error.position) - opening.count, 0), text.count) : -1
+    guard let root else { throw refusal(of: scan.applied(to: text), error, offset) }
     defer { json_decref(root) }
-    return value(root)
+    guard json_string_length(json_array_get(root, 0)) == scan.longestToken else { throw .outOfMemory }
+    guard json_array_size(root) == 2, let value = json_array_get(root, 1) else {
+      throw JSONError("more follows after the value")
+    }
+    return self.value(value)
   }
 
-  /// Our own words: jansson's quote the text.
-  private static func reason(_ error: json_error_t) -> String {
+  /// Our own words: jansson's quote the text. What it says about the syntax may be a want of memory as well.
+  private static func refusal(of text: [UInt8], _ error: json_error_t, _ offset: Int) -> JSONError {
     var error = error
-    switch json_error_code(UInt32(bitPattern: enroll_json_error_code(&error))) {
-    case json_error_out_of_memory: return "out of memory"
-    case json_error_premature_end_of_input: return "the text ends too early"
-    case json_error_end_of_input_expected: return "more follows after the value"
+    let code = json_error_code(UInt32(bitPattern: enroll_json_error_code(&error)))
+    let verdict = code == json_error_duplicate_key ? .wrong : JSONGrammar.verdict(on: text)
+    switch verdict {
+    case .accepted: return .outOfMemory
+    case .more: return JSONError("more follows after the value", offset: offset)
+    case .short: return JSONError("the text ends too early", offset: offset)
+    case .wrong: return JSONError(reason(code), offset: offset)
+    }
+  }
+
+  private static func reason(_ code: json_error_code) -> String {
+    switch code {
     case json_error_invalid_utf8: return "not valid UTF-8"
     case json_error_null_character, json_error_null_byte_in_key: return "NUL in a string"
     case json_error_duplicate_key: return "duplicate object key"

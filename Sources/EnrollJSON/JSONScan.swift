@@ -13,6 +13,8 @@ struct JSONScan {
 
   /// In the order of the text; nearly always none.
   private(set) var edits: [Edit] = []
+  /// Bytes of the longest string or number, as jansson reads it: at most so many.
+  private(set) var longestToken = 0
 
   /// - Throws: when arrays and objects are nested deeper than `JSON.depthLimit`, and on NUL between values.
   @_optimize(speed)
@@ -21,7 +23,10 @@ struct JSONScan {
     var at = 0
     while at < text.count {
       switch text[at] {
-      case UInt8(ascii: "\""): at = Self.endOfString(text, from: at + 1)
+      case UInt8(ascii: "\""):
+        let end = Self.endOfString(text, from: at + 1)
+        longestToken = max(longestToken, end - at)
+        at = end
       case UInt8(ascii: "["), UInt8(ascii: "{"):
         depth += 1
         guard depth <= JSON.depthLimit else { throw JSONError("nested too deeply", offset: at) }
@@ -34,7 +39,10 @@ struct JSONScan {
         if let replacement = number.replacement(in: text) {
           edits.append(Edit(range: at..<number.end, replacement: replacement))
         }
-        at = max(number.end, at + 1)
+        let end = max(number.end, at + 1)
+        // What replaces it may be longer.
+        longestToken = max(longestToken, end - at + 24)
+        at = end
       case 0: throw JSONError("not valid JSON", offset: at)
       default: at += 1
       }

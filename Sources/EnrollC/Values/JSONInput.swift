@@ -9,6 +9,7 @@ enum JSONInput {
     do throws(JSONError) {
       return try JSON.parse(Array(bytes))
     } catch {
+      guard !error.isOutOfMemory else { throw EnrollError(.outOfMemory, "\(name): ", error, field: name) }
       throw EnrollError(.json, "\(name): \(error.message) (byte \(error.offset))", field: name)
     }
   }

@@ -2,6 +2,7 @@
 // who is to blame and whether retrying helps. Texts say what was expected and what came, never a secret (R40).
 
 package import EnrollCrypto
+package import EnrollJSON
 
 /// Why a call failed. One reference in size: it is passed along by every function that can throw.
 public struct EnrollError: Error, Sendable {
@@ -208,7 +209,23 @@ extension EnrollError {
   /// - Parameter context: what could not be done for it, in front of its own words.
   package init(_ error: CryptoError, _ context: String? = nil) {
     let message = context.map { "\($0): \(error.message)" } ?? error.message
-    self.init(error.reason == .missing ? .unsupported : .internal, message)
+    let code: Code =
+      switch error.reason {
+      case .missing: .unsupported
+      case .memory: .outOfMemory
+      case .authentication, .key, .argument, .library: .internal
+      }
+    self.init(code, message)
+  }
+
+  /// What a text that is not acceptable JSON means to its reader.
+  /// - Parameter code: `.outOfMemory` takes its place where that was all.
+  package init(
+    _ code: Code, _ message: String, _ cause: JSONError, field: String? = nil, httpStatus: Int? = nil
+  ) {
+    self.init(
+      cause.isOutOfMemory ? .outOfMemory : code, message + cause.message, field: field, httpStatus: httpStatus
+    )
   }
 }
 

@@ -21,7 +21,7 @@ public struct DPoPKey: Equatable, Sendable {
     do throws(CryptoError) {
       return DPoPKey(der: try PrivateKey.generate(.ec(.p256)).exported())
     } catch {
-      throw EnrollError(.internal, "a key could not be made: \(error.message)")
+      throw EnrollError(error, "a key could not be made")
     }
   }
 
@@ -30,6 +30,7 @@ public struct DPoPKey: Equatable, Sendable {
     do throws(CryptoError) {
       return try DPoPSigner(PrivateKey(der: der))
     } catch {
+      guard error.reason == .key else { throw EnrollError(error, "the key of the tokens cannot be used") }
       throw EnrollError(.storeCorrupt, "the key of the tokens cannot be used: \(error.message)")
     }
   }

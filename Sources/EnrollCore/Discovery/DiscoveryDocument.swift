@@ -28,7 +28,7 @@ struct DiscoveryDocument {
       guard let object = json.object else { throw JSONError("an object was expected, \(json.kind) came") }
       self.object = object
     } catch {
-      throw EnrollError(.responseInvalid, "the discovery document must be a JSON object: \(error.message)")
+      throw EnrollError(.responseInvalid, "the discovery document must be a JSON object: ", error)
     }
     allowsLoopbackHTTP = configuration.allowsLoopbackHTTP
   }

@@ -26,7 +26,7 @@ struct IDTokenClaims: Sendable {
   init(_ payload: [UInt8]) throws(EnrollError) {
     let json: JSON
     do throws(JSONError) { json = try JSON.parse(payload) } catch {
-      throw Self.refusal("R21", "the claims are not JSON: \(error.message)")
+      throw EnrollError(.idTokenInvalid, "id_token refused (R21): the claims are not JSON: ", error)
     }
     guard let all = json.object else { throw Self.refusal("R21", "the claims are not an object") }
     self.all = all

@@ -21,6 +21,8 @@ public struct JWK: Sendable {
   public struct Unusable: Error, Equatable, Sendable {
     public var keyID: String?
     public var reason: String
+    /// There was no memory for the key: nothing is said about it.
+    var isOutOfMemory = false
   }
 
   /// - Throws: when the key is for encryption, of an unknown kind, malformed, weak, or contradicts itself.
@@ -41,7 +43,9 @@ public struct JWK: Sendable {
     }
     guard json["d"] == nil, json["k"] == nil else { throw refusal("the secret half is published") }
     let key: PublicKey
-    do throws(CryptoError) { key = try Self.key(json) } catch { throw refusal(error.message) }
+    do throws(CryptoError) { key = try Self.key(json) } catch {
+      throw Unusable(keyID: keyID, reason: error.message, isOutOfMemory: error.reason == .memory)
+    }
     var algorithm: SignatureAlgorithm?
     if let name = json["alg"] {
       algorithm = name.string.flatMap { SignatureAlgorithm(name: $0) }

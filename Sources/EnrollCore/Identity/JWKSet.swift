@@ -39,7 +39,7 @@ public struct JWKSet: Sendable {
     guard body.count <= bodyLimit else { throw refusal("it has more than \(bodyLimit) bytes") }
     let document: JSON
     do throws(JSONError) { document = try JSON.parse(body) } catch {
-      throw refusal("it is not JSON: \(error.message)")
+      throw EnrollError(.keysUnavailable, refused + "it is not JSON: ", error)
     }
     guard let entries = document["keys"]?.array else { throw refusal("it has no array of keys") }
     guard entries.count <= keyLimit else {
@@ -49,7 +49,11 @@ public struct JWKSet: Sendable {
     var keys: [JWK] = []
     var unusable: [JWK.Unusable] = []
     for entry in entries {
-      do throws(JWK.Unusable) { keys.append(try JWK(entry)) } catch { unusable.append(error) }
+      do throws(JWK.Unusable) { keys.append(try JWK(entry)) } catch {
+        // The set would lack a good key for as long as it is kept.
+        guard !error.isOutOfMemory else { throw EnrollError(.outOfMemory, refused + error.reason) }
+        unusable.append(error)
+      }
     }
     for (index, key) in keys.enumerated() {
       guard let keyID = key.keyID else { continue }
@@ -72,7 +76,9 @@ public struct JWKSet: Sendable {
     return keys.filter { $0.keyID.map { ASCII.equals($0, keyID) } ?? false }
   }
 
+  private static let refused = "the issuer's key set is refused: "
+
   private static func refusal(_ message: String) -> EnrollError {
-    EnrollError(.keysUnavailable, "the issuer's key set is refused: " + message)
+    EnrollError(.keysUnavailable, refused + message)
   }
 }

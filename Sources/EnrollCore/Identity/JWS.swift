@@ -49,7 +49,7 @@ struct JWS: Sendable {
   {
     let header: JSON
     do throws(JSONError) { header = try JSON.parse(bytes) } catch {
-      throw refusal("the header is not JSON: \(error.message)")
+      throw EnrollError(.idTokenInvalid, refused + "the header is not JSON: ", error)
     }
     guard header.object != nil else { throw refusal("the header is not an object") }
     guard let name = header["alg"]?.string else { throw refusal("alg is missing") }
@@ -64,7 +64,9 @@ struct JWS: Sendable {
     return (algorithm, keyID)
   }
 
+  private static let refused = "id_token refused (R21): "
+
   private static func refusal(_ message: String) -> EnrollError {
-    EnrollError(.idTokenInvalid, "id_token refused (R21): " + message)
+    EnrollError(.idTokenInvalid, refused + message)
   }
 }

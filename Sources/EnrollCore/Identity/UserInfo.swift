@@ -37,8 +37,7 @@ public enum UserInfo {
       guard let object = json.object else { throw JSONError("an object was expected, \(json.kind) came") }
       claims = object
     } catch {
-      throw EnrollError(
-        .responseInvalid, "userinfo must be a JSON object: \(error.message)", httpStatus: status)
+      throw EnrollError(.responseInvalid, "userinfo must be a JSON object: ", error, httpStatus: status)
     }
     guard let sub = claims["sub"]?.string, !sub.utf8.isEmpty else {
       throw EnrollError(.responseInvalid, "userinfo has no sub (OpenID Connect Core §5.3.2)", field: "sub")

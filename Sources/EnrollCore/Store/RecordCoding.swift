@@ -68,7 +68,7 @@ extension AccountRecord {
     do {
       if let object = try JSON.parse(Array(text.utf8)).object { return object }
     } catch {
-      throw EnrollError(.storeCorrupt, "\(place).profile: \(error.message)", field: place)
+      throw EnrollError(.storeCorrupt, "\(place).profile: ", error, field: place)
     }
     throw EnrollError(.storeCorrupt, "\(place).profile: expected an object", field: place)
   }

@@ -151,7 +151,7 @@ private enum StoreText {
     do {
       return try JSON.parse(text.revealBytes())
     } catch {
-      throw EnrollError(.storeCorrupt, "\(place): \(error.message)", field: place)
+      throw EnrollError(.storeCorrupt, "\(place): ", error, field: place)
     }
   }
 

@@ -103,8 +103,7 @@ extension TokenResponse {
       return json
     } catch {
       throw EnrollError(
-        .responseInvalid, "\(place): the answer must be a JSON object: \(error.message)",
-        httpStatus: response.status)
+        .responseInvalid, "\(place): the answer must be a JSON object: ", error, httpStatus: response.status)
     }
   }
 

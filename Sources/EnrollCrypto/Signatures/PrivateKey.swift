@@ -56,6 +56,10 @@ public final class PrivateKey: Sendable {
   /// Reads what ``exported()`` wrote: PKCS #8 in DER (RFC 5958).
   /// - Throws: `.key` for anything else, and for keys that ``PublicKey`` refuses.
   public convenience init(der: Secret) throws(CryptoError) {
+    try self.init(confirmed { () throws(CryptoError) in try Self.read(der) })
+  }
+
+  private static func read(_ der: Secret) throws(CryptoError) -> KeyHandle {
     let libcrypto = try OpenSSL.functions()
     let key = der.withBytes { bytes -> OpaquePointer? in
       guard let first = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
@@ -68,10 +72,10 @@ public final class PrivateKey: Sendable {
       return libcrypto.pointee.EVP_PKCS82PKEY(parsed)
     }
     guard let key else {
-      libcrypto.pointee.ERR_clear_error()
-      throw CryptoError(.key, "not a private key in PKCS #8")
+      let isMemory = CryptoError.takeReasons(libcrypto).isMemory
+      throw CryptoError(isMemory ? .memory : .key, "not a private key in PKCS #8")
     }
-    try self.init(KeyHandle(owning: key))
+    return KeyHandle(owning: key)
   }
 
   /// PKCS #8 in DER, not encrypted.

@@ -48,7 +48,8 @@ public final class PublicKey: Sendable {
     parameters.add("n", number: modulus)
     parameters.add("e", number: exponent)
     let bits = RSAStrength.bitCount(modulus[...])
-    return PublicKey(.rsa(bits: bits), [modulus, exponent], try handle("RSA", parameters))
+    let key = try confirmed { () throws(CryptoError) in try handle("RSA", parameters) }
+    return PublicKey(.rsa(bits: bits), [modulus, exponent], key)
   }
 
   /// - Throws: `.key` for coordinates of the wrong length or a point that is not on the curve.
@@ -62,14 +63,18 @@ public final class PublicKey: Sendable {
     parameters.add("group", text: curve.name)
     parameters.add("pub", octets: [4] + x + y)
     let libcrypto = try OpenSSL.functions()
-    let key: KeyHandle
-    do throws(CryptoError) {
-      key = try handle("EC", parameters)
-      let context = KeyContext(
-        owning: try require(libcrypto.pointee.EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
-      try require(libcrypto.pointee.EVP_PKEY_public_check(context.pointer), "key check")
-    } catch {
-      throw CryptoError(.key, "the point is not on \(curve.rawValue)")
+    let key = try confirmed { () throws(CryptoError) in
+      do throws(CryptoError) {
+        let key = try handle("EC", parameters)
+        let context = KeyContext(
+          owning: try require(
+            libcrypto.pointee.EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
+        try require(libcrypto.pointee.EVP_PKEY_public_check(context.pointer), "key check")
+        return key
+      } catch {
+        guard error.reason != .memory else { throw error }
+        throw CryptoError(.key, "the point is not on \(curve.rawValue)")
+      }
     }
     return PublicKey(.ec(curve), [x, y], key)
   }
@@ -79,18 +84,31 @@ public final class PublicKey: Sendable {
   public static func ed25519(_ bytes: [UInt8]) throws(CryptoError) -> PublicKey {
     try Ed25519Strength.check(bytes)
     let libcrypto = try OpenSSL.functions()
-    let key = libcrypto.pointee.EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes, bytes.count)
-    return PublicKey(.ed25519, [bytes], KeyHandle(owning: try require(key, "Ed25519 key")))
+    let key = try confirmed { () throws(CryptoError) in
+      try require(
+        libcrypto.pointee.EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes, bytes.count),
+        "Ed25519 key")
+    }
+    return PublicKey(.ed25519, [bytes], KeyHandle(owning: key))
   }
 
   /// Whether `signature` is this key's over `message`.
   /// - Parameter signature: as JOSE has it: for the ES family r and s, each as long as a coordinate. One of another
   ///   length is not a signature: false.
-  /// - Throws: `.key` when the algorithm wants another kind of key or another curve.
+  /// - Throws: `.key` when the algorithm wants another kind of key or another curve; `.memory`, which says nothing about
+  ///   the signature.
   public func verify(
     signature: [UInt8], message: [UInt8], algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     try algorithm.requireFit(kind)
+    // As with `confirmed`: a refusal counts when it is given twice.
+    if try isVerified(signature, message, algorithm) { return true }
+    return try isVerified(signature, message, algorithm)
+  }
+
+  private func isVerified(
+    _ signature: [UInt8], _ message: [UInt8], _ algorithm: SignatureAlgorithm
+  ) throws(CryptoError) -> Bool {
     let libcrypto = try OpenSSL.functions()
     var signature = signature
     if case .ec(let curve) = kind {
@@ -108,7 +126,9 @@ public final class PublicKey: Sendable {
       context.pointer, signature, signature.count, message, message.count)
     // Anything but 1 is a refusal: for some values of r and s OpenSSL says -1 where others get 0. Either leaves a
     // reason in the thread's queue.
-    if verdict != 1 { libcrypto.pointee.ERR_clear_error() }
+    if verdict != 1, CryptoError.takeReasons(libcrypto).isMemory {
+      throw CryptoError(.memory, "a signature could not be checked for want of memory")
+    }
     return verdict == 1
   }
 
@@ -124,6 +144,7 @@ public final class PublicKey: Sendable {
     }
     guard status == 1, let key else {
       let cause = CryptoError.library("public key")
+      guard cause.reason == .library else { throw cause }
       throw CryptoError(.key, cause.message)
     }
     return KeyHandle(owning: key)

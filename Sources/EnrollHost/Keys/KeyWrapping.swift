@@ -46,6 +46,7 @@ public enum KeyWrapping {
     do {
       return try AESGCM.open(sealed, key: key, nonce: nonce, associatedData: context(slot, provider))
     } catch {
+      guard error.reason == .authentication else { throw EnrollError(error) }
       throw damaged
     }
   }

@@ -71,7 +71,15 @@ package struct KeysFile {
     else { throw KeysFile.damaged }
     let text = Array(bytes[(end + 1)...])
     guard try KeysFile.firstLine(version, text) == Array(bytes[...end]) else { throw KeysFile.damaged }
-    let members = try form.upgraded((try? JSON.parse(text))?.object ?? JSONObject(), from: version)
+    var value = JSON.null
+    do {
+      value = try JSON.parse(text)
+    } catch {
+      guard !error.isOutOfMemory else {
+        throw EnrollError(.outOfMemory, "the keys file: ", error, field: "store")
+      }
+    }
+    let members = try form.upgraded(value.object ?? JSONObject(), from: version)
     guard let storeID = KeysFile.id(members["storeID"]), let active = KeysFile.id(members["active"]),
       let slots = members["slots"]?.array, slots.count <= Self.slotLimit
     else { throw KeysFile.damaged }

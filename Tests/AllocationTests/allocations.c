@@ -1,0 +1,401 @@
+/*
+ * allocations.c - what happens when jansson, OpenSSL or libcurl gets no memory, once or from some moment on.
+ *
+ *     allocations LIBRARY once|forever|cold ISSUER CONFIGURATION FOLDER FIRST STEP [LAST]
+ *
+ * For n = FIRST, FIRST + STEP, … a child process of its own walks through a session, and the n-th allocation of the library
+ * fails; with forever, every one after it, too; with cold, before anything was walked. Whatever fails is tried once more with memory at hand, and has to work then; a redirect may have been spent, so
+ * that the user signs in again. Afterwards the same process walks the whole way undisturbed, and as much memory is
+ * outstanding as if nothing had happened. Ends with the first n that the walk does not reach, or after LAST. One line for each
+ * n at which something is wrong, then one of JSON: how many points there were, and what the failed calls said.
+ */
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <dirent.h>
+#include <enroll.h>
+#include <jansson.h>
+#include <netinet/in.h>
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { JANSSON, OPENSSL, CURL_LIBRARY, LIBRARIES };
+static const char *const library_names[LIBRARIES] = {"jansson", "openssl", "curl"};
+
+/* The allocators. */
+
+static atomic_long outstanding[LIBRARIES];
+static atomic_long counted;
+static atomic_int hits;
+static int target;
+static int is_forever, is_cold;
+static _Atomic long failing; /* 0: nothing fails */
+
+static int fails(int library) {
+  long at = atomic_load(&failing);
+  if (library != target || at == 0) return 0;
+  long number = atomic_fetch_add(&counted, 1) + 1;
+  if (is_forever ? number < at : number != at) return 0;
+  atomic_fetch_add(&hits, 1);
+  return 1;
+}
+
+static void *take(int library, size_t size) {
+  if (size == 0 || fails(library)) return NULL;
+  void *memory = malloc(size);
+  if (memory != NULL) atomic_fetch_add(&outstanding[library], 1);
+  return memory;
+}
+
+static void give_back(int library, void *memory) {
+  if (memory == NULL) return;
+  atomic_fetch_sub(&outstanding[library], 1);
+  free(memory);
+}
+
+static void *resize(int library, void *memory, size_t size) {
+  if (memory == NULL) return take(library, size);
+  if (size == 0) return give_back(library, memory), NULL;
+  return fails(library) ? NULL : realloc(memory, size);
+}
+
+static void *jansson_malloc(size_t size) { return take(JANSSON, size); }
+static void jansson_free(void *memory) { give_back(JANSSON, memory); }
+
+static void *openssl_malloc(size_t size, const char *file, int line) {
+  (void)file, (void)line;
+  return take(OPENSSL, size);
+}
+static void *openssl_realloc(void *memory, size_t size, const char *file, int line) {
+  (void)file, (void)line;
+  return resize(OPENSSL, memory, size);
+}
+static void openssl_free(void *memory, const char *file, int line) {
+  (void)file, (void)line;
+  give_back(OPENSSL, memory);
+}
+
+static void *curl_own_malloc(size_t size) { return take(CURL_LIBRARY, size); }
+static void curl_own_free(void *memory) { give_back(CURL_LIBRARY, memory); }
+static void *curl_own_realloc(void *memory, size_t size) { return resize(CURL_LIBRARY, memory, size); }
+static char *curl_own_strdup(const char *text) {
+  char *copy = take(CURL_LIBRARY, strlen(text) + 1);
+  return copy == NULL ? NULL : strcpy(copy, text);
+}
+static void *curl_own_calloc(size_t count, size_t size) {
+  void *memory = take(CURL_LIBRARY, count * size);
+  return memory == NULL ? NULL : memset(memory, 0, count * size);
+}
+
+/* What a child tells its parent. */
+
+#define STATUSES 64
+static struct report {
+  int is_reached;
+  char problem[512];
+  int failures[STATUSES]; /* by -status */
+  char example[STATUSES][600];
+  int sign_ins_again;
+} *report;
+
+static void problem(const char *what, const char *more) {
+  if (report->problem[0] == 0) snprintf(report->problem, sizeof report->problem, "%s: %s", what, more);
+}
+
+/* The user. */
+
+static void connected(const char *issuer, int *out) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  address.sin_port = htons((uint16_t)atoi(strrchr(issuer, ':') + 1));
+  *out = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connect(*out, (struct sockaddr *)&address, sizeof address) != 0) abort();
+}
+
+/* Where the browser is sent after everything was allowed. To be freed. */
+static char *play_user(const char *issuer, const char *url) {
+  char request[8192], body[6144], answer[16384];
+  snprintf(body, sizeof body, "{\"do\":\"settle\",\"url\":\"%s\"}", url);
+  snprintf(request, sizeof request,
+           "POST /_control HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+           "Content-Length: %zu\r\n\r\n%s",
+           strlen(body), body);
+  int server;
+  connected(issuer, &server);
+  if (write(server, request, strlen(request)) < 0) abort();
+  size_t length = 0;
+  ssize_t count;
+  while ((count = read(server, answer + length, sizeof answer - 1 - length)) > 0) length += (size_t)count;
+  close(server);
+  answer[length] = 0;
+  char *from = strstr(answer, "\"redirect\":\"");
+  if (from == NULL) return NULL;
+  from += strlen("\"redirect\":\"");
+  char *redirect = calloc(1, strlen(from) + 1), *to = redirect;
+  for (; *from != '"' && *from != 0; from++)
+    if (*from != '\\') *to++ = *from;
+  return redirect;
+}
+
+/* The walk. */
+
+static struct walk {
+  const char *issuer;
+  const char *configuration;
+  const char *store;
+  enroll_client *client;
+  enroll_buf text;
+  char *redirect;
+  enroll_error error;
+} walk;
+
+static enroll_status open_client(void) {
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  options.configuration = walk.configuration;
+  options.configuration_size = ENROLL_NUL_TERMINATED;
+  options.store_directory = walk.store;
+  options.store_directory_size = ENROLL_NUL_TERMINATED;
+  return enroll_client_new(&options, &walk.client, &walk.error);
+}
+static enroll_status begin(void) {
+  return enroll_registration_begin(walk.client, NULL, ENROLL_NO_TIMEOUT, NULL, &walk.text, NULL, &walk.error);
+}
+static enroll_status resume(void) {
+  enroll_state state = ENROLL_STATE_INIT;
+  return enroll_registration_resume(walk.client, walk.redirect, ENROLL_NUL_TERMINATED, ENROLL_NO_TIMEOUT, &state,
+                                    &walk.error);
+}
+static enroll_status confirm(void) {
+  enroll_state state = ENROLL_STATE_INIT;
+  return enroll_registration_confirm(walk.client, &state, &walk.error);
+}
+static enroll_status token(void) {
+  return enroll_token_access(walk.client, 0, ENROLL_NO_TIMEOUT, NULL, &walk.text, &walk.error);
+}
+static enroll_status renew(void) {
+  return enroll_token_refresh(walk.client, ENROLL_NO_TIMEOUT, NULL, &walk.text, &walk.error);
+}
+static enroll_status profile(void) { return enroll_identity_profile(walk.client, &walk.text, &walk.error); }
+static enroll_status userinfo(void) {
+  return enroll_identity_userinfo(walk.client, ENROLL_NO_TIMEOUT, &walk.text, &walk.error);
+}
+static enroll_status diagnose(void) { return enroll_diagnostics_export(walk.client, &walk.text, &walk.error); }
+static enroll_status log_out(void) {
+  return enroll_logout_begin(walk.client, 0, ENROLL_NO_TIMEOUT, &walk.text, &walk.error);
+}
+
+/* What a want of memory must never be taken for: the user would be told a lie, or signed out. */
+static int is_lie(enroll_status status) {
+  switch (status) {
+    case ENROLL_E_STORE_CORRUPT:
+    case ENROLL_E_STORE_KEY:
+    case ENROLL_E_STORE_LOCKED:
+    case ENROLL_E_REAUTHENTICATE:
+    case ENROLL_E_OAUTH:
+    case ENROLL_E_CONFIGURATION:
+    case ENROLL_E_ISSUER_MISMATCH:
+    case ENROLL_E_PROFILE_MISMATCH:
+    case ENROLL_E_ID_TOKEN_INVALID:
+    case ENROLL_E_TLS: return 1;
+    default: return 0;
+  }
+}
+
+static enroll_status attempt(const char *name, enroll_status (*step)(void)) {
+  enroll_error_init(&walk.error, sizeof walk.error);
+  int before = atomic_load(&hits);
+  enroll_status status = step();
+  if (status == ENROLL_OK) return status;
+  if (atomic_load(&hits) == 0 || (before != 0 && !is_forever)) problem(name, "failed although it got all its memory");
+  if (-status < STATUSES && -status >= 0) {
+    report->failures[-status]++;
+    snprintf(report->example[-status], sizeof report->example[0], "%s: %s", name, walk.error.message);
+  }
+  if (walk.error.status != status || walk.error.message[0] == 0) problem(name, "no typed error");
+  if (is_lie(status)) problem(name, walk.error.message);
+  atomic_store(&failing, 0);
+  status = step();
+  if (status != ENROLL_OK && step != resume) problem(name, walk.error.message);
+  return status;
+}
+
+static int sign_in(void) {
+  if (attempt("begin", begin) != ENROLL_OK) return 0;
+  free(walk.redirect);
+  walk.redirect = play_user(walk.issuer, walk.text.data);
+  enroll_buf_free(&walk.text);
+  if (walk.redirect == NULL) return problem("user", "no redirect came"), 0;
+  return attempt("resume", resume) == ENROLL_OK;
+}
+
+static void text(const char *name, enroll_status (*step)(void)) {
+  attempt(name, step);
+  enroll_buf_free(&walk.text);
+}
+
+static void *walk_in_thread(void *unused) {
+  walk.text = (enroll_buf)ENROLL_BUF_INIT;
+  if (attempt("open", open_client) != ENROLL_OK) return unused;
+  if (!sign_in()) {
+    report->sign_ins_again++;
+    if (!sign_in()) problem("sign-in", walk.error.message);
+  }
+  attempt("confirm", confirm);
+  text("token", token);
+  text("renewal", renew);
+  text("profile", profile);
+  enroll_client_free(walk.client);
+  /* What is on disk is what counts. */
+  if (attempt("open", open_client) != ENROLL_OK) return unused;
+  text("token", token);
+  text("renewal", renew);
+  text("userinfo", userinfo);
+  text("diagnosis", diagnose);
+  text("logout", log_out);
+  enroll_client_free(walk.client);
+  free(walk.redirect);
+  walk.redirect = NULL;
+  return unused;
+}
+
+/* In a thread of its own: OpenSSL keeps the texts of errors until their thread ends. */
+static void walk_through(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, walk_in_thread, NULL) != 0 || pthread_join(thread, NULL) != 0) abort();
+}
+
+static void each_file(const char *folder, void (*each)(const char *path, const char *name)) {
+  DIR *open = opendir(folder);
+  if (open == NULL) return;
+  for (struct dirent *entry; (entry = readdir(open)) != NULL;) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    if (entry->d_type == DT_REG) each(path, entry->d_name);
+  }
+  closedir(open);
+}
+static void look(const char *path, const char *name) {
+  (void)path;
+  if (strstr(name, ".corrupt-") != NULL) problem("store", "an intact file was set aside");
+}
+static void erase(const char *path, const char *name) {
+  (void)name;
+  unlink(path);
+}
+
+/* OpenSSL keeps something for each thread until it ends. */
+static void wait_for_threads(void) {
+  for (int left = 1; left; usleep(1000)) {
+    left = -3; /* ., .. and this thread */
+    DIR *threads = opendir("/proc/self/task");
+    while (threads != NULL && readdir(threads) != NULL) left++;
+    if (threads != NULL) closedir(threads);
+  }
+}
+
+static long all_outstanding(void) {
+  wait_for_threads();
+  return atomic_load(&outstanding[JANSSON]) + atomic_load(&outstanding[OPENSSL]) +
+         atomic_load(&outstanding[CURL_LIBRARY]);
+}
+
+static void child(long n, const char *folder) {
+  char store[4096];
+  snprintf(store, sizeof store, "%s/%s-%ld", folder, library_names[target], n);
+  mkdir(store, 0700);
+  walk.store = store;
+  alarm(300);
+  if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, curl_own_malloc, curl_own_free, curl_own_realloc, curl_own_strdup,
+                           curl_own_calloc) != CURLE_OK)
+    abort();
+  /* Twice, so that what is made once is there. Cold, only OpenSSL is: it does not recover when its own start fails. */
+  if (is_cold) {
+    unsigned char byte;
+    OPENSSL_init_crypto(0, NULL);
+    RAND_bytes(&byte, 1);
+  } else {
+    walk_through();
+    walk_through();
+  }
+  long before = all_outstanding();
+  atomic_store(&counted, 0);
+  atomic_store(&failing, n);
+  walk_through();
+  atomic_store(&failing, 0);
+  report->is_reached = atomic_load(&hits) > 0;
+  int again = report->sign_ins_again;
+  walk_through();
+  if (report->sign_ins_again != again) problem("afterwards", "the undisturbed walk was disturbed");
+  long after = all_outstanding();
+  if (!is_cold && after > before) {
+    char text[80];
+    snprintf(text, sizeof text, "%ld allocations before, %ld after", before, after);
+    problem("memory", text);
+  }
+  each_file(store, look);
+  each_file(store, erase);
+  rmdir(store);
+}
+
+int main(int count, char **arguments) {
+  if (count < 8) return 2;
+  for (target = 0; target < LIBRARIES && strcmp(library_names[target], arguments[1]) != 0;) target++;
+  is_forever = strcmp(arguments[2], "forever") == 0;
+  is_cold = strcmp(arguments[2], "cold") == 0;
+  walk.issuer = arguments[3];
+  walk.configuration = arguments[4];
+  const char *folder = arguments[5];
+  long first = atol(arguments[6]), step = atol(arguments[7]), last = count > 8 ? atol(arguments[8]) : 1000000;
+  json_set_alloc_funcs(jansson_malloc, jansson_free);
+  if (!CRYPTO_set_mem_functions(openssl_malloc, openssl_realloc, openssl_free)) abort();
+  report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct report total;
+  memset(&total, 0, sizeof total);
+  long points = 0, bad = 0;
+  for (long n = first; n <= last; n += step) {
+    memset(report, 0, sizeof *report);
+    fflush(stdout);
+    pid_t process = fork();
+    if (process == 0) {
+      child(n, folder);
+      exit(0);
+    }
+    int status = 0;
+    waitpid(process, &status, 0);
+    if (status != 0) {
+      char text[64];
+      snprintf(text, sizeof text, "%s %d", WIFSIGNALED(status) ? "signal" : "exit",
+               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+      problem("the process ended badly", text);
+    }
+    if (!report->is_reached && status == 0 && report->problem[0] == 0) break;
+    points++;
+    if (report->problem[0] != 0) {
+      bad++;
+      printf("%s %s %ld: %s\n", arguments[1], arguments[2], n, report->problem);
+    }
+    total.sign_ins_again += report->sign_ins_again;
+    for (int number = 0; number < STATUSES; number++) {
+      total.failures[number] += report->failures[number];
+      if (report->failures[number]) strcpy(total.example[number], report->example[number]);
+    }
+  }
+  printf("{\"points\": %ld, \"bad\": %ld, \"signInsAgain\": %d, \"failures\": {", points, bad, total.sign_ins_again);
+  const char *comma = "";
+  for (int number = 0; number < STATUSES; number++)
+    if (total.failures[number]) {
+      printf("%s\"%s\": %d", comma, enroll_status_name(-number), total.failures[number]);
+      fprintf(stderr, "%s: %s\n", enroll_status_name(-number), total.example[number]);
+      comma = ", ";
+    }
+  printf("}}\n");
+  return bad != 0;
+}
