@@ -75,6 +75,9 @@ class Host:
                 self._count(answer)
 
     def _count(self, answer):
+        if "method" in answer:
+            # An event: somebody subscribed.
+            return
         assert answer["jsonrpc"] == "2.0" and ("result" in answer) != ("error" in answer), answer
         name = answer["id"]
         if isinstance(name, str) and name in self._good:

@@ -1,11 +1,17 @@
 // JSON: what is accepted is within the limits (R37), and is the same after writing and reading it.
 
-import EnrollJSON
+@testable import EnrollJSON
 
 extension Target {
   static let json = [
     Target("json") { input in
-      guard let value = try? JSON.parse(input) else { return }
+      let value: JSON
+      do throws(JSONError) {
+        value = try JSON.parse(input)
+      } catch {
+        return require(!error.isOutOfMemory, "what jansson refuses is no JSON, as there is memory")
+      }
+      require(JSONGrammar.verdict(on: input) == .accepted, "what jansson takes is JSON")
       require(!input.contains(0), "no NUL")
       require(depth(value) <= JSON.depthLimit, "no deeper than the limit")
       require(hasUniqueKeys(value), "no key twice")
