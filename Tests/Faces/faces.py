@@ -54,7 +54,7 @@ class Client:
     """An opened client; the process ends with it."""
 
     def __init__(self, arguments, environment):
-        home = workspace("client")
+        self.home = home = workspace("client")
         self._child = Child(
             arguments,
             home / "stderr",
@@ -188,9 +188,10 @@ class DriverClient(Client):
 class Face:
     """How one face's process is started."""
 
-    def __init__(self, name, client, variable, program, library=None):
+    def __init__(self, name, client, variable, program, library=None, arguments=()):
         self.name = name
         self._client = client
+        self._arguments = arguments
         self.program = Path(os.environ.get(variable) or TOP / program)
         self._environment = {"LD_LIBRARY_PATH": str(TOP / library)} if library else {}
 
@@ -206,7 +207,7 @@ class Face:
 
     def open(self, configuration, store, account=None, **more):
         """A new process with one client; `more` is for client.open."""
-        client = self._client([self.program], self._environment)
+        client = self._client([self.program, *self._arguments], self._environment)
         try:
             client.open(configuration, store, account, **more)
         except BaseException:
@@ -221,7 +222,8 @@ FACES = {
         Face("swift", DriverClient, "ENROLL_SWIFT_DRIVER", "build/tests/swift-driver"),
         Face("c", DriverClient, "ENROLL_C_DRIVER", "build/tests/c-driver", "build/standard"),
         Face("c-small", DriverClient, "ENROLL_C_DRIVER", "build/tests/c-driver", "build/small"),
-        Face("jsonrpc", JSONRPCClient, "ENROLLD", "build/bin/enrolld"),
+        # Its log at its most verbose: none of it may hold a secret.
+        Face("jsonrpc", JSONRPCClient, "ENROLLD", "build/bin/enrolld", arguments=("--log-level", "debug")),
     )
 }
 
