@@ -213,6 +213,28 @@ struct StoreRefusalTests {
     #expect(reading() == .storeCorrupt)
   }
 
+  @Test("a damaged file is set aside under its lock only, and not when it is mended by then")
+  func damageUnderTheLock() throws {
+    try folder.filled()
+    let path = try folder.only(".record")
+    let whole = try folder.bytes(path)
+    let calls = Guarded<[FileOperation]>([], by: Mutex())
+    let watching = FaultyFileSystem(after: { call in calls.withLock { $0.append(call.operation) } })
+    let mending = FaultyFileSystem(before: { [folder] call in
+      if call.operation == .openLock { try? folder.overwrite(path, whole) }
+      return nil
+    })
+    try folder.overwrite(path, [1, 2, 3])
+    #expect(try folder.open(system: mending).read(.default)?.registrationType == "SOCIAL")
+    #expect(try folder.names().allSatisfy { !$0.contains(".corrupt-") })
+    try folder.overwrite(path, [1, 2, 3])
+    #expect(
+      code { () throws(EnrollError) in _ = try folder.open(system: watching).read(.default) } == .storeCorrupt
+    )
+    let made = calls.withLock { $0 }.filter { [.lock, .renameNew, .closeLock].contains($0) }
+    #expect(made == [.lock, .renameNew, .closeLock])
+  }
+
   @Test("by its name an account is erased at every provider, beside a damaged one, which is told")
   func removalBesideDamage() throws {
     let store = try folder.filled()
