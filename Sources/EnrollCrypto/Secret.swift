@@ -42,18 +42,17 @@ public final class Secret: @unchecked Sendable, Equatable {
 
   /// Copies `bytes`; the caller's own stay behind.
   public convenience init(_ bytes: [UInt8]) {
-    self.init(copying: bytes)
+    self.init(zeros: bytes.count)
+    bytes.withUnsafeBytes { storage.copyMemory(from: $0) }
   }
 
-  /// Copies the UTF-8 of `text`.
+  /// Copies the UTF-8 of `text`, straight from where it is: an array between would stay behind.
   public convenience init(_ text: String) {
-    self.init(copying: Array(text.utf8))
-  }
-
-  private convenience init(copying bytes: [UInt8]) {
-    var copy = bytes
-    defer { copy.withUnsafeMutableBytes { enroll_wipe_memory($0.baseAddress, $0.count) } }
-    self.init(copy.withUnsafeBytes { UnsafeRawBufferPointer($0) })
+    self.init(zeros: text.utf8.count)
+    let isCopied: Void? = text.utf8.withContiguousStorageIfAvailable {
+      storage.copyMemory(from: UnsafeRawBufferPointer($0))
+    }
+    if isCopied == nil { storage.copyBytes(from: text.utf8) }
   }
 
   /// Lends the bytes for as long as `body` runs.

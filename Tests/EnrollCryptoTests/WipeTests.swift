@@ -1,0 +1,103 @@
+// What a secret leaves behind in this process's memory, read as a debugger reads it: through /proc/self/mem, which gives
+// an error and no fault for what is gone.
+
+import EnrollCrypto
+import Foundation
+import Testing
+
+@Suite("What secrets leave behind (R40)", .serialized, .enabled(if: Memory.isReadable))
+struct WipeTests {
+  @Test("a secret's memory is wiped when the last reference to it goes")
+  func wiped() throws {
+    let mark = Memory.mark()
+    let bytes = Array(repeatElement(mark, count: 16).joined())
+    var address = 0
+    do {
+      let secret = bytes.withUnsafeBytes { Secret($0) }
+      address = Int(bitPattern: secret.unsafeBytes.baseAddress)
+      #expect(Memory.read(address, bytes.count) == bytes)
+    }
+    // The allocator may have written here again, and never these bytes.
+    let left = Memory.read(address, bytes.count)
+    #expect(left?.firstRange(of: mark) == nil)
+  }
+
+  @Test("a fill that fails leaves nothing of what it wrote")
+  func failedFill() {
+    let mark = Memory.mark()
+    var address = 0
+    _ = try? Secret(count: 64) { (output) throws(CryptoError) in
+      address = Int(bitPattern: output.baseAddress)
+      output.copyBytes(from: mark)
+      output[32...].copyBytes(from: mark)
+      throw CryptoError(.library, "no")
+    }
+    #expect(address != 0)
+    #expect(Memory.read(address, 64)?.firstRange(of: mark) == nil)
+  }
+
+  @Test("making a secret of a text or of bytes leaves no copy but the caller's")
+  func madeOfText() throws {
+    let mark = Memory.mark()
+    // Made where it stays, so that no copy of it lies about that a later one would take the place of.
+    var bytes = [UInt8](repeating: 0, count: 1024 * mark.count)
+    for at in bytes.indices { bytes[at] = mark[at % mark.count] }
+    let text = String(decoding: bytes, as: UTF8.self)
+    let before = Memory.count(of: mark)
+    #expect(before >= 2048)
+    #expect(Secret(text).count == bytes.count)
+    #expect(Secret(bytes).count == bytes.count)
+    #expect(Memory.count(of: mark) < before + 100)
+    #expect(bytes.count == text.utf8.count)
+  }
+}
+
+private enum Memory {
+  private static let file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+  static var isReadable: Bool { file >= 0 }
+
+  /// 32 bytes that are nowhere else.
+  static func mark() -> [UInt8] {
+    (0..<32).map { _ in UInt8.random(in: 0x61...0x7A) }
+  }
+
+  static func read(_ address: Int, _ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    return pread(file, &bytes, count, off_t(address)) == count ? bytes : nil
+  }
+
+  /// How often they are in memory that this process may write.
+  static func count(of mark: [UInt8]) -> Int {
+    // One bit off, so that what is looked for is in memory no more often for being looked for.
+    let hidden = mark.map { $0 ^ 1 }
+    let size = 1 << 20
+    let window = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let window, window != MAP_FAILED else { return 0 }
+    defer { munmap(window, size) }
+    let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+    var found = 0
+    for line in maps.split(separator: "\n") where line.split(separator: " ")[1].hasPrefix("rw") {
+      let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { Int($0, radix: 16) }
+      guard ends.count == 2, !(ends[0]..<ends[1]).contains(Int(bitPattern: window)) else { continue }
+      for start in stride(from: ends[0], to: ends[1], by: size - hidden.count) {
+        let count = pread(file, window, min(size, ends[1] - start), off_t(start))
+        if count > 0 { found += occurrences(hidden, in: UnsafeRawBufferPointer(start: window, count: count)) }
+      }
+    }
+    return found
+  }
+
+  private static func occurrences(_ hidden: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int {
+    guard bytes.count >= hidden.count, let start = bytes.baseAddress else { return 0 }
+    var found = 0
+    var at = 0
+    // memchr is many times faster than a loop of ours.
+    while let next = memchr(start + at, Int32(hidden[0] ^ 1), bytes.count - at) {
+      at = UnsafeRawPointer(next) - start
+      guard at + hidden.count <= bytes.count else { break }
+      if hidden.indices.allSatisfy({ bytes[at + $0] == hidden[$0] ^ 1 }) { found += 1 }
+      at += 1
+    }
+    return found
+  }
+}
