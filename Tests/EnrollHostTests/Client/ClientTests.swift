@@ -21,14 +21,14 @@ private struct Stage {
 
   func client(
     isPlatformReady: Bool = true, requiresConfirmation: Bool = false, hasBackEnd: Bool = false,
-    renewsInBackground: Bool = false
+    renewsInBackground: Bool = false, store other: (any TokenStore)? = nil
   ) throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
         issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
         requiresConfirmation: requiresConfirmation,
         registrationCheckURI: hasBackEnd ? provider.issuer + "/check" : nil, requireCheck: hasBackEnd,
-        errorReportURI: hasBackEnd ? provider.issuer + "/errors" : nil), store: .custom(store))
+        errorReportURI: hasBackEnd ? provider.issuer + "/errors" : nil), store: .custom(other ?? store))
     options.transport = provider
     options.clock = clock
     options.isPlatformReady = isPlatformReady
@@ -79,6 +79,22 @@ private final class RenewalWatch: EngineObserver {
 
 @Suite("The client: threads, deadlines, loopback", .timeLimit(.minutes(5)))
 struct ClientTests {
+  @Test("what a renewal could not store is stored when the client is drained (R30, R39)")
+  func drainStores() throws {
+    let stage = try Stage()
+    _ = try stage.signedIn()
+    let disk = FussyStore(stage.store)
+    let client = try stage.client(store: disk)
+    stage.clock.advance(seconds: 3550)
+    stage.provider.next(.token, .during { disk.refuse(.before, times: 100) })
+    guard case .stale = try client.now() else { throw EnrollError(.internal, "stored all the same") }
+    disk.refuse(.before, times: 0)
+    client.close()
+    client.drain()
+    #expect(try stage.client().now().token().value.reveal() == "access-3")
+    #expect(stage.provider.count(.token) == 2)
+  }
+
   @Test("switched on, a renewal in the background comes before anybody asks, until the client is closed")
   func background() async throws {
     try await aside {

@@ -1,12 +1,12 @@
 // A store whose disk refuses when a test says so.
 
-import EnrollCore
-import EnrollHost
+package import EnrollCore
+package import EnrollHost
 
 /// A memory store whose updates fail as often as planned, before or after they took place.
-final class FussyStore: TokenStore {
+package final class FussyStore: TokenStore {
   /// What becomes of an update.
-  enum Refusal: Sendable {
+  package enum Refusal: Sendable {
     /// Nothing changed.
     case before
     /// It took place, and whether it lasts is not known: the sync of the folder failed.
@@ -16,17 +16,17 @@ final class FussyStore: TokenStore {
   private let base: MemoryTokenStore
   private let planned = Guarded<[Refusal?]>([], by: Mutex())
 
-  init(_ base: MemoryTokenStore) { self.base = base }
+  package init(_ base: MemoryTokenStore) { self.base = base }
 
   /// The next `times` updates, once `spared` have passed.
-  func refuse(_ refusal: Refusal, times: Int, after spared: Int = 0) {
+  package func refuse(_ refusal: Refusal, times: Int, after spared: Int = 0) {
     planned.withLock { $0 = Array(repeating: nil, count: spared) + Array(repeating: refusal, count: times) }
   }
 
   /// How often it will still refuse.
-  var left: Int { planned.withLock { $0.count } }
+  package var left: Int { planned.withLock { $0.count } }
 
-  func update(
+  package func update(
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord {
     let refusal = planned.withLock { $0.isEmpty ? nil : $0.removeFirst() }
@@ -36,18 +36,18 @@ final class FussyStore: TokenStore {
     return record
   }
 
-  func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? { try base.read(account) }
-  func renewalTurn(
+  package func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? { try base.read(account) }
+  package func renewalTurn(
     _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
     try base.renewalTurn(account, epoch: epoch, deadline: deadline, body)
   }
-  func reserveSpace(_ account: AccountName) throws(EnrollError) { try base.reserveSpace(account) }
-  func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
-  func remove(_ account: AccountName) throws(EnrollError) { try base.remove(account) }
-  func installationID() throws(EnrollError) -> String { try base.installationID() }
-  func resetInstallationID() throws(EnrollError) { try base.resetInstallationID() }
-  func updateOutbox(
+  package func reserveSpace(_ account: AccountName) throws(EnrollError) { try base.reserveSpace(account) }
+  package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
+  package func remove(_ account: AccountName) throws(EnrollError) { try base.remove(account) }
+  package func installationID() throws(EnrollError) -> String { try base.installationID() }
+  package func resetInstallationID() throws(EnrollError) { try base.resetInstallationID() }
+  package func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry] { try base.updateOutbox(change) }
 }
