@@ -1,4 +1,5 @@
-// Renewal ahead of need (flows.md §8): when a renewal that nobody waits for is next of use.
+// Renewals that nobody waits for: ahead of need (flows.md §8), and once more after one whose outcome is not known, while the
+// provider may still take the token again (reliability.md, Renewal).
 
 extension Engine {
   /// What a renewal in the background has to do now.
@@ -11,23 +12,37 @@ extension Engine {
     case renew(epoch: UInt64)
   }
 
-  /// - Parameter jitter: one random byte, the same for the life of these tokens: processes that share them do not all
-  ///   come at once, and neither do devices.
+  /// How long after the first failure a renewal whose outcome is not known is tried again unasked. Providers' grace is
+  /// about as long.
+  static let followUpSeconds: Int64 = 60
+
+  /// - Parameters:
+  ///   - ahead: also before there is need.
+  ///   - jitter: one random byte, the same for the life of these tokens: processes that share them do not all come at
+  ///     once, and neither do devices.
   /// - Throws: store errors.
-  public func planRenewal(jitter: UInt8) throws(EnrollError) -> RenewalPlan {
+  public func planRenewal(ahead: Bool, jitter: UInt8) throws(EnrollError) -> RenewalPlan {
     // Tokens that wait for confirmation are nobody's to renew.
     guard let record = try store.read(account), record.confirmed != nil,
       case .live(_, let tokens) = try session(),
       tokens.refreshToken != nil
     else { return .nothing }
     let moment = clock.moment()
+    let isOpen = record.renewalIntent != nil && hasFailedLately(at: moment)
+    guard ahead || isOpen else { return .nothing }
     if let barred = barred(record) {
       return .wait(until: moment.instant.advanced(bySeconds: barred.error?.retryAfterSeconds ?? 1))
     }
+    if isOpen { return .renew(epoch: record.tokenEpoch) }
     let early = tokens.expiry.secondsUntilAhead(
       at: moment, graceSeconds: configuration.graceSeconds, jitter: jitter)
     return early > 0
       ? .wait(until: moment.instant.advanced(bySeconds: early)) : .renew(epoch: record.tokenEpoch)
+  }
+
+  private func hasFailedLately(at moment: Moment) -> Bool {
+    let since = memory.withLock { $0.patience.offlineSince }
+    return since.map { (0..<Self.followUpSeconds).contains(moment.wall.since($0)) } ?? false
   }
 }
 

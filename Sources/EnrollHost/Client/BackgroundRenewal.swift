@@ -1,5 +1,6 @@
-// Renewal ahead of need, where the host switched it on (flows.md §8): its calls then find a fresh token and wait for
-// nobody. One timer per client; whatever it begins is the same renewal that callers share.
+// Renewals that nobody waits for. One whose outcome is not known is followed up, because the provider may have changed the
+// refresh token and takes the old one only for a while. And where the host switched it on, tokens are renewed ahead of need
+// (flows.md §8). One timer per client; whatever it begins is the same renewal that callers share.
 
 import EnrollCore
 
@@ -25,18 +26,20 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   private let clock: any Clock
   private let timers: TimerQueue
   private let pool: WorkerPool
+  private let isAhead: Bool
   private let jitter: UInt8
   private let renew: Renew
   private let plan = Guarded(Plan(), by: Mutex())
 
   init(
-    _ engine: Engine, clock: any Clock, timers: TimerQueue, pool: WorkerPool, jitter: UInt8,
+    _ engine: Engine, clock: any Clock, timers: TimerQueue, pool: WorkerPool, isAhead: Bool, jitter: UInt8,
     renew: @escaping Renew
   ) {
     self.engine = engine
     self.clock = clock
     self.timers = timers
     self.pool = pool
+    self.isAhead = isAhead
     self.jitter = jitter
     self.renew = renew
   }
@@ -58,21 +61,22 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
 
   func observe(_ notification: EnrollEvent) {
     switch notification {
-    case .registrationChanged, .tokenRenewed: start()
-    case .registrationSettled, .tokenRenewalFailed, .logoutFinished, .errorReported: break
+    case .registrationChanged, .tokenRenewed: if isAhead { start() }
+    case .tokenRenewalFailed: start()
+    case .registrationSettled, .logoutFinished, .errorReported: break
     }
   }
 
   private func lookAgain() {
     let later = clock.instant().advanced(bySeconds: Self.idleSeconds)
     do throws(EnrollError) {
-      switch try engine.planRenewal(jitter: jitter) {
-      case .nothing: wake(at: later)
+      switch try engine.planRenewal(ahead: isAhead, jitter: jitter) {
+      case .nothing: if isAhead { wake(at: later) }
       case .wait(let until): wake(at: until)
       case .renew(let epoch): begin(epoch)
       }
     } catch {
-      wake(at: later)
+      if isAhead { wake(at: later) }
     }
   }
 

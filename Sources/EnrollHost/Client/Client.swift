@@ -24,8 +24,8 @@ public final class Client: Sendable {
   /// nil for a store that is no directory.
   let storePath: String?
   let storeKeys: KeyPlan
-  /// nil where the host did not switch it on.
-  private let background: BackgroundRenewal?
+  private let background: BackgroundRenewal
+  private let backgroundTicket: Int
   private let fork = ForkGuard()
   private let readiness: Guarded<Readiness>
 
@@ -91,22 +91,24 @@ public final class Client: Sendable {
         return .failed(error)
       }
     }
-    guard options.renewsInBackground else {
-      background = nil
-      return
-    }
-    let background = BackgroundRenewal(
-      engine, clock: clock, timers: timers, pool: pool, jitter: (try? random.bytes(1).first) ?? 0
+    background = BackgroundRenewal(
+      engine, clock: clock, timers: timers, pool: pool, isAhead: options.renewsInBackground,
+      jitter: (try? random.bytes(1).first) ?? 0
     ) { [wishes, renewals] epoch, ended in
       wishes.withLock { $0.add(epoch: epoch, isForced: false) }
       renewals.join(deadline: .distantFuture) { _ in ended() }
     }
-    self.background = background
-    _ = hub.add(background)
-    background.start()
+    backgroundTicket = hub.add(background)
+    if options.renewsInBackground { background.start() }
   }
 
-  deinit { background?.stop() }
+  deinit { stopBackground() }
+
+  /// The hub and what it tells hold each other until then.
+  private func stopBackground() {
+    hub.remove(backgroundTicket)
+    background.stop()
+  }
 
   private final class CacheKeeper: EngineObserver {
     private let tokens: TokenCache
@@ -118,7 +120,7 @@ public final class Client: Sendable {
   /// renewal under way runs to its end.
   public func close() {
     readiness.withLock { $0.isClosed = true }
-    background?.stop()
+    stopBackground()
     for cancellation in loopbacks.withLock({ $0.removeAll() }) { cancellation.cancel() }
     tokens.forget()
     hub.announceChange()

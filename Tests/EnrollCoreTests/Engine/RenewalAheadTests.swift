@@ -13,7 +13,7 @@ struct RenewalAheadTests {
   }
 
   private func secondsToWait(jitter: UInt8 = 0) throws -> Int64? {
-    guard case .wait(let until) = try engine.planRenewal(jitter: jitter) else { return nil }
+    guard case .wait(let until) = try engine.planRenewal(ahead: true, jitter: jitter) else { return nil }
     return until.since(bench.clock.instant()) / 1_000_000_000
   }
 
@@ -25,7 +25,7 @@ struct RenewalAheadTests {
     bench.clock.advance(seconds: wait - 1)
     #expect(try secondsToWait(jitter: jitter) == 1)
     bench.clock.advance(seconds: 1)
-    #expect(try engine.planRenewal(jitter: jitter) == .renew(epoch: bench.record.tokenEpoch))
+    #expect(try engine.planRenewal(ahead: true, jitter: jitter) == .renew(epoch: bench.record.tokenEpoch))
     guard case .fresh = try engine.decideAccess(minimumLifetimeSeconds: 0) else {
       throw Unexpected(what: "a caller would have to wait")
     }
@@ -40,7 +40,7 @@ struct RenewalAheadTests {
   func due() throws {
     bench.clock.reboot(bootID: "boot-2")
     bench.clock.setWall(0)
-    #expect(try engine.planRenewal(jitter: 0) == .renew(epoch: bench.record.tokenEpoch))
+    #expect(try engine.planRenewal(ahead: true, jitter: 0) == .renew(epoch: bench.record.tokenEpoch))
   }
 
   @Test("a failure is waited for (R33)")
@@ -57,16 +57,35 @@ struct RenewalAheadTests {
     #expect(try secondsToWait() == 60)
   }
 
+  @Test("a renewal whose outcome is not known is followed up for a minute, asked for or not")
+  func followUp() throws {
+    bench.clock.advance(seconds: 3550)
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+    bench.provider.next(.token, .unreachable, .timeout)
+    _ = try engine.access()
+    guard case .wait(let until) = try engine.planRenewal(ahead: false, jitter: 0) else {
+      throw Unexpected(what: "no follow-up")
+    }
+    #expect(until.since(bench.clock.instant()) <= 2_000_000_000)
+    bench.clock.advance(seconds: 2)
+    let epoch = try bench.record.tokenEpoch
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: epoch))
+    bench.clock.advance(seconds: 60)
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+    #expect(try engine.token() == "access-3")
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+  }
+
   @Test("without a session, or without a refresh token, there is nothing to do")
   func nothing() throws {
     _ = try engine.beginLogout(localOnly: true, cancellation: nil)
-    #expect(try engine.planRenewal(jitter: 0) == .nothing)
+    #expect(try engine.planRenewal(ahead: true, jitter: 0) == .nothing)
 
     let other = try Bench()
     other.provider.change { $0.givesRefreshToken = false }
-    #expect(try other.signedIn().planRenewal(jitter: 0) == .nothing)
+    #expect(try other.signedIn().planRenewal(ahead: true, jitter: 0) == .nothing)
 
     let third = try Bench(requiresConfirmation: true)
-    #expect(try third.signedIn().planRenewal(jitter: 0) == .nothing)
+    #expect(try third.signedIn().planRenewal(ahead: true, jitter: 0) == .nothing)
   }
 }

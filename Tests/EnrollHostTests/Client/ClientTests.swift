@@ -1,10 +1,11 @@
 import EnrollCore
 import EnrollCrypto
-import EnrollHost
 import EnrollTesting
 import Foundation
 import FoundationNetworking
 import Testing
+
+@testable import EnrollHost
 
 /// A client among fakes.
 private struct Stage {
@@ -44,6 +45,15 @@ private struct Stage {
     return client
   }
 
+  /// Gives the threads a second after every five of the clock that stands still.
+  func letTimePass(until event: Event) throws {
+    let real = SystemClock()
+    for _ in 0..<60 where !event.wait(until: real.instant().advanced(bySeconds: 1), by: real) {
+      clock.advance(seconds: 5)
+    }
+    try #require(event.isSet, "nothing happened in five minutes")
+  }
+
   /// The text that arrives in a buffer of `capacity` bytes; nil when none is at hand.
   func copy(
     _ token: HotToken, capacity: Int, minimumLifetimeSeconds: Int64 = 0, if isAlive: () -> Bool = { true }
@@ -79,6 +89,25 @@ private final class RenewalWatch: EngineObserver {
 
 @Suite("The client: threads, deadlines, loopback", .timeLimit(.minutes(5)))
 struct ClientTests {
+  @Test(
+    "a renewal whose answers were lost is tried again while the provider's grace lasts, though nobody asks")
+  func followUp() async throws {
+    try await aside {
+      let stage = try Stage()
+      stage.provider.change { $0.graceSeconds = 60 }
+      let client = try stage.signedIn()
+      let watch = RenewalWatch()
+      _ = client.observe(watch)
+      stage.clock.advance(seconds: 3550)
+      stage.provider.next(.token, .answerLost, .answerLost)
+      guard case .stale = try client.now() else { throw EnrollError(.internal, "an answer came") }
+      try stage.letTimePass(until: watch.renewed)
+      client.close()
+      stage.clock.advance(seconds: 4000)
+      #expect(try stage.client().now().token().value.reveal().hasPrefix("access-"))
+    }
+  }
+
   @Test("what a renewal could not store is stored when the client is drained (R30, R39)")
   func drainStores() throws {
     let stage = try Stage()
@@ -100,24 +129,25 @@ struct ClientTests {
     try await aside {
       let stage = try Stage()
       let client = try stage.signedIn(renewsInBackground: true)
-      for count in 2...3 {
+      for count in 2...4 {
         let watch = RenewalWatch()
         let ticket = client.observe(watch)
         stage.clock.advance(seconds: 3600 - 61)
         // Two renewals are some seconds apart, whatever happens; this clock stands still.
-        let clock = SystemClock()
-        while !watch.renewed.wait(until: clock.instant().advanced(bySeconds: 1), by: clock) {
-          stage.clock.advance(seconds: 10)
-        }
+        try stage.letTimePass(until: watch.renewed)
         client.stopObserving(ticket)
         #expect(stage.provider.count(.token) == count)
       }
       // Nobody waits now: the token is there.
-      #expect(try client.now().token().value.reveal() == "access-4")
+      #expect(try client.now().token().value.reveal() == "access-5")
       client.close()
       stage.clock.advance(seconds: 7200)
+      // Whatever was planned before this has run when this has.
+      let late = Event()
+      _ = client.timers.run(at: stage.clock.instant()) { late.set() }
+      late.wait()
       client.drain()
-      #expect(stage.provider.count(.token) == 3)
+      #expect(stage.provider.count(.token) == 4)
     }
   }
 
