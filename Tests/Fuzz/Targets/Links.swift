@@ -31,7 +31,9 @@ extension Target {
       _ = try? redirect.sessionToken()
       _ = try? redirect.artefactID(named: "artefactId")
       require(redirect.sessionLifetimeSeconds > 0, "a lifetime is positive (R32)")
-      require((redirect.errorDescription ?? "").utf8.count <= 200, "words are bounded")
+      require(
+        (redirect.errorDescription ?? "").utf8.count <= 200 + 3,
+        "words are bounded, and end in ... when they were cut")
       for accepts in [false, true] {
         let verified = try? VerifiedRedirect(
           verifying: redirect, among: Sample.transactions, issuerAnnounced: true, acceptsTokens: accepts,
