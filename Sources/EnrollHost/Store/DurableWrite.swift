@@ -7,6 +7,7 @@ import EnrollCore
 extension StoreFolder {
   /// Replaces a file durably: exclusive temporary file → write → sync → rename → sync the folder. After a failed sync the
   /// temporary file is thrown away and written anew: syncing it again could succeed without its data being on the disk.
+  /// One that was interrupted has not failed, and goes on.
   /// - Parameter reserve: a file made by ``reserve(_:_:)`` whose space is used when the disk is full.
   /// - Returns: the status of the new file.
   func replace(
@@ -37,7 +38,7 @@ extension StoreFolder {
   ) throws(FileFault) -> FileStatus {
     let status = try write(bytes, to: temporary, over: reserve)
     try StoreFault.patiently { () throws(FileFault) in try system.rename(temporary, to: name, in: folder) }
-    try system.sync(folder)
+    try StoreFault.patiently { () throws(FileFault) in try system.sync(folder) }
     return status
   }
 
@@ -52,7 +53,7 @@ extension StoreFolder {
         try system.truncate(descriptor, to: Int64(bytes.count))
       }
     }
-    try system.sync(descriptor)
+    try StoreFault.patiently { () throws(FileFault) in try system.sync(descriptor) }
     return try StoreFault.patiently { () throws(FileFault) in try system.status(descriptor) }
   }
 
