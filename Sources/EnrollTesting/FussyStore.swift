@@ -3,7 +3,7 @@
 package import EnrollCore
 package import EnrollHost
 
-/// A memory store whose updates fail as often as planned, before or after they took place.
+/// A memory store whose updates fail as often as planned, before or after they took place, and whose reads fail on demand.
 package final class FussyStore: TokenStore {
   /// What becomes of an update.
   package enum Refusal: Sendable {
@@ -15,6 +15,7 @@ package final class FussyStore: TokenStore {
 
   private let base: MemoryTokenStore
   private let planned = Guarded<[Refusal?]>([], by: Mutex())
+  private let unreadable = Guarded(false, by: Mutex())
 
   package init(_ base: MemoryTokenStore) { self.base = base }
 
@@ -22,6 +23,9 @@ package final class FussyStore: TokenStore {
   package func refuse(_ refusal: Refusal, times: Int, after spared: Int = 0) {
     planned.withLock { $0 = Array(repeating: nil, count: spared) + Array(repeating: refusal, count: times) }
   }
+
+  /// Whether reads fail from now on.
+  package func refuseReads(_ isUnreadable: Bool) { unreadable.withLock { $0 = isUnreadable } }
 
   /// How often it will still refuse.
   package var left: Int { planned.withLock { $0.count } }
@@ -36,7 +40,11 @@ package final class FussyStore: TokenStore {
     return record
   }
 
-  package func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? { try base.read(account) }
+  package func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
+    if unreadable.withLock({ $0 }) { throw EnrollError(.storeIO, "read failed") }
+    return try base.read(account)
+  }
+
   package func renewalTurn(
     _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {

@@ -1,5 +1,5 @@
-// Renewals that nobody waits for: ahead of need (flows.md §8), and once more after one whose outcome is not known, while the
-// provider may still take the token again (reliability.md, Renewal).
+// Renewals that nobody waits for: ahead of need (flows.md §8); once more after one whose outcome is not known, while the
+// provider may still take the token again; and until the disk takes what one brought (reliability.md, Renewal).
 
 extension Engine {
   /// What a renewal in the background has to do now.
@@ -22,6 +22,7 @@ extension Engine {
   ///     once, and neither do devices.
   /// - Throws: store errors.
   public func planRenewal(ahead: Bool, jitter: UInt8) throws(EnrollError) -> RenewalPlan {
+    if let epoch = epochOfUnsaved() { return .renew(epoch: epoch) }
     // Tokens that wait for confirmation are nobody's to renew.
     guard let record = try store.read(account), record.confirmed != nil,
       case .live(_, let tokens) = try session(),
@@ -41,8 +42,17 @@ extension Engine {
   }
 
   private func hasFailedLately(at moment: Moment) -> Bool {
-    let since = memory.withLock { $0.patience.offlineSince }
-    return since.map { (0..<Self.followUpSeconds).contains(moment.wall.since($0)) } ?? false
+    let since = memory.withLock { $0.patience.failingSince }
+    return since.map { moment.instant < $0.advanced(bySeconds: Self.followUpSeconds) } ?? false
+  }
+
+  /// What a renewal brought and could not store is stored as soon as the disk takes it (R30), a store that cannot even be
+  /// read included.
+  /// - Returns: nil where there is no such thing, or other tokens took its place.
+  private func epochOfUnsaved() -> UInt64? {
+    guard let unsaved = memory.withLock({ $0.unsaved }) else { return nil }
+    guard let readable = try? store.read(account) else { return unsaved.epoch }
+    return readable.tokenEpoch == unsaved.epoch ? unsaved.epoch : nil
   }
 }
 

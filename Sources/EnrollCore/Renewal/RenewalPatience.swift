@@ -7,8 +7,9 @@ struct RenewalPatience: Equatable, Sendable {
   /// The last failure; nil after a success.
   private(set) var lastError: EnrollError?
   private(set) var notBefore = Instant(nanoseconds: .min)
-  /// When the first of these failures happened.
+  /// When the first of these failures happened, by the date and by the clock that nobody sets.
   private(set) var offlineSince: UnixTime?
+  private(set) var failingSince: Instant?
 
   /// Seconds until another try is allowed, at least 1 while it is not; nil when one is allowed now.
   func secondsToWait(at moment: Moment) -> Int64? {
@@ -21,6 +22,7 @@ struct RenewalPatience: Equatable, Sendable {
     failures = min(failures + 1, 30)
     lastError = error
     offlineSince = offlineSince ?? moment.wall
+    failingSince = failingSince ?? moment.instant
     let delay = RetryPolicy.delayNanoseconds(
       attempt: failures, retryAfterSeconds: error.retryAfterSeconds, jitter: jitter)
     notBefore = moment.instant.advanced(byNanoseconds: delay)

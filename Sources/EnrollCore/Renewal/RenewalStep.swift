@@ -32,7 +32,13 @@ extension Engine {
   ///   - forced: renew although the last failure asks for patience.
   /// - Throws: store errors.
   public func renew(epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
-    let result = try renewed(epochs, forced: forced)
+    let result: RenewalResult
+    do throws(EnrollError) {
+      result = try renewed(epochs, forced: forced)
+    } catch {
+      notify(.tokenRenewalFailed(error))
+      throw error
+    }
     try report(result)
     return result
   }

@@ -76,6 +76,18 @@ struct RenewalAheadTests {
     #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
   }
 
+  @Test(
+    "the minute of a follow-up is not counted by a date that somebody sets",
+    arguments: [-86_400, 86_400] as [Int64])
+  func setDate(by seconds: Int64) throws {
+    bench.clock.advance(seconds: 3550)
+    bench.provider.next(.token, .unreachable, .timeout)
+    _ = try engine.access()
+    bench.clock.setWall(bench.clock.wallTime().seconds + seconds)
+    bench.clock.advance(seconds: 2)
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: bench.record.tokenEpoch))
+  }
+
   @Test("without a session, or without a refresh token, there is nothing to do")
   func nothing() throws {
     _ = try engine.beginLogout(localOnly: true, cancellation: nil)

@@ -72,6 +72,26 @@ struct RenewedTokensTests {
     #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
   }
 
+  @Test(
+    "they are stored as soon as the disk takes them, asked for or not, and as long as they are the newest")
+  func unasked() throws {
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+    try leaveUnsaved()
+    let epoch = try bench.record.tokenEpoch
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: epoch))
+    disk.refuseReads(true)
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: epoch))
+    disk.refuseReads(false)
+    _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+  }
+
+  @Test("observers hear that the disk refused")
+  func told() throws {
+    try leaveUnsaved()
+    #expect(bench.seen.names.contains("token.renewalFailed"))
+  }
+
   @Test("a logout takes them along")
   func logout() throws {
     try leaveUnsaved()

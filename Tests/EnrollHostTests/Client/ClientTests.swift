@@ -108,6 +108,26 @@ struct ClientTests {
     }
   }
 
+  @Test("what a renewal could not store is stored once the disk is well again, though nobody asks (R30)")
+  func storedUnasked() async throws {
+    try await aside {
+      let stage = try Stage()
+      _ = try stage.signedIn()
+      let disk = FussyStore(stage.store)
+      let client = try stage.client(store: disk)
+      let watch = RenewalWatch()
+      _ = client.observe(watch)
+      stage.clock.advance(seconds: 3550)
+      stage.provider.next(.token, .during { disk.refuse(.before, times: 100) })
+      guard case .stale = try client.now() else { throw EnrollError(.internal, "stored all the same") }
+      disk.refuse(.before, times: 0)
+      try stage.letTimePass(until: watch.renewed)
+      #expect(try stage.client().now().token().value.reveal() == "access-3")
+      #expect(stage.provider.count(.token) == 2)
+      client.close()
+    }
+  }
+
   @Test("what a renewal could not store is stored when the client is drained (R30, R39)")
   func drainStores() throws {
     let stage = try Stage()
