@@ -52,6 +52,9 @@ public protocol KeyProvider: AnyObject, Sendable {
 
   /// Called by a process that has opened a store: what processes left half made that died may go. Nothing depends on it.
   func tidy()
+
+  /// Where 32 bytes can be kept that do not come back with a copy of the store's folder; nil where there is no such place.
+  var anchors: (any SecretKeeper)? { get }
 }
 
 extension KeyProvider {
@@ -59,4 +62,5 @@ extension KeyProvider {
   public func renew() throws(EnrollError) {}
   public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {}
   public func tidy() {}
+  public var anchors: (any SecretKeeper)? { nil }
 }

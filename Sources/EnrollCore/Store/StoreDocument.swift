@@ -22,6 +22,14 @@ public struct AccountDocument: Equatable, Sendable {
     case underPIN(PINEnvelope, sealed: [UInt8], form: Int64)
   }
 
+  /// Whether there is something that must not come back once it is gone: tokens, or a PIN before them.
+  package var guardsSomething: Bool {
+    switch content {
+    case .open(let record): record.hasTokens
+    case .underPIN: true
+    }
+  }
+
   public init(account: AccountName, lineage: String, content: Content) {
     self.account = account
     self.lineage = lineage

@@ -25,6 +25,8 @@ public final class KeeperKeyProvider: KeyProvider {
 
   public func presence() -> KeyPresence { keeper.presence() }
 
+  public var anchors: (any SecretKeeper)? { keeper }
+
   public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
     let item = SecretName(
       storeID: slot.storeID, item: Base64URL.encode(try random.bytes(Self.itemCount)))

@@ -50,6 +50,8 @@ public final class SessionKeyCache: KeyProvider {
 
   public func tidy() { provider.tidy() }
 
+  public var anchors: (any SecretKeeper)? { provider.anchors }
+
   public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {
     memory.forget(place(slot))
     try provider.discard(wrapped, slot: slot)

@@ -8,7 +8,7 @@ import EnrollJSON
 import Synchronization
 
 final class AccountFile: RenewalGround, @unchecked Sendable {
-  // Unchecked: `known` and `pinKey` are only touched with `reading` held.
+  // Unchecked: `known`, `isAnchored` and `pinKey` are only touched with `reading` held.
 
   /// What is known of the file.
   private struct Known {
@@ -24,6 +24,12 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     var checked: Instant
   }
 
+  /// One save of the record.
+  private struct Milestone {
+    var lineage: String
+    var generation: UInt64
+  }
+
   /// How long a record is served from memory (reliability.md).
   private static let trusted: Int64 = 1_000_000_000
   /// Coarser than any filesystem's time stamps.
@@ -37,6 +43,8 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   private let gate = RenewalGate()
   private let reading = Condition()
   private var known: Known?
+  /// Whether the record that was there first is known not to be one that was put back.
+  private var isAnchored = false
   /// The account's own key, since its PIN was given to this process.
   private var pinKey: Secret?
   /// Calls that use this object now.
@@ -162,15 +170,41 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
         "an older copy of the record was put back: it has generation \(generation), \(known.generation) was seen",
         field: "store")
     }
+    try refuseRolledBack(document, generation)
     known = Known(
       document: document, generation: generation, header: content.header, status: content.status,
       isSettled: isSettled, checked: now)
     return document
   }
 
+  /// The record that a process finds, held against what its key's provider knows. Later ones are held against that one.
+  private func refuseRolledBack(_ document: AccountDocument, _ generation: UInt64) throws(EnrollError) {
+    guard !isAnchored, document.guardsSomething else { return }
+    if let kept = file.ring.anchor(for: file.tag)?.generationKept(for: document.lineage), generation < kept {
+      throw EnrollError(
+        .storeCorrupt,
+        "the record was put back from a copy that is older than a sign-out or a try at the PIN:"
+          + " it has generation \(generation), at least \(kept) was expected",
+        field: "store")
+    }
+    isAnchored = true
+  }
+
+  /// From now on no copy of what was there before is of use.
+  private func anchor(_ milestone: Milestone) {
+    file.ring.anchor(for: file.tag)?.raise(to: milestone.generation, of: milestone.lineage)
+  }
+
+  private var lastGeneration: UInt64 {
+    reading.lock()
+    defer { reading.unlock() }
+    return known?.generation ?? 0
+  }
+
   private func forget() {
     reading.lock()
     known = nil
+    isAnchored = false
     reading.unlock()
   }
 
@@ -179,6 +213,16 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   func update(
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord {
+    let (record, signedOut) = try changed(account, change)
+    // A keyring takes its time: nobody waits for the lock meanwhile.
+    if let signedOut { anchor(signedOut) }
+    return record
+  }
+
+  /// - Returns: the record, and as what it was saved if that took its tokens away.
+  private func changed(
+    _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> (record: AccountRecord, signedOut: Milestone?) {
     let held = try writing.take()
     defer { held.release() }
     let before = try lookOrSetAside()
@@ -186,14 +230,14 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     if let before { record = try self.record(of: before) } else { record = try .blank(file.random) }
     let old = record
     try change(&record)
-    guard record != old else { return record }
+    guard record != old else { return (record, nil) }
 
     var document = AccountDocument(account: account, lineage: before?.lineage ?? "", record: record)
     if before == nil { document.lineage = Base64URL.encode(try file.random.bytes(16)) }
     if case .underPIN(let envelope, _, _) = before?.content { try shut(&document, record, envelope) }
-    try save(document, record, changesTokens: record.tokenEpoch != old.tokenEpoch)
+    let saved = try save(document, record, changesTokens: record.tokenEpoch != old.tokenEpoch)
     gate.noteChange()
-    return record
+    return (record, old.hasTokens && !record.hasTokens ? saved : nil)
   }
 
   /// Called with the write lock held.
@@ -211,25 +255,24 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   }
 
   /// Called with the write lock held.
+  @discardableResult
   private func save(
     _ document: AccountDocument, _ record: AccountRecord?, changesTokens: Bool
-  ) throws(EnrollError) {
+  ) throws(EnrollError) -> Milestone {
     let plaintext = document.encoded(as: form)
     // What could not be read again must not replace what can.
     guard try AccountDocument(decoding: plaintext, as: form) == document else {
       throw EnrollError(.internal, "the record would not read back as it was written")
     }
-    reading.lock()
-    let last = known?.generation ?? 0
-    reading.unlock()
     do {
       // The reserve is for tokens that came or have to go, never for anything that can wait.
-      let saved = try file.save(plaintext, after: last, usesReserve: changesTokens)
+      let saved = try file.save(plaintext, after: lastGeneration, usesReserve: changesTokens)
       reading.lock()
       known = Known(
         document: document, record: record, generation: saved.generation, header: saved.header,
         status: saved.status, isSettled: false, checked: clock.instant())
       reading.unlock()
+      return Milestone(lineage: document.lineage, generation: saved.generation)
     } catch {
       // Whether the old or the new one is there now, the disk knows.
       forget()
@@ -255,9 +298,21 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   }
 
   func remove() throws(EnrollError) {
+    let last = try removed()
+    if var last {
+      last.generation &+= 1
+      anchor(last)
+    }
+  }
+
+  /// - Returns: as what it was saved last; nil where that cannot be told.
+  private func removed() throws(EnrollError) -> Milestone? {
     let held = try writing.take()
     defer { held.release() }
+    let document = try? look(fresh: true)
+    let last = document.map { Milestone(lineage: $0.lineage, generation: lastGeneration) }
     try erase()
+    return last
   }
 
   /// Called with the write lock held.
@@ -301,7 +356,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     open(with: key)
     do {
       try shut(&document, record, envelope)
-      try save(document, record, changesTokens: false)
+      anchor(try save(document, record, changesTokens: false))
     } catch {
       open(with: nil)
       throw error
@@ -324,7 +379,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     // Counted first, and on disk: killing the process gains nobody a try.
     envelope.count(at: moment)
     document.content = .underPIN(envelope, sealed: sealed, form: version)
-    try save(document, nil, changesTokens: false)
+    anchor(try save(document, nil, changesTokens: false))
     guard let key = try PINSeal.unwrap(envelope, with: pin, lineage: document.lineage) else {
       if envelope.triesLeft > 0 {
         return PINAnswer(
@@ -348,7 +403,8 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
         form: version)
     case .remove: document.content = .open(record)
     }
-    try save(document, record, changesTokens: false)
+    let saved = try save(document, record, changesTokens: false)
+    if case .replace = change { anchor(saved) }
     if change == .remove { open(with: nil) }
     gate.noteChange()
     return PINAnswer(.unlocked, triesLeft: PINPolicy.tries)

@@ -63,6 +63,19 @@ final class KeyRing: @unchecked Sendable {
     for candidate in locked({ chooser }).candidates { candidate.tidy() }
   }
 
+  /// What a copy of the store does not bring back about the account of that tag; nil where the key's provider has no place
+  /// for it.
+  func anchor(for tag: [UInt8]) -> RollbackAnchor? {
+    guard let keys = try? open(), let found = try? KeysFile.read(folder, as: form) else { return nil }
+    for candidate in locked({ chooser }).candidates {
+      guard found.file.slots.contains(where: { ASCII.equals($0.provider, candidate.name) }),
+        let keeper = candidate.anchors
+      else { continue }
+      return RollbackAnchor(keeper: keeper, keys: keys, tag: tag)
+    }
+    return nil
+  }
+
   /// The keys as they are on disk now: after another process replaced one.
   func reopen() throws(EnrollError) -> StoreKeys {
     condition.lock()

@@ -1,0 +1,165 @@
+// A store that was put back from a copy, with its key in a place that the copy does not hold (reliability.md, Rollback).
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+import Foundation
+import Testing
+
+@Suite("A store put back from a copy")
+struct RollbackTests {
+  private let folder = TestFolder()
+  private let keeper = FakeSecretKeeper()
+  private let clock = FakeClock()
+  private var copy: String { folder.path + "/copy" }
+
+  /// A program that was started anew.
+  private func open(_ keys: KeyPlan? = nil) throws(EnrollError) -> FileTokenStore {
+    try folder.open(clock: clock, keys: keys ?? KeyPlan(.host(keeper)))
+  }
+
+  private func signIn(_ store: FileTokenStore, token: String = "access") throws {
+    _ = try store.update(.default) {
+      $0.confirmed = TokenSet(
+        accessToken: Secret(token), tokenType: "Bearer",
+        expiry: Expiry(lifetimeSeconds: 60, from: clock.moment()))
+      $0.tokenEpoch += 1
+    }
+  }
+
+  private func signOut(_ store: FileTokenStore) throws {
+    _ = try store.update(.default) {
+      $0.confirmed = nil
+      $0.tokenEpoch += 1
+    }
+  }
+
+  private func makeCopy() throws { try FileManager.default.copyItem(atPath: folder.store, toPath: copy) }
+
+  private func putBack() throws {
+    try FileManager.default.removeItem(atPath: folder.store)
+    try FileManager.default.copyItem(atPath: copy, toPath: folder.store)
+  }
+
+  /// The account is as if nobody had signed in, and the old record is kept aside.
+  private func expectSetAside() throws {
+    let store = try open()
+    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeCorrupt)
+    #expect(try store.read(.default) == nil)
+    #expect(
+      try folder.names().contains { $0.contains(".corrupt-") }
+    )
+    // And signing in works.
+    try signIn(store)
+    #expect(try open().read(.default)?.hasTokens == true)
+  }
+
+  @Test("a sign-out stays one")
+  func signOutStays() throws {
+    let store = try open()
+    try signIn(store)
+    try makeCopy()
+    try signOut(store)
+    try putBack()
+    try expectSetAside()
+  }
+
+  @Test("an account that was erased stays erased")
+  func erased() throws {
+    let store = try open()
+    try signIn(store)
+    try makeCopy()
+    try store.remove(.default)
+    try putBack()
+    try expectSetAside()
+  }
+
+  @Test("a session that is live goes on, with whatever its tokens are worth")
+  func live() throws {
+    let store = try open()
+    try signIn(store)
+    try makeCopy()
+    try signIn(store, token: "newer")
+    try putBack()
+    #expect(try open().read(.default)?.confirmed?.accessToken == Secret("access"))
+  }
+
+  @Test("tries at the PIN do not come back, and neither does the time before there was one")
+  func pin() async throws {
+    try await aside {
+      let store = try open()
+      try signIn(store)
+      try makeCopy()
+      try store.setPIN(Secret("2468"), .default)
+      try putBack()
+      try expectSetAside()
+
+      let other = try open()
+      try other.setPIN(Secret("2468"), .default)
+      try FileManager.default.removeItem(atPath: copy)
+      try makeCopy()
+      let guess = try open()
+      #expect(try guess.usePIN(Secret("0000"), .default, to: .unlock).outcome == .wrong)
+      try putBack()
+      #expect(code { () throws(EnrollError) in _ = try open().isUnlocked(.default) } == .storeCorrupt)
+    }
+  }
+
+  @Test("a PIN that was replaced opens nothing any more")
+  func replacedPIN() async throws {
+    try await aside {
+      let store = try open()
+      try signIn(store)
+      try store.setPIN(Secret("2468"), .default)
+      _ = try store.usePIN(Secret("2468"), .default, to: .unlock)
+      try makeCopy()
+      #expect(try store.usePIN(Secret("2468"), .default, to: .replace(Secret("1357"))).outcome == .unlocked)
+      try putBack()
+      #expect(code { () throws(EnrollError) in _ = try open().isUnlocked(.default) } == .storeCorrupt)
+    }
+  }
+
+  @Test("the next sign-in under the same name is another life, which an old mark does not touch")
+  func nextLife() throws {
+    let store = try open()
+    for _ in 1...5 { try signIn(store) }
+    try store.remove(.default)
+    try signIn(store)
+    #expect(try open().read(.default)?.hasTokens == true)
+  }
+
+  @Test("a mark of another store, or nonsense in its place, is none")
+  func nonsense() throws {
+    let store = try open()
+    try signIn(store)
+    let keys = Set(keeper.items.keys)
+    try makeCopy()
+    try signOut(store)
+    let mark = try #require(Set(keeper.items.keys).subtracting(keys).first)
+    for bytes in [[UInt8](repeating: 255, count: 32), [], [1]] {
+      keeper.items[mark] = Secret(bytes)
+      try putBack()
+      #expect(try open().read(.default)?.hasTokens == true)
+    }
+  }
+
+  @Test("a keyring that is shut keeps no mark and hinders nobody")
+  func shut() throws {
+    let store = try open()
+    try signIn(store)
+    keeper.isLocked = true
+    try signOut(store)
+    #expect(try store.read(.default)?.hasTokens == false)
+  }
+
+  @Test("with a key file in the folder nothing can tell: everything comes back")
+  func keyFile() throws {
+    let store = try open(.file)
+    try signIn(store)
+    try makeCopy()
+    try signOut(store)
+    try putBack()
+    #expect(try open(.file).read(.default)?.hasTokens == true)
+  }
+}
