@@ -1250,7 +1250,8 @@ int32_t enroll_http_response_is_cancelled(enroll_http_response *response);
 
 /* ---- The host's own secrets ----------------------------------------------------------------------------------- */
 
-/** Secrets as the host keeps them: the key of the store is wrapped with one. The struct is copied; what its members
+/** Secrets as the host keeps them: the key of the store is wrapped with one, and one for each account tells whether an
+ *  older copy of the store was put back (docs/reliability.md). The struct is copied; what its members
  *  point to must live until `release` was called. The functions may be called by several threads at once, and like a
  *  transport's may call only functions that take no client. */
 struct enroll_secret_store {

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import unittest
 
 from cases import SandboxCase
@@ -183,6 +184,24 @@ class Absent(KeyringCase):
         self.assertEqual(self.token(daemon, client), "storeLocked")
         session.start("right")
         self.assertEqual(self.token(daemon, client), "valid")
+
+
+class PutBack(KeyringCase):
+    def test_a_store_put_back_from_a_copy_undoes_no_sign_out(self):
+        session = self.session()
+        daemon, client = self.signed_in(self.daemon(session))
+        shutil.copytree(self.store, self.store + "-copy")
+        daemon.call("logout.begin", client=client, localOnly=True)
+        self.assertEqual(session.items(), 2, "the mark is beside the key")
+        daemon.close()
+        shutil.rmtree(self.store)
+        os.rename(self.store + "-copy", self.store)
+        later = self.daemon(session)
+        refusal = self.refusal(later, "token.access", client=self.open(later))
+        self.assertEqual(refusal.status, "storeCorrupt")
+        self.assertIn("put back from a copy", str(refusal))
+        self.assertEqual(self.token(later, self.open(later)), "reauthenticate")
+        self.assertEqual(self.diagnosis(later)["setAside"], 1)
 
 
 class Moving(KeyringCase):

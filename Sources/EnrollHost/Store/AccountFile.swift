@@ -403,8 +403,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
         form: version)
     case .remove: document.content = .open(record)
     }
-    let saved = try save(document, record, changesTokens: false)
-    if case .replace = change { anchor(saved) }
+    try save(document, record, changesTokens: false)
     if change == .remove { open(with: nil) }
     gate.noteChange()
     return PINAnswer(.unlocked, triesLeft: PINPolicy.tries)
