@@ -2,12 +2,18 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lib check docs test torture bench clean
+.PHONY: help setup demo lib install uninstall check docs test torture bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox
 programs := .build/debug/enrolld .build/debug/enroll-sandbox
 sources := Package.swift $(shell find Sources include -type f)
+
+# What `make lib` builds, and what the C library and the daemon are made of.
+libraries := build/small/libenroll.so.0 build/standard/libenroll.so.0
+embedded := $(shell find Sources -name 'EnrollKit' -prune -o -name '*Sandbox' -prune -o -name '*sandbox' -prune \
+  -o -name EnrollTesting -prune -o -name enroll -prune -o -print)
+pages := build/man/man3/libenroll.3
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
@@ -23,9 +29,24 @@ $(programs): $(sources)
 	@$(swift-build) --product $(@F)
 	@touch $@
 
-lib: setup ## build the C library in both flavours, and the daemon, into build/
-	.ci/build-library small
-	.ci/build-library standard
+lib: setup $(libraries) ## build the C library in both flavours, and the daemon, into build/
+
+# Folders are sources as well: they change when a file goes away.
+$(libraries): build/%/libenroll.so.0: Package.swift .ci/build-library include/enroll.h $(embedded)
+	@.ci/setup
+	.ci/build-library $*
+	@touch $@
+
+install: $(libraries) $(pages) ## install library, header, daemon and man pages (PREFIX, DESTDIR, FLAVOUR=standard)
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' .ci/install install
+
+uninstall: ## take away what `make install` put there
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' .ci/install uninstall
+
+$(pages): $(libraries) .ci/man-pages .ci/header.py include/enroll.h docs/json-rpc.md docs/configuration.md Examples/sign_in.c
+	@.ci/setup lowdown
+	@rm -rf build/man
+	.ci/man-pages build/small/enrolld build/man
 
 check: setup ## everything a reviewer would check without running the tests
 	@.ci/check

@@ -1,0 +1,218 @@
+"""include/enroll.h as a table: what it declares, and what its comments say about that.
+
+Its text is regular enough to be read line by line; .ci/check-header holds the outcome against clang's.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+PATH = TOP / "include/enroll.h"
+
+
+@dataclass
+class Comment:
+    """The comment above a declaration: its words, and the lines at its end that have a form of their own."""
+
+    words: str = ""
+    #: "ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); [call]." Empty where nothing is said.
+    returns: str = ""
+    command: str = ""
+    source: str = ""
+    since: str = ""
+
+    def __bool__(self):
+        return bool(self.words or self.returns)
+
+    @property
+    def summary(self):
+        """The first sentence."""
+        return re.split(r"(?<=[.:]) (?=[A-Z`])", self.words, maxsplit=1)[0].rstrip(":")
+
+    @property
+    def names(self):
+        """What stands between backquotes."""
+        return set(re.findall(r"`(\w+)`", self.words))
+
+
+@dataclass
+class Parameter:
+    type: str
+    name: str
+
+    @property
+    def declaration(self):
+        return self.type + ("" if self.type.endswith("*") else " ") + self.name
+
+
+@dataclass
+class Function:
+    name: str
+    type: str
+    parameters: list
+    comment: Comment
+    section: str
+    line: int
+
+    @property
+    def declaration(self):
+        inside = ", ".join(parameter.declaration for parameter in self.parameters) or "void"
+        return f"{self.type}{'' if self.type.endswith('*') else ' '}{self.name}({inside});"
+
+
+@dataclass
+class Record:
+    name: str
+    comment: Comment
+    #: Pairs of a declaration (Parameter) and its Comment.
+    members: list
+    line: int
+
+
+@dataclass
+class Constant:
+    name: str
+    comment: Comment
+    line: int
+
+
+@dataclass
+class Header:
+    text: str
+    #: Title and text of each statement of the opening comment: "HANDLES", "are numbers …".
+    opening: list = field(default_factory=list)
+    sections: list = field(default_factory=list)
+    functions: list = field(default_factory=list)
+    #: Types of callbacks, as functions are.
+    callbacks: list = field(default_factory=list)
+    records: list = field(default_factory=list)
+    constants: list = field(default_factory=list)
+
+    @property
+    def groups(self):
+        """What "[call]" and its like stand for: statuses by name."""
+        statuses = dict(self.opening)["STATUSES"]
+        known = {constant.name for constant in self.constants}
+        stores = {name for name in known if name.startswith("ENROLL_E_STORE_")}
+        found = {}
+        for name, meaning in re.findall(r'"\[(\w+)\]"(.*?)(?=; "\[|\. )', statuses):
+            found[name] = stores if "ENROLL_E_STORE_*" in meaning else set(re.findall(r"ENROLL_E_\w+", meaning))
+        return found
+
+    @property
+    def everywhere(self):
+        """Statuses that may come from any call."""
+        return set(re.findall(r"ENROLL_E_\w+", dict(self.opening)["STATUSES"].rpartition("]")[2].rpartition(". ")[2]))
+
+    @property
+    def first_version(self):
+        """Since when everything is there that does not say otherwise."""
+        return re.search(r"since version ([\d.]*\d)", dict(self.opening)["SINCE"])[1]
+
+    def statuses(self, function):
+        """All that a function may return, by name: its own, its groups', and those of functions that it refers to."""
+        said = function.comment.returns
+        found = set(re.findall(r"ENROLL_OK|ENROLL_E_\w+", said))
+        by_name = {other.name: other for other in self.functions}
+        for group in re.findall(r"\[(\w+)\]", said):
+            found |= self.groups[group]
+        excepted = set(re.findall(r"ENROLL_E_\w+", said.partition(", except ")[2]))
+        for name in set(re.findall(r"enroll_\w+", said)) & set(by_name) - {function.name}:
+            found |= self.statuses(by_name[name])
+        return found - excepted
+
+
+def words_of(block):
+    """The words of a comment, without its stars."""
+    lines = re.sub(r"^/\*+|\*/$", "", block.strip()).splitlines()
+    return [re.sub(r"^ \* ?", "", line).strip() for line in lines]
+
+
+def comment_of(block):
+    parts = {"words": [], "returns": [], "command": [], "source": [], "since": []}
+    at = "words"
+    for line in words_of(block):
+        # A line that begins one of the parts; "Command: x. Source: y." holds two.
+        for piece in re.split(r"(?<=\.) (?=(?:Source|Since):? )", line):
+            opened = re.match(r"(Returns|Command:|Source:|Since) (?=\S)", piece)
+            if opened and not (opened[1] == "Returns" and at != "words"):
+                at = opened[1].rstrip(":").lower()
+                piece = piece[opened.end() :]
+            if piece:
+                parts[at].append(piece)
+    joined = {name: " ".join(pieces).strip() for name, pieces in parts.items()}
+    for name in ("command", "since", "source"):
+        joined[name] = joined[name].rstrip(".")
+    return Comment(**joined)
+
+
+def parameters_of(text):
+    if text.strip() == "void":
+        return []
+    found = []
+    for piece in text.split(","):
+        match = re.fullmatch(r"\s*(.*?[\s*])(\w+)\s*", piece, re.S)
+        found.append(Parameter(re.sub(r"\s+", " ", match[1]).strip(), match[2]))
+    return found
+
+
+def opening_of(text):
+    """The statements of the comment at the top, each of which begins with words in capitals."""
+    lines = words_of(text[: text.index("*/") + 2])
+    paragraphs = [" ".join(part.split("\n")) for part in "\n".join(lines).split("\n\n")]
+    found = []
+    for paragraph in paragraphs:
+        title = re.match(r"([A-Z][A-Z ]+)(?:\. | (?=[a-z`(]))", paragraph)
+        if title:
+            found.append((title[1].strip(), paragraph[title.end() :]))
+    return found
+
+
+def read(path=PATH):
+    text = path.read_text()
+    header = Header(text, opening_of(text))
+    section = ""
+    body = re.finditer(
+        r"^/\* ---- (?P<section>.*?) -+ \*/$"
+        r"|(?P<comment>^/\*\*(?:(?!\*/).)*\*/\n)?"
+        r"(?:^#define (?P<constant>ENROLL_\w+) (?P<value>[^\n\\]+)$"
+        r"|^(?:typedef )?struct (?P<record>\w+) \{\n(?P<members>.*?)^\}"
+        r"|^typedef (?P<ctype>[\w ]+)\(\*(?P<callback>\w+)\)\((?P<cparameters>[^)]*)\);"
+        r"|^(?P<type>(?:const )?\w+ \*?)(?P<function>enroll_\w+)\((?P<parameters>[^)]*)\);)",
+        text,
+        re.M | re.S,
+    )
+    for found in body:
+        line = text.count("\n", 0, found.start()) + 1
+        comment = comment_of(found["comment"] or "")
+        if found["section"]:
+            section = found["section"]
+            header.sections.append(section)
+        elif found["constant"]:
+            if not found["constant"].endswith("_INIT") and found["constant"] != "ENROLL_H":
+                header.constants.append(Constant(found["constant"], comment, line))
+        elif found["record"]:
+            header.records.append(Record(found["record"], comment, members_of(found["members"]), line))
+        elif found["callback"]:
+            header.callbacks.append(
+                Function(found["callback"], found["ctype"].strip(), parameters_of(found["cparameters"]), comment, section, line)
+            )
+        elif found["function"]:
+            header.functions.append(
+                Function(found["function"], found["type"].strip(), parameters_of(found["parameters"]), comment, section, line)
+            )
+    return header
+
+
+def members_of(text):
+    found = []
+    for comment, pointer, declaration in re.findall(
+        r"(/\*\*(?:(?!\*/).)*\*/\n)?^  (?:[\w ]+\(\*(\w+)\)\([^)]*\)|([^/(]*?));", text, re.M | re.S
+    ):
+        if pointer:
+            found.append((Parameter("function", pointer), comment_of(comment)))
+        else:
+            match = re.fullmatch(r"(.*?[\s*])(\w+)(\[\w+\])?", declaration.strip(), re.S)
+            found.append((Parameter(match[1].strip() + (match[3] or ""), match[2]), comment_of(comment)))
+    return found

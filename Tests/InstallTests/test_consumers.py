@@ -1,0 +1,70 @@
+"""Programs in C and C++ that know an installed tree and pkg-config, and sign in."""
+
+import re
+import subprocess
+import tempfile
+import unittest
+
+from sign_in import play_user
+from trees import FLAVOURS, TOP, VALGRIND, Sandbox, tree
+
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+C = ["cc", "-std=c99", *STRICT], TOP / "Examples/sign_in.c"
+CXX = ["c++", "-std=c++17", *STRICT], TOP / "Tests/InstallTests/consumer.cpp"
+
+
+class ConsumerTests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.sandbox = Sandbox()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.sandbox.stop()
+
+    def signs_in(self, built, program, wrapper=()):
+        with tempfile.TemporaryDirectory() as home:
+            process = subprocess.Popen(
+                [*wrapper, program, self.sandbox.issuer, f"{home}/store"], env=built.environment,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+            line = process.stdout.readline()
+            if "http" in line:
+                play_user(line[line.index("http") :].strip())
+            output, complaint = process.communicate(timeout=300)
+            self.assertEqual((process.returncode, complaint), (0, ""), line + output)
+            self.assertIn("Alice", output)
+            self.assertRegex(output, r"A valid token of \d+ bytes")
+            self.assertIn("end the browser's session", output)
+
+    def each_signs_in(self, linked):
+        """Builds both programs against both trees; `linked` is what they have to need, and what not."""
+        needed, absent = linked
+        for flavour in FLAVOURS:
+            for name, (compiler, source) in (("c", C), ("cxx", CXX)):
+                with self.subTest(flavour=flavour, language=name):
+                    built = tree(flavour) if needed == "libenroll.so.0" else tree(flavour).static
+                    program = built.build(name, compiler, source)
+                    self.assertIn(needed, self.needs(program))
+                    self.assertNotIn(absent, self.needs(program))
+                    self.signs_in(built, program)
+
+    @staticmethod
+    def needs(program):
+        told = subprocess.check_output(["readelf", "-d", program], text=True)
+        return set(re.findall(r"\(NEEDED\).*\[(.*)\]", told))
+
+    def test_programs_with_the_shared_library_sign_in(self):
+        self.each_signs_in(linked=("libenroll.so.0", "libjansson.so.4"))
+
+    def test_programs_with_the_static_library_sign_in_and_need_no_library_of_ours(self):
+        self.each_signs_in(linked=("libjansson.so.4", "libenroll.so.0"))
+
+    def test_the_c_plus_plus_program_signs_in_under_valgrind(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                built = tree(flavour)
+                self.signs_in(built, built.build("cxx-watched", [*CXX[0], "-g"], CXX[1]), VALGRIND)
+
+    def test_what_a_shared_program_is_told_names_no_library_of_the_librarys_own(self):
+        words = tree("small").said("--libs")
+        self.assertEqual(words, [f"-L{tree('small').prefix}/lib", "-lenroll"])

@@ -1,0 +1,26 @@
+"""The README's commands work as they stand there."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from trees import AS_BUILT, TOP
+
+
+class ReadmeTests(unittest.TestCase):
+    def test_what_the_readme_says_of_installing_can_be_typed(self):
+        commands = re.search(r"<!-- run: install -->\n```\n(.*?)```", (TOP / "README.md").read_text(), re.S)[1]
+        # Between building and taking away, the program starts: it says how it is used.
+        commands = commands.replace("make uninstall", "build/sign_in || test $? = 2\nmake uninstall")
+        commands = f'make() {{ command make {" ".join(AS_BUILT)} "$@"; }}\n{commands}'
+        with tempfile.TemporaryDirectory() as home:
+            ran = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", commands], cwd=TOP, capture_output=True, text=True,
+                env={"PATH": os.environ["PATH"], "HOME": home})  # fmt: skip
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertIn("usage: build/sign_in ISSUER STORE", ran.stderr)
+            left = [path for path in pathlib.Path(home).rglob("*") if not path.is_dir()]
+            self.assertEqual(left, [])

@@ -1,0 +1,119 @@
+"""What is where after `make install`, and what is left after `make uninstall`."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import unittest
+
+from trees import FLAVOURS, HOME, TOP, make, tree
+
+sys.path.insert(0, str(TOP / ".ci"))
+import header  # noqa: E402: the header as a table
+
+VERSION = re.search(
+    r'let string = "([\d.]+)"', (TOP / "Sources/EnrollHost/System/LibraryVersion.swift").read_text()
+)[1]
+
+
+class TreeTests(unittest.TestCase):
+    def test_a_tree_holds_these_files_and_no_others_all_below_destdir(self):
+        for flavour, other in zip(FLAVOURS, reversed(FLAVOURS)):
+            with self.subTest(flavour):
+                expected = {
+                    "bin/enrolld", "include/enroll.h", "lib/libenroll.a", f"lib/libenroll-{other}.a", "lib/libenroll.so",
+                    "lib/libenroll.so.0", f"lib/libenroll.so.{VERSION}", "lib/pkgconfig/enroll.pc",
+                    "lib/systemd/user/enrolld.socket", "lib/systemd/user/enrolld@.service", "share/man/man1/enrolld.1",
+                    "share/man/man3/libenroll.3", "share/man/man5/enroll-configuration.5",
+                }  # fmt: skip
+                expected |= {f"share/man/man3/{function.name}.3" for function in header.read().functions}
+                built = tree(flavour)
+                inside = str(built.prefix).lstrip("/") + "/"
+                # The command for people comes with its own files, once it is built.
+                came = {name.removeprefix(inside) for name in built.staged}
+                came = {name for name in came if not re.search(r"/(_?enroll(\.1|\.bash|\.fish)?)$", name)}
+                self.assertEqual(came, expected)
+
+    def test_the_shared_library_has_its_version_its_soname_and_links(self):
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                folder = tree(flavour).prefix / "lib"
+                self.assertEqual(os.readlink(folder / "libenroll.so"), "libenroll.so.0")
+                self.assertEqual(os.readlink(folder / "libenroll.so.0"), f"libenroll.so.{VERSION}")
+                dynamic = subprocess.check_output(["readelf", "-d", folder / "libenroll.so"], text=True)
+                self.assertIn("[libenroll.so.0]", dynamic)
+                self.assertEqual(stat.S_IMODE((folder / "libenroll.so").stat().st_mode), 0o755)
+                self.assertEqual(stat.S_IMODE((tree(flavour).prefix / "include/enroll.h").stat().st_mode), 0o644)
+
+    def test_library_and_daemon_are_of_the_flavour_that_was_asked_for(self):
+        ask = '{"jsonrpc":"2.0","id":1,"method":"system.describe"}\n'
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                prefix = tree(flavour).prefix
+                answer = subprocess.run([prefix / "bin/enrolld"], input=ask, capture_output=True, text=True, timeout=60)
+                self.assertEqual(json.loads(answer.stdout)["result"]["flavour"], flavour)
+                for own, built in (
+                    ("libenroll.so", f"{flavour}/libenroll.so.0"), ("libenroll.a", f"{flavour}/libenroll.a")
+                ):  # fmt: skip
+                    self.assertEqual((prefix / "lib" / own).read_bytes(), (TOP / "build" / built).read_bytes())
+
+    def test_one_version_is_told_everywhere(self):
+        built = tree("small")
+        self.assertEqual(built.said("--modversion"), [VERSION])
+        told = subprocess.check_output([built.prefix / "bin/enrolld", "--version"], text=True)
+        self.assertEqual(told, f"enrolld {VERSION}\n")
+        major, minor, _ = map(int, VERSION.split("."))
+        abi = re.search(r"#define ENROLL_ABI_VERSION (\d+)", header.read().text)[1]
+        self.assertEqual(int(abi), major * 65536 + minor)
+
+    def test_uninstall_takes_away_every_file(self):
+        stage = HOME / "away"
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                words = ("PREFIX=/usr", f"DESTDIR={stage}", f"FLAVOUR={flavour}")
+                self.assertEqual(make("install", *words).returncode, 0)
+                self.assertTrue((stage / "usr/lib/libenroll.so").exists())
+                (stage / "usr/lib/somebody-else.so").touch()
+                self.assertEqual(make("uninstall", *words).returncode, 0)
+                left = [path.name for path in stage.rglob("*") if path.is_symlink() or path.is_file()]
+                self.assertEqual(left, ["somebody-else.so"])
+
+    def test_the_loaders_cache_is_refreshed_except_below_destdir(self):
+        folder = HOME / "stub"
+        folder.mkdir()
+        stub, called = folder / "ldconfig", folder / "called"
+        stub.write_text(f"#!/bin/sh\ntouch {called}\n")
+        stub.chmod(0o755)
+        path = f"{folder}:{os.environ['PATH']}"
+        make("install", f"PREFIX={folder}/usr", f"DESTDIR={folder}/stage", PATH=path)
+        self.assertTrue((folder / f"stage{folder}/usr/lib/libenroll.so").exists())
+        self.assertFalse(called.exists())
+        make("install", f"PREFIX={folder}/usr", PATH=path)
+        self.assertTrue((folder / "usr/lib/libenroll.so").exists())
+        self.assertEqual(called.exists(), os.geteuid() == 0)
+
+    def test_a_multiarch_folder_holds_the_library_and_pkg_config_finds_it(self):
+        prefix = HOME / "multiarch"
+        libdir = prefix / "lib/x86_64-linux-gnu"
+        self.assertEqual(make("install", f"PREFIX={prefix}", f"LIBDIR={libdir}", f"DESTDIR={HOME}/x").returncode, 0)
+        text = (HOME / f"x{libdir}/pkgconfig/enroll.pc").read_text()
+        self.assertIn("libdir=${prefix}/lib/x86_64-linux-gnu\n", text)
+        self.assertTrue((HOME / f"x{libdir}/libenroll.a").exists())
+
+    def test_nothing_is_built_that_is_built_and_everything_that_is_not(self):
+        self.assertNotIn("build-library", make("-n", "install", as_built=False).stdout, "run make lib")
+        told = make("-n", "install", "-W", "include/enroll.h", as_built=False).stdout
+        for flavour in FLAVOURS:
+            self.assertIn(f".ci/build-library {flavour}", told)
+        self.assertIn(".ci/man-pages", told)
+
+    def test_wishes_that_cannot_be_are_refused_and_nothing_is_written(self):
+        stage = HOME / "refused"
+        for word, named in (("FLAVOUR=large", "large"), ("PREFIX=usr", "usr"), ("LIBDIR=lib", "lib")):
+            with self.subTest(word):
+                refused = make("install", f"DESTDIR={stage}", word)
+                self.assertNotEqual(refused.returncode, 0)
+                self.assertIn(f"not {named}", refused.stderr)
+                self.assertFalse(stage.exists())

@@ -1,0 +1,110 @@
+"""Installed trees, one of each flavour, and programs that are built against them."""
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+FLAVOURS = ("small", "standard")
+HOME = Path(tempfile.mkdtemp(prefix="enroll-install-"))
+VALGRIND = [
+    "valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full", "--errors-for-leak-kinds=definite",
+    "--show-leak-kinds=definite", "--fair-sched=yes",
+]  # fmt: skip
+
+
+def tear_down():
+    shutil.rmtree(HOME)
+
+
+# A test never builds the libraries, whatever their dates: that takes minutes, and is `make lib`.
+AS_BUILT = [word for flavour in FLAVOURS for word in ("-o", f"build/{flavour}/libenroll.so.0")]
+
+
+def make(*words, as_built=True, **environment):
+    """`make`, as somebody calls it who has nothing of ours in the environment."""
+    words = (*AS_BUILT, *words) if as_built else words
+    clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "FLAVOUR")}
+    return subprocess.run(
+        ["make", "--no-print-directory", *words], cwd=TOP, env={**clean, **environment}, capture_output=True, text=True
+    )
+
+
+class Tree:
+    """What a package of one flavour puts on a machine: made below DESTDIR, then moved to its prefix."""
+
+    def __init__(self, flavour):
+        self.flavour = flavour
+        self.prefix = HOME / flavour / "prefix"
+        stage = HOME / flavour / "stage"
+        made = make("install", f"PREFIX={self.prefix}", f"DESTDIR={stage}", f"FLAVOUR={flavour}")
+        if made.returncode != 0:
+            raise AssertionError(f"make install: {made.stdout}{made.stderr}")
+        self.staged = sorted(str(path.relative_to(stage)) for path in stage.rglob("*") if not path.is_dir())
+        shutil.copytree(f"{stage}{self.prefix}", self.prefix, symlinks=True)
+        self.environment = {
+            **os.environ,
+            "PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig"),
+            "LD_LIBRARY_PATH": str(self.prefix / "lib"),
+        }
+
+    @functools.cached_property
+    def static(self):
+        """The same tree without the shared library: what is linked against it has the library inside."""
+        tree = object.__new__(Tree)
+        tree.flavour, tree.prefix = self.flavour, HOME / self.flavour / "static"
+        shutil.copytree(self.prefix, tree.prefix, symlinks=True)
+        for path in (tree.prefix / "lib").glob("libenroll.so*"):
+            path.unlink()
+        text = tree.prefix / "lib/pkgconfig/enroll.pc"
+        text.write_text(text.read_text().replace(str(self.prefix), str(tree.prefix)))
+        tree.environment = {**os.environ, "PKG_CONFIG_PATH": str(tree.prefix / "lib/pkgconfig")}
+        tree.environment.pop("LD_LIBRARY_PATH", None)
+        return tree
+
+    def said(self, *options):
+        """What pkg-config says, as words for a compiler."""
+        return subprocess.check_output(
+            ["pkg-config", *options, "enroll"], env=self.environment, text=True, stderr=subprocess.STDOUT
+        ).split()
+
+    def build(self, name, compiler, *sources, options=()):
+        """A program of these sources. `options` stand before what pkg-config says, which has the last word."""
+        program = self.prefix.parent / f"{name}-{self.prefix.name}"
+        linking = ["--static"] if self.prefix.name == "static" else []
+        built = subprocess.run(
+            [*compiler, *options, *map(str, sources), "-o", str(program), *self.said(*linking, "--cflags", "--libs")],
+            capture_output=True, text=True)  # fmt: skip
+        if built.returncode != 0:
+            raise AssertionError(f"{name}: {built.stderr[-4000:]}")
+        return program
+
+    def run(self, *command, **environment):
+        return subprocess.run(
+            list(map(str, command)), env={**self.environment, **environment}, capture_output=True, text=True,
+            errors="replace", timeout=600)  # fmt: skip
+
+
+@functools.cache
+def tree(flavour):
+    return Tree(flavour)
+
+
+class Sandbox:
+    """A provider for the sign-ins."""
+
+    def __init__(self):
+        program = os.environ.get("ENROLL_SANDBOX") or TOP / ".build/debug/enroll-sandbox"
+        self.process = subprocess.Popen(
+            [program, "--port", "0", "--quiet", "--exit-with-stdin"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
+        self.issuer = json.loads(self.process.stdout.readline())["issuer"]
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.process.stdout.close()
