@@ -73,6 +73,7 @@ class Record:
 @dataclass
 class Constant:
     name: str
+    value: int
     comment: Comment
     line: int
 
@@ -92,35 +93,40 @@ class Header:
     @property
     def groups(self):
         """What "[call]" and its like stand for: statuses by name."""
-        statuses = dict(self.opening)["STATUSES"]
         known = {constant.name for constant in self.constants}
         stores = {name for name in known if name.startswith("ENROLL_E_STORE_")}
         found = {}
-        for name, meaning in re.findall(r'"\[(\w+)\]"(.*?)(?=; "\[|\. )', statuses):
-            found[name] = stores if "ENROLL_E_STORE_*" in meaning else set(re.findall(r"ENROLL_E_\w+", meaning))
+        for name, meaning in re.findall(r'"\[(\w+)\]"(.*?)(?=; "\[|\. )', dict(self.opening)["STATUSES"]):
+            found[name] = (set(re.findall(r"ENROLL_E_\w+", meaning)) & known) | (stores if "ENROLL_E_STORE_*" in meaning else set())
         return found
 
     @property
     def everywhere(self):
-        """Statuses that may come from any call."""
-        return set(re.findall(r"ENROLL_E_\w+", dict(self.opening)["STATUSES"].rpartition("]")[2].rpartition(". ")[2]))
+        """Statuses that any call may come to."""
+        return set(re.findall(r"ENROLL_E_\w+", dict(self.opening)["STATUSES"].partition("Any call may come to")[2]))
 
     @property
     def first_version(self):
         """Since when everything is there that does not say otherwise."""
         return re.search(r"since version ([\d.]*\d)", dict(self.opening)["SINCE"])[1]
 
+    def referred(self, text):
+        """The functions that a text speaks of."""
+        names = set(re.findall(r"enroll_\w+", text))
+        return [function for function in self.functions if function.name in names]
+
     def statuses(self, function):
         """All that a function may return, by name: its own, its groups', and those of functions that it refers to."""
-        said = function.comment.returns
-        found = set(re.findall(r"ENROLL_OK|ENROLL_E_\w+", said))
-        by_name = {other.name: other for other in self.functions}
-        for group in re.findall(r"\[(\w+)\]", said):
-            found |= self.groups[group]
-        excepted = set(re.findall(r"ENROLL_E_\w+", said.partition(", except ")[2]))
-        for name in set(re.findall(r"enroll_\w+", said)) & set(by_name) - {function.name}:
-            found |= self.statuses(by_name[name])
-        return found - excepted
+        found = set(re.findall(r"ENROLL_OK|ENROLL_E_\w+", function.comment.returns))
+        for group in re.findall(r"\[(\w+)\]", function.comment.returns):
+            found |= self.groups.get(group, set())
+        others = self.referred(function.comment.returns)
+        if "the command's own function" in function.comment.returns:
+            others += [other for other in self.functions if other.comment.command]
+        for other in others:
+            if other is not function:
+                found |= self.statuses(other)
+        return found
 
 
 def words_of(block):
@@ -191,7 +197,8 @@ def read(path=PATH):
             header.sections.append(section)
         elif found["constant"]:
             if not found["constant"].endswith("_INIT") and found["constant"] != "ENROLL_H":
-                header.constants.append(Constant(found["constant"], comment, line))
+                value = re.sub(r"^\(\(size_t\)(-\d+)\)$|^\((-?\d+)\)$", r"\1\2", found["value"])
+                header.constants.append(Constant(found["constant"], int(value), comment, line))
         elif found["record"]:
             header.records.append(Record(found["record"], comment, members_of(found["members"]), line))
         elif found["callback"]:

@@ -21,12 +21,22 @@
  * on success. An output that is not wanted may be NULL unless its function says otherwise. The error, always last and
  * always optional, is filled only when the call fails.
  *
- * STRINGS IN are a pointer and a size in bytes: UTF-8 with no NUL inside, borrowed for the call. The size may be
- * ENROLL_NUL_TERMINATED. NULL with size 0 (or ENROLL_NUL_TERMINATED) is "not given"; NULL with another size is
- * ENROLL_E_INVALID_ARGUMENT, and so are text that is not UTF-8 and text over the stated limit.
+ * ARGUMENTS that many functions have. `client` is an open client. `transaction`, as text, is the `id` of an
+ * enroll_transaction. `state`, an output, gets where the registration stands after the call. `user_data` is handed to
+ * `callback` as it is; it may be NULL, `callback` may not. `pending`, an output, gets a handle to cancel the call with,
+ * given back with enroll_pending_free. `struct_size` is the struct's size as the caller knows it. `directory` is a
+ * store's, an absolute path; `keys` says who guards its key, NULL: a key file in it. For `timeout_ms` see TIME, for
+ * `error` CALLS.
+ *
+ * STRINGS IN are a pointer and a size in bytes (`url` and `url_size`): UTF-8 with no NUL inside, borrowed for the call.
+ * The size may be ENROLL_NUL_TERMINATED. NULL with size 0 (or ENROLL_NUL_TERMINATED) is "not given"; NULL with another
+ * size is ENROLL_E_INVALID_ARGUMENT, and so are text that is not UTF-8, text over its limit, and text that is not given
+ * or is empty where it is not called optional. Limits where no other is stated: 16 KiB for a URL, 1 MiB for JSON, 4096
+ * bytes for a path, 256 bytes for the rest.
  *
  * BUFFERS OUT are enroll_buf: owned by the library, terminated by a NUL that `size` does not count, given back with
- * enroll_buf_free, which wipes them first. What a caller copies out is the caller's to wipe (enroll_wipe).
+ * enroll_buf_free, which wipes them first. What an output held before is overwritten, not freed. What a caller copies
+ * out is the caller's to wipe (enroll_wipe).
  *
  * STRUCTS begin with `struct_size`, which the INIT macro of each sets; zero in every other member is the default. They
  * only ever grow at the end: a newer library accepts an older, shorter struct, and writes no further than its size. A
@@ -36,7 +46,7 @@
  * HANDLES (enroll_client, enroll_pending) are numbers dressed as pointers: never dereferenced, looked up at each call.
  * Null, stale and doubly freed ones are ENROLL_E_HANDLE. Handing in a handle of another kind is ENROLL_E_HANDLE too.
  *
- * TIME. `timeout_ms` says for how many milliseconds a call may go on: 0 does not wait, ENROLL_NO_TIMEOUT waits as long
+ * TIME. `timeout_ms` says for how many milliseconds a call may wait: 0 does not wait, ENROLL_NO_TIMEOUT waits as long
  * as it takes (each request ends by itself after 30 seconds), other negative numbers are ENROLL_E_INVALID_ARGUMENT. A
  * renewal that was sent is finished in the background even if its callers do not wait for it. Dates are seconds since
  * 1970-01-01T00:00:00Z.
@@ -54,16 +64,23 @@
  * ENROLL_E_REENTRANT.
  *
  * STATUSES in the descriptions below: "[call]" stands for ENROLL_E_HANDLE, ENROLL_E_FORKED, ENROLL_E_REENTRANT and
- * ENROLL_E_INVALID_ARGUMENT (the message names the argument); "[store]" for the seven ENROLL_E_STORE_*; "[network]"
- * for ENROLL_E_NETWORK, ENROLL_E_TLS, ENROLL_E_TIMEOUT, ENROLL_E_SERVER, ENROLL_E_RESPONSE_INVALID and
- * ENROLL_E_ISSUER_MISMATCH; "[wait]" for ENROLL_E_DEADLINE_EXCEEDED and ENROLL_E_CANCELLED (the client was freed
- * meanwhile, or the pending call cancelled). ENROLL_E_INTERNAL and ENROLL_E_OUT_OF_MEMORY may come from any call.
+ * ENROLL_E_INVALID_ARGUMENT (the message names the argument); "[store]" for the seven ENROLL_E_STORE_* and for
+ * ENROLL_E_BUSY (its lock was held for 30 seconds); "[network]" for ENROLL_E_NETWORK, ENROLL_E_TLS, ENROLL_E_TIMEOUT,
+ * ENROLL_E_SERVER, ENROLL_E_RESPONSE_INVALID, ENROLL_E_ISSUER_MISMATCH and ENROLL_E_CONFIGURATION (`caFile` cannot be
+ * read); "[wait]" for ENROLL_E_DEADLINE_EXCEEDED and ENROLL_E_CANCELLED (the client was freed meanwhile, or the pending
+ * call cancelled). Any call may come to ENROLL_E_INTERNAL, ENROLL_E_OUT_OF_MEMORY or, for want of a library that is
+ * opened when needed, ENROLL_E_UNSUPPORTED.
+ *
+ * COMMAND names the command of the manifest that a function runs: the daemon's method, and enroll_call's. SOURCE names
+ * the specification that a function or member speaks of; what names none is this library's own.
  *
  * OTHER LIBRARIES. jansson is linked. OpenSSL 3 (libcrypto.so.3) and libcurl (libcurl.so.4 or libcurl-gnutls.so.4) are
  * opened when they are first needed, and never closed; where one is missing, what needs it is ENROLL_E_UNSUPPORTED.
  * libsecret (libsecret-1.so.0) is opened only where its keyring was asked for (ENROLL_KEYS_*).
  *
- * SINCE. Everything here is there since version 0.1.0 unless it says otherwise.
+ * SINCE. Everything here is there since version 0.1.0 unless it says otherwise. A program that was built with this
+ * header runs with every later library of the same soname, libenroll.so.0: what may change, and what may not, is in
+ * docs/abi.md.
  */
 #ifndef ENROLL_H
 #define ENROLL_H
@@ -80,6 +97,7 @@ extern "C" {
 /** What a call came to: ENROLL_OK or one of ENROLL_E_*. */
 typedef int32_t enroll_status;
 
+/** It worked. */
 #define ENROLL_OK 0
 /** An argument is missing, of the wrong type or out of range. */
 #define ENROLL_E_INVALID_ARGUMENT (-1)
@@ -182,12 +200,19 @@ typedef int32_t enroll_status;
 #define ENROLL_E_INTERNAL (-99)
 
 /* Whose fault a failure is. */
+/** Nobody's. */
 #define ENROLL_BLAME_NONE 0
+/** The program's that called: an argument, an order of calls. */
 #define ENROLL_BLAME_CALLER 1
+/** The app's or the device's: its configuration, its disk. */
 #define ENROLL_BLAME_HOST 2
+/** The user's, who can do something about it. */
 #define ENROLL_BLAME_USER 3
+/** The provider's, or that of whoever answered in its place. */
 #define ENROLL_BLAME_SERVER 4
+/** That of the way to the provider, or from it. */
 #define ENROLL_BLAME_NETWORK 5
+/** This library's. */
 #define ENROLL_BLAME_INTERNAL 6
 
 /** The size of a string that ends at its NUL. */
@@ -196,30 +221,39 @@ typedef int32_t enroll_status;
 #define ENROLL_NO_TIMEOUT (-1)
 
 /* Sizes of the character arrays below, in bytes, the terminating NUL included. */
+/** Of `message` and `reason_message`. */
 #define ENROLL_MESSAGE_CAPACITY 512
+/** Of `field`. */
 #define ENROLL_FIELD_CAPACITY 64
+/** Of `oauth_error` and `reason_oauth_error`. */
 #define ENROLL_OAUTH_ERROR_CAPACITY 64
+/** Of a transaction's `id`. */
 #define ENROLL_TRANSACTION_CAPACITY 48
+/** Of `user_code`. */
 #define ENROLL_USER_CODE_CAPACITY 64
+/** Of `verification_uri`. */
 #define ENROLL_VERIFICATION_URI_CAPACITY 512
+/** Of `token_type`. */
 #define ENROLL_TOKEN_TYPE_CAPACITY 32
+/** Of `code_verifier` and `code_challenge`. */
 #define ENROLL_PKCE_CAPACITY 48
 
-/** The name of a status as it is written in JSON: "storeLocked"; "ok" for ENROLL_OK; "unknown" for any other number.
+/** The name of a `status` as it is written in JSON: "storeLocked"; "ok" for ENROLL_OK; "unknown" for any other number.
  *  Never NULL; static, not to be freed. */
 const char *enroll_status_name(enroll_status status);
 
-/** One English sentence about a status, for logs. Never NULL; static, not to be freed. */
+/** One English sentence about a `status`, for logs. Never NULL; static, not to be freed. */
 const char *enroll_status_summary(enroll_status status);
 
-/** ENROLL_BLAME_* of a status; ENROLL_BLAME_NONE for ENROLL_OK and unknown numbers. */
+/** ENROLL_BLAME_* of a `status`; ENROLL_BLAME_NONE for ENROLL_OK and unknown numbers. */
 int32_t enroll_status_blame(enroll_status status);
 
-/** 1 when the same call may succeed later without anybody changing anything, else 0. */
+/** 1 when the same call may succeed later without anybody changing anything, else 0; 0 for unknown numbers of
+ *  `status`. */
 int32_t enroll_status_is_retryable(enroll_status status);
 
-/** The name of ENROLL_BLAME_* as it is written in JSON: "server"; "none" for ENROLL_BLAME_NONE, "unknown" for any
- *  other number. Never NULL; static, not to be freed. */
+/** The name of `blame`, ENROLL_BLAME_*, as it is written in JSON: "server"; "none" for ENROLL_BLAME_NONE, "unknown"
+ *  for any other number. Never NULL; static, not to be freed. */
 const char *enroll_blame_name(int32_t blame);
 
 /* ---- Errors --------------------------------------------------------------------------------------------------- */
@@ -254,8 +288,8 @@ typedef struct enroll_error {
 #define ENROLL_ERROR_INIT {sizeof(enroll_error), 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}}
 /* clang-format on */
 
-/** Does what ENROLL_ERROR_INIT does, for languages without macros: zeroes `struct_size` bytes and sets struct_size.
- *  NULL does nothing. */
+/** Does what ENROLL_ERROR_INIT does, for languages without macros: zeroes `struct_size` bytes of `error` and sets its
+ *  struct_size. NULL, and a size below that of size_t or over 64 KiB, do nothing. */
 void enroll_error_init(enroll_error *error, size_t struct_size);
 
 /* ---- Buffers -------------------------------------------------------------------------------------------------- */
@@ -278,12 +312,12 @@ typedef struct enroll_buf {
  *  included) do nothing. A buffer that is filled again without being freed first leaks its old bytes. */
 void enroll_buf_free(enroll_buf *buffer);
 
-/** Overwrites `size` bytes with zeros in a way that compilers do not remove. NULL or 0 does nothing. */
+/** Overwrites `size` bytes of `memory` with zeros in a way that compilers do not remove. NULL or 0 does nothing. */
 void enroll_wipe(void *memory, size_t size);
 
 /** Switches core dumps of this process off, and debuggers of the same user, until it runs another program. The library
  *  never does that by itself: it is for programs that nobody has to debug where they run. enrolld does it.
- *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED where the system refuses. */
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the system refuses); ENROLL_E_INVALID_ARGUMENT. */
 enroll_status enroll_hide_memory(enroll_error *error);
 
 /* ---- Versions and constants ----------------------------------------------------------------------------------- */
@@ -295,16 +329,16 @@ enroll_status enroll_hide_memory(enroll_error *error);
 /** ENROLL_ABI_VERSION of the library that is loaded. */
 uint32_t enroll_abi_version(void);
 
-/** The library's version, "0.1.0". Static, not to be freed. */
+/** The library's version, "0.1.0". Never NULL; static, not to be freed. */
 const char *enroll_version_string(void);
 
-/** Every constant of this header by its name, for languages that cannot read macros: "ENROLL_E_HANDLE" gives -2.
+/** Every constant of this header by its `name`, for languages that cannot read macros: "ENROLL_E_HANDLE" gives -2.
  *  Sizes of structs are named like their type, "sizeof(enroll_error)". ENROLL_NUL_TERMINATED is -1 here. `value` must
  *  not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_INVALID_ARGUMENT. */
 enroll_status enroll_constant(const char *name, size_t name_size, int64_t *value);
 
-/** The name of the constant with this index, counted from 0; NULL after the last. Static, not to be freed. */
+/** The name of the constant with this `index`, counted from 0; NULL after the last. Static, not to be freed. */
 const char *enroll_constant_name(size_t index);
 
 /* ---- Clients -------------------------------------------------------------------------------------------------- */
@@ -337,7 +371,9 @@ typedef struct enroll_client enroll_client;
 /** Bytes of a secret that the host keeps. */
 #define ENROLL_SECRET_SIZE 32
 
+/** HTTP as the host does it; below. */
 typedef struct enroll_transport enroll_transport;
+/** Secrets as the host keeps them; below. */
 typedef struct enroll_secret_store enroll_secret_store;
 
 /** Who guards the key of a store. */
@@ -351,11 +387,11 @@ typedef struct enroll_keys {
   /** How long the opened key is remembered in the kernel's keyring for other processes of the user; 0: not at all. At
    *  most a week. Where the kernel refuses, nothing is remembered. */
   int64_t session_cache_seconds;
-  /** ENROLL_KEYS_FILE: an absolute path, at most 4096 bytes. */
+  /** ENROLL_KEYS_FILE: an absolute path. Optional: `key` in the directory of the store. */
   const char *file;
   size_t file_size;
-  /** ENROLL_KEYS_PASSPHRASE, ENROLL_KEYS_AUTO: what the user typed, at most 1024 bytes. Not given: a store that has a
-   *  passphrase stays locked. */
+  /** ENROLL_KEYS_PASSPHRASE, ENROLL_KEYS_AUTO: what the user typed, at most 1024 bytes. Optional: without it a store
+   *  that has a passphrase stays locked. */
   const char *passphrase;
   size_t passphrase_size;
   /** ENROLL_KEYS_HOST: required there, NULL otherwise. */
@@ -366,7 +402,7 @@ typedef struct enroll_keys {
 #define ENROLL_KEYS_INIT {sizeof(enroll_keys), 0, 0, 0, NULL, 0, NULL, 0, NULL}
 /* clang-format on */
 
-/** Does what ENROLL_KEYS_INIT does. NULL does nothing. */
+/** Does what ENROLL_KEYS_INIT does for `keys`, as enroll_error_init. */
 void enroll_keys_init(enroll_keys *keys, size_t struct_size);
 
 /** What a client is made of. All of it is copied by enroll_client_new. */
@@ -380,31 +416,31 @@ typedef struct enroll_client_options {
    *  most 4096 bytes. Required with ENROLL_STORE_DIRECTORY, not allowed otherwise. */
   const char *store_directory;
   size_t store_directory_size;
-  /** The account's name: 1 to 128 bytes without control characters; not given is "default". The same name at another
+  /** The account's name: 1 to 128 bytes without control characters. Optional: "default". The same name at another
    *  issuer or for another client id is another account. */
   const char *account;
   size_t account_size;
   /** ENROLL_STORE_*. */
   int32_t store;
-  /** 1: the platform is not a native app; the configured stand-in token is used. */
+  /** 1: the platform is not a native app; the configured stand-in token is used. 0: it is. */
   int32_t is_not_native;
-  /** 1: calls that ask for the registration wait until enroll_platform_ready. */
+  /** 1: calls that ask for the registration wait until enroll_platform_ready. 0: they do not. */
   int32_t waits_for_platform;
   /** 1: tokens are renewed a little before they are due, whether anybody asks or not, until enroll_client_free. 0: the
    *  first call that finds them due renews them. */
   int32_t renews_in_background;
-  /** What kind of device or page this is. It and the next four are facts as the host knows them, each optional, texts
-   *  at most 256 bytes. */
+  /** What kind of device or page this is. Optional, as the next four, which are facts as the host knows them. */
   const char *platform_type;
   size_t platform_type_size;
-  /** The host's own version. */
+  /** The host's own version. Optional. */
   const char *app_version;
   size_t app_version_size;
-  /** The host's own name for this device; the library reads no hardware. */
+  /** The host's own name for this device; the library reads no hardware. Optional. */
   const char *device_id;
   size_t device_id_size;
-  /** Of the screen, in pixels; 0: not given. */
+  /** Width of the screen in pixels; 0: not given. */
   int64_t platform_width;
+  /** Height of the screen in pixels; 0: not given. */
   int64_t platform_height;
   /** The host's own HTTP; NULL: libcurl, opened when first needed. */
   const enroll_transport *transport;
@@ -417,7 +453,7 @@ typedef struct enroll_client_options {
   {sizeof(enroll_client_options), NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0, 0, NULL, NULL}
 /* clang-format on */
 
-/** Does what ENROLL_CLIENT_OPTIONS_INIT does. NULL does nothing. */
+/** Does what ENROLL_CLIENT_OPTIONS_INIT does for `options`, as enroll_error_init. */
 void enroll_client_options_init(enroll_client_options *options, size_t struct_size);
 
 /** Opens a client. Reads no network. `options` and `client` must not be NULL; `*client` is given back with
@@ -476,18 +512,29 @@ enroll_status enroll_pending_free(enroll_pending *pending);
 #define ENROLL_STATE_REGISTRATION_FAILED 6
 
 /* What a transaction under way waits for. */
+/** No transaction is under way. */
 #define ENROLL_STEP_NONE 0
+/** The redirect of the browser. */
 #define ENROLL_STEP_BROWSER 1
+/** The link in an e-mail. */
 #define ENROLL_STEP_EMAIL_PENDING 2
+/** The one-time code that the user types, here or on another device. */
 #define ENROLL_STEP_CODE_PENDING 3
+/** The return of another app. */
 #define ENROLL_STEP_OTHER_APP 4
+/** The provider's answer to the code: nobody has to do anything. */
 #define ENROLL_STEP_EXCHANGING 5
+/** The PIN over the account (enroll_pin_set). */
 #define ENROLL_STEP_PIN 6
 
 /* What helps after a failed renewal. */
+/** Nothing is needed. */
 #define ENROLL_REMEDY_NONE 0
+/** The same again, now or when the network is back. */
 #define ENROLL_REMEDY_RETRY 1
+/** Time: the provider is in trouble, or asked for a pause. */
 #define ENROLL_REMEDY_WAIT 2
+/** The user: the session is over. */
 #define ENROLL_REMEDY_REGISTER_AGAIN 3
 
 /** The state of a registration. */
@@ -522,40 +569,50 @@ typedef struct enroll_state {
 #define ENROLL_STATE_INIT {sizeof(enroll_state), 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}}
 /* clang-format on */
 
-/** Does what ENROLL_STATE_INIT does. NULL does nothing. */
+/** Does what ENROLL_STATE_INIT does for `state`, as enroll_error_init. */
 void enroll_state_init(enroll_state *state, size_t struct_size);
 
-/** The name of ENROLL_STATE_* as it is written in JSON: "awaitingConfirmation", "failed" for both failures; "unknown"
- *  for any other number. Never NULL; static, not to be freed. */
+/** The name of `kind`, ENROLL_STATE_*, as it is written in JSON: "awaitingConfirmation", "failed" for both failures;
+ *  "unknown" for any other number. Never NULL; static, not to be freed. */
 const char *enroll_state_name(int32_t kind);
 
-/** The same for ENROLL_STEP_*: "browser". Never NULL; static, not to be freed. */
+/** The same for `step`, ENROLL_STEP_*: "browser". Never NULL; static, not to be freed. */
 const char *enroll_step_name(int32_t step);
 
-/** The same for ENROLL_REMEDY_*: "retry". Never NULL; static, not to be freed. */
+/** The same for `remedy`, ENROLL_REMEDY_*: "retry". Never NULL; static, not to be freed. */
 const char *enroll_remedy_name(int32_t remedy);
 
-/** Asks where the registration stands; the first call starts it. With `wait` 1 it answers once the state is settled:
- *  a token that is due is renewed, and, with `waits_for_platform`, the platform is waited for. With 0 it reads the
- *  store and does not touch the network.
+/** Asks where the registration stands; the first call starts it: a session whose token is due is renewed, and, with
+ *  `waits_for_platform`, the platform is waited for, no longer than `timeout_ms`; with 0 milliseconds the state is
+ *  ENROLL_STATE_STARTING meanwhile. With `wait` 1 it answers once the state is settled, so that nothing happens until
+ *  the host or the user acts; with 0 it tells of a transaction that is under way, too.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: registration.state. */
 enroll_status enroll_registration_state(enroll_client *client, int32_t wait, int64_t timeout_ms, enroll_state *state,
                                         enroll_error *error);
 
 /* What kind of transaction to begin. */
+/** A sign-in in the browser. */
 #define ENROLL_KIND_SIGN_IN 0
+/** A registration, as the configuration's `registration` says. */
 #define ENROLL_KIND_REGISTER 1
+/** A one-time code or a link, by e-mail or SMS. */
 #define ENROLL_KIND_PASSWORDLESS 2
+/** With the help of another app. */
 #define ENROLL_KIND_ANOTHER_APP 3
+/** Through the host's own back end. */
 #define ENROLL_KIND_BACKEND 4
+/** With a browser on another device (RFC 8628). */
 #define ENROLL_KIND_DEVICE 5
 
 /* What is sent to the recipient of ENROLL_KIND_PASSWORDLESS. */
+/** A code, to be typed in the app. */
 #define ENROLL_SEND_CODE 0
+/** A link, to be opened. */
 #define ENROLL_SEND_LINK 1
 
-/** How to begin. Texts are optional; 16 KiB each at most unless stated. */
+/** How to begin. Texts are optional, 16 KiB each at most unless stated. `scopes` are those of RFC 6749 3.3; `prompt`,
+ *  `max_age_seconds` and what stands between `login_hint` and `id_token_hint` those of OpenID Connect Core 3.1.2.1. */
 typedef struct enroll_begin_options {
   /** sizeof(enroll_begin_options): ENROLL_BEGIN_OPTIONS_INIT sets it. */
   size_t struct_size;
@@ -563,7 +620,7 @@ typedef struct enroll_begin_options {
   int32_t kind;
   /** 1: `max_age_seconds` counts. */
   int32_t has_max_age;
-  /** The user must have logged in at most so many seconds ago (OpenID Connect Core 3.1.2.1); not negative. */
+  /** The user must have logged in at most so many seconds ago; not negative. */
   int64_t max_age_seconds;
   /** Scopes for this call, separated by spaces, instead of the configured ones. */
   const char *scopes;
@@ -608,7 +665,7 @@ typedef struct enroll_begin_options {
    NULL, 0, NULL, 0, 0, 0}
 /* clang-format on */
 
-/** Does what ENROLL_BEGIN_OPTIONS_INIT does. NULL does nothing. */
+/** Does what ENROLL_BEGIN_OPTIONS_INIT does for `options`, as enroll_error_init. */
 void enroll_begin_options_init(enroll_begin_options *options, size_t struct_size);
 
 /* What the host has to do so that a transaction goes on. */
@@ -648,42 +705,44 @@ typedef struct enroll_transaction {
 #define ENROLL_TRANSACTION_INIT {sizeof(enroll_transaction), 0, 0, 0, {0}, {0}, {0}}
 /* clang-format on */
 
-/** Does what ENROLL_TRANSACTION_INIT does. NULL does nothing. */
+/** Does what ENROLL_TRANSACTION_INIT does for `transaction`, as enroll_error_init. */
 void enroll_transaction_init(enroll_transaction *transaction, size_t struct_size);
 
 /** Begins a transaction: discovers the provider, stores the transaction, and says which URL to open in the browser.
  *  For a loopback redirect it also opens the listener. `options` may be NULL: a sign-in with the configured scopes.
- *  `url` must not be NULL. `redirect_uri` is the one that was sent, a chosen port included.
+ *  `transaction` says what the host must do now. `url` must not be NULL. `redirect_uri` is the one that was sent, a
+ *  chosen port included.
  *  Where the provider takes pushed requests the URL carries only their name, and what it refuses is told here.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_UNSUPPORTED (kind, or what the configuration insists on);
- *  ENROLL_E_OAUTH (a pushed request was refused); [network]; [store]; [wait]; [call].
+ *  ENROLL_E_CONFIGURATION (it says nothing of this kind); ENROLL_E_JSON (`parameters`); ENROLL_E_BUSY (the port of the
+ *  loopback redirect is taken); ENROLL_E_OAUTH (a pushed request was refused); [network]; [store]; [wait]; [call].
  *  Command: registration.begin. Source: RFC 6749 4.1.1, RFC 7636, RFC 8252, RFC 9126. */
 enroll_status enroll_registration_begin(enroll_client *client, const enroll_begin_options *options, int64_t timeout_ms,
                                         enroll_transaction *transaction, enroll_buf *url, enroll_buf *redirect_uri,
                                         enroll_error *error);
 
 /** Takes the redirect back: verifies it, exchanges the code, validates the id_token, stores the tokens. A URL that no
- *  pending transaction asked for has no effect at all. When the provider or a rule refuses, the transaction is
- *  settled as failed, the call returns that failure, and enroll_registration_state tells F. At most 16 KiB of URL.
+ *  pending transaction asked for has no effect at all. When the provider or a rule refuses, the transaction is settled
+ *  as failed, the call returns that failure, and enroll_registration_state tells F.
  *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED; ENROLL_E_REDIRECT_MISMATCH; ENROLL_E_UNSOLICITED;
  *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; ENROLL_E_ACCESS_DENIED; ENROLL_E_LOGIN_REQUIRED;
- *  ENROLL_E_INTERACTION_REQUIRED; ENROLL_E_CONSENT_REQUIRED; ENROLL_E_OAUTH; ENROLL_E_ACTIVATION_FAILED (after the
- *  link of an e-mail); ENROLL_E_ID_TOKEN_INVALID;
- *  ENROLL_E_KEYS_UNAVAILABLE; ENROLL_E_PROFILE_MISMATCH; ENROLL_E_ILLEGAL_STATE; [network]; [store]; [wait]; [call].
+ *  ENROLL_E_INTERACTION_REQUIRED; ENROLL_E_CONSENT_REQUIRED; ENROLL_E_OAUTH; ENROLL_E_ACTIVATION_FAILED (after the link
+ *  of an e-mail); ENROLL_E_ID_TOKEN_INVALID; ENROLL_E_KEYS_UNAVAILABLE; ENROLL_E_PROFILE_MISMATCH;
+ *  ENROLL_E_ILLEGAL_STATE; [network]; [store]; [wait]; [call].
  *  Command: registration.resume. Source: RFC 6749 4.1.2, RFC 9207, OpenID Connect Core 3.1.3.7. */
 enroll_status enroll_registration_resume(enroll_client *client, const char *url, size_t url_size, int64_t timeout_ms,
                                          enroll_state *state, enroll_error *error);
 
 /** As enroll_registration_resume, for a URL that the host takes for the return of this transaction. Needed only for
  *  returns without `state` (ENROLL_KIND_ANOTHER_APP) when several transactions of that kind are pending; with a `state`
- *  in the URL, it must be that transaction's. `transaction` must not be NULL.
+ *  in the URL, it must be that transaction's.
  *  Returns what enroll_registration_resume returns; ENROLL_E_NOT_FOUND.
  *  Command: registration.resume. */
 enroll_status enroll_registration_resume_transaction(enroll_client *client, const char *transaction,
                                                      size_t transaction_size, const char *url, size_t url_size,
                                                      int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
-/** Takes the one-time code that the user typed after ENROLL_ACTION_ENTER_CODE; at most 64 bytes.
+/** Takes the one-time `code` that the user typed after ENROLL_ACTION_ENTER_CODE; at most 64 bytes.
  *  ENROLL_E_CODE_REJECTED says that it is wrong and the transaction waits for another. After five wrong ones the
  *  transaction ends with ENROLL_E_ACCESS_DENIED, or earlier as the provider says, with ENROLL_E_OAUTH. When the
  *  provider cannot be reached nothing has changed, and the code may be sent again.
@@ -695,7 +754,7 @@ enroll_status enroll_registration_submit_code(enroll_client *client, const char 
                                               const char *code, size_t code_size, int64_t timeout_ms,
                                               enroll_state *state, enroll_error *error);
 
-/** Waits until a transaction that comes back by itself is settled: by a loopback redirect, or by the user of another
+/** Waits until a `transaction` that comes back by itself is settled: by a loopback redirect, or by the user of another
  *  device (ENROLL_KIND_DEVICE), about whom the provider is asked as often as it allows. Any process with the store may
  *  await the latter.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_TRANSACTION_EXPIRED; what enroll_registration_resume returns;
@@ -721,8 +780,8 @@ enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_m
 
 /** Tells that the user left the browser: a hint only, a valid redirect that comes late still wins until the
  *  transaction's deadline. A registration waits from then on for the link in the user's e-mail
- *  (ENROLL_STEP_EMAIL_PENDING, also after the process ends); enroll_registration_retry gives that up. A transaction
- *  that is not given means all pending ones.
+ *  (ENROLL_STEP_EMAIL_PENDING, also after the process ends); enroll_registration_retry gives that up. `transaction` is
+ *  optional: without it, all pending ones are meant.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; [store]; [call].
  *  Command: registration.cancel. */
 enroll_status enroll_registration_cancel(enroll_client *client, const char *transaction, size_t transaction_size,
@@ -737,7 +796,7 @@ enroll_status enroll_registration_deregister(enroll_client *client, int64_t time
                                              enroll_state *state, enroll_error *error);
 
 /** Tells that the link of ENROLL_ACTION_OPEN_OTHER_APP could not be opened, since no such app is on the device: the
- *  transaction is over, with F. `transaction` must not be NULL.
+ *  transaction is over, with F.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_ILLEGAL_STATE (not ENROLL_KIND_ANOTHER_APP);
  *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; [store]; [call].
  *  Command: registration.otherAppMissing. */
@@ -769,10 +828,10 @@ enroll_status enroll_registration_clear(enroll_client *client, enroll_state *sta
 /** To register: another e-mail is sent. */
 #define ENROLL_OFFER_REGISTER 2
 
-/** Takes a link that reached the app: the one in the e-mail of a registration (`appLinks`), or `fallbackUri`. Each
+/** Takes a `link` that reached the app: the one in the e-mail of a registration (`appLinks`), or `fallbackUri`. Each
  *  leads on once, and only while a transaction waits for it; then `kind` gets ENROLL_URL_BEGUN, `transaction` and `url`
  *  what the host must do now. Otherwise it gets ENROLL_URL_UNSOLICITED, ENROLL_URL_LINK_USED or
- *  ENROLL_URL_LINK_EXPIRED, and `offers` ENROLL_OFFER_*. `url` must not be NULL. At most 16 KiB of link.
+ *  ENROLL_URL_LINK_EXPIRED, and `offers` ENROLL_OFFER_*. `url` must not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED (not a proper URL, or a token that is missing, too long or of other
  *  characters); ENROLL_E_REDIRECT_MISMATCH (no link of ours); ENROLL_E_ILLEGAL_STATE; [network] (the link is not used
  *  up); [store]; [wait]; [call].
@@ -781,10 +840,10 @@ enroll_status enroll_registration_handle_link(enroll_client *client, const char 
                                               int64_t timeout_ms, int32_t *kind, int32_t *offers,
                                               enroll_transaction *transaction, enroll_buf *url, enroll_error *error);
 
-/** One door for every URL that reaches an app. `kind` gets ENROLL_URL_*; `state` is written for ENROLL_URL_REGISTRATION
- *  only, `transaction` and `next_url` (which may be NULL for a client without links) for ENROLL_URL_BEGUN only,
- *  `offers` where a link led nowhere. A fallback that found nobody signed in at the provider is followed by an
- *  ordinary sign-in: ENROLL_URL_BEGUN.
+/** One door for every `url` that reaches an app. `kind` gets ENROLL_URL_*; `state` is written for
+ *  ENROLL_URL_REGISTRATION only, `transaction` and `next_url` (which may be NULL for a client without links) for
+ *  ENROLL_URL_BEGUN only, `offers` where a link led nowhere. A fallback that found nobody signed in at the provider is
+ *  followed by an ordinary sign-in: ENROLL_URL_BEGUN.
  *  Returns ENROLL_OK; what enroll_registration_resume and enroll_registration_handle_link return, ENROLL_E_UNSOLICITED
  *  and ENROLL_E_REDIRECT_MISMATCH excepted.
  *  Command: url.handle. */
@@ -801,30 +860,27 @@ typedef void (*enroll_begin_callback)(void *user_data, enroll_status status, con
 typedef void (*enroll_state_callback)(void *user_data, enroll_status status, const enroll_state *state,
                                       const enroll_error *error);
 
-/** As enroll_registration_state, but returns at once: the callback gets what that would have returned. `callback`
- *  must not be NULL; `pending` may be, and is else given back with enroll_pending_free.
+/** As enroll_registration_state, but returns at once: the callback gets what that would have returned.
  *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
 enroll_status enroll_registration_state_start(enroll_client *client, int32_t wait, int64_t timeout_ms,
                                               enroll_state_callback callback, void *user_data, enroll_pending **pending,
                                               enroll_error *error);
 
-/** As enroll_registration_begin, but returns at once: the callback gets what that would have returned. `callback`
- *  must not be NULL; `pending` may be, and is else given back with enroll_pending_free.
- *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
+/** As enroll_registration_begin, but returns at once: the callback gets what that would have returned.
+ *  Returns ENROLL_OK; ENROLL_E_JSON (`parameters`); ENROLL_E_BUSY (too much is pending: nothing will call back);
+ *  [call]. */
 enroll_status enroll_registration_begin_start(enroll_client *client, const enroll_begin_options *options,
                                               int64_t timeout_ms, enroll_begin_callback callback, void *user_data,
                                               enroll_pending **pending, enroll_error *error);
 
-/** As enroll_registration_resume, but returns at once: the callback gets what that would have returned. `callback`
- *  must not be NULL; `pending` may be, and is else given back with enroll_pending_free.
+/** As enroll_registration_resume, but returns at once: the callback gets what that would have returned.
  *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
 enroll_status enroll_registration_resume_start(enroll_client *client, const char *url, size_t url_size,
                                                int64_t timeout_ms, enroll_state_callback callback, void *user_data,
                                                enroll_pending **pending, enroll_error *error);
 
-/** As enroll_registration_await, but returns at once: the callback gets what that would have returned. `callback`
- *  must not be NULL; `pending` may be, and is else given back with enroll_pending_free. Each holds a thread of the
- *  client.
+/** As enroll_registration_await, but returns at once: the callback gets what that would have returned. Each
+ *  holds a thread of the client.
  *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
 enroll_status enroll_registration_await_start(enroll_client *client, const char *transaction, size_t transaction_size,
                                               int64_t timeout_ms, enroll_state_callback callback, void *user_data,
@@ -857,17 +913,17 @@ typedef struct enroll_access {
 #define ENROLL_ACCESS_INIT {sizeof(enroll_access), 0, 0, 0, {0}}
 /* clang-format on */
 
-/** Does what ENROLL_ACCESS_INIT does. NULL does nothing. */
+/** Does what ENROLL_ACCESS_INIT does for `access`, as enroll_error_init. */
 void enroll_access_init(enroll_access *access, size_t struct_size);
 
 /** Hands out an access token that works: the call that hosts make before every request. A fresh one comes from
  *  memory; one that is due is renewed first, once for all threads and processes that ask at the same time.
- *  `minimum_lifetime` is how many seconds it must still live; 0 leaves that to the configured grace. `token` must not
- *  be NULL.
+ *  `minimum_lifetime` is how many seconds it must still live; 0 leaves that to the configured grace. `access` says what
+ *  came of it. `token` must not be NULL.
  *  Returns ENROLL_OK (`access->outcome` is ENROLL_ACCESS_VALID or ENROLL_ACCESS_STALE); ENROLL_E_REAUTHENTICATE
  *  (nobody is signed in, or the provider ended the session); ENROLL_E_EXPIRED (no network: try later);
- *  ENROLL_E_REJECTED; ENROLL_E_BUSY (another renewal is under way, and `timeout_ms` passed); [store];
- *  ENROLL_E_CANCELLED; [call].
+ *  ENROLL_E_REJECTED; ENROLL_E_BUSY (another renewal is under way, and `timeout_ms` passed);
+ *  ENROLL_E_ILLEGAL_STATE (the tokens wait for the user's word); [store]; ENROLL_E_CANCELLED; [call].
  *  Command: token.access. Source: RFC 6749 6. */
 enroll_status enroll_token_access(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms,
                                   enroll_access *access, enroll_buf *token, enroll_error *error);
@@ -876,12 +932,13 @@ enroll_status enroll_token_access(enroll_client *client, int64_t minimum_lifetim
  *  fresh token in memory it allocates nothing, does no input or output and takes well under a microsecond. `size`
  *  gets the bytes of the token without the NUL, also with ENROLL_E_BUFFER_TOO_SMALL: then `*size + 1` bytes are
  *  needed, and the buffer's content is undefined but holds no token. `buffer` may be NULL with capacity 0, to ask for
- *  the size.
+ *  the size. `expires_at` gets when the token ends, in seconds since 1970.
  *  Returns what enroll_token_access returns; ENROLL_E_BUFFER_TOO_SMALL. */
 enroll_status enroll_token_copy(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms, char *buffer,
                                 size_t capacity, size_t *size, int64_t *expires_at, enroll_error *error);
 
-/** Renews now, whatever is left of the token. For after a resource server refused it.
+/** Renews now, whatever is left of the token: for after a resource server refused it. `access` says what came of it.
+ *  `token` must not be NULL.
  *  Returns what enroll_token_access returns.
  *  Command: token.refresh. Source: RFC 6749 6. */
 enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, enroll_access *access, enroll_buf *token,
@@ -898,7 +955,7 @@ enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enr
 /** The refresh token. */
 #define ENROLL_TOKEN_REFRESH 1
 
-/** Asks the provider what it holds of a token, ENROLL_TOKEN_*, which is not handed out: a JSON object whose member
+/** Asks the provider what it holds of a `token`, ENROLL_TOKEN_*, which is not handed out: a JSON object whose member
  *  `active` is true or false. An access token that is due is renewed first. `claims` must not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (no such endpoint); ENROLL_E_NOT_FOUND (no such token); ENROLL_E_OAUTH (the
  *  provider tells this client nothing); what enroll_token_access returns; [network]; [wait]; [call].
@@ -907,9 +964,9 @@ enroll_status enroll_token_introspect(enroll_client *client, int32_t token, int6
                                       enroll_error *error);
 
 /** Makes the proof for one request of the host's own that carries a token of type "DPoP", for the request's header
- *  `DPoP`. `method` as it is sent; `url` https, without user information and fragment, at most 16 KiB. `nonce` is what
- *  the server demanded in `DPoP-Nonce` (at most 1024 bytes), or not given: the last one of that server. `access_token`
- *  is the token that the request carries, or not given: the present one. Asks nobody. `proof` must not be NULL.
+ *  `DPoP`. `method` as it is sent; `url` https, without user information and fragment. `nonce` is what
+ *  the server demanded in `DPoP-Nonce` (at most 1024 bytes); optional: the last one of that server. `access_token` is
+ *  the token that the request carries; optional: the present one. Asks nobody. `proof` must not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (the token is a Bearer token); ENROLL_E_REAUTHENTICATE; [store]; [call].
  *  Command: dpop.proof. Source: RFC 9449 4.2, 7, 9. */
 enroll_status enroll_dpop_proof(enroll_client *client, const char *method, size_t method_size, const char *url,
@@ -922,16 +979,14 @@ typedef void (*enroll_access_callback)(void *user_data, enroll_status status, co
                                        const char *token, size_t token_size, const enroll_error *error);
 
 /** As enroll_token_access, but returns at once: the callback gets what that would have returned. No thread is held
- *  while a renewal is waited for. `callback` must not be NULL; `pending` may be, and is else given back with
- *  enroll_pending_free.
+ *  while a renewal is waited for. `minimum_lifetime` is that of enroll_token_access.
  *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
 enroll_status enroll_token_access_start(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms,
                                         enroll_access_callback callback, void *user_data, enroll_pending **pending,
                                         enroll_error *error);
 
 /** As enroll_token_refresh, but returns at once: the callback gets what that would have returned. No thread is held
- *  while a renewal is waited for. `callback` must not be NULL; `pending` may be, and is else given back with
- *  enroll_pending_free.
+ *  while a renewal is waited for.
  *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
 enroll_status enroll_token_refresh_start(enroll_client *client, int64_t timeout_ms, enroll_access_callback callback,
                                          void *user_data, enroll_pending **pending, enroll_error *error);
@@ -951,9 +1006,10 @@ enroll_status enroll_identity_profile(enroll_client *client, enroll_buf *claims,
 enroll_status enroll_identity_userinfo(enroll_client *client, int64_t timeout_ms, enroll_buf *claims,
                                        enroll_error *error);
 
-/** What is kept about the account; never the refresh token. A buffer for which nothing is kept becomes empty, with
- *  size 0; `expires_at` becomes 0. `profile` is a JSON object, `access_token` the confirmed session's as it is kept,
- *  due or not (enroll_token_access gives one that works), `registration_type` is "SOCIAL" or "PASSWORDLESS".
+/** What is kept about the account; never the refresh token. A buffer for which nothing is kept becomes empty, with size
+ *  0; `expires_at` becomes 0. `profile` is a JSON object, `id_token` as the provider sent it, `access_token` the
+ *  confirmed session's as it is kept, due or not (enroll_token_access gives one that works), `registration_type` is
+ *  "SOCIAL" or "PASSWORDLESS".
  *  Returns ENROLL_OK; [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, enroll_buf *id_token,
@@ -972,7 +1028,7 @@ enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, en
 /** It was the last try: the account is gone from this device. */
 #define ENROLL_PIN_ERASED 4
 
-/** Guards what is kept of the account with a PIN of 4 to 64 bytes. The account stays open in this process; every
+/** Guards what is kept of the account with a `pin` of 4 to 64 bytes. The account stays open in this process; every
  *  other one answers ENROLL_E_STORE_LOCKED, field "pin", until enroll_pin_unlock. Whoever holds the store's key can try
  *  all short PINs. Takes a good part of a second, as the functions below do.
  *  Ends ENROLL_STEP_PIN: the profile that waited for it is shown (G) or, without confirmation, confirmed (H).
@@ -981,22 +1037,23 @@ enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, en
  *  Command: pin.set. */
 enroll_status enroll_pin_set(enroll_client *client, const char *pin, size_t pin_size, enroll_error *error);
 
-/** Opens the account in this process. `outcome` gets ENROLL_PIN_*, `tries_left` how many wrong ones erase the account,
- *  `retry_after` the seconds until the next try is looked at; each may be NULL. A wrong PIN is ENROLL_OK.
+/** Opens the account in this process with its `pin`. `outcome` gets ENROLL_PIN_*, `tries_left` how many wrong ones
+ *  erase the account, `retry_after` the seconds until the next try is looked at; a wrong PIN is ENROLL_OK.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (it has no PIN); [store]; [call].
  *  Command: pin.unlock. */
 enroll_status enroll_pin_unlock(enroll_client *client, const char *pin, size_t pin_size, int32_t *outcome,
                                 int64_t *tries_left, int64_t *retry_after, enroll_error *error);
 
-/** Replaces the PIN; the outputs are enroll_pin_unlock's.
- *  Returns what that returns.
+/** Replaces `pin` by `new_pin`, of 4 to 64 bytes. `outcome`, `tries_left` and `retry_after` are those of
+ *  enroll_pin_unlock.
+ *  Returns what enroll_pin_unlock returns.
  *  Command: pin.change. */
 enroll_status enroll_pin_change(enroll_client *client, const char *pin, size_t pin_size, const char *new_pin,
                                 size_t new_pin_size, int32_t *outcome, int64_t *tries_left, int64_t *retry_after,
                                 enroll_error *error);
 
-/** Takes the PIN away; the outputs are enroll_pin_unlock's.
- *  Returns what that returns.
+/** Takes `pin` away. `outcome`, `tries_left` and `retry_after` are those of enroll_pin_unlock.
+ *  Returns what enroll_pin_unlock returns.
  *  Command: pin.remove. */
 enroll_status enroll_pin_remove(enroll_client *client, const char *pin, size_t pin_size, int32_t *outcome,
                                 int64_t *tries_left, int64_t *retry_after, enroll_error *error);
@@ -1018,26 +1075,26 @@ enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagn
 enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int64_t timeout_ms, enroll_buf *url,
                                   enroll_error *error);
 
-/** Takes the browser's answer to that URL back: the logout is finished.
+/** Takes `url`, the browser's answer to that of enroll_logout_begin, back: the logout is finished.
  *  Returns ENROLL_OK; ENROLL_E_UNSOLICITED; ENROLL_E_REDIRECT_MALFORMED; [store]; [call].
  *  Command: logout.resume. Source: OpenID Connect RP-Initiated Logout 1.0, 3. */
 enroll_status enroll_logout_resume(enroll_client *client, const char *url, size_t url_size, enroll_error *error);
 
 /* ---- Events --------------------------------------------------------------------------------------------------- */
 
-/** How an event calls back: its name ("registration.changed") and its parameters, a JSON object. */
+/** How an event calls back: its `name` ("registration.changed") and its `parameters`, a JSON object. */
 typedef void (*enroll_event_callback)(void *user_data, const char *name, const char *parameters,
                                       size_t parameters_size);
 
 /** Calls back for every event of the client from now on: registration.changed, registration.settled, token.renewed,
- *  token.renewalFailed, logout.finished, error.reported. In the order in which they happened. `callback` and
- *  `subscription` must not be NULL.
+ *  token.renewalFailed, logout.finished, error.reported. In the order in which they happened. `subscription`
+ *  gets what enroll_events_unsubscribe takes, and must not be NULL.
  *  Returns ENROLL_OK; [call].
  *  Command: events.subscribe. */
 enroll_status enroll_events_subscribe(enroll_client *client, enroll_event_callback callback, void *user_data,
                                       int64_t *subscription, enroll_error *error);
 
-/** Ends a subscription. An event that is being delivered may still call back; enroll_client_free ends all
+/** Ends a `subscription`. An event that is being delivered may still call back; enroll_client_free ends all
  *  subscriptions.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; [call].
  *  Command: events.unsubscribe. */
@@ -1045,11 +1102,12 @@ enroll_status enroll_events_unsubscribe(enroll_client *client, int64_t subscript
 
 /* ---- Every command by its name -------------------------------------------------------------------------------- */
 
-/** Runs any command of the manifest: the door for bindings. `parameters` is a JSON object without the member
- *  `client`, or not given; at most 1 MiB. `client` is NULL for the commands that need none. `result` gets a JSON
- *  object and must not be NULL. client.open, client.close, events.subscribe and events.unsubscribe are functions of
- *  their own here: ENROLL_E_UNSUPPORTED.
- *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); ENROLL_E_JSON; what the command's own function returns. */
+/** Runs any `command` of the manifest by its name: the door for bindings. `parameters` is a JSON object without the
+ *  member `client`; optional. `client` is NULL for the commands that need none, for which nothing is waited and
+ *  `timeout_ms` is not looked at. `result` gets a JSON object and must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); ENROLL_E_JSON; ENROLL_E_UNSUPPORTED (client.open,
+ *  client.close, events.subscribe and events.unsubscribe are functions of their own here); [call]; what the command's
+ *  own function returns. */
 enroll_status enroll_call(enroll_client *client, const char *command, size_t command_size, const char *parameters,
                           size_t parameters_size, int64_t timeout_ms, enroll_buf *result, enroll_error *error);
 
@@ -1058,9 +1116,9 @@ enroll_status enroll_call(enroll_client *client, const char *command, size_t com
 typedef void (*enroll_result_callback)(void *user_data, enroll_status status, const char *result, size_t result_size,
                                        const enroll_error *error);
 
-/** As enroll_call, but returns at once: the callback gets what it would have returned. `client` must not be NULL.
- *  `callback` must not be NULL; `pending` may be, and is else given back with enroll_pending_free.
- *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending); [call]. */
+/** As enroll_call, with `command` and `parameters`, but returns at once: the callback gets what it would have returned.
+ *  `client` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_JSON; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
 enroll_status enroll_call_start(enroll_client *client, const char *command, size_t command_size, const char *parameters,
                                 size_t parameters_size, int64_t timeout_ms, enroll_result_callback callback,
                                 void *user_data, enroll_pending **pending, enroll_error *error);
@@ -1077,16 +1135,14 @@ enroll_status enroll_system_describe(enroll_buf *description, enroll_error *erro
 
 /* ---- Stores, without a client --------------------------------------------------------------------------------- */
 
-/* `keys` says who guards the key of the store; NULL: a key file in its directory. */
-
-/** Names of the accounts in the store of a directory (at most 4096 bytes): a JSON object whose member `accounts` is a
+/** Names of the accounts in the store of a directory: a JSON object whose member `accounts` is a
  *  sorted array; a name that is used at several providers is there once. `accounts` must not be NULL.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: accounts.list. */
 enroll_status enroll_accounts_list(const char *directory, size_t directory_size, const enroll_keys *keys,
                                    enroll_buf *accounts, enroll_error *error);
 
-/** Erases an account from the store of a directory, at every provider; no server is told. Removing an unknown one is
+/** Erases an `account` from the store of a directory, at every provider; no server is told. Removing an unknown one is
  *  no error.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: accounts.remove. */
@@ -1132,7 +1188,7 @@ typedef struct enroll_pkce {
 #define ENROLL_PKCE_INIT {sizeof(enroll_pkce), {0}, {0}}
 /* clang-format on */
 
-/** Does what ENROLL_PKCE_INIT does. NULL does nothing. */
+/** Does what ENROLL_PKCE_INIT does for `pkce`, as enroll_error_init. */
 void enroll_pkce_init(enroll_pkce *pkce, size_t struct_size);
 
 /** Makes a PKCE pair. `pkce` must not be NULL.
@@ -1170,10 +1226,10 @@ enroll_status enroll_link_parse(const char *url, size_t url_size, enroll_buf *li
 /** Renew it or fail. */
 #define ENROLL_BAND_EXPIRED 3
 
-/** In which band a token that ends at `expires_at` is at `now`, both seconds since 1970. It is due within the larger
- *  of `grace` and `minimum_lifetime` seconds (neither negative) before its end. `lifetime` is its whole life in
- *  seconds, or 0 if that is not known: at most half of it counts as grace. `seconds_left` becomes negative once it
- *  has ended.
+/** In which `band`, ENROLL_BAND_*, a token that ends at `expires_at` is at `now`, both seconds since 1970. It is due
+ *  within the larger of `grace` and `minimum_lifetime` seconds (neither negative) before its end. `lifetime` is its
+ *  whole life in seconds, or 0 if that is not known: at most half of it counts as grace. `seconds_left` becomes
+ *  negative once it has ended.
  *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT.
  *  Command: expiry.check. */
 enroll_status enroll_expiry_check(int64_t expires_at, int64_t now, int64_t lifetime, int64_t grace,
@@ -1183,7 +1239,9 @@ enroll_status enroll_expiry_check(int64_t expires_at, int64_t now, int64_t lifet
 
 /** A header of a request. */
 typedef struct enroll_http_header {
+  /** Its name, never NULL. */
   const char *name;
+  /** Its value, never NULL. */
   const char *value;
 } enroll_http_header;
 
@@ -1191,19 +1249,21 @@ typedef struct enroll_http_header {
 typedef struct enroll_http_request {
   /** Bytes that the library knows of this struct. */
   size_t struct_size;
-  /** "GET", "POST" or "DELETE". */
+  /** "GET", "POST" or "DELETE"; never NULL. */
   const char *method;
-  /** Absolute. */
+  /** Absolute; never NULL. */
   const char *url;
+  /** What to send; NULL when there are none. */
   const enroll_http_header *headers;
   size_t header_count;
+  /** Bytes, followed by a NUL that `body_size` does not count; never NULL. */
   const char *body;
   size_t body_size;
   /** Refuse more bytes of body than this while they arrive. */
   size_t response_limit;
   /** 1: on a connection that was never used before, and never repeated by itself. */
   int32_t needs_fresh_connection;
-  /** How long the whole exchange may take. */
+  /** How many milliseconds the whole exchange may take. */
   int32_t timeout_ms;
 } enroll_http_request;
 
@@ -1214,9 +1274,10 @@ typedef struct enroll_http_response enroll_http_response;
 struct enroll_transport {
   /** sizeof(enroll_transport): ENROLL_TRANSPORT_INIT sets it. */
   size_t struct_size;
+  /** The host's own, handed to each function as it is; may be NULL. */
   void *user_data;
-  /** Sends one request and fills the response. Follows no redirect, repeats nothing, checks certificates. Called by
-   *  several threads at once. Returns ENROLL_OK for a whole response of any status; else ENROLL_E_NETWORK,
+  /** Sends one request and fills the response; required. Follows no redirect, repeats nothing, checks certificates.
+   *  Called by several threads at once. Returns ENROLL_OK for a whole response of any status; else ENROLL_E_NETWORK,
    *  ENROLL_E_TLS, ENROLL_E_TIMEOUT, ENROLL_E_RESPONSE_INVALID or ENROLL_E_CANCELLED; any other number counts as
    *  ENROLL_E_INTERNAL. */
   enroll_status (*send)(void *user_data, const enroll_http_request *request, enroll_http_response *response);
@@ -1228,24 +1289,25 @@ struct enroll_transport {
 #define ENROLL_TRANSPORT_INIT {sizeof(enroll_transport), NULL, NULL, NULL}
 /* clang-format on */
 
-/** Does what ENROLL_TRANSPORT_INIT does. NULL does nothing. */
+/** Does what ENROLL_TRANSPORT_INIT does for `transport`, as enroll_error_init. */
 void enroll_transport_init(enroll_transport *transport, size_t struct_size);
 
-/** Sets the status code, 100 to 599.
+/** Sets the `status` code of the `response` that `send` was handed, 100 to 599.
  *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT; ENROLL_E_HANDLE (not inside `send`). */
 enroll_status enroll_http_response_set_status(enroll_http_response *response, int32_t status);
 
-/** Adds a header; at most 256 of 16 KiB each.
+/** Adds a header to the `response` that `send` was handed; at most 256 of 16 KiB each.
  *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT; ENROLL_E_HANDLE (not inside `send`). */
 enroll_status enroll_http_response_add_header(enroll_http_response *response, const char *name, size_t name_size,
                                               const char *value, size_t value_size);
 
-/** Appends to the body.
+/** Appends `size` bytes of `data` to the body of the `response` that `send` was handed. `data` may be NULL with 0.
  *  Returns ENROLL_OK; ENROLL_E_RESPONSE_INVALID (over the request's limit: stop); ENROLL_E_INVALID_ARGUMENT;
  *  ENROLL_E_HANDLE (not inside `send`). */
 enroll_status enroll_http_response_add_body(enroll_http_response *response, const char *data, size_t size);
 
-/** 1 when nobody waits for the answer any more and `send` had better give up, also outside `send`; else 0. */
+/** 1 when nobody waits for the answer that `response` is any more and `send` had better give up, also outside `send`;
+ *  else 0. */
 int32_t enroll_http_response_is_cancelled(enroll_http_response *response);
 
 /* ---- The host's own secrets ----------------------------------------------------------------------------------- */
@@ -1257,14 +1319,15 @@ int32_t enroll_http_response_is_cancelled(enroll_http_response *response);
 struct enroll_secret_store {
   /** sizeof(enroll_secret_store): ENROLL_SECRET_STORE_INIT sets it. */
   size_t struct_size;
+  /** The host's own, handed to each function as it is; may be NULL. */
   void *user_data;
-  /** Writes the ENROLL_SECRET_SIZE bytes that `save` was given for this name. `name` is ASCII (letters, digits, '.',
-   *  '-', '_'), less than 64 bytes. Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_STORE_LOCKED while the user has to
-   *  unlock something, after which it is called again; any other number counts as ENROLL_E_STORE_IO. */
+  /** Writes the ENROLL_SECRET_SIZE bytes that `save` was given for this name; required. `name` is ASCII (letters,
+   *  digits, '.', '-', '_'), less than 64 bytes. Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_STORE_LOCKED while
+   *  the user has to unlock something, after which it is called again; any other number counts as ENROLL_E_STORE_IO. */
   enroll_status (*load)(void *user_data, const char *name, unsigned char *secret);
-  /** Keeps ENROLL_SECRET_SIZE bytes, durably before it returns. Returns as `load` does. */
+  /** Keeps ENROLL_SECRET_SIZE bytes, durably before it returns; required. Returns as `load` does. */
   enroll_status (*save)(void *user_data, const char *name, const unsigned char *secret);
-  /** Forgets a name. Returns as `load` does. */
+  /** Forgets a name; required. Returns as `load` does. */
   enroll_status (*remove)(void *user_data, const char *name);
   /** Called once for each call that was given this struct, when that call, or the client that it made, has ended; may
    *  be NULL. */
@@ -1275,7 +1338,7 @@ struct enroll_secret_store {
 #define ENROLL_SECRET_STORE_INIT {sizeof(enroll_secret_store), NULL, NULL, NULL, NULL, NULL}
 /* clang-format on */
 
-/** Does what ENROLL_SECRET_STORE_INIT does. NULL does nothing. */
+/** Does what ENROLL_SECRET_STORE_INIT does for `secret_store`, as enroll_error_init. */
 void enroll_secret_store_init(enroll_secret_store *secret_store, size_t struct_size);
 
 #ifdef __cplusplus

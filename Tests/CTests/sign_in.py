@@ -9,6 +9,8 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+import documented
+
 TOP = Path(__file__).resolve().parent.parent.parent
 SANDBOX = Path(os.environ.get("ENROLL_SANDBOX") or TOP / ".build/debug/enroll-sandbox")
 DRIVER = TOP / "build/tests/c-driver"
@@ -39,7 +41,11 @@ class Driver:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "LD_LIBRARY_PATH": str(TOP / "build" / flavour)},
+            env={
+                **os.environ,
+                "LD_LIBRARY_PATH": str(TOP / "build" / flavour),
+                **({} if wrapper else documented.ENVIRONMENT),
+            },
         )
 
     def ask(self, command, **parameters):

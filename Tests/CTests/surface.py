@@ -1,13 +1,17 @@
-"""Every command of the manifest has a C function; every other function is in one listed table (functions.txt)."""
+"""Every command of the manifest has a C function, whose comment names it; every other function is in one listed table
+(functions.txt)."""
 
 import ctypes
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
+sys.path.insert(0, str(TOP / ".ci"))
+import header  # noqa: E402: the header as a table
 
 
 class Buffer(ctypes.Structure):
@@ -50,11 +54,14 @@ def run(count, flavour):
     commands, functions = table()
     faults = []
     expected = set(functions)
+    said = {function.name: function.comment.command for function in header.read().functions}
     for name in sorted(names):
         function = commands.get(name, function_of(name))
         expected.add(function)
         if function not in exported:
             faults.append(f"{name}: no function {function}")
+        elif said.get(function) != name:
+            faults.append(f"{function}: its comment names the command {said.get(function)!r}, it runs {name}")
     faults += [f"functions.txt: {name} is no command" for name in sorted(set(commands) - names)]
     faults += [
         f"functions.txt: {function} runs {name}, which is no command"
