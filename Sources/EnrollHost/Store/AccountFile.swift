@@ -1,39 +1,16 @@
-// One account as this process knows it: its sealed file, what was last read of it, and its two locks (reliability.md, Memory and
-// truth). A record is served from memory for a second; then one look at the file's status tells whether another process
-// changed it.
+// One account of a store: its sealed file, what this process knows of it, its two locks (reliability.md), its PIN.
 
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import Synchronization
 
-final class AccountFile: RenewalGround, @unchecked Sendable {
-  // Unchecked: `known`, `isAnchored` and `pinKey` are only touched with `reading` held.
-
-  /// What is known of the file.
-  private struct Known {
-    /// nil: there is no record.
-    var document: AccountDocument?
-    /// The document's, once it was opened; nil too while a PIN keeps it shut.
-    var record: AccountRecord?
-    var generation: UInt64 = 0
-    var header: [UInt8] = []
-    var status: FileStatus?
-    /// The file was so old when it was read that every later change shows in its status.
-    var isSettled = true
-    var checked: Instant
-  }
-
+final class AccountFile: RenewalGround, Sendable {
   /// One save of the record.
   private struct Milestone {
     var lineage: String
     var generation: UInt64
   }
-
-  /// How long a record is served from memory (reliability.md).
-  private static let trusted: Int64 = 1_000_000_000
-  /// Coarser than any filesystem's time stamps.
-  private static let settlingNanoseconds: Int64 = 1_000_000_000
 
   private let names: AccountFileNames
   private let file: SealedFile
@@ -41,12 +18,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   private let form: StoreForm<JSONObject>
   private let writing: StoreLock
   private let gate = RenewalGate()
-  private let reading = Condition()
-  private var known: Known?
-  /// Whether the record that was there first is known not to be one that was put back.
-  private var isAnchored = false
-  /// The account's own key, since its PIN was given to this process.
-  private var pinKey: Secret?
+  private let known: KnownRecord
   /// Calls that use this object now.
   let users = Atomic<Int>(0)
 
@@ -60,6 +32,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
       ring: ring, random: random, form: forms.sealed)
     self.clock = clock
     form = forms.account
+    known = KnownRecord(file, clock: clock, form: forms.account)
     writing = StoreLock(names.writeLock, in: folder)
   }
 
@@ -69,7 +42,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   func document(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     let damage: EnrollError
     do {
-      return try look(fresh: fresh)
+      return try known.look(fresh: fresh)
     } catch {
       guard error.code == .storeCorrupt else { throw error }
       damage = error
@@ -83,129 +56,25 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
 
   /// - Throws: `.storeLocked`, field `pin`, while its PIN was not given to this process.
   func record(fresh: Bool) throws(EnrollError) -> AccountRecord? {
-    try document(fresh: fresh).map { document throws(EnrollError) in try record(of: document) }
+    try document(fresh: fresh).map { document throws(EnrollError) in try known.record(of: document) }
   }
 
   func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64? { try record(fresh: fresh)?.tokenEpoch }
 
-  private func record(of document: AccountDocument) throws(EnrollError) -> AccountRecord {
-    switch document.content {
-    case .open(let record): return record
-    case .underPIN:
-      reading.lock()
-      defer { reading.unlock() }
-      guard let pinKey else { throw Self.isShut }
-      if let known, let record = known.record, known.document == document { return record }
-      guard let record = try unsealed(document, with: pinKey) else {
-        // Another process took the PIN away and set a new one: this key is no more.
-        self.pinKey = nil
-        throw Self.isShut
-      }
-      if known?.document == document { known?.record = record }
-      return record
-    }
-  }
-
-  /// - Returns: nil when it was sealed with another key, or not at all.
-  private func unsealed(
-    _ document: AccountDocument, with key: Secret
-  ) throws(EnrollError) -> AccountRecord? {
-    guard case .underPIN(_, let sealed, let version) = document.content else { return nil }
-    return try PINSeal.open(sealed, key: key, lineage: document.lineage).map { text throws(EnrollError) in
-      try document.record(unsealed: text, version: version, as: form)
-    }
-  }
-
-  private static var isShut: EnrollError {
-    EnrollError(.storeLocked, "the account is shut by its PIN", field: "pin")
-  }
-
   /// Called with the write lock held.
   private func lookOrSetAside() throws(EnrollError) -> AccountDocument? {
     do {
-      return try look(fresh: true)
+      return try known.look(fresh: true)
     } catch {
       guard error.code == .storeCorrupt else { throw error }
-      forget()
+      known.forget()
       throw file.setAside(error)
     }
-  }
-
-  private func look(fresh: Bool) throws(EnrollError) -> AccountDocument? {
-    reading.lock()
-    defer { reading.unlock() }
-    let now = clock.instant()
-    if let known, !fresh, (0..<Self.trusted).contains(now.since(known.checked)) { return known.document }
-    if let known, known.isSettled, try file.folder.status(file.name).isSame(as: known.status) {
-      self.known?.checked = now
-      return known.document
-    }
-    return try reread(now)
-  }
-
-  private func reread(_ now: Instant) throws(EnrollError) -> AccountDocument? {
-    let realTime = SystemClock.realTime()
-    guard let content = try file.read() else {
-      known = Known(checked: now)
-      return nil
-    }
-    let age = realTime.subtractingReportingOverflow(content.status.modified)
-    let isSettled = age.overflow || age.partialValue.magnitude >= Self.settlingNanoseconds.magnitude
-    // The same write under the same name: nothing to open.
-    if let known, let document = known.document, known.header == content.header {
-      self.known?.status = content.status
-      self.known?.isSettled = isSettled
-      self.known?.checked = now
-      return document
-    }
-    // Whoever wrote it may not have come to syncing the folder. What is handed out must be there after a crash (flows.md §8).
-    if !isSettled { try? file.folder.sync() }
-    let (plaintext, generation) = try file.open(content)
-    let document = try AccountDocument(decoding: plaintext, as: form)
-    if let known, let last = known.document, ASCII.equals(last.lineage, document.lineage),
-      generation < known.generation
-    {
-      throw EnrollError(
-        .storeRefused,
-        "an older copy of the record was put back: it has generation \(generation), \(known.generation) was seen",
-        field: "store")
-    }
-    try refuseRolledBack(document, generation)
-    known = Known(
-      document: document, generation: generation, header: content.header, status: content.status,
-      isSettled: isSettled, checked: now)
-    return document
-  }
-
-  /// The record that a process finds, held against what its key's provider knows. Later ones are held against that one.
-  private func refuseRolledBack(_ document: AccountDocument, _ generation: UInt64) throws(EnrollError) {
-    guard !isAnchored, document.guardsSomething else { return }
-    if let kept = file.ring.anchor(for: file.tag)?.generationKept(for: document.lineage), generation < kept {
-      throw EnrollError(
-        .storeCorrupt,
-        "the record was put back from a copy that is older than a sign-out or a try at the PIN:"
-          + " it has generation \(generation), at least \(kept) was expected",
-        field: "store")
-    }
-    isAnchored = true
   }
 
   /// From now on no copy of what was there before is of use.
   private func anchor(_ milestone: Milestone) {
     file.ring.anchor(for: file.tag)?.raise(to: milestone.generation, of: milestone.lineage)
-  }
-
-  private var lastGeneration: UInt64 {
-    reading.lock()
-    defer { reading.unlock() }
-    return known?.generation ?? 0
-  }
-
-  private func forget() {
-    reading.lock()
-    known = nil
-    isAnchored = false
-    reading.unlock()
   }
 
   // MARK: Writing
@@ -227,7 +96,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     defer { held.release() }
     let before = try lookOrSetAside()
     var record: AccountRecord
-    if let before { record = try self.record(of: before) } else { record = try .blank(file.random) }
+    if let before { record = try known.record(of: before) } else { record = try .blank(file.random) }
     let old = record
     try change(&record)
     guard record != old else { return (record, nil) }
@@ -244,10 +113,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   private func shut(
     _ document: inout AccountDocument, _ record: AccountRecord, _ envelope: PINEnvelope
   ) throws(EnrollError) {
-    reading.lock()
-    let key = pinKey
-    reading.unlock()
-    guard let key else { throw Self.isShut }
+    guard let key = known.pinKey else { throw KnownRecord.isShut }
     document.content = .underPIN(
       envelope,
       sealed: try PINSeal.seal(record, key: key, lineage: document.lineage, random: file.random),
@@ -266,16 +132,12 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     }
     do {
       // The reserve is for tokens that came or have to go, never for anything that can wait.
-      let saved = try file.save(plaintext, after: lastGeneration, usesReserve: changesTokens)
-      reading.lock()
-      known = Known(
-        document: document, record: record, generation: saved.generation, header: saved.header,
-        status: saved.status, isSettled: false, checked: clock.instant())
-      reading.unlock()
+      let saved = try file.save(plaintext, after: known.generation, usesReserve: changesTokens)
+      known.keep(document, record, saved)
       return Milestone(lineage: document.lineage, generation: saved.generation)
     } catch {
       // Whether the old or the new one is there now, the disk knows.
-      forget()
+      known.forget()
       throw error
     }
   }
@@ -289,7 +151,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
       guard let content = try file.read() else { return true }
       let (plaintext, generation) = try file.open(content)
       _ = try file.save(plaintext, after: generation)
-      forget()
+      known.forget()
       return true
     } catch {
       guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
@@ -309,16 +171,16 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   private func removed() throws(EnrollError) -> Milestone? {
     let held = try writing.take()
     defer { held.release() }
-    let document = try? look(fresh: true)
-    let last = document.map { Milestone(lineage: $0.lineage, generation: lastGeneration) }
+    let document = try? known.look(fresh: true)
+    let last = document.map { Milestone(lineage: $0.lineage, generation: known.generation) }
     try erase()
     return last
   }
 
   /// Called with the write lock held.
   private func erase() throws(EnrollError) {
-    open(with: nil)
-    forget()
+    known.pinKey = nil
+    known.forget()
     for name in [names.record, names.temporary, names.reserve] { try file.folder.discard(name) }
     try file.folder.sync()
     gate.noteChange()
@@ -337,9 +199,7 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
   /// nil without a PIN.
   func isUnlocked() throws(EnrollError) -> Bool? {
     guard case .underPIN = try document(fresh: true)?.content else { return nil }
-    reading.lock()
-    defer { reading.unlock() }
-    return pinKey != nil
+    return known.pinKey != nil
   }
 
   func setPIN(_ pin: Secret) throws(EnrollError) {
@@ -353,12 +213,12 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     }
     let key = try PINSeal.makeKey(file.random)
     let envelope = try PINSeal.wrap(key, under: pin, lineage: document.lineage, random: file.random)
-    open(with: key)
+    known.pinKey = key
     do {
       try shut(&document, record, envelope)
       anchor(try save(document, record, changesTokens: false))
     } catch {
-      open(with: nil)
+      known.pinKey = nil
       throw error
     }
     gate.noteChange()
@@ -390,10 +250,10 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
       return PINAnswer(.erased, triesLeft: 0)
     }
 
-    guard let record = try unsealed(document, with: key) else {
+    guard let record = try known.unsealed(document, with: key) else {
       throw EnrollError(.storeCorrupt, "the PIN is right, and what it seals does not open", field: "pin")
     }
-    open(with: key)
+    known.pinKey = key
     envelope.forgive()
     switch change {
     case .unlock: document.content = .underPIN(envelope, sealed: sealed, form: version)
@@ -404,15 +264,9 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
     case .remove: document.content = .open(record)
     }
     try save(document, record, changesTokens: false)
-    if change == .remove { open(with: nil) }
+    if change == .remove { known.pinKey = nil }
     gate.noteChange()
     return PINAnswer(.unlocked, triesLeft: PINPolicy.tries)
-  }
-
-  private func open(with key: Secret?) {
-    reading.lock()
-    pinKey = key
-    reading.unlock()
   }
 
   // MARK: Renewal
@@ -429,14 +283,5 @@ final class AccountFile: RenewalGround, @unchecked Sendable {
 
   func openTurnLock() throws(EnrollError) -> FileLock? {
     try FileLock(names.renewLock, in: file.folder)
-  }
-}
-
-extension FileStatus? {
-  /// Whether two looks at a name found the same content, as far as a status can tell.
-  func isSame(as other: FileStatus?) -> Bool {
-    guard let self, let other else { return self == nil && other == nil }
-    return self.inode == other.inode && self.device == other.device && self.size == other.size
-      && self.modified == other.modified
   }
 }
