@@ -110,6 +110,14 @@ class Header:
         """Since when everything is there that does not say otherwise."""
         return re.search(r"since version ([\d.]*\d)", dict(self.opening)["SINCE"])[1]
 
+    def says(self, function, name, words):
+        """Whether a sentence of a function's comment, or of the one that it is like, speaks of a parameter in such words."""
+        comment = function.comment.words
+        if re.search(rf"[^.]*`{name}`[^.]*{words}", comment):
+            return True
+        others = self.referred(comment) if re.match(r"As enroll_\w+", comment) else []
+        return any(self.says(other, name, words) for other in others if other is not function)
+
     def referred(self, text):
         """The functions that a text speaks of."""
         names = set(re.findall(r"enroll_\w+", text))

@@ -1,5 +1,8 @@
 /* A host's own transport: what it may do, what it must not, and that it is believed no more than a server (R20, R41). */
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "check.h"
 #include "provider.h"
 
@@ -142,6 +145,48 @@ TEST("a response is of no use after send has returned") {
   CHECK_NUMBER(1, enroll_http_response_is_cancelled(odd.kept));
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_set_status(NULL, 200));
   odd_free(&odd, client);
+}
+
+/* A transport that is slow: it waits until nobody wants its answer any more. */
+static enroll_status slow_send(void *user_data, const enroll_http_request *request, enroll_http_response *response) {
+  (void)request;
+  waiter_event(user_data, "sending", "", 0);
+  while (!enroll_http_response_is_cancelled(response)) sched_yield();
+  return ENROLL_E_CANCELLED;
+}
+
+static void *begins(void *client) {
+  enroll_buf url = ENROLL_BUF_INIT;
+  return (void *)(intptr_t)enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, NULL);
+}
+
+TEST("a slow transport is told when its caller's time is up, and when its client is freed") {
+  waiter *sending = waiter_new();
+  enroll_transport transport = ENROLL_TRANSPORT_INIT;
+  transport.user_data = sending;
+  transport.send = slow_send;
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  options.configuration =
+      "{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"com.example.app:/c\"}";
+  options.configuration_size = ENROLL_NUL_TERMINATED;
+  options.store = ENROLL_STORE_MEMORY;
+  options.transport = &transport;
+  enroll_client *client = NULL;
+  enroll_error error = ENROLL_ERROR_INIT;
+  enroll_buf url = ENROLL_BUF_INIT;
+  CHECK_OK(enroll_client_new(&options, &client, &error));
+  CHECK_STATUS(ENROLL_E_DEADLINE_EXCEEDED, enroll_registration_begin(client, NULL, 100, NULL, &url, NULL, &error));
+  CHECK(url.data == NULL);
+  int before = sending->calls;
+  CHECK(before > 0);
+  pthread_t thread;
+  CHECK_NUMBER(0, pthread_create(&thread, NULL, begins, client));
+  waiter_wait_for(sending, before + 1);
+  CHECK_OK(enroll_client_free(client));
+  void *status;
+  pthread_join(thread, &status);
+  CHECK_NUMBER(ENROLL_E_CANCELLED, (intptr_t)status);
+  waiter_free(sending);
 }
 
 TEST("a transport without send is refused") {
