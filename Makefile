@@ -16,7 +16,7 @@ embedded := $(shell find Sources -name 'EnrollKit' -prune -o -name '*Sandbox' -p
 pages := build/man/man3/libenroll.3
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 11
 
 setup: ## install what building needs
 	@.ci/setup
@@ -29,7 +29,7 @@ $(programs): $(sources)
 	@$(swift-build) --product $(@F)
 	@touch $@
 
-lib: setup $(libraries) ## build the C library in both flavours, and the daemon, into build/
+lib: setup $(libraries) $(pages) ## build the C library in both flavours, the daemon and the man pages, into build/
 
 # Folders are sources as well: they change when a file goes away.
 $(libraries): build/%/libenroll.so.0: Package.swift .ci/build-library include/enroll.h $(embedded)
@@ -37,6 +37,7 @@ $(libraries): build/%/libenroll.so.0: Package.swift .ci/build-library include/en
 	.ci/build-library $*
 	@touch $@
 
+# What is built is installed without Swift: `make lib && sudo make install`.
 install: $(libraries) $(pages) ## install library, header, daemon and man pages (PREFIX, DESTDIR, FLAVOUR=standard)
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' .ci/install install
 

@@ -4,9 +4,16 @@ import re
 import subprocess
 import tempfile
 import unittest
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parent.parent.parent
+import header
+
+TOP = header.TOP
+loader = SourceFileLoader("check_abi", str(TOP / ".ci/check-abi"))
+check_abi = module_from_spec(spec_from_loader("check_abi", loader))
+loader.exec_module(check_abi)
 HEADER = (TOP / "include/enroll.h").read_text()
 
 #: What breaks: a pattern of the header, and what stands there instead.
@@ -77,6 +84,16 @@ class AbiTests(unittest.TestCase):
                 self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
                 self.assertRegex(told.stdout, "(?i)newer")
                 self.assertIn("--renew", told.stdout)
+
+
+    def test_what_a_later_version_adds_says_since_when(self):
+        promised = (TOP / "Tests/HeaderTests/libenroll.abi").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "enroll.h"
+            for comment, said in (("Newer.", ["enroll_newer"]), ("Newer.\n *  Since 0.2.0.", [])):
+                path.write_text(HEADER.replace("/** Overwrites", f"/** {comment} */\nvoid enroll_newer(void);\n\n/** Overwrites"))
+                self.assertEqual(check_abi.undated(header.read(path), promised, "0.2.0"), said)
+            self.assertEqual(check_abi.undated(header.read(path), "", "0.1.0"), [])
 
 
 def breaking(name, change):

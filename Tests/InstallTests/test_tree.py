@@ -109,6 +109,16 @@ class TreeTests(unittest.TestCase):
             self.assertIn(f".ci/build-library {flavour}", told)
         self.assertIn(".ci/man-pages", told)
 
+    def test_what_is_built_is_installed_without_swift_as_by_sudo(self):
+        folder = HOME / "without-swift"
+        folder.mkdir()
+        (folder / "swift").write_text("#!/bin/sh\nexit 127\n")
+        (folder / "swift").chmod(0o755)
+        make("lib")
+        made = make("install", f"DESTDIR={folder}/stage", PATH=f"{folder}:/usr/bin:/bin")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertTrue((folder / "stage/usr/local/lib/libenroll.so").exists())
+
     def test_wishes_that_cannot_be_are_refused_and_nothing_is_written(self):
         stage = HOME / "refused"
         for word, named in (("FLAVOUR=large", "large"), ("PREFIX=usr", "usr"), ("LIBDIR=lib", "lib")):
