@@ -31,7 +31,7 @@
  * STRINGS IN are a pointer and a size in bytes (`url` and `url_size`): UTF-8 with no NUL inside, borrowed for the call.
  * The size may be ENROLL_NUL_TERMINATED. NULL with size 0 (or ENROLL_NUL_TERMINATED) is "not given"; NULL with another
  * size is ENROLL_E_INVALID_ARGUMENT, and so are text that is not UTF-8, text over its limit, and text that is not given
- * or is empty where it is not called optional. Limits where no other is stated: 16 KiB for a URL, 1 MiB for JSON, 4096
+ * or is empty where it is not called optional. Limits where no other is stated: 16 KiB for a URL, 1 MiB for JSON, 4095
  * bytes for a path, 256 bytes for the rest.
  *
  * BUFFERS OUT are enroll_buf: owned by the library, terminated by a NUL that `size` does not count, given back with
@@ -413,7 +413,7 @@ typedef struct enroll_client_options {
   const char *configuration;
   size_t configuration_size;
   /** The directory of the store, an absolute path whose parent exists: made with mode 0700 where it is missing. At
-   *  most 4096 bytes. Required with ENROLL_STORE_DIRECTORY, not allowed otherwise. */
+   *  most 4095 bytes. Required with ENROLL_STORE_DIRECTORY, not allowed otherwise. */
   const char *store_directory;
   size_t store_directory_size;
   /** The account's name: 1 to 128 bytes without control characters. Optional: "default". The same name at another
@@ -966,7 +966,7 @@ enroll_status enroll_token_introspect(enroll_client *client, int32_t token, int6
 /** Makes the proof for one request of the host's own that carries a token of type "DPoP", for the request's header
  *  `DPoP`. `method` as it is sent; `url` https, without user information and fragment. `nonce` is what
  *  the server demanded in `DPoP-Nonce` (at most 1024 bytes); optional: the last one of that server. `access_token` is
- *  the token that the request carries; optional: the present one. Asks nobody. `proof` must not be NULL.
+ *  the token that the request carries, at most 1 MiB; optional: the present one. Asks nobody. `proof` must not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (the token is a Bearer token); ENROLL_E_REAUTHENTICATE; [store]; [call].
  *  Command: dpop.proof. Source: RFC 9449 4.2, 7, 9. */
 enroll_status enroll_dpop_proof(enroll_client *client, const char *method, size_t method_size, const char *url,
@@ -1142,8 +1142,8 @@ enroll_status enroll_system_describe(enroll_buf *description, enroll_error *erro
 enroll_status enroll_accounts_list(const char *directory, size_t directory_size, const enroll_keys *keys,
                                    enroll_buf *accounts, enroll_error *error);
 
-/** Erases an `account` from the store of a directory, at every provider; no server is told. Removing an unknown one is
- *  no error.
+/** Erases an `account`, at most 128 bytes, from the store of a directory, at every provider; no server is told.
+ *  Removing an unknown one is no error.
  *  Returns ENROLL_OK; [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: accounts.remove. */
 enroll_status enroll_accounts_remove(const char *directory, size_t directory_size, const enroll_keys *keys,

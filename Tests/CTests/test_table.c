@@ -93,6 +93,52 @@ TEST("every text is refused that is NULL with a size, is not given, is too long,
   tear_down(&own);
 }
 
+/* What the opening of the header says, and comments that say otherwise. What the core limits further is left to it. */
+static size_t limit_of(const char *name) {
+  static const struct {
+    const char *name;
+    size_t bytes;
+  } limits[] = {
+      {"url", 16384},         {"link", 16384},  {"parameters", 1048576}, {"configurations", 1048576},
+      {"directory", 4095},    {"account", 128}, {"access_token", 1048576}, {"nonce", 0},
+      {"pin", 0},             {"new_pin", 0},   {"code", 0},
+  };
+  for (size_t index = 0; index < sizeof limits / sizeof *limits; index++)
+    if (strcmp(limits[index].name, name) == 0) return limits[index].bytes;
+  return 256;
+}
+
+TEST("every text is taken up to the limit that the header says, and no longer") {
+  static char text[1048576 + 2];
+  fixture own = set_up();
+  FOR_EACH_ROW(function) {
+    for (int index = 0; index + 1 < function->count; index++) {
+      const parameter *wanted = &function->parameters[index];
+      size_t limit = limit_of(wanted->name);
+      if (wanted->kind != TEXT || takes(function, RESPONSE) || limit == 0) continue;
+      memset(text, 'a', sizeof text);
+      if (strcmp(wanted->name, "directory") == 0) text[0] = '/';
+      fill(&given, function, own.client, own.pending);
+      enroll_error *error = failure_of(&given, function);
+      given.values[index].pointer = text;
+      given.values[index + 1].number = (int64_t)limit + 1;
+      CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, (enroll_status)function->call(given.values));
+      if (error != NULL && strstr(error->message, "at most") == NULL)
+        CHECK_FAIL("%s: %zu bytes of %s are refused for another reason: %s", function->name, limit + 1, wanted->name,
+                   error->message);
+      fill(&given, function, own.client, own.pending);
+      given.values[index].pointer = text;
+      given.values[index + 1].number = (int64_t)limit;
+      for (int other = 0; other < function->count; other++) /* Nothing is to begin. */
+        if (function->parameters[other].kind == CALLBACK) given.values[other].function = NULL;
+      enroll_status came = (enroll_status)function->call(given.values);
+      if (came == ENROLL_E_INVALID_ARGUMENT && error != NULL && strstr(error->message, "at most") != NULL)
+        CHECK_FAIL("%s: %zu bytes of %s are refused: %s", function->name, limit, wanted->name, error->message);
+    }
+  }
+  tear_down(&own);
+}
+
 TEST("every struct is refused whose size is none, too small or absurd, and is left alone") {
   static const size_t sizes[] = {0, 1, sizeof(size_t), 16, 65537, SIZE_MAX / 2, SIZE_MAX};
   fixture own = set_up();
