@@ -66,5 +66,9 @@ class ConsumerTests(unittest.TestCase):
                 self.signs_in(built, built.build("cxx-watched", [*CXX[0], "-g"], CXX[1]), VALGRIND)
 
     def test_what_a_shared_program_is_told_names_no_library_of_the_librarys_own(self):
-        words = tree("small").said("--libs")
-        self.assertEqual(words, [f"-L{tree('small').prefix}/lib", "-lenroll"])
+        prefix = tree("small").prefix
+        # On a machine where no other library has its developers' files.
+        alone = {**tree("small").environment, "PKG_CONFIG_LIBDIR": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_PATH": ""}
+        told = subprocess.run(
+            ["pkg-config", "--print-errors", "--cflags", "--libs", "enroll"], env=alone, capture_output=True, text=True)  # fmt: skip
+        self.assertEqual((told.stdout.split(), told.stderr), ([f"-I{prefix}/include", f"-L{prefix}/lib", "-lenroll"], ""))
