@@ -1,0 +1,148 @@
+// What the generated commands stand on: one call by name, to whichever core there is.
+
+package org.enrollkit
+
+import kotlin.coroutines.CoroutineContext
+import kotlin.time.Duration
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.serialization.json.JsonArray
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+import kotlinx.serialization.json.put
+
+/** How the core runs a command; memory only is worth no other thread. */
+internal enum class Kind { MEMORY, PARKED, BLOCKING, WAITING }
+
+/** A client of a core, or the core itself for commands that need none. Knows neither [EnrollClient] nor [Enroll]. */
+internal interface Port {
+  val isClient: Boolean
+
+  suspend fun call(command: String, kind: Kind, deadline: Duration?, parameters: Parameters): JsonObject
+
+  /** A fresh token from memory, on this thread; null where that takes more. */
+  fun quickToken(minimumLifetime: Duration): AccessToken? = null
+
+  suspend fun subscribe()
+
+  suspend fun unsubscribe()
+
+  /** Blocks until a renewal that was sent is stored. Does nothing the second time. */
+  fun close()
+}
+
+/** Stands for a port, and closes it once nobody can reach it any more. [keeps] lives as long. */
+internal class Caller(private val port: Port, private val keeps: Any? = null) {
+  private val watch = Reaper.watch(this, port::close)
+
+  /** Written after each call, so that whoever waits for one keeps this from the reaper. */
+  @Volatile private var lastCommand = ""
+
+  suspend fun call(
+    command: String,
+    kind: Kind,
+    deadline: Duration? = null,
+    fill: Parameters.() -> Unit = {},
+  ): JsonObject {
+    refuseReentry(command)
+    if (deadline != null && deadline.isNegative()) {
+      throw EnrollException(Status.INVALID_ARGUMENT, "deadline is 0 or more, $deadline came", "deadline")
+    }
+    try {
+      return port.call(command, kind, deadline, Parameters().apply(fill))
+    } finally {
+      lastCommand = command
+    }
+  }
+
+  suspend fun quickToken(minimumLifetime: Duration): AccessToken? {
+    refuseReentry("token.access")
+    return port.quickToken(minimumLifetime).also { lastCommand = "token.access" }
+  }
+
+  fun close() {
+    watch.end()
+    port.close()
+  }
+
+  private suspend fun refuseReentry(command: String) {
+    if (port.isClient && currentCoroutineContext()[InsideTransport] != null) {
+      throw EnrollException(Status.REENTRANT, "$command was called by a host's transport, inside a call")
+    }
+  }
+}
+
+/** Marks the coroutines of a host's transport, on whatever thread they run. */
+internal object InsideTransport : CoroutineContext.Element, CoroutineContext.Key<InsideTransport> {
+  override val key: CoroutineContext.Key<*> get() = this
+}
+
+/** The parameters of one call. */
+internal class Parameters {
+  private val members = LinkedHashMap<String, JsonElement>()
+  private val givenKeys = LinkedHashMap<String, Keys>()
+
+  fun put(name: String, value: JsonElement) {
+    members[name] = value
+  }
+
+  fun store(store: Store) {
+    members["store"] = JsonPrimitive(store.name)
+  }
+
+  fun keys(keys: Keys?) {
+    keys?.let { givenKeys["keys"] = it }
+  }
+
+  fun newKeys(keys: Keys?) {
+    keys?.let { givenKeys["newKeys"] = it }
+  }
+
+  operator fun get(name: String): JsonElement? = members[name]
+
+  fun keysNamed(name: String): Keys? = givenKeys[name]
+
+  val hasHostKeys: Boolean get() = givenKeys.values.any { it is Keys.Host }
+
+  /** All of it as JSON, which can say everything but the host's own secrets. */
+  fun json(): JsonObject {
+    val all = members + givenKeys.mapValues { (_, keys) -> keys.encode() }
+    return JsonObject(all).also { refuseUnreadable(it, 1) }
+  }
+}
+
+internal fun Keys.encode(): JsonObject = buildJsonObject {
+  when (val keys = this@encode) {
+    is Keys.Auto -> put("provider", "auto")
+    is Keys.File -> {
+      put("provider", "file")
+      keys.path?.let { put("file", it) }
+    }
+    is Keys.SecretService -> put("provider", "secret-service")
+    is Keys.Passphrase -> {
+      put("provider", "passphrase")
+      put("passphrase", keys.text)
+    }
+    is Keys.Host -> throw EnrollException(
+      Status.UNSUPPORTED, "a daemon keeps no key in its host's own secrets: that takes the library", "keys",
+    )
+  }
+  if (sessionCache != Duration.ZERO) put("sessionCacheSeconds", sessionCache.toWholeSeconds())
+}
+
+private const val DEEPEST = 64
+
+/** What the core refuses as JSON is refused before it is sent: a daemon cannot say whose message it could not read. */
+internal fun refuseUnreadable(element: JsonElement, depth: Int) {
+  fun refuse(what: String): Nothing = throw EnrollException(Status.JSON, what, "parameters")
+  if (depth > DEEPEST) refuse("JSON is nested at most $DEEPEST deep, more came")
+  when (element) {
+    is JsonObject -> element.forEach { (name, value) ->
+      if ('\u0000' in name) refuse("JSON has no NUL in a string, one came")
+      refuseUnreadable(value, depth + 1)
+    }
+    is JsonArray -> element.forEach { refuseUnreadable(it, depth + 1) }
+    is JsonPrimitive -> if ('\u0000' in element.content) refuse("JSON has no NUL in a string, one came")
+  }
+}

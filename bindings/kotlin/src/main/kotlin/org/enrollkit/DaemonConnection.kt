@@ -1,0 +1,204 @@
+// JSON-RPC 2.0 with enrolld: one message per line, on the pipes of a child process.
+
+package org.enrollkit
+
+import java.io.BufferedReader
+import java.io.IOException
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
+import java.util.concurrent.atomic.AtomicLong
+import kotlin.concurrent.thread
+import kotlin.coroutines.resume
+import kotlin.coroutines.resumeWithException
+import kotlinx.coroutines.CancellableContinuation
+import kotlinx.coroutines.suspendCancellableCoroutine
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+import kotlinx.serialization.json.longOrNull
+import kotlinx.serialization.json.put
+
+internal class DaemonConnection private constructor(private val process: Process, private val log: EnrollLog?) {
+  private val waiting = ConcurrentHashMap<Long, CancellableContinuation<JsonObject>>()
+  private val last = AtomicLong()
+  private val outgoing = LinkedBlockingQueue<ByteArray>()
+  private val isClosing = AtomicBoolean()
+  private val hubs = ConcurrentHashMap<String, EventHub>()
+  @Volatile private var lastLine: String? = null
+  @Volatile private var end: DaemonEndedException? = null
+
+  /** @throws EnrollException what the daemon answers, or that it has ended. */
+  suspend fun request(method: String, parameters: JsonObject): JsonObject {
+    val id = last.incrementAndGet()
+    val message = message(method, parameters) { put("id", id) }
+    return suspendCancellableCoroutine { continuation ->
+      waiting[id] = continuation
+      val ended = end
+      if (ended != null) {
+        if (waiting.remove(id) != null) continuation.resumeWithException(ended)
+        return@suspendCancellableCoroutine
+      }
+      outgoing.put(message)
+      continuation.invokeOnCancellation {
+        if (waiting.remove(id) != null) notify("$/cancelRequest", buildJsonObject { put("id", id) })
+      }
+    }
+  }
+
+  fun notify(method: String, parameters: JsonObject) {
+    if (end == null) outgoing.put(message(method, parameters) {})
+  }
+
+  fun listen(client: String, hub: EventHub) {
+    hubs[client] = hub
+    end?.let(hub::end)
+  }
+
+  fun forget(client: String) {
+    hubs.remove(client)?.end(null)
+  }
+
+  /** Ends the input; the daemon answers what is under way, stores what was sent, and ends. */
+  fun close() {
+    if (!isClosing.compareAndSet(false, true)) return
+    outgoing.put(LAST)
+    if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
+  }
+
+  private fun message(
+    method: String,
+    parameters: JsonObject,
+    more: kotlinx.serialization.json.JsonObjectBuilder.() -> Unit,
+  ): ByteArray {
+    val json = buildJsonObject {
+      put("jsonrpc", "2.0")
+      more()
+      put("method", method)
+      put("params", parameters)
+    }
+    val bytes = (json.toString() + "\n").toUtf8("parameters")
+    if (bytes.size > LIMIT) {
+      throw EnrollException(Status.INVALID_ARGUMENT, "a request of at most $LIMIT bytes was expected, ${bytes.size} came", "parameters")
+    }
+    return bytes
+  }
+
+  private fun write() {
+    try {
+      process.outputStream.use { stream ->
+        while (true) {
+          val message = outgoing.take()
+          if (message === LAST) return
+          stream.write(message)
+          message.fill(0)
+          if (outgoing.isEmpty()) stream.flush()
+        }
+      }
+    } catch (_: IOException) {
+      // The reader hears of it, too, and tells everybody.
+    }
+  }
+
+  private fun read() {
+    var problem: String? = null
+    try {
+      process.inputStream.bufferedReader().use { reader -> readLines(reader) }
+    } catch (fault: EnrollException) {
+      problem = "it does not speak JSON-RPC: ${fault.error.message}"
+      process.destroyForcibly()
+    } catch (fault: IOException) {
+      problem = fault.message
+    }
+    ended(problem)
+  }
+
+  private fun readLines(reader: BufferedReader) {
+    while (true) {
+      val line = reader.readLine() ?: return
+      if (line.isNotBlank()) take(parseObject(line, "a message of the daemon"))
+    }
+  }
+
+  private fun take(message: JsonObject) {
+    val method = message.textOrNull("method")
+    if (method != null) return event(method, message.find("params")?.members() ?: return)
+    val id = (message.find("id") as? JsonPrimitive)?.longOrNull
+    val failure = message.find("error")?.members()?.let(::failure)
+    if (id == null) {
+      // It could not tell whose request it could not read: nobody may wait for ever.
+      if (failure != null) waiting.keys.forEach { waiting.remove(it)?.resumeWithException(failure) }
+      return
+    }
+    val continuation = waiting.remove(id) ?: return
+    if (failure != null) continuation.resumeWithException(failure) else continuation.resume(message.need("result").members())
+  }
+
+  private fun event(name: String, parameters: JsonObject) {
+    val hub = hubs[parameters.textOrNull("client")] ?: return
+    try {
+      decodeEvent(name, parameters)?.let(hub::tell)
+    } catch (fault: EnrollException) {
+      hub.end(fault)
+    }
+  }
+
+  private fun failure(error: JsonObject): EnrollException {
+    val data = error.find("data") as? JsonObject
+    if (data?.find("status") != null) return EnrollException(EnrollError.decode(data))
+    val message = error.textOrNull("message").orEmpty()
+    return when (error.find("code")?.int()) {
+      METHOD_NOT_FOUND -> EnrollException(Status.NOT_FOUND, message)
+      INVALID_PARAMETERS -> EnrollException(Status.INVALID_ARGUMENT, message)
+      PARSE_ERROR, INVALID_REQUEST -> EnrollException(Status.JSON, message)
+      else -> EnrollException(Status.INTERNAL, message)
+    }
+  }
+
+  private fun ended(problem: String?) {
+    val exitCode = if (process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) process.exitValue() else null
+    val why = listOfNotNull(problem, lastLine).joinToString("; ")
+    val told = DaemonEndedException(
+      if (isClosing.get()) "this Enroll is closed" else "the daemon ended with exit code $exitCode" + if (why.isEmpty()) "" else ": $why",
+      exitCode,
+    )
+    end = told
+    outgoing.put(LAST)
+    waiting.keys.forEach { waiting.remove(it)?.resumeWithException(told) }
+    hubs.values.forEach { it.end(if (isClosing.get()) null else told) }
+  }
+
+  private fun readLog() {
+    try {
+      process.errorStream.bufferedReader().forEachLine { line ->
+        lastLine = line
+        log.tell(line)
+      }
+    } catch (_: IOException) {
+    }
+  }
+
+  companion object {
+    const val LIMIT = 1 shl 20
+    private const val PATIENCE_SECONDS = 40L
+    private const val PARSE_ERROR = -32700
+    private const val INVALID_REQUEST = -32600
+    private const val METHOD_NOT_FOUND = -32601
+    private const val INVALID_PARAMETERS = -32602
+    private val LAST = ByteArray(0)
+
+    fun start(command: List<String>, log: EnrollLog?): DaemonConnection {
+      val process = try {
+        ProcessBuilder(command).start()
+      } catch (fault: IOException) {
+        throw EnrollException(Status.UNSUPPORTED, "${command.first()} could not be started: ${fault.message}", cause = fault)
+      }
+      return DaemonConnection(process, log).apply {
+        thread(isDaemon = true, name = "enrolld-writer") { write() }
+        thread(isDaemon = true, name = "enrolld-log") { readLog() }
+        thread(isDaemon = true, name = "enrolld-reader") { read() }
+      }
+    }
+  }
+}

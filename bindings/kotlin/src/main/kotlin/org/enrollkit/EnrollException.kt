@@ -1,0 +1,66 @@
+package org.enrollkit
+
+import kotlin.time.Duration
+
+/**
+ * A command failed. What matters is its [status]; the message says what was expected and what came, for a log, and
+ * holds no secret.
+ */
+public open class EnrollException(
+  /** All that is known about the failure. */
+  public val error: EnrollError,
+  cause: Throwable? = null,
+) : Exception("${error.status.wire}: ${error.message}", cause) {
+  /** For a host's own transport and secret store: why they failed, and about what. */
+  public constructor(
+    status: Status,
+    message: String,
+    field: String? = null,
+    cause: Throwable? = null,
+  ) : this(localError(status, message, field), cause)
+
+  /** Why. */
+  public val status: Status get() = error.status
+
+  /** Whose fault it is. */
+  public val blame: Blame get() = error.blame
+
+  /** Whether the same call may succeed later without anybody changing anything. */
+  public val isRetryable: Boolean get() = error.retryable
+
+  /** Status of the HTTP response that caused it. */
+  public val httpStatus: Int? get() = error.httpStatus
+
+  /** The provider's own error code (RFC 6749 §5.2). */
+  public val oauthError: String? get() = error.oauthError
+
+  /** The configuration key or parameter at fault. */
+  public val field: String? get() = error.field
+
+  /** How long the server asked us to wait. */
+  public val retryAfter: Duration? get() = error.retryAfter
+}
+
+/**
+ * The daemon's process has ended, or never spoke JSON-RPC: every call fails with this. Whether a command that was under
+ * way was carried out is not known; what it stored is in the store. Open a new [Enroll] over the same store.
+ */
+public class DaemonEndedException internal constructor(
+  message: String,
+  /** The exit code of the process, null while it is not known. */
+  public val exitCode: Int?,
+) : EnrollException(
+  EnrollError(Status.HANDLE, Status.HANDLE.code, Blame.HOST, retryable = false, message, null, null, null, null),
+)
+
+internal fun localError(status: Status, message: String, field: String? = null): EnrollError = EnrollError(
+  status = status,
+  code = status.code,
+  blame = status.blame,
+  retryable = status.isRetryable,
+  message = message,
+  field = field,
+  httpStatus = null,
+  oauthError = null,
+  retryAfter = null,
+)

@@ -1,0 +1,46 @@
+package org.enrollkit
+
+import java.util.concurrent.CopyOnWriteArrayList
+import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.sync.Mutex
+import kotlinx.coroutines.sync.withLock
+
+/** Passes the events of one client to everybody who listens; asks the core for them only while somebody does. */
+internal class EventHub {
+  private val listeners = CopyOnWriteArrayList<Channel<Event>>()
+  private val changing = Mutex()
+
+  suspend fun add(listener: Channel<Event>, port: Port) = changing.withLock {
+    // Before the core is asked: no event falls between the two.
+    listeners.add(listener)
+    if (listeners.size == 1) {
+      try {
+        port.subscribe()
+      } catch (fault: EnrollException) {
+        listeners.remove(listener)
+        throw fault
+      }
+    }
+  }
+
+  suspend fun remove(listener: Channel<Event>, port: Port) = changing.withLock {
+    listeners.remove(listener)
+    if (listeners.isEmpty()) {
+      try {
+        port.unsubscribe()
+      } catch (_: EnrollException) {
+        // The client is closed, and its subscription with it.
+      }
+    }
+  }
+
+  fun tell(event: Event) {
+    // Channels without a limit: a slow listener is waited for by nobody.
+    listeners.forEach { it.trySend(event) }
+  }
+
+  /** Nothing will be told any more: because the client was closed, or because of [cause]. */
+  fun end(cause: Throwable?) {
+    listeners.forEach { it.close(cause) }
+  }
+}

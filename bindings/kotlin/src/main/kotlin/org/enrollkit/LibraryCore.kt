@@ -1,0 +1,254 @@
+// libenroll in this process.
+
+package org.enrollkit
+
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicBoolean
+import kotlin.coroutines.resumeWithException
+import kotlin.time.Duration
+import kotlin.time.Instant
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.suspendCancellableCoroutine
+import kotlinx.coroutines.withContext
+import kotlinx.serialization.json.JsonArray
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+
+internal class LibraryCore(private val log: EnrollLog?) : Core {
+  private val clients: MutableSet<Port> = ConcurrentHashMap.newKeySet()
+  private val isClosed = AtomicBoolean()
+  override val port: Port = LibraryPort(log, isClosed, clients)
+
+  override suspend fun open(parameters: Parameters, transport: HttpTransport?, hub: EventHub): Port {
+    requireOpen(isClosed)
+    if (parameters["configurationName"] != null) {
+      throw EnrollException(
+        Status.UNSUPPORTED, "a library reads no configuration by name: that takes a daemon", "configurationName",
+      )
+    }
+    val keys = parameters.keysNamed("keys")
+    val store = parameters["store"]?.text().orEmpty()
+    val platform = parameters["platform"]?.members() ?: JsonObject(emptyMap())
+    val configuration = parameters["configuration"]?.also { refuseUnreadable(it, 1) }
+    fun platformText(name: String) = platform.textOrNull(name)?.toUtf8(name)
+    fun platformNumber(name: String) = platform.find(name)?.long() ?: 0
+    fun isSet(name: String) = if (parameters[name]?.flag() == true) 1L else 0L
+
+    val host = transport?.let { Native.hosts.add(HostTransport(it, log)) } ?: 0
+    val secrets = HostKeys(keys, log)
+    val texts = arrayOf(
+      configuration.toString().toUtf8("configuration"),
+      if (store == Store.Memory.name) null else store.toUtf8("store"),
+      parameters["account"]?.text()?.toUtf8("account"),
+      platformText("type"),
+      platformText("appVersion"),
+      platformText("deviceId"),
+      *secrets.texts,
+    )
+    val numbers = longArrayOf(
+      if (store == Store.Memory.name) 1 else 0,
+      if (platform.find("native")?.flag() == false) 1 else 0,
+      isSet("waitForPlatform"),
+      isSet("renewInBackground"),
+      platformNumber("width"),
+      platformNumber("height"),
+      host,
+      *secrets.numbers,
+    )
+    val client = try {
+      Native.clientNew(texts, numbers)
+    } catch (fault: Throwable) {
+      // Given back already where C came that far.
+      Native.hosts.remove(host)
+      secrets.forget()
+      throw fault
+    } finally {
+      texts.forEach { it?.fill(0) }
+    }
+    return LibraryClientPort(client, hub, clients).also { opened ->
+      clients.add(opened)
+      if (isClosed.get()) opened.close()
+    }
+  }
+}
+
+private fun requireOpen(isClosed: AtomicBoolean) {
+  if (isClosed.get()) throw EnrollException(Status.HANDLE, "this Enroll is closed", "client")
+}
+
+/** Who guards a key as C reads it: two texts and three numbers. */
+private class HostKeys(keys: Keys?, log: EnrollLog?) {
+  private val host = if (keys is Keys.Host) Native.hosts.add(HostSecrets(keys.secrets, log)) else 0
+  val texts = arrayOf((keys as? Keys.File)?.path?.toUtf8("file"), (keys as? Keys.Passphrase)?.text?.toUtf8("passphrase"))
+  val numbers = longArrayOf(
+    when (keys) {
+      null -> -1
+      is Keys.File -> 0
+      is Keys.Auto -> 1
+      is Keys.SecretService -> 2
+      is Keys.Passphrase -> 3
+      is Keys.Host -> 4
+    },
+    keys?.sessionCache?.toWholeSeconds() ?: 0,
+    host,
+  )
+
+  fun forget() {
+    Native.hosts.remove(host)
+  }
+}
+
+/** Commands without a client. */
+private class LibraryPort(
+  private val log: EnrollLog?,
+  private val isClosed: AtomicBoolean,
+  private val clients: MutableSet<Port>,
+) : Port {
+  override val isClient: Boolean get() = false
+
+  override suspend fun call(command: String, kind: Kind, deadline: Duration?, parameters: Parameters): JsonObject {
+    requireOpen(isClosed)
+    val work = { if (parameters.hasHostKeys) storeCall(command, parameters) else call(command, parameters) }
+    return if (kind == Kind.MEMORY) work() else withContext(Dispatchers.IO) { work() }
+  }
+
+  private fun call(command: String, parameters: Parameters): JsonObject {
+    val bytes = parameters.json().toString().toUtf8("parameters")
+    try {
+      return parsing(Native.call(command.toUtf8("command"), bytes), command)
+    } finally {
+      bytes.fill(0)
+    }
+  }
+
+  /** JSON has no way to say who the host's secret store is; the functions of C do. */
+  private fun storeCall(command: String, parameters: Parameters): JsonObject {
+    val operation = STORE_COMMANDS.indexOf(command)
+    val keys = HostKeys(parameters.keysNamed("keys"), log)
+    val newKeys = HostKeys(parameters.keysNamed("newKeys"), log)
+    val texts = arrayOf(
+      parameters["store"]?.text()?.toUtf8("store"),
+      parameters["account"]?.text()?.toUtf8("account"),
+      *keys.texts,
+      *newKeys.texts,
+    )
+    val newDataKey = if (parameters["newDataKey"]?.flag() == true) 1L else 0L
+    try {
+      val result = Native.storeCall(operation, texts, longArrayOf(*keys.numbers, *newKeys.numbers, newDataKey))
+      return when (command) {
+        // C says nothing where the daemon says who has the key now.
+        "store.rekey" -> JsonObject(mapOf("provider" to JsonPrimitive(nameOf(parameters.keysNamed("newKeys")))))
+        else -> if (result.isEmpty()) JsonObject(emptyMap()) else parsing(result, command)
+      }
+    } finally {
+      keys.forget()
+      newKeys.forget()
+      texts.forEach { it?.fill(0) }
+    }
+  }
+
+  override suspend fun subscribe() = Unit
+
+  override suspend fun unsubscribe() = Unit
+
+  override fun close() {
+    isClosed.set(true)
+    clients.forEach { it.close() }
+  }
+
+  private companion object {
+    /** In the order of enroll_jni.c. */
+    val STORE_COMMANDS = listOf("accounts.list", "accounts.remove", "installation.reset", "store.diagnose", "store.rekey")
+  }
+}
+
+private fun nameOf(keys: Keys?): String = when (keys) {
+  null, is Keys.Host -> "host"
+  else -> keys.encode().need("provider").text()
+}
+
+private fun parsing(bytes: ByteArray, command: String): JsonObject = try {
+  parseObject(bytes.toText(), command)
+} finally {
+  bytes.fill(0)
+}
+
+/** One client. Handles of C are looked up at each call: a closed one is refused there, and never dereferenced. */
+private class LibraryClientPort(
+  private val client: Long,
+  private val hub: EventHub,
+  private val clients: MutableSet<Port>,
+) : Port {
+  private val isClosed = AtomicBoolean()
+  @Volatile private var listener = 0L
+  @Volatile private var subscription = 0L
+
+  /** A token came from memory not long ago; the first call may have to read files, and that is not for every thread. */
+  @Volatile private var isWarm = false
+
+  override val isClient: Boolean get() = true
+
+  override suspend fun call(command: String, kind: Kind, deadline: Duration?, parameters: Parameters): JsonObject {
+    val bytes = parameters.json().toString().toUtf8("parameters")
+    val result = try {
+      suspendCancellableCoroutine { continuation ->
+        val pending = PendingCall(continuation)
+        try {
+          pending.start(client, command.toUtf8("command"), bytes, deadline.toTimeoutMillis())
+          continuation.invokeOnCancellation { pending.cancel() }
+        } catch (fault: EnrollException) {
+          continuation.resumeWithException(fault)
+        }
+      }
+    } finally {
+      bytes.fill(0)
+    }
+    val json = parsing(result, command)
+    if (command == "token.access") isWarm = json.textOrNull("outcome") == "valid" && json.find("expiresAt") != null
+    return json
+  }
+
+  override fun quickToken(minimumLifetime: Duration): AccessToken? {
+    if (!isWarm || minimumLifetime.isNegative()) return null
+    val facts = LongArray(3)
+    val bytes = Native.tokenAccess(client, minimumLifetime.toWholeSeconds(), facts)
+    if (bytes == null || facts[0] != VALID) {
+      isWarm = false
+      return null
+    }
+    val (_, expiresAt, typeSize) = facts
+    val type = String(bytes, 0, typeSize.toInt(), Charsets.UTF_8)
+    val token = String(bytes, typeSize.toInt(), bytes.size - typeSize.toInt(), Charsets.UTF_8)
+    bytes.fill(0)
+    return AccessToken(token, type, Instant.fromEpochSeconds(expiresAt), isStale = false)
+  }
+
+  override suspend fun subscribe() {
+    val number = Native.listeners.add(hub)
+    try {
+      subscription = Native.eventsSubscribe(client, number)
+      listener = number
+    } catch (fault: EnrollException) {
+      Native.listeners.remove(number)
+      throw fault
+    }
+  }
+
+  override suspend fun unsubscribe() {
+    Native.listeners.remove(listener)
+    Native.eventsUnsubscribe(client, subscription)
+  }
+
+  override fun close() {
+    if (!isClosed.compareAndSet(false, true)) return
+    clients.remove(this)
+    Native.clientFree(client)
+    Native.listeners.remove(listener)
+    hub.end(null)
+  }
+
+  private companion object {
+    /** ENROLL_ACCESS_VALID. */
+    const val VALID = 1L
+  }
+}

@@ -1,0 +1,72 @@
+package org.enrollkit
+
+import java.io.File
+import java.nio.file.Files
+
+/** Finds and loads `libenroll_jni.so`, once for the process. */
+internal object NativeLibrary {
+  private const val JNI = "libenroll_jni.so"
+  private const val CORE = "libenroll.so.0"
+  private var isLoaded = false
+
+  @Synchronized
+  fun load(directory: File?) {
+    if (isLoaded) return
+    val place = directory ?: System.getProperty("enrollkit.library.path")?.let(::File)
+    try {
+      when {
+        place != null -> loadFrom(place)
+        carried(JNI) != null -> loadCarried()
+        else -> System.loadLibrary("enroll_jni")
+      }
+    } catch (fault: LinkageError) {
+      val where = place?.path ?: "the jar's ${platformFolder()} and java.library.path"
+      throw EnrollException(Status.UNSUPPORTED, "$JNI was looked for in $where: ${fault.message}", cause = fault)
+    }
+    checkVersion()
+    isLoaded = true
+  }
+
+  private fun checkVersion() {
+    val wanted = Native.headerAbiVersion()
+    val found = Native.abiVersion()
+    if (found ushr 16 != wanted ushr 16 || found < wanted) {
+      throw EnrollException(
+        Status.UNSUPPORTED,
+        "libenroll of interface ${wanted ushr 16}.${wanted and 0xffff} is needed, ${found ushr 16}.${found and 0xffff} came",
+      )
+    }
+  }
+
+  @Suppress("UnsafeDynamicallyLoadedCode")
+  private fun loadFrom(directory: File) {
+    // First what the other needs: then it matters to nobody where the system would look for that.
+    val core = File(directory, CORE).absoluteFile
+    if (core.exists()) System.load(core.path)
+    System.load(File(directory, JNI).absolutePath)
+  }
+
+  /** The system and processor as the jar's folders are named. */
+  private fun platformFolder(): String {
+    val processor = when (val name = System.getProperty("os.arch")) {
+      "amd64" -> "x86_64"
+      else -> name
+    }
+    return "META-INF/native/linux-$processor"
+  }
+
+  private fun carried(name: String) = NativeLibrary::class.java.getResource("/${platformFolder()}/$name")
+
+  private fun loadCarried() {
+    // Of mode 0700: nobody else may put another library there meanwhile. A loaded file needs no name any more.
+    val folder = Files.createTempDirectory("enrollkit").toFile()
+    try {
+      for (name in listOf(CORE, JNI)) {
+        carried(name)?.openStream()?.use { from -> File(folder, name).outputStream().use { from.copyTo(it) } }
+      }
+      loadFrom(folder)
+    } finally {
+      folder.deleteRecursively()
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package org.enrollkit
+
+import java.io.ByteArrayOutputStream
+import java.io.InputStream
+import java.net.HttpURLConnection
+import java.net.URI
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.withContext
+
+/**
+ * HTTP by [HttpURLConnection], with the system's proxies and authorities: for Android, where there is no libcurl. The
+ * configuration's `caFile` means nothing to it. On a desktop's JVM, where that class drops it, the body of a 401 is empty.
+ */
+public class UrlConnectionTransport : HttpTransport {
+  override suspend fun send(request: HttpRequest): HttpResponse = coroutineScope {
+    val connection = URI(request.url).toURL().openConnection() as HttpURLConnection
+    // Reading cannot be interrupted; a connection that is closed meanwhile ends it.
+    val watch = launch(start = CoroutineStart.UNDISPATCHED) {
+      try {
+        awaitCancellation()
+      } finally {
+        connection.disconnect()
+      }
+    }
+    try {
+      withContext(Dispatchers.IO) { exchange(connection, request) }
+    } finally {
+      watch.cancel()
+    }
+  }
+
+  private fun exchange(connection: HttpURLConnection, request: HttpRequest): HttpResponse {
+    connection.requestMethod = request.method
+    connection.instanceFollowRedirects = false
+    connection.useCaches = false
+    connection.connectTimeout = minOf(CONNECT_MILLIS, request.timeoutMillis)
+    connection.readTimeout = request.timeoutMillis
+    // Nothing is compressed that a limit has to hold for.
+    connection.setRequestProperty("Accept-Encoding", "identity")
+    // A connection that served before may be dead, and a request on it would be repeated silently: none serves twice.
+    connection.setRequestProperty("Connection", "close")
+    for ((name, value) in request.headers) connection.addRequestProperty(name, value)
+    if (request.method == "POST") {
+      connection.doOutput = true
+      // What is streamed cannot be repeated either.
+      connection.setFixedLengthStreamingMode(request.body.size)
+      connection.outputStream.use { it.write(request.body) }
+    }
+    val status = connection.responseCode
+    if (status < 0) throw EnrollException(Status.RESPONSE_INVALID, "an HTTP response was expected, other bytes came")
+    val headers = buildList {
+      connection.headerFields.forEach { (name, values) -> if (name != null) values.forEach { add(name to it) } }
+    }
+    val body = (if (status >= 400) connection.errorStream else connection.inputStream)
+      ?.use { read(it, request.responseLimit) } ?: ByteArray(0)
+    return HttpResponse(status, headers, body)
+  }
+
+  private fun read(stream: InputStream, limit: Int): ByteArray {
+    val body = ByteArrayOutputStream()
+    val chunk = ByteArray(CHUNK)
+    while (true) {
+      val count = stream.read(chunk)
+      if (count < 0) return body.toByteArray()
+      if (body.size() + count > limit) {
+        throw EnrollException(Status.RESPONSE_INVALID, "a body of at most $limit bytes was expected, more came")
+      }
+      body.write(chunk, 0, count)
+    }
+  }
+
+  private companion object {
+    const val CONNECT_MILLIS = 10_000
+    const val CHUNK = 16 * 1024
+  }
+}
