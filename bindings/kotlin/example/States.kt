@@ -1,0 +1,30 @@
+import org.enrollkit.Claims
+import org.enrollkit.EnrollClient
+import org.enrollkit.EnrollError
+import org.enrollkit.RegistrationChoice
+import org.enrollkit.RegistrationState
+import org.enrollkit.Remedy
+import org.enrollkit.Step
+
+/** What an app shows. */
+interface Screen {
+  fun splash()
+  fun waysToRegister(choices: List<RegistrationChoice>)
+  fun progress(step: Step)
+  fun question(profile: Claims)
+  fun app()
+  fun problem(error: EnrollError, remedy: Remedy? = null)
+}
+
+/** Shows where the registration stands until the client is closed; the compiler knows that no state is forgotten. */
+suspend fun follow(client: EnrollClient, screen: Screen) = client.states.collect { state ->
+  when (state) {
+    RegistrationState.Starting -> screen.splash()
+    is RegistrationState.Unregistered -> screen.waysToRegister(state.choices)
+    is RegistrationState.Authenticating -> screen.progress(state.step)
+    is RegistrationState.AwaitingConfirmation -> screen.question(state.profile)
+    is RegistrationState.Active -> screen.app()
+    is RegistrationState.RenewalFailed -> screen.problem(state.error, state.remedy)
+    is RegistrationState.RegistrationFailed -> screen.problem(state.error)
+  }
+}

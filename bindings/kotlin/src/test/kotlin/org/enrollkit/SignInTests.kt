@@ -1,0 +1,187 @@
+package org.enrollkit
+
+import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.Dispatchers
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.EnumSource
+
+class SignInTests : Case() {
+  @ParameterizedTest(name = "a sign-in survives its process, is confirmed, renewed and ended: {0}")
+  @EnumSource
+  fun wholeLife(backend: Backend) = runs {
+    val sandbox = Sandbox.shared
+    val store = store()
+    val said = StringBuilder()
+    fun <T> T.said(): T = also { said.appendLine(it) }
+
+    val first = backend.enroll()
+    val client = first.open(sandbox.configuration(), store)
+    assertTrue(client.registration.state().said() is RegistrationState.Unregistered)
+    val transaction = client.registration.begin().said()
+    assertTrue(transaction.survivesProcess)
+    assertEquals(Sandbox.CUSTOM, transaction.redirectUri)
+    first.close()
+
+    val redirect = sandbox.play(transaction.url)
+    val later = backend.enroll().open(sandbox.configuration(), store)
+    assertEquals(
+      RegistrationState.Authenticating(transaction.id, Step.BROWSER),
+      later.registration.state(),
+    )
+    val state = later.url.handle(redirect).said()
+    val awaiting = (state as UrlAnswer.Registration).state as RegistrationState.AwaitingConfirmation
+    assertEquals("Alice", awaiting.profile.name?.substringBefore(' '))
+    assertEquals(RegistrationState.Active(ActiveReason.CONFIRMED), later.registration.confirm().said())
+
+    val token = later.accessToken().said()
+    assertEquals("Bearer ${token.value}", token.authorization)
+    val outcome = later.token.access().said() as TokenOutcome.Valid
+    assertEquals(token.value, outcome.accessToken)
+    val renewed = later.token.refresh().said() as TokenOutcome.Valid
+    assertNotEquals(token.value, renewed.accessToken)
+    assertEquals(renewed.accessToken, later.accessToken().value)
+
+    val claims = later.identity.userinfo().said()
+    assertEquals(awaiting.profile.subject, claims.subject)
+    val account = later.account.read().said()
+    assertEquals(2, account.idToken?.count { it == '.' })
+    assertTrue(later.token.introspect().said().active)
+    assertEquals(setOf("default"), backend.enroll().accounts.list(store).toSet())
+
+    val url = later.logout.begin()
+    assertTrue(url!!.startsWith(sandbox.issuer))
+    assertTrue(later.token.access().said() is TokenOutcome.Reauthenticate)
+    val over = refused(Status.REAUTHENTICATE) { later.accessToken() }
+    assertEquals(Blame.USER, over.blame)
+    assertFalse(over.isRetryable)
+
+    // No text of a result tells a secret.
+    val secrets = listOf(token.value, renewed.accessToken, account.idToken!!) +
+      listOf("state", "code", "nonce").map { parameter(redirect + "&" + transaction.url.substringAfter('?'), it) }
+    for (secret in secrets) {
+      assertTrue(secret.length > 8)
+      assertFalse(secret in said, "a secret in: $said")
+      assertFalse(log.lines.any { secret in it }, "a secret in the log")
+    }
+    assertFalse("alice" in said.toString().lowercase(), "what is personal in: $said")
+  }
+
+  private fun parameter(url: String, name: String) = Regex("[?&]$name=([^&]+)").find(url)!!.groupValues[1]
+
+  @ParameterizedTest(name = "a redirect counts once, and one for nobody changes nothing: {0}")
+  @EnumSource
+  fun once(backend: Backend) = runs {
+    val client = backend.enroll().open(Sandbox.shared.configuration(), store())
+    val redirect = Sandbox.shared.play(client.registration.begin().url)
+    refused(Status.UNSOLICITED) { client.registration.resume(redirect.replace("state=", "state=x")) }
+    client.registration.resume(redirect)
+    val again = refused(Status.ALREADY_SETTLED) { client.registration.resume(redirect) }
+    assertEquals(Blame.NETWORK, again.blame)
+    assertEquals(UrlAnswer.Unsolicited(emptyList()), client.url.handle("com.example.app:/callback?code=x&state=y"))
+  }
+
+  @ParameterizedTest(name = "a user agent opens the browser, the loopback listener takes the redirect: {0}")
+  @EnumSource
+  fun loopback(backend: Backend) = runs {
+    val client = backend.enroll().open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
+    val state = client.signIn({ url, redirectUri ->
+      assertTrue(redirectUri.startsWith("http://127.0.0.1:"), redirectUri)
+      Sandbox.follow(Sandbox.shared.play(url))
+      null
+    })
+    assertTrue(state is RegistrationState.AwaitingConfirmation)
+  }
+
+  @ParameterizedTest(name = "a user agent gives the redirect back; a user who leaves has cancelled: {0}")
+  @EnumSource
+  fun userAgent(backend: Backend) = runs {
+    val client = backend.enroll().open(Sandbox.shared.configuration(), store())
+    assertTrue(client.signIn({ _, _ -> null }) is RegistrationState.Unregistered)
+    val state = client.signIn({ url, _ -> Sandbox.shared.play(url) })
+    assertTrue(state is RegistrationState.AwaitingConfirmation)
+  }
+
+  @ParameterizedTest(name = "what the user denies is a failure with a code of the provider: {0}")
+  @EnumSource
+  fun denied(backend: Backend) = runs {
+    val client = backend.enroll().open(Sandbox.shared.configuration(), store())
+    val url = client.registration.begin().url
+    val redirect = Sandbox.shared.control("settle", "url" to url, "error" to "access_denied").need("redirect").text()
+    val fault = refused(Status.ACCESS_DENIED) { client.registration.resume(redirect) }
+    assertEquals("access_denied", fault.oauthError)
+    val state = client.registration.state() as RegistrationState.RegistrationFailed
+    assertEquals(Status.ACCESS_DENIED, state.error.status)
+    assertEquals(fault.error.message, state.error.message)
+  }
+
+  @ParameterizedTest(name = "a live token is served while the provider is down, and says so: {0}")
+  @EnumSource
+  fun stale(backend: Backend) = runs {
+    val sandbox = closed(Sandbox())
+    val client = backend.enroll().open(sandbox.configuration(), store()).signedIn(sandbox)
+    sandbox.control("fault", "fault" to "serverError", "endpoint" to "token")
+    val outcome = client.token.refresh(deadline = 60.seconds) as TokenOutcome.Stale
+    assertEquals(Status.SERVER, outcome.error.status)
+    assertEquals(503, outcome.error.httpStatus)
+    assertTrue(outcome.error.retryable)
+    assertTrue(outcome.usable().isStale)
+    assertFalse(client.accessToken().isStale)
+  }
+
+  @ParameterizedTest(name = "64 coroutines ask one client on many threads: one renewal, one token: {0}")
+  @EnumSource
+  fun crowd(backend: Backend) = runs {
+    val sandbox = closed(Sandbox())
+    val client = backend.enroll().open(sandbox.configuration(), store()).signedIn(sandbox)
+    val before = client.accessToken().value
+    sandbox.control("fault", "fault" to "delay", "value" to 300, "endpoint" to "token", "times" to 1)
+    val tokens = List(64) { async(Dispatchers.IO) { client.token.refresh() as TokenOutcome.Valid } }.awaitAll()
+    val told = tokens.map { it.accessToken }.toSet()
+    assertNotEquals(setOf(before), told)
+    assertEquals(sandbox.refreshes(), told.size)
+    assertTrue(told.size < 8, "64 who ask at once share a renewal: ${told.size} were sent")
+    val reads = List(64) { async(Dispatchers.IO) { List(50) { client.accessToken().value } } }.awaitAll().flatten()
+    assertEquals(setOf(client.accessToken().value), reads.toSet())
+  }
+
+  @ParameterizedTest(name = "accounts are kept apart, and removed by name: {0}")
+  @EnumSource
+  fun accounts(backend: Backend) = runs {
+    val enroll = backend.enroll()
+    val store = store()
+    val alice = enroll.open(Sandbox.shared.configuration(), store, ClientOptions(account = "älice")).signedIn()
+    val bob = enroll.open(Sandbox.shared.configuration(), store, ClientOptions(account = "bob 🦊")).signedIn()
+    assertEquals(listOf("bob 🦊", "älice"), enroll.accounts.list(store).sorted())
+    enroll.accounts.remove(store, "bob 🦊")
+    assertEquals(listOf("älice"), enroll.accounts.list(store))
+    assertTrue(bob.token.refresh() is TokenOutcome.Reauthenticate)
+    assertTrue(alice.token.refresh() is TokenOutcome.Valid)
+  }
+
+  @ParameterizedTest(name = "values need no client: {0}")
+  @EnumSource
+  fun values(backend: Backend) = runs {
+    val enroll = backend.enroll()
+    val pair = enroll.pkce.generate()
+    assertEquals(43, pair.codeVerifier.length)
+    assertFalse(pair.codeVerifier in pair.toString())
+    val parsed = enroll.redirect.parse("com.example.app:/callback?code=secret&state=s%20t")
+    assertEquals("s t", parsed.state)
+    assertFalse("secret" in parsed.toString())
+    val description = enroll.system.describe()
+    assertEquals("EnrollKit", description.name)
+    assertEquals(setting("enroll.flavour"), description.flavour.wire)
+    assertEquals(LinkKind.HTTPS, enroll.link.parse("https://app.example/x").kind)
+    val age = enroll.expiry.check(expiresAt = kotlin.time.Instant.fromEpochSeconds(1000), now = kotlin.time.Instant.fromEpochSeconds(2000))
+    assertEquals(TokenBand.EXPIRED, age.band)
+    assertEquals((-1000).seconds, age.timeLeft)
+    val owner = enroll.redirect.route(listOf(Sandbox.shared.configuration()), "com.example.app:/callback?code=1&state=2")
+    assertEquals(0 to RedirectKind.REDIRECT, owner.index to owner.kind)
+  }
+}
