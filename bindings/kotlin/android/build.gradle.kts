@@ -1,0 +1,39 @@
+// Unbuilt: no Android SDK could be had where this was written.
+plugins {
+  id("com.android.library") version "8.13.0"
+  kotlin("android") version "2.3.20"
+}
+
+android {
+  namespace = "org.enrollkit.android"
+  compileSdk = 36
+  ndkVersion = "27.2.12479018"
+
+  defaultConfig {
+    minSdk = 24
+    consumerProguardFiles("consumer-rules.pro")
+    externalNativeBuild { cmake { arguments += "-DENROLL_TOP=${rootDir.resolve("../..").canonicalPath}" } }
+    // Those for which libenroll was cross-built: see CMakeLists.txt.
+    ndk { abiFilters += listOf("arm64-v8a", "x86_64") }
+  }
+
+  externalNativeBuild { cmake { path = file("CMakeLists.txt") } }
+  // The binding itself is compiled in: its jar carries libraries for Linux.
+  sourceSets["main"].kotlin.srcDirs("../src/main/kotlin", "../src/generated/kotlin")
+
+  compileOptions {
+    sourceCompatibility = JavaVersion.VERSION_11
+    targetCompatibility = JavaVersion.VERSION_11
+  }
+}
+
+kotlin {
+  explicitApi()
+}
+
+dependencies {
+  api("org.jetbrains.kotlinx:kotlinx-coroutines-android:1.10.2")
+  api("org.jetbrains.kotlinx:kotlinx-serialization-json:1.9.0")
+  implementation("androidx.activity:activity-ktx:1.10.1")
+  implementation("androidx.browser:browser:1.8.0")
+}

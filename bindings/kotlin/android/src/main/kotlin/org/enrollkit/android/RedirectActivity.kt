@@ -1,0 +1,66 @@
+// Unbuilt: no Android SDK could be had where this was written.
+
+package org.enrollkit.android
+
+import android.app.Activity
+import android.content.ComponentName
+import android.content.Intent
+import android.net.Uri
+import android.os.Bundle
+import kotlinx.coroutines.CompletableDeferred
+
+/**
+ * Receives redirects and links, as the app's intent filters say which, and shows nothing.
+ *
+ * The URL goes to the [CustomTabsUserAgent] that waits for one. Where nobody does, because the system ended the process
+ * meanwhile or because it is the link of an e-mail, the app's launcher activity is started with the URL as its
+ * intent's data: hand it to `client.url.handle`, which knows what it is.
+ *
+ * Any app may send such an intent: the URL is not believed, and one that no transaction asked for changes nothing.
+ */
+public class RedirectActivity : Activity() {
+  override fun onCreate(savedInstanceState: Bundle?) {
+    super.onCreate(savedInstanceState)
+    receive(intent)
+  }
+
+  override fun onNewIntent(intent: Intent) {
+    super.onNewIntent(intent)
+    receive(intent)
+  }
+
+  private fun receive(intent: Intent) {
+    val url = intent.dataString
+    if (url != null) {
+      val waiting = Redirects.deliver(url)
+      val next = if (waiting != null) {
+        Intent().setComponent(waiting)
+      } else {
+        packageManager.getLaunchIntentForPackage(packageName)?.setAction(Intent.ACTION_VIEW)?.setData(Uri.parse(url))
+      }
+      // In the task of the tab, which these flags close.
+      next?.addFlags(Intent.FLAG_ACTIVITY_CLEAR_TOP or Intent.FLAG_ACTIVITY_SINGLE_TOP)?.let(::startActivity)
+    }
+    finish()
+  }
+}
+
+/** Who waits for a redirect in this process: on the main thread alone. */
+internal object Redirects {
+  private var expected: Pair<CompletableDeferred<String>, ComponentName>? = null
+
+  fun expect(activity: ComponentName): CompletableDeferred<String> =
+    CompletableDeferred<String>().also { expected = it to activity }
+
+  fun forget(redirect: CompletableDeferred<String>) {
+    if (expected?.first === redirect) expected = null
+  }
+
+  /** The activity that waits for it; null: none does. */
+  fun deliver(url: String): ComponentName? {
+    val (redirect, activity) = expected ?: return null
+    expected = null
+    redirect.complete(url)
+    return activity
+  }
+}
