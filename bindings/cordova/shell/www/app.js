@@ -1,0 +1,253 @@
+// The app: it draws the state of the registration (docs/states.md), and its buttons call the plugin. Nothing in here
+// knows that it runs in WebKitGTK.
+
+'use strict';
+
+const view = document.getElementById('view');
+const notice = document.getElementById('notice');
+
+let client;
+let shown = '';
+let leaving; // aborts the sign-in that this page waits for
+
+/** An element: element('p', { class: 'soft' }, 'text', …children). */
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === 'click') made.addEventListener('click', value);
+    else made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== undefined && child !== ''));
+  return made;
+}
+
+/** A button that is busy until what it does is done, and tells when that fails. */
+function button(text, act, quiet = false) {
+  const made = element('button', { type: 'button', ...(quiet && { class: 'quiet' }) }, text);
+  made.addEventListener('click', async () => {
+    if (made.getAttribute('aria-disabled') === 'true') return;
+    made.setAttribute('aria-disabled', 'true');
+    say();
+    try {
+      await act();
+    } catch (error) {
+      complain(error);
+    } finally {
+      made.removeAttribute('aria-disabled');
+    }
+  });
+  return made;
+}
+
+/** What helps, in the user's words; what is not here is told as it is, with whom to ask. */
+const WORDS = {
+  network: 'We cannot reach the sign-in service. Check your connection, then try again.',
+  timeout: 'The sign-in service took too long to answer. Please try again.',
+  server: 'The sign-in service is in trouble right now. Please try again in a moment.',
+  tls: 'The connection to the sign-in service is not safe, so we stopped. Check the date of this device, or try another network.',
+  accessDenied: 'The sign-in was declined. Nothing has changed.',
+  transactionExpired: 'That took too long. Please sign in again.',
+  codeRejected: 'That code is not right, or too old. Please type it again.',
+  reauthenticate: 'Your session has ended. Please sign in again.',
+  emailNotVerified: 'Your e-mail address is not confirmed yet. Open the link that was sent to you, then try again.',
+  otherAppMissing: 'The other app is not on this device.',
+  storeLocked: 'Your keyring is locked. Unlock it, then try again.',
+  storeFull: 'There is no space left on this device.',
+  unsupported: 'This device cannot open a browser.',
+};
+
+function say(text = '', good = false) {
+  notice.className = good ? 'good' : '';
+  notice.textContent = text;
+}
+
+const wordsFor = (error) =>
+  WORDS[error.status] || `Something went wrong (${error.status || error.name}). Please try again, or ask for help.`;
+
+function complain(error) {
+  // The user's own doing, and a redirect that came twice: neither is trouble.
+  if (error.status === 'cancelled' || error.status === 'alreadySettled') return;
+  console.error(String(error));
+  say(wordsFor(error));
+}
+
+/** Shows a view, once: whoever reads the page by ear is led to its heading. */
+function show(key, title, ...content) {
+  const moved = shown !== '' && shown.split(':')[0] !== key.split(':')[0];
+  shown = key;
+  const heading = element('h1', { tabindex: '-1' }, title);
+  view.replaceChildren(heading, ...content.filter(Boolean));
+  view.dataset.state = key;
+  if (moved) heading.focus();
+}
+
+const paragraph = (text, soft = false) => element('p', soft ? { class: 'soft' } : {}, text);
+
+function person(claims) {
+  const name = claims.name || claims.preferred_username || claims.email || 'Somebody';
+  const letters = name.split(/\s+/).map((word) => word[0]).filter(Boolean).slice(0, 2).join('').toUpperCase();
+  return element('div', { class: 'person' },
+    element('span', { class: 'face', 'aria-hidden': 'true' }, letters),
+    element('div', {}, element('strong', {}, name), claims.email && claims.email !== name ? claims.email : ''));
+}
+
+/* ---- What the buttons do ---- */
+
+async function signIn(wish = {}) {
+  if (leaving) leaving.abort();
+  const mine = new AbortController();
+  leaving = mine;
+  try {
+    draw(await client.signIn(wish, { signal: mine.signal }));
+  } finally {
+    if (leaving === mine) leaving = undefined;
+  }
+}
+
+async function stop() {
+  if (leaving) leaving.abort();
+  draw((await client.registration.cancel()).state);
+}
+
+const confirmProfile = async () => draw((await client.registration.confirm()).state);
+const another = async () => {
+  await client.registration.retry();
+  return signIn();
+};
+const look = async (wait = true) => draw((await client.registration.state({ wait })).state);
+
+async function renew() {
+  const { error } = await client.token.refresh();
+  await look();
+  if (error) complain(error);
+}
+
+async function logOut() {
+  await client.logOut();
+  await look();
+}
+
+async function submitCode(transaction) {
+  const { state } = await client.registration.submitCode({ transaction, code: document.getElementById('code').value.trim() });
+  draw(state);
+}
+
+async function setPIN() {
+  await client.pin.set({ pin: document.getElementById('pin').value });
+  await look();
+}
+
+/* ---- The states ---- */
+
+const STEPS = {
+  browser: ['Continue in your browser', 'We opened it for you. Come back here when you are done.'],
+  emailPending: ['Check your e-mail', 'Open the link that we sent you, on this device. You may close this app meanwhile.'],
+  codePending: ['Type the code', 'We sent you a code. It works once, and only for a few minutes.'],
+  otherApp: ['Continue in the other app', 'It brings you back here when you are done.'],
+  exchanging: ['Almost there', 'We are finishing your sign-in.'],
+  pin: ['Choose a PIN', 'It protects what this app keeps of your account.'],
+};
+
+const STATES = {
+  starting: () => show('starting', 'One moment …', element('div', { class: 'waiting', 'aria-hidden': 'true' })),
+
+  unregistered: ({ choices = [] }) => show('unregistered', 'Welcome',
+    paragraph('Sign in, or create an account, and stay signed in for months.', true),
+    ...(choices.length > 0
+      ? choices.map(({ connection, label }) => button(label, () => signIn({ options: { connection } })))
+      : [button('Sign in', () => signIn()), button('Create an account', () => signIn({ kind: 'register' }), true)])),
+
+  authenticating: ({ step, transaction }) => {
+    const [title, text] = STEPS[step];
+    show(`authenticating:${step}`, title,
+      ['codePending', 'pin'].includes(step) ? undefined : element('div', { class: 'waiting', 'aria-hidden': 'true' }),
+      paragraph(text),
+      ...(step === 'pin'
+        ? [element('label', { for: 'pin' }, 'PIN, at least four characters'),
+          element('input', { id: 'pin', type: 'password', autocomplete: 'new-password', minlength: '4', maxlength: '64' }),
+          button('Set the PIN', setPIN)]
+        : []),
+      ...(step === 'codePending'
+        ? [element('label', { for: 'code' }, 'Code'),
+          element('input', { id: 'code', inputmode: 'numeric', autocomplete: 'one-time-code' }),
+          button('Go on', () => submitCode(transaction))]
+        : []),
+      step === 'browser' ? button('Open the browser again', () => signIn()) : undefined,
+      step === 'exchanging' ? button('Try again', () => enroll.retryURLs()) : undefined,
+      button('Cancel', stop, true));
+  },
+
+  awaitingConfirmation: ({ profile }) => show('awaitingConfirmation', 'Is this you?',
+    paragraph('You signed in with this account.', true),
+    person(profile),
+    button('Yes, that is me', confirmProfile),
+    button('Use another account', another, true)),
+
+  active: async ({ reason }) => {
+    if (reason === 'notNative') {
+      show('active:notNative', 'You are looking around', paragraph('This is a preview: sign in with the app on your device.'));
+      return;
+    }
+    // The token itself stays where it is: what is shown is how it is.
+    const [{ claims }, access] = await Promise.all([client.identity.profile(), client.token.access()]);
+    const { outcome, expiresAt, tokenType } = access;
+    show(`active:${reason}`, 'You are signed in',
+      person(claims),
+      element('dl', {},
+        row('Access', element('span', { class: outcome === 'valid' ? 'badge' : 'badge bad' }, OUTCOMES[outcome])),
+        expiresAt ? row('Renews itself by', timeOf(expiresAt)) : '',
+        tokenType ? row('Token', tokenType) : ''),
+      button('Renew now', renew),
+      button('Log out', logOut, true));
+  },
+
+  failed: ({ reason, error, remedy, tokenUsable }) => {
+    const again = remedy === 'registerAgain' || reason === 'registration';
+    const title = reason === 'registration' ? 'That did not work' : 'We could not renew your sign-in';
+    show(`failed:${reason}`, title,
+      paragraph(wordsFor(error)),
+      tokenUsable ? paragraph('You can go on for now.', true) : undefined,
+      again ? button('Sign in again', () => signIn()) : button('Try again', () => look()),
+      again ? button('Start over', async () => draw((await client.registration.retry()).state), true) : undefined);
+  },
+};
+
+/** What asking for a token can come to. */
+const OUTCOMES = {
+  valid: 'works',
+  stale: 'works, not renewed yet',
+  expired: 'waits for a connection',
+  rejected: 'refused for now',
+  reauthenticate: 'has ended',
+  storeLocked: 'is locked away',
+  busy: 'is being renewed',
+};
+
+const timeOf = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+const row = (name, value) => element('div', {}, element('dt', {}, name), element('dd', {}, value));
+
+let drawing = Promise.resolve();
+
+/** Draws a state after those that came before. */
+function draw(state) {
+  drawing = drawing.then(() => STATES[state.state](state)).catch(complain);
+  return drawing;
+}
+
+async function start() {
+  try {
+    const configuration = await (await fetch('configuration.json')).json();
+    client = await enroll.open({ configuration, renewInBackground: true });
+    client.subscribe('registration.changed', ({ state }) => draw(state));
+    client.subscribe('token.renewed', () => say('Renewed.', true));
+    client.subscribe('logout.finished', () => say('You are signed out, in your browser too.', true));
+    client.subscribe('url.handled', ({ error }) => error && complain(error));
+    await look(false);
+    await look();
+  } catch (error) {
+    console.error(String(error));
+    show('stopped', 'We cannot go on yet', paragraph(wordsFor(error)), button('Try again', start));
+  }
+}
+
+document.addEventListener('deviceready', start);
