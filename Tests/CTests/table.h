@@ -58,7 +58,7 @@ typedef struct arguments {
 static int never_called;
 
 /* Whatever calls back was not to. */
-static inline void count_never(void) { never_called++; }
+static inline void count_never(void) { __atomic_add_fetch(&never_called, 1, __ATOMIC_RELAXED); }
 
 static inline const char *acceptable_text(const row *function, const parameter *wanted) {
   static const struct {
