@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 
 #define ENROLL_CURL_FUNCTIONS(each) \
-  each(global_init) each(easy_init) each(easy_cleanup) each(easy_reset) each(easy_setopt) each(easy_getinfo) \
-  each(easy_strerror) each(multi_init) each(multi_cleanup) each(multi_setopt) each(multi_add_handle) \
+  each(global_init) each(easy_init) each(easy_cleanup) each(easy_setopt) each(easy_getinfo) each(easy_strerror) \
+  each(multi_init) each(multi_cleanup) each(multi_setopt) each(multi_add_handle) \
   each(multi_remove_handle) each(multi_perform) each(multi_poll) each(multi_info_read) each(slist_append) \
   each(slist_free_all)
 
@@ -42,7 +42,6 @@ static inline const char *enroll_curl_strerror(const struct enroll_curl *curl, C
 
 static inline CURL *enroll_curl_easy_init(const struct enroll_curl *curl) { return curl->easy_init(); }
 static inline void enroll_curl_easy_cleanup(const struct enroll_curl *curl, CURL *easy) { curl->easy_cleanup(easy); }
-static inline void enroll_curl_easy_reset(const struct enroll_curl *curl, CURL *easy) { curl->easy_reset(easy); }
 
 static inline CURLcode enroll_curl_set_long(const struct enroll_curl *curl, CURL *easy, CURLoption option, long value) {
   return curl->easy_setopt(easy, option, value);
@@ -54,7 +53,7 @@ static inline CURLcode enroll_curl_set_offset(const struct enroll_curl *curl, CU
 static inline CURLcode enroll_curl_set_text(const struct enroll_curl *curl, CURL *easy, CURLoption option, const char *value) {
   return curl->easy_setopt(easy, option, value);
 }
-// The memory is borrowed until the option is set again or the handle is reset.
+// The memory is borrowed until the option is set again or the handle is cleaned up.
 static inline CURLcode enroll_curl_set_memory(const struct enroll_curl *curl, CURL *easy, CURLoption option, const void *value) {
   return curl->easy_setopt(easy, option, value);
 }

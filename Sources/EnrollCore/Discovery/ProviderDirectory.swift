@@ -125,8 +125,8 @@ public final class ProviderDirectory: Sendable {
     do throws(EnrollError) {
       response = try transport.send(request, cancellation: cancellation)
     } catch {
-      // A certificate that is refused stays what it is: final, not an outage (R19).
-      if error.code == .cancelled || error.code == .tls { throw error }
+      // A certificate that is refused stays what it is: final, not an outage (R19). A want of memory is ours.
+      if [.cancelled, .tls, .outOfMemory].contains(error.code) { throw error }
       throw EnrollError(.keysUnavailable, "the issuer's keys could not be fetched: \(error.message)")
     }
     learnTime(of: response)

@@ -35,8 +35,10 @@ enum CurlFailure {
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       return EnrollError(.responseInvalid, "\(place) did not answer as HTTP does (\(summary))")
     case CURLE_OUT_OF_MEMORY where reader.headLength > 0 && !reader.isHeadComplete:
-      // How versions before 8 report a header line over their own limit of 100 KB.
-      return EnrollError(.responseInvalid, "\(place) sent a header line without end (R20)")
+      // How versions before 8.6 report a header line over their own limit of 100 KB; they report a want of memory for
+      // an ordinary line in the same words.
+      return EnrollError(
+        .responseInvalid, "\(place) sent a header line without end, or there was no memory for one (R20)")
     case CURLE_OUT_OF_MEMORY:
       return EnrollError(.outOfMemory, "libcurl had no memory for a request to \(place)")
     case CURLE_SSL_CACERT_BADFILE:

@@ -1,6 +1,7 @@
-// One easy handle with the multi handle that drives it and keeps its connections: what a thread holds during a request.
-// The multi interface is there for its poll, which a cancelled call can leave at once; an easy handle alone would look
-// up once a second.
+// A multi handle, which keeps connections, and an easy handle for each request: what a thread holds during one. The multi
+// interface is there for its poll, too, which a cancelled call can leave at once; an easy handle alone would look up once
+// a second. An easy handle is not used twice: curl_easy_reset allocates, and what it does without memory it does not say;
+// a handle without its defaults reads nothing and trusts nobody.
 
 import CCurl
 import EnrollCore
@@ -11,7 +12,6 @@ final class CurlSession: @unchecked Sendable {
   private let library: CurlLibrary
   private let curl: UnsafePointer<enroll_curl>
   private let multi: UnsafeMutableRawPointer
-  private let easy: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
   private let fork = ForkGuard()
   private var waker: Waker?
@@ -23,22 +23,14 @@ final class CurlSession: @unchecked Sendable {
 
   /// - Throws: `.outOfMemory`.
   convenience init(_ library: CurlLibrary) throws(EnrollError) {
-    let curl = library.functions
-    guard let multi = enroll_curl_multi_init(curl) else { throw Self.noMemory }
-    guard let easy = enroll_curl_easy_init(curl) else {
-      enroll_curl_multi_cleanup(curl, multi)
-      throw Self.noMemory
-    }
-    self.init(library, owning: multi, easy)
+    guard let multi = enroll_curl_multi_init(library.functions) else { throw Self.noMemory }
+    self.init(library, owning: multi)
   }
 
-  private init(
-    _ library: CurlLibrary, owning multi: UnsafeMutableRawPointer, _ easy: UnsafeMutableRawPointer
-  ) {
+  private init(_ library: CurlLibrary, owning multi: UnsafeMutableRawPointer) {
     self.library = library
     curl = library.functions
     self.multi = multi
-    self.easy = easy
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     _ = enroll_curl_multi_set_long(curl, multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
@@ -47,10 +39,7 @@ final class CurlSession: @unchecked Sendable {
   deinit {
     // In a forked child the connections are the parent's: saying goodbye on them would end them for the parent.
     guard !fork.isForkedChild else { return }
-    PipeSignal.blocked {
-      enroll_curl_easy_cleanup(curl, easy)
-      enroll_curl_multi_cleanup(curl, multi)
-    }
+    PipeSignal.blocked { enroll_curl_multi_cleanup(curl, multi) }
     errorText.deallocate()
   }
 
@@ -61,10 +50,11 @@ final class CurlSession: @unchecked Sendable {
     _ request: HTTPRequest, headerLines: [String], target: RequestTarget, options: CurlTransport.Options,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HTTPResponse {
+    guard let easy = enroll_curl_easy_init(curl) else { throw Self.noMemory }
     let reader = ResponseReader(target: target, limit: request.responseLimit)
     var list: UnsafeMutablePointer<curl_slist>?
     defer {
-      enroll_curl_easy_reset(curl, easy)
+      enroll_curl_easy_cleanup(curl, easy)
       enroll_curl_list_free(curl, list)
     }
     for line in headerLines {
@@ -73,9 +63,9 @@ final class CurlSession: @unchecked Sendable {
     errorText[0] = 0
     return try request.body.withUnsafeBufferPointer {
       (body: UnsafeBufferPointer<UInt8>) throws(EnrollError) -> HTTPResponse in
-      try self.configure(request, UnsafeRawBufferPointer(body), list, reader, target, options)
+      try self.configure(easy, request, UnsafeRawBufferPointer(body), list, reader, target, options)
       return try withExtendedLifetime(reader) { () throws(EnrollError) -> HTTPResponse in
-        let code = try self.transfer(cancellation, target)
+        let code = try self.transfer(easy, cancellation, target)
         guard code == CURLE_OK, reader.failure == nil else {
           throw CurlFailure.error(
             code, CurlFailure.words(errorText), CurlFailure.words(enroll_curl_strerror(curl, code)),
@@ -87,8 +77,9 @@ final class CurlSession: @unchecked Sendable {
   }
 
   private func configure(
-    _ request: HTTPRequest, _ body: UnsafeRawBufferPointer, _ list: UnsafeMutablePointer<curl_slist>?,
-    _ reader: ResponseReader, _ target: RequestTarget, _ options: CurlTransport.Options
+    _ easy: UnsafeMutableRawPointer, _ request: HTTPRequest, _ body: UnsafeRawBufferPointer,
+    _ list: UnsafeMutablePointer<curl_slist>?, _ reader: ResponseReader, _ target: RequestTarget,
+    _ options: CurlTransport.Options
   ) throws(EnrollError) {
     var setup = CurlSetup(curl: curl, easy: easy)
     setup.text(CURLOPT_URL, request.url)
@@ -122,9 +113,9 @@ final class CurlSession: @unchecked Sendable {
   }
 
   /// Drives the transfer to its end, or leaves it when `cancellation` says so.
-  private func transfer(_ cancellation: (any Cancellation)?, _ target: RequestTarget) throws(EnrollError)
-    -> CURLcode
-  {
+  private func transfer(
+    _ easy: UnsafeMutableRawPointer, _ cancellation: (any Cancellation)?, _ target: RequestTarget
+  ) throws(EnrollError) -> CURLcode {
     var wakeDescriptor: Int32 = -1
     var ticket: Int?
     if let cancellation {

@@ -55,7 +55,7 @@ struct CurlSetup {
     note(enroll_curl_set_text(curl, easy, CURLOPT_CAPATH, nil))
   }
 
-  /// `body` is borrowed until the handle is reset.
+  /// `body` is borrowed until the handle is cleaned up.
   mutating func method(_ method: HTTPRequest.Method, _ body: UnsafeRawBufferPointer) {
     if method == .post || !body.isEmpty {
       long(CURLOPT_POST, 1)
