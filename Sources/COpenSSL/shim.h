@@ -32,7 +32,7 @@
   each(EVP_PKEY_CTX_set_group_name) each(EVP_PKEY_CTX_set_rsa_keygen_bits) each(EVP_PKEY_CTX_set_rsa_padding) \
   each(EVP_PKEY_CTX_set_rsa_pss_saltlen) each(EVP_PKEY_free) each(EVP_PKEY_fromdata) each(EVP_PKEY_fromdata_init) \
   each(EVP_PKEY_generate) each(EVP_PKEY_get_bits) each(EVP_PKEY_get_bn_param) each(EVP_PKEY_get_raw_public_key) \
-  each(EVP_PKEY_is_a) each(EVP_PKEY_keygen_init) each(EVP_PKEY_new_raw_public_key_ex) each(EVP_PKEY_public_check) \
+  each(EVP_PKEY_get0_type_name) each(EVP_PKEY_keygen_init) each(EVP_PKEY_new_raw_public_key_ex) each(EVP_PKEY_public_check) \
   each(EVP_PKCS82PKEY) each(EVP_PKEY2PKCS8) each(PKCS8_PRIV_KEY_INFO_free) each(d2i_PKCS8_PRIV_KEY_INFO) \
   each(i2d_PKCS8_PRIV_KEY_INFO) \
   each(RAND_bytes) each(RAND_priv_bytes)
@@ -42,6 +42,12 @@ struct enroll_openssl {
   ENROLL_OPENSSL_FUNCTIONS(ENROLL_OPENSSL_FIELD)
 #undef ENROLL_OPENSSL_FIELD
 };
+
+// EVP_PKEY_is_a says no where it has no memory to look the name up.
+static inline int enroll_openssl_is_a(const struct enroll_openssl *_Nonnull functions, const EVP_PKEY *key, const char *type) {
+  const char *name = functions->EVP_PKEY_get0_type_name(key);
+  return name && strcmp(name, type) == 0;
+}
 
 // Opens the library by name; NULL where that fails. It is never closed again.
 static inline void *enroll_openssl_open(const char *name) {

@@ -112,7 +112,8 @@ public final class PrivateKey: Sendable {
     let status = signature.withUnsafeMutableBufferPointer {
       libcrypto.pointee.EVP_DigestSign(context.pointer, $0.baseAddress, &count, message, message.count)
     }
-    try require(status, "signature")
+    // Without memory for its DER form, OpenSSL makes a length of -1 and calls that success.
+    guard status == 1, (1...signature.count).contains(count) else { throw .library("signature") }
     // DER signatures come in several lengths: `count` was an upper bound.
     signature.removeLast(signature.count - count)
     guard case .ec(let curve) = kind else { return signature }
@@ -121,17 +122,20 @@ public final class PrivateKey: Sendable {
 
   private static func publicKey(of handle: KeyHandle) throws(CryptoError) -> PublicKey {
     let libcrypto = try OpenSSL.functions()
-    if libcrypto.pointee.EVP_PKEY_is_a(handle.pointer, "RSA") == 1 {
+    if enroll_openssl_is_a(libcrypto, handle.pointer, "RSA") == 1 {
       return try .rsa(modulus: number("n", of: handle), exponent: number("e", of: handle))
     }
-    if libcrypto.pointee.EVP_PKEY_is_a(handle.pointer, "ED25519") == 1 {
+    if enroll_openssl_is_a(libcrypto, handle.pointer, "ED25519") == 1 {
       var bytes = [UInt8](repeating: 0, count: 32)
       var count = bytes.count
       try require(libcrypto.pointee.EVP_PKEY_get_raw_public_key(handle.pointer, &bytes, &count), "public key")
       return try .ed25519(bytes)
     }
-    for curve in Curve.allCases where libcrypto.pointee.EVP_PKEY_get_bits(handle.pointer) == curve.bitCount {
-      guard libcrypto.pointee.EVP_PKEY_is_a(handle.pointer, "EC") == 1 else { break }
+    let bits = libcrypto.pointee.EVP_PKEY_get_bits(handle.pointer)
+    // What OpenSSL had no memory to note when it made the key.
+    guard bits > 0 else { throw .library("public key") }
+    for curve in Curve.allCases where bits == curve.bitCount {
+      guard enroll_openssl_is_a(libcrypto, handle.pointer, "EC") == 1 else { break }
       let count = curve.coordinateCount
       // The public key is made anew on the NIST curve of that size: a point of another curve is not on it.
       return try .ec(
