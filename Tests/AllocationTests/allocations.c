@@ -1,13 +1,19 @@
 /*
  * allocations.c - what happens when jansson, OpenSSL or libcurl gets no memory, once or from some moment on.
  *
- *     allocations LIBRARY once|forever|cold ISSUER CONFIGURATION FOLDER FIRST STEP [LAST]
+ *     allocations LIBRARY once|forever STRETCH ISSUER CONFIGURATION FOLDER FIRST STEP [LAST]
+ *     allocations LIBRARY cold walk ISSUER CONFIGURATION FOLDER FIRST STEP [LAST]
  *
- * For n = FIRST, FIRST + STEP, … a child process of its own walks through a session, and the n-th allocation of the library
- * fails; with forever, every one after it, too; with cold, before anything was walked. Whatever fails is tried once more with memory at hand, and has to work then; a redirect may have been spent, so
- * that the user signs in again. Afterwards the same process walks the whole way undisturbed, and as much memory is
- * outstanding as if nothing had happened. Ends with the first n that the walk does not reach, or after LAST. One line for each
- * n at which something is wrong, then one of JSON: how many points there were, and what the failed calls said.
+ * For n = FIRST, FIRST + STEP, … the n-th allocation of the library in a stretch of a session fails; with forever, every
+ * one after it, too. Whatever fails is tried once more with memory at hand, and has to work then; a redirect may have
+ * been spent, so that the user signs in again. A stretch leaves the session as it found it, and so the same process goes
+ * on with the next n: each is a look at what the one before left behind. As much memory is outstanding after each as
+ * before the first. With cold, each n has a new process, in which nothing was walked before. OpenSSL never asks again
+ * for an algorithm that it had no memory for at its first use: such a process is lost, and the next one has to work.
+ *
+ * A process that crashes is reported, and another one goes on after it. Ends with the first n that the stretch does not
+ * reach, or after LAST. One line for each n at which something is wrong, then one of JSON: how many points there were,
+ * and what the failed calls said.
  */
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -98,17 +104,27 @@ static void *curl_own_calloc(size_t count, size_t size) {
 
 /* What a child tells its parent. */
 
-#define STATUSES 64
+#define STATUSES 100
 static struct report {
-  int is_reached;
-  char problem[512];
+  long at; /* the n under way; 0: none yet, or all are over */
+  long points, bad;
+  int is_told; /* that something is wrong at this n */
+  int is_lost; /* an algorithm, for the rest of this process */
+  long lost;
   int failures[STATUSES]; /* by -status */
   char example[STATUSES][600];
   int sign_ins_again;
 } *report;
 
+static const char *label;
+
+/* The first for each n: what follows is mostly its consequence. */
 static void problem(const char *what, const char *more) {
-  if (report->problem[0] == 0) snprintf(report->problem, sizeof report->problem, "%s: %s", what, more);
+  if (report->is_told) return;
+  report->is_told = 1;
+  report->bad++;
+  printf("%s %ld: %s: %s\n", label, report->at, what, more);
+  fflush(stdout);
 }
 
 /* The user. */
@@ -143,6 +159,27 @@ static char *play_user(const char *issuer, const char *url) {
   for (; *from != '"' && *from != 0; from++)
     if (*from != '\\') *to++ = *from;
   return redirect;
+}
+
+/* The store. */
+
+static void each_file(const char *folder, void (*each)(const char *path, const char *name)) {
+  DIR *open = opendir(folder);
+  if (open == NULL) return;
+  for (struct dirent *entry; (entry = readdir(open)) != NULL;) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    if (entry->d_type == DT_REG) each(path, entry->d_name);
+  }
+  closedir(open);
+}
+static void look(const char *path, const char *name) {
+  (void)path;
+  if (strstr(name, ".corrupt-") != NULL) problem("store", "an intact file was set aside");
+}
+static void erase(const char *path, const char *name) {
+  (void)name;
+  unlink(path);
 }
 
 /* The walk. */
@@ -209,12 +246,22 @@ static int is_lie(enroll_status status) {
   }
 }
 
+/* It is told as internal: what OpenSSL says then is of everything but memory. */
+static int has_lost_algorithm(enroll_status status) {
+  report->is_lost = is_cold && target == OPENSSL && status == ENROLL_E_INTERNAL;
+  return report->is_lost;
+}
+
 static enroll_status attempt(const char *name, enroll_status (*step)(void)) {
+  if (report->is_lost) return ENROLL_E_INTERNAL;
   enroll_error_init(&walk.error, sizeof walk.error);
   int before = atomic_load(&hits);
   enroll_status status = step();
   if (status == ENROLL_OK) return status;
-  if (atomic_load(&hits) == 0 || (before != 0 && !is_forever)) problem(name, "failed although it got all its memory");
+  if (atomic_load(&hits) == 0 || (before != 0 && !is_forever)) {
+    if (has_lost_algorithm(status)) return status;
+    problem(name, "failed although it got all its memory");
+  }
   if (-status < STATUSES && -status >= 0) {
     report->failures[-status]++;
     snprintf(report->example[-status], sizeof report->example[0], "%s: %s", name, walk.error.message);
@@ -223,7 +270,7 @@ static enroll_status attempt(const char *name, enroll_status (*step)(void)) {
   if (is_lie(status)) problem(name, walk.error.message);
   atomic_store(&failing, 0);
   status = step();
-  if (status != ENROLL_OK && step != resume) problem(name, walk.error.message);
+  if (status != ENROLL_OK && step != resume && !has_lost_algorithm(status)) problem(name, walk.error.message);
   return status;
 }
 
@@ -241,54 +288,63 @@ static void text(const char *name, enroll_status (*step)(void)) {
   enroll_buf_free(&walk.text);
 }
 
-static void *walk_in_thread(void *unused) {
-  walk.text = (enroll_buf)ENROLL_BUF_INIT;
-  if (attempt("open", open_client) != ENROLL_OK) return unused;
+static int enter(void) {
+  if (attempt("open", open_client) != ENROLL_OK) return 0;
   if (!sign_in()) {
     report->sign_ins_again++;
-    if (!sign_in()) problem("sign-in", walk.error.message);
+    if (!sign_in() && !report->is_lost) problem("sign-in", walk.error.message);
   }
   attempt("confirm", confirm);
   text("token", token);
-  text("renewal", renew);
-  text("profile", profile);
   enroll_client_free(walk.client);
-  /* What is on disk is what counts. */
-  if (attempt("open", open_client) != ENROLL_OK) return unused;
+  return 1;
+}
+
+/* What is on disk is what counts. */
+static int be_there(void) {
+  if (attempt("open", open_client) != ENROLL_OK) return 0;
   text("token", token);
   text("renewal", renew);
+  text("profile", profile);
   text("userinfo", userinfo);
   text("diagnosis", diagnose);
+  enroll_client_free(walk.client);
+  return 1;
+}
+
+static int leave(void) {
+  if (attempt("open", open_client) != ENROLL_OK) return 0;
   text("logout", log_out);
   enroll_client_free(walk.client);
+  return 1;
+}
+
+/* Each leaves the session as it found it. A sign-in begins without a store: unfinished ones would pile up there. */
+static void sign_in_and_out(void) {
+  each_file(walk.store, erase);
+  (void)(enter() && leave());
+}
+static void session(void) { be_there(); }
+static void whole_walk(void) { (void)(enter() && be_there() && leave()); }
+
+static const struct stretch {
+  const char *name;
+  void (*go)(void);
+  int is_within; /* somebody has signed in before */
+} stretches[] = {{"sign-in", sign_in_and_out, 0}, {"session", session, 1}, {"walk", whole_walk, 0}};
+
+static void *run_in_thread(void *way) {
+  walk.text = (enroll_buf)ENROLL_BUF_INIT;
+  (*(void (**)(void))way)();
   free(walk.redirect);
   walk.redirect = NULL;
-  return unused;
+  return NULL;
 }
 
 /* In a thread of its own: OpenSSL keeps the texts of errors until their thread ends. */
-static void walk_through(void) {
+static void run(void (*way)(void)) {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, walk_in_thread, NULL) != 0 || pthread_join(thread, NULL) != 0) abort();
-}
-
-static void each_file(const char *folder, void (*each)(const char *path, const char *name)) {
-  DIR *open = opendir(folder);
-  if (open == NULL) return;
-  for (struct dirent *entry; (entry = readdir(open)) != NULL;) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    if (entry->d_type == DT_REG) each(path, entry->d_name);
-  }
-  closedir(open);
-}
-static void look(const char *path, const char *name) {
-  (void)path;
-  if (strstr(name, ".corrupt-") != NULL) problem("store", "an intact file was set aside");
-}
-static void erase(const char *path, const char *name) {
-  (void)name;
-  unlink(path);
+  if (pthread_create(&thread, NULL, run_in_thread, &way) != 0 || pthread_join(thread, NULL) != 0) abort();
 }
 
 /* OpenSSL keeps something for each thread until it ends. */
@@ -307,95 +363,125 @@ static long all_outstanding(void) {
          atomic_load(&outstanding[CURL_LIBRARY]);
 }
 
-static void child(long n, const char *folder) {
-  char store[4096];
-  snprintf(store, sizeof store, "%s/%s-%ld", folder, library_names[target], n);
-  mkdir(store, 0700);
-  walk.store = store;
+static void enter_undisturbed(void) { enter(); }
+static void leave_undisturbed(void) { leave(); }
+
+/* - Returns: whether the stretch got as far as the n-th allocation. */
+static int disturb(const struct stretch *stretch, long n, long *before) {
+  report->at = n;
+  report->is_told = report->is_lost = 0;
   alarm(300);
+  atomic_store(&counted, 0);
+  atomic_store(&hits, 0);
+  atomic_store(&failing, n);
+  run(stretch->go);
+  atomic_store(&failing, 0);
+  if (atomic_load(&hits) == 0) return 0;
+  report->points++;
+  long after = all_outstanding();
+  if (!is_cold && after > *before) {
+    char text[80];
+    snprintf(text, sizeof text, "%ld allocations before, %ld after", *before, after);
+    problem("memory", text);
+    *before = after;
+  }
+  each_file(walk.store, look);
+  return 1;
+}
+
+/* - Returns: whether there is a next n. */
+static int child(const struct stretch *stretch, long first, long step, long last) {
   if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, curl_own_malloc, curl_own_free, curl_own_realloc, curl_own_strdup,
                            curl_own_calloc) != CURLE_OK)
     abort();
-  /* Twice, so that what is made once is there. Cold, only OpenSSL is: it does not recover when its own start fails. */
+  long before = 0, n = first;
+  int is_more = 1;
+  report->at = report->is_told = 0;
+  alarm(300);
   if (is_cold) {
+    /* OpenSSL does not recover when its own start fails. */
     unsigned char byte;
     OPENSSL_init_crypto(0, NULL);
     RAND_bytes(&byte, 1);
+    is_more = disturb(stretch, n, &before);
+    report->lost += report->is_lost;
+    if (!report->is_lost) run(whole_walk); /* nothing fails any more, nor has anything lasted */
   } else {
-    walk_through();
-    walk_through();
+    if (stretch->is_within) run(enter_undisturbed);
+    /* Twice, so that what is made once is there. */
+    for (int times = 0; times < 2; times++) run(stretch->go);
+    for (before = all_outstanding(); n <= last && is_more; n += step) is_more = disturb(stretch, n, &before);
+    if (stretch->is_within) run(leave_undisturbed);
   }
-  long before = all_outstanding();
-  atomic_store(&counted, 0);
-  atomic_store(&failing, n);
-  walk_through();
-  atomic_store(&failing, 0);
-  report->is_reached = atomic_load(&hits) > 0;
-  int again = report->sign_ins_again;
-  walk_through();
-  if (report->sign_ins_again != again) problem("afterwards", "the undisturbed walk was disturbed");
-  long after = all_outstanding();
-  if (!is_cold && after > before) {
-    char text[80];
-    snprintf(text, sizeof text, "%ld allocations before, %ld after", before, after);
-    problem("memory", text);
+  return is_more;
+}
+
+/* Where the one before has lost an algorithm. - Returns: 1. */
+static int next_process_works(void) {
+  report->is_lost = 0;
+  fflush(stdout);
+  pid_t process = fork();
+  if (process == 0) {
+    alarm(300);
+    run(whole_walk);
+    exit(report->is_told);
   }
-  each_file(store, look);
-  each_file(store, erase);
-  rmdir(store);
+  int status = 0;
+  waitpid(process, &status, 0);
+  if (status != 0) problem("the next process", "it could not go on");
+  return 1;
 }
 
 int main(int count, char **arguments) {
-  if (count < 8) return 2;
+  if (count < 9) return 2;
   for (target = 0; target < LIBRARIES && strcmp(library_names[target], arguments[1]) != 0;) target++;
+  const struct stretch *stretch = stretches, *end = stretches + sizeof stretches / sizeof *stretches;
+  while (stretch != end && strcmp(stretch->name, arguments[3]) != 0) stretch++;
+  if (target == LIBRARIES || stretch == end) return 2;
   is_forever = strcmp(arguments[2], "forever") == 0;
   is_cold = strcmp(arguments[2], "cold") == 0;
-  walk.issuer = arguments[3];
-  walk.configuration = arguments[4];
-  const char *folder = arguments[5];
-  long first = atol(arguments[6]), step = atol(arguments[7]), last = count > 8 ? atol(arguments[8]) : 1000000;
+  walk.issuer = arguments[4];
+  walk.configuration = arguments[5];
+  char store[4096], name[80];
+  walk.store = store;
+  snprintf(name, sizeof name, "%s %s %s", arguments[1], arguments[2], arguments[3]);
+  label = name;
+  long first = atol(arguments[7]), step = atol(arguments[8]), last = count > 9 ? atol(arguments[9]) : 1000000;
   json_set_alloc_funcs(jansson_malloc, jansson_free);
   if (!CRYPTO_set_mem_functions(openssl_malloc, openssl_realloc, openssl_free)) abort();
   report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  struct report total;
-  memset(&total, 0, sizeof total);
-  long points = 0, bad = 0;
-  for (long n = first; n <= last; n += step) {
-    memset(report, 0, sizeof *report);
+  for (int is_more = 1; first <= last && is_more;) {
+    snprintf(store, sizeof store, "%s/%ld", arguments[6], first);
+    mkdir(store, 0700);
     fflush(stdout);
     pid_t process = fork();
-    if (process == 0) {
-      child(n, folder);
-      exit(0);
-    }
+    if (process == 0) exit(child(stretch, first, step, last) ? 0 : 1);
     int status = 0;
     waitpid(process, &status, 0);
-    if (status != 0) {
+    is_more = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (report->is_lost && is_more) is_more = next_process_works();
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
       char text[64];
       snprintf(text, sizeof text, "%s %d", WIFSIGNALED(status) ? "signal" : "exit",
                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+      report->is_told = 0;
       problem("the process ended badly", text);
+      /* At an end of its own it had tried all; before the first, nothing had failed. */
+      is_more = WIFSIGNALED(status) && report->at != 0;
     }
-    if (!report->is_reached && status == 0 && report->problem[0] == 0) break;
-    points++;
-    if (report->problem[0] != 0) {
-      bad++;
-      printf("%s %s %ld: %s\n", arguments[1], arguments[2], n, report->problem);
-    }
-    total.sign_ins_again += report->sign_ins_again;
-    for (int number = 0; number < STATUSES; number++) {
-      total.failures[number] += report->failures[number];
-      if (report->failures[number]) strcpy(total.example[number], report->example[number]);
-    }
+    first = (report->at != 0 ? report->at : first) + step;
+    each_file(store, erase);
+    rmdir(store);
   }
-  printf("{\"points\": %ld, \"bad\": %ld, \"signInsAgain\": %d, \"failures\": {", points, bad, total.sign_ins_again);
+  printf("{\"points\": %ld, \"bad\": %ld, \"signInsAgain\": %d, \"lost\": %ld, \"failures\": {", report->points,
+         report->bad, report->sign_ins_again, report->lost);
   const char *comma = "";
   for (int number = 0; number < STATUSES; number++)
-    if (total.failures[number]) {
-      printf("%s\"%s\": %d", comma, enroll_status_name(-number), total.failures[number]);
-      fprintf(stderr, "%s: %s\n", enroll_status_name(-number), total.example[number]);
+    if (report->failures[number]) {
+      printf("%s\"%s\": %d", comma, enroll_status_name(-number), report->failures[number]);
+      fprintf(stderr, "%s: %s\n", enroll_status_name(-number), report->example[number]);
       comma = ", ";
     }
   printf("}}\n");
-  return bad != 0;
+  return report->bad != 0;
 }
