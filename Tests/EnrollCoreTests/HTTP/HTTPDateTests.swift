@@ -15,6 +15,16 @@ struct HTTPDateTests {
     #expect(HTTPDate.parse(text) == UnixTime(seconds: seconds))
   }
 
+  @Test("every month is known")
+  func months() {
+    let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let days = [0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335]
+    for (name, day) in zip(names, days) {
+      let expected = UnixTime(seconds: 1_704_067_200 + Int64(day) * 86_400)
+      #expect(HTTPDate.parse("Mon, 01 \(name) 2024 00:00:00 GMT") == expected, "\(name)")
+    }
+  }
+
   @Test(
     "anything else is not a date",
     arguments: [

@@ -3,6 +3,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Foundation
 import Testing
 
 struct StoreDocumentTests {
@@ -33,6 +34,24 @@ struct StoreDocumentTests {
     #expect(try AccountDocument(decoding: Sample.document.encoded()) == Sample.document)
     let blank = AccountDocument(account: .default, lineage: "", record: AccountRecord())
     #expect(try AccountDocument(decoding: blank.encoded()) == blank)
+  }
+
+  @Test("the documents that the fuzzer begins with are read, and say something about every field")
+  func fuzzerBegins() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Fuzz/seeds/documents")
+    func seed(_ name: String) throws -> Secret {
+      Secret(Array(try Data(contentsOf: folder.appending(path: name))))
+    }
+    let account = try AccountDocument(decoding: seed("account"))
+    expectFilled(account.record)
+    expectFilled(try #require(account.record.confirmed))
+    for transaction in account.record.transactions { expectFilled(transaction) }
+    #expect(try account.record(unsealed: seed("record"), version: 1) == account.record)
+    _ = try AccountDocument(decoding: seed("plain"))
+    _ = try AccountDocument(decoding: seed("pin"))
+    #expect(try OutboxDocument.decode(seed("outbox")).count == 3)
+    _ = try InstallationDocument.decode(seed("installation"))
   }
 
   @Test("every field of the outbox survives the store")

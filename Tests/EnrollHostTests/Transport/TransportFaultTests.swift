@@ -91,6 +91,16 @@ import Testing
     #expect(response.body.count == 1_000)
   }
 
+  @Test("a body of one byte more is refused, announced or not (R20)", arguments: [true, false])
+  func oneByteMore(_ isAnnounced: Bool) throws {
+    let body = String(repeating: "x", count: 1_001)
+    let error = try failure(limit: 1_000) {
+      $0.readRequest()
+      if isAnnounced { $0.answer(body) } else { $0.send("HTTP/1.1 200 OK\r\n\r\n" + body) }
+    }
+    #expect(error.code == .responseInvalid)
+  }
+
   @Test("a limit of zero takes only an empty body")
   func limitOfZero() throws {
     #expect(

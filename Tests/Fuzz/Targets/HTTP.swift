@@ -8,6 +8,8 @@ import Glibc
 extension Target {
   static let http = [
     Target("headers") { input in
+      let seconds = input.prefix(5).reduce(0) { $0 << 8 | Int64($1) } % 253_402_300_800  // to the year 9999
+      require(HTTPDate.parse(date(seconds))?.seconds == seconds, "every date is read (R25)")
       let lines = input.split(separator: 0x0A, maxSplits: 15).compactMap { text(Array($0)) }
       var headers: [HTTPHeader] = []
       for line in lines {
@@ -63,6 +65,16 @@ extension Target {
 
   private static func failed(_ reader: ResponseReader) {
     require(reader.failure != nil, "what ends a transfer has a reason")
+  }
+
+  /// As servers write it (RFC 9110 §5.6.7), by the C library's calendar.
+  private static func date(_ seconds: Int64) -> String {
+    var seconds = time_t(seconds)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    var text = [CChar](repeating: 0, count: 64)
+    strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+    return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
   }
 
   /// By the C library's own calendar; it knows no leap second, and our reader no month's length.

@@ -13,7 +13,8 @@ extension Target {
       }
       require(JSONGrammar.verdict(on: input) == .accepted, "what jansson takes is JSON")
       require(!input.contains(0), "no NUL")
-      require(depth(value) <= JSON.depthLimit, "no deeper than the limit")
+      // The number itself, so that the reader's own is held against something.
+      require(depth(value) <= 64, "no deeper than 64 levels (R37)")
       require(hasUniqueKeys(value), "no key twice")
       let written = value.serialized()
       guard let again = try? JSON.parse(written) else { return require(false, "what is written can be read") }
