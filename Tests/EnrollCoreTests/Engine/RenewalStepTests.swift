@@ -95,6 +95,28 @@ struct RenewalStepTests {
     #expect(try late.record.renewalIntent == nil)
   }
 
+  @Test("an answer that cannot be read changes nothing, and the same token is sent again (R30, R37)")
+  func unreadableAnswer() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.rotates = false }
+    let engine = try bench.signedIn()
+    due(bench)
+    let body = #"{"access_token":"a","token_type":"Bearer","refresh_token":"b","scope":"\u0000"}"#
+    bench.provider.next(.token, .status(200, body: body), .status(200, body: body))
+    guard case .stale(let token, let error) = try engine.access() else {
+      throw Unexpected(what: "another outcome")
+    }
+    #expect(token.value == Secret("access-2"))
+    #expect(error.code == .responseInvalid)
+    let record = try bench.record
+    #expect(record.confirmed?.refreshToken == Secret("refresh-2"))
+    #expect(record.sessionEnded == nil && record.renewalIntent != nil)
+
+    #expect(try bench.engine().token() == "access-3")
+    let sent = bench.provider.requests(.token).dropFirst().map { String(decoding: $0.body, as: UTF8.self) }
+    #expect(Set(sent).count == 1 && sent.count == 3)
+  }
+
   @Test("invalid_grant for the current token ends the session, and the record is kept (R34)")
   func ended() throws {
     let bench = try Bench()

@@ -32,6 +32,9 @@ struct RefreshAnswerTests {
     // A captive portal answers in the server's place.
     (200, "<html>sign in to the network</html>", .unavailable), (204, "", .unavailable),
     (200, "", .unavailable),
+    // What R37 refuses is no answer, whatever else is in it.
+    (200, #"{"access_token":"a","token_type":"Bearer","refresh_token":"r2","scope":"\u0000"}"#, .unavailable),
+    (200, #"{"access_token":"a","refresh_token":"r2","refresh_token":"r3"}"#, .unavailable),
     (200, "[]", .unavailable), (200, "{}", .unavailable), (200, #"{"error":"invalid_grant"}"#, .unavailable),
   ]
 
