@@ -9,19 +9,12 @@ import Synchronization
 
 /// All faults in one change.
 struct DiskFaults {
-  private let change: StoreChange
-  private let beginning: StoreSite
-  private let path: String
-  private let states: [[String]]
-  private let operations: Int
+  private let rehearsal: Rehearsal
+  private var change: StoreChange { rehearsal.change }
 
   /// - Parameter path: of a folder for everything that is needed.
   init(of change: StoreChange, in path: String) throws(EnrollError) {
-    self.change = change
-    self.path = path
-    beginning = try change.begin(in: path + "/beginning")
-    states = try change.states(from: beginning, in: path + "/states")
-    operations = try change.operations(from: beginning, in: path + "/count")
+    rehearsal = try Rehearsal(of: change, in: path)
   }
 
   /// How an operation fails.
@@ -54,7 +47,7 @@ struct DiskFaults {
     var count = 0
     var problems = 0
     let ways = Fault.all.flatMap { [($0, false), ($0, true)] }
-    for index in stride(from: 0, to: operations * ways.count, by: every) {
+    for index in stride(from: 0, to: rehearsal.operations * ways.count, by: every) {
       // Neighbours fail in different ways, so that few of them are of all kinds.
       let (fault, isLasting) = ways[index % ways.count]
       let at = index / ways.count + 1
@@ -73,7 +66,7 @@ struct DiskFaults {
 
   /// - Returns: what was wrong.
   private func meet(_ fault: Fault, at: Int, _ isLasting: Bool) -> [String] {
-    let site = beginning.copied(to: path + "/fault")
+    let site = rehearsal.stage()
     let count = Counter()
     let isOver = Atomic<Bool>(false)
     let system = FaultyFileSystem(
@@ -100,19 +93,9 @@ struct DiskFaults {
     if let failure, !isFull, failure.code != (isLasting ? fault.code : fault.codeOnce) {
       told.append("\(failure)")
     }
-    let allowed = Array(states[acknowledged...].prefix(failure == nil ? 1 : 2))
-    do throws(EnrollError) {
-      let found = try site.state()
-      if !allowed.contains(found) { told.append("found \(found), not one of \(allowed)") }
-      let next: FileTokenStore
-      if let store, !change.isDiskFull { next = store } else { next = try site.open() }
-      try site.goOn(with: next)
-      try change.again(try site.open(), site)
-      let leftovers = try site.leftBehind()
-      if !leftovers.isEmpty { told.append("left behind: \(leftovers)") }
-    } catch {
-      told.append("afterwards: \(error)")
-    }
+    told += rehearsal.problems(
+      at: site, allowed: rehearsal.states(acknowledged: acknowledged, isInterrupted: failure != nil),
+      goingOnWith: change.isDiskFull ? nil : store)
     return told
   }
 

@@ -8,19 +8,12 @@ import EnrollTesting
 
 /// All points of one change.
 struct KillPoints {
-  private let change: StoreChange
-  private let beginning: StoreSite
-  private let path: String
-  private let states: [[String]]
-  private let operations: Int
+  private let rehearsal: Rehearsal
+  private var change: StoreChange { rehearsal.change }
 
   /// - Parameter path: of a folder for everything that is needed.
   init(of change: StoreChange, in path: String) throws(EnrollError) {
-    self.change = change
-    self.path = path
-    beginning = try change.begin(in: path + "/beginning")
-    states = try change.states(from: beginning, in: path + "/states")
-    operations = try change.operations(from: beginning, in: path + "/count")
+    rehearsal = try Rehearsal(of: change, in: path)
   }
 
   private enum Moment: String, CaseIterable { case before, after }
@@ -30,22 +23,24 @@ struct KillPoints {
   func run(every: Int) {
     var killed = 0
     var problems = 0
-    for at in stride(from: 1, through: operations, by: every) {
+    for at in stride(from: 1, through: rehearsal.operations, by: every) {
       for moment in Moment.allCases {
-        let site = beginning.copied(to: path + "/point")
+        let site = rehearsal.stage()
         let victim = inChild { say in die(at, moment, site, say) }
         // What failed by itself is over before anything could be killed after it.
         if victim.signal == SIGKILL { killed += 1 }
         let acknowledged = victim.said.utf8.count { $0 == UInt8(ascii: ".") }
-        let allowed = Array(states[acknowledged...].prefix(victim.signal == SIGKILL ? 2 : 1))
-        let witness = inChild { say in look(at: site, allowed, say) }
+        let allowed = rehearsal.states(acknowledged: acknowledged, isInterrupted: victim.signal == SIGKILL)
+        let witness = inChild { say in
+          for problem in rehearsal.problems(at: site, allowed: allowed) { say(problem) }
+        }
         var told = [victim.said.filter { $0 != "." }, witness.said].filter { !$0.isEmpty }
         if witness.signal != 0 { told.append("signal \(witness.signal)") }
         problems += told.isEmpty ? 0 : 1
         for text in told { say("\(change.name), \(moment) operation \(at): \(text)") }
       }
     }
-    say("killed \(killed) of \(operations) operations, \(problems) problems")
+    say("killed \(killed) of \(rehearsal.operations) operations, \(problems) problems")
   }
 
   /// The change, which is killed at its `at`-th operation; a dot for each step that was acknowledged.
@@ -62,20 +57,6 @@ struct KillPoints {
       try change.make(try site.open(system), site) { say(".") }
     } catch {
       say("failed: \(error)")
-    }
-  }
-
-  /// What a process finds that starts afterwards, and whether it can go on.
-  private func look(at site: StoreSite, _ allowed: [[String]], _ say: (String) -> Void) {
-    do throws(EnrollError) {
-      let found = try site.state()
-      if !allowed.contains(found) { say("found \(found), not one of \(allowed)") }
-      try site.goOn(with: try site.open())
-      try change.again(try site.open(), site)
-      let leftovers = try site.leftBehind()
-      if !leftovers.isEmpty { say("left behind: \(leftovers)") }
-    } catch {
-      say("\(error)")
     }
   }
 }
