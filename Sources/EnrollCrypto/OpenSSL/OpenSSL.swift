@@ -8,7 +8,7 @@ enum OpenSSL {
   /// Of OpenSSL 3, whose functions keep their meaning until its major version changes.
   static let fileName = "libcrypto.so.3"
 
-  // Unsafe: written once, before it is handed out, and never freed.
+  // Unsafe: written once, with every function, before it is handed out, and never freed.
   private nonisolated(unsafe) static let library = open(fileName)
 
   /// - Throws: `.missing`.

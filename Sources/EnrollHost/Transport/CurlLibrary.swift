@@ -5,7 +5,7 @@ import CCurl
 import CPosix
 import EnrollCore
 
-/// The functions of libcurl, found and initialised. Their table goes with its last user; libcurl itself stays.
+/// The functions of libcurl, all found, and libcurl initialised. Their table goes with its last user; libcurl itself stays.
 final class CurlLibrary: @unchecked Sendable {
   // Unchecked: written once, before it is handed out.
   let functions: UnsafePointer<enroll_curl>
