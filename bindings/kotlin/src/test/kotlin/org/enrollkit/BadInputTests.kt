@@ -1,6 +1,8 @@
 package org.enrollkit
 
+import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
@@ -56,6 +58,9 @@ class BadInputTests : Case() {
   fun texts(backend: Backend) = runs {
     val enroll = backend.enroll()
     val client = enroll.open(Sandbox.shared.configuration(), store())
+    val other = enroll.open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
+    val transaction = other.registration.begin()
+    val waiting = async(start = CoroutineStart.UNDISPATCHED) { other.registration.await(transaction.id, 1.minutes) }
     for (lone in listOf("\uD800", "x\uDC00", "\uD83E", "\uDD8A\uD83E")) {
       refused(Status.INVALID_ARGUMENT) { client.registration.resume(lone) }
       refused(Status.INVALID_ARGUMENT) { enroll.open(Sandbox.shared.configuration(), store(), ClientOptions(account = lone)) }
@@ -66,8 +71,10 @@ class BadInputTests : Case() {
     refused(Status.INVALID_ARGUMENT) { client.registration.resume("a".repeat(2_000_000)) }
     val deep = "{\"authorizeParameters\":" + "[".repeat(100) + "]".repeat(100) + "}"
     refused(Status.JSON) { enroll.open(deep, Store.Memory) }
-    // After all of that everybody goes on.
+    // After all of that everybody goes on, and whoever waited meanwhile.
     assertNotNull(client.registration.begin())
+    Sandbox.follow(Sandbox.shared.play(transaction.url))
+    assertTrue(waiting.await() is RegistrationState.AwaitingConfirmation)
   }
 
   @ParameterizedTest(name = "stores and transactions that are not there are refused: {0}")

@@ -6,8 +6,10 @@ import java.util.concurrent.atomic.AtomicInteger
 import javax.net.ssl.SSLHandshakeException
 import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.TimeoutCancellationException
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.withContext
@@ -88,19 +90,20 @@ class HostTests : Case() {
   @DisplayName("a transport that is not waited for any more is cancelled")
   fun transportCancelled() = runs {
     val began = CompletableDeferred<Unit>()
-    val ended = CompletableDeferred<Unit>()
+    val ended = CompletableDeferred<CancellationException>()
     val client = open({
       began.complete(Unit)
       try {
         awaitCancellation()
-      } finally {
-        ended.complete(Unit)
+      } catch (fault: CancellationException) {
+        ended.complete(fault)
+        throw fault
       }
     })
     val call = async(start = CoroutineStart.UNDISPATCHED) { client.registration.begin(deadline = 1.minutes) }
     began.await()
     call.cancel()
-    ended.await()
+    assertFalse(ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
   }
 
   @Test
