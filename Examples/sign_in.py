@@ -1,37 +1,27 @@
-import json, subprocess, sys
+import sys
 
-enrolld, issuer, store = sys.argv[1:4]
-daemon = subprocess.Popen([enrolld], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+import enrollkit
 
+issuer, store = sys.argv[1:3]
 
-def call(method, **params):
-    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    print(json.dumps(request), file=daemon.stdin, flush=True)
-    answer = json.loads(daemon.stdout.readline())
-    if "error" in answer:
-        raise RuntimeError(answer["error"])
-    return answer["result"]
-
-
-configuration = {
+configuration: enrollkit.Configuration = {
     "issuer": issuer,
-    "clientId": "sample-app",
-    "redirectUri": "http://127.0.0.1/callback",
-    "scopes": "openid profile email offline_access",
-    "allowLoopbackHTTP": True,  # only for a provider on this machine
+    "client_id": "sample-app",
+    "redirect_uri": "http://127.0.0.1/callback",
+    "scopes": ["openid", "profile", "email", "offline_access"],
+    "allow_loopback_http": True,  # only for a provider on this machine
 }
-client = call("client.open", configuration=configuration, store=store)["client"]
 
-begun = call("registration.begin", client=client, kind="signIn")
-print("Open this in your browser:", begun["action"]["url"], flush=True)
+with enrollkit.Client(configuration, store=store) as client:
+    transaction = client.begin()
+    print("Open this in your browser:", transaction.url)  # or client.sign_in() for all of this
 
-state = call("registration.await", client=client, transaction=begun["transaction"], deadline=600)["state"]
-if state["state"] == "awaitingConfirmation":
-    print(f"Hello, {state['profile']['name']}; is this you?")
-    call("registration.confirm", client=client)
+    state = client.wait(transaction)  # the redirect comes back to a port of ours
+    if isinstance(state, enrollkit.AwaitingConfirmation):
+        print(f"Hello, {state.profile['name']}; is this you?")
+        client.confirm()
 
-token = call("token.access", client=client)["accessToken"]
-print("A valid token of", len(token), "bytes.")
+    token = client.access_token()  # before every request; costs nothing while it is fresh
+    print("A valid token of", len(token.value), "bytes.")
 
-url = call("logout.begin", client=client).get("url")
-print("To end the browser's session, open:", url)
+    print("To end the browser's session, open:", client.logout())

@@ -6,6 +6,7 @@ against the sandbox here; the articles' parts are tests of their own. `--write` 
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -95,7 +96,11 @@ class ReadmeTests(unittest.TestCase):
                 self.signs_in(program)
 
     def test_the_python_example_signs_in(self):
-        self.signs_in(sys.executable, "-u", ROOT / "Examples/sign_in.py", ROOT / "build/bin/enrolld")
+        library = {"PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{ROOT}/build/small/libenroll.so.0"}
+        self.signs_in(sys.executable, "-u", ROOT / "Examples/sign_in.py", environment={**os.environ, **library})
+
+    def test_the_json_rpc_example_signs_in(self):
+        self.signs_in(sys.executable, "-u", ROOT / "Examples/json_rpc.py", ROOT / "build/bin/enrolld")
 
 
 def write():

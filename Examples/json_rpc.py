@@ -1,0 +1,37 @@
+import json, subprocess, sys
+
+enrolld, issuer, store = sys.argv[1:4]
+daemon = subprocess.Popen([enrolld], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def call(method, **params):
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    print(json.dumps(request), file=daemon.stdin, flush=True)
+    answer = json.loads(daemon.stdout.readline())
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    return answer["result"]
+
+
+configuration = {
+    "issuer": issuer,
+    "clientId": "sample-app",
+    "redirectUri": "http://127.0.0.1/callback",
+    "scopes": "openid profile email offline_access",
+    "allowLoopbackHTTP": True,  # only for a provider on this machine
+}
+client = call("client.open", configuration=configuration, store=store)["client"]
+
+begun = call("registration.begin", client=client, kind="signIn")
+print("Open this in your browser:", begun["action"]["url"], flush=True)
+
+state = call("registration.await", client=client, transaction=begun["transaction"], deadline=600)["state"]
+if state["state"] == "awaitingConfirmation":
+    print(f"Hello, {state['profile']['name']}; is this you?")
+    call("registration.confirm", client=client)
+
+token = call("token.access", client=client)["accessToken"]
+print("A valid token of", len(token), "bytes.")
+
+url = call("logout.begin", client=client).get("url")
+print("To end the browser's session, open:", url)

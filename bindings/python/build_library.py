@@ -1,0 +1,60 @@
+"""Puts libenroll and enrolld into the wheel: those of build/small in the checkout, built where they are missing.
+
+With ENROLLKIT_SYSTEM_LIBRARY=1 in the environment the wheel carries neither and fits every platform; the package then
+uses the libenroll and the enrolld of the system.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any, Dict
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+FILES = ("libenroll.so.0", "enrolld")
+
+
+class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
+    """The build hook `custom` of pyproject.toml."""
+
+    def initialize(self, version: str, build_data: Dict[str, Any]) -> None:
+        if os.environ.get("ENROLLKIT_SYSTEM_LIBRARY"):
+            return
+        checkout = Path(self.root).resolve().parent.parent
+        built = checkout / "build/small"
+        if not all((built / name).exists() for name in FILES):
+            self._build(checkout)
+        if version != "editable":
+            build_data["force_include"].update({str(built / name): f"enrollkit/_lib/{name}" for name in FILES})
+        else:
+            # Such an install runs from the sources: the library stands beside them.
+            beside = Path(self.root) / "src/enrollkit/_lib"
+            beside.mkdir(exist_ok=True)
+            for name in FILES:
+                link = beside / name
+                link.unlink(missing_ok=True)
+                link.symlink_to(built / name)
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{platform}"
+
+    @staticmethod
+    def _build(checkout: Path) -> None:
+        script = checkout / ".ci/build-library"
+        if not script.exists():
+            raise SystemExit(
+                "enrollkit: there is no libenroll beside these sources. Install from a checkout of EnrollKit (it builds"
+                " one), or with ENROLLKIT_SYSTEM_LIBRARY=1 for a package that uses the system's libenroll."
+            )
+        if shutil.which("swiftc") is None:
+            raise SystemExit(
+                "enrollkit: build/small has no libenroll, and there is no Swift to build it with. Install Swift 6.3"
+                " (https://www.swift.org/install/linux/) and put it in PATH, bring a build/small from elsewhere, or set"
+                " ENROLLKIT_SYSTEM_LIBRARY=1 for a package that uses the system's libenroll."
+            )
+        subprocess.run([str(checkout / ".ci/setup")], check=True)
+        subprocess.run([str(script), "small"], check=True)

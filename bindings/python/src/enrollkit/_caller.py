@@ -1,0 +1,75 @@
+"""What the drawn methods stand on."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Dict, Iterator, Mapping
+
+from ._error import EnrollError
+from ._given import Deadline
+from ._statuses import BY_STATUS, EnrollCancelled, EnrollHandle, EnrollInternal
+from ._types import AccessToken
+from ._values import told
+
+
+class Caller:
+    """Calls a command and waits for its result."""
+
+    def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+        raise NotImplementedError
+
+    def _token(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> AccessToken:
+        raise NotImplementedError
+
+
+class AsyncCaller:
+    """Calls a command and awaits its result."""
+
+    async def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+        raise NotImplementedError
+
+    async def _token(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> AccessToken:
+        raise NotImplementedError
+
+
+@contextlib.contextmanager
+def given_up_with(is_closed: Callable[[], bool]) -> Iterator[None]:
+    """A call that its client's closing found under way was cancelled, however far it had come."""
+    try:
+        yield
+    except EnrollHandle:
+        if is_closed():
+            raise EnrollCancelled("the client was closed meanwhile") from None
+        raise
+
+
+_WORDS = {
+    "expired": "the token expired, and renewing it failed",
+    "rejected": "the provider refused to renew",
+    "reauthenticate": "sign in again",
+    "storeLocked": "the store's key is not to be had now",
+    "busy": "a renewal is under way, and the time to wait for it has passed",
+}
+
+
+def token_of(result: Dict[str, Any]) -> AccessToken:
+    """The token that a command handed out.
+
+    Raises:
+        EnrollError: why there is none.
+    """
+    outcome = result.get("outcome")
+    if outcome in ("valid", "stale"):
+        return told(AccessToken.from_json, result)
+    kind = BY_STATUS.get(str(outcome))
+    if kind is None:
+        raise EnrollInternal(f"{outcome!r} is no outcome that this version of enrollkit knows")
+    words, reason = _WORDS.get(str(outcome), str(outcome)), result.get("reason")
+    cause = EnrollError.from_json(result["error"]) if "error" in result else None
+    retry_after = result.get("retryAfter")
+    raise kind(
+        f"{words}: {cause.message if cause else reason}" if cause or reason else words,
+        http_status=cause.http_status if cause else None,
+        oauth_error=cause.oauth_error if cause else None,
+        retry_after=cause.retry_after if retry_after is None and cause else retry_after,
+    ) from cause

@@ -1,0 +1,567 @@
+"""The client to be called: `Client`, and what it speaks through, `Library` or `Daemon`."""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import concurrent.futures
+import contextlib
+import logging
+import os
+import subprocess
+import threading
+import time
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Deque, Dict, Iterator, Literal, Mapping, Optional, Protocol, Sequence, Type, Union
+
+from . import _abi, _library, _programs
+from ._caller import given_up_with, token_of
+from ._commands import ClientCommands, CoreCommands
+from ._error import EnrollError, EnrollLibraryError
+from ._flow import Logger, event_of, log_event, open_browser
+from ._given import Deadline, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
+from ._host import Transport
+from ._jsonrpc import Conversation, with_deadline
+from ._library import Listener, NativeSession
+from ._statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollUnsupported
+from ._types import AccessToken, Action, AwaitingConfirmation, Configuration, Event, Kind, Platform, State
+from ._values import number as an_integer
+from ._values import text, told
+
+
+class Session(Protocol):
+    """An opened client, whatever is behind it."""
+
+    def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]: ...
+
+    def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]: ...
+
+    def subscribe(self, listener: Listener) -> None: ...
+
+    def unsubscribe(self, listener: Listener) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class _Answer:
+    """Waits for an outcome so that Ctrl-C is noticed."""
+
+    def __init__(self) -> None:
+        self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+    def settle(self, outcome: Any) -> None:
+        self._future.set_result(outcome)
+
+    def take(self, give_up: Callable[[], None], patience: Optional[float] = None) -> Dict[str, Any]:
+        """The result.
+
+        Raises:
+            EnrollError: the command failed.
+            EnrollDeadlineExceeded: nothing came within `patience` seconds.
+        """
+        try:
+            outcome = self._future.result(patience)
+        except concurrent.futures.TimeoutError:
+            give_up()
+            raise EnrollDeadlineExceeded("no answer came in time") from None
+        except BaseException:
+            give_up()
+            raise
+        if isinstance(outcome, EnrollError):
+            raise outcome
+        result: Dict[str, Any] = outcome
+        return result
+
+
+class Library(CoreCommands):
+    """The C library inside this process: what clients use unless they are told otherwise.
+
+    Args:
+        path: The file of libenroll. None: $ENROLL_LIBRARY, else the one that the wheel carries, else the system's.
+
+    Raises:
+        EnrollLibraryError: it is not there, or its version and this package's do not fit.
+    """
+
+    def __init__(self, path: Optional[StorePath] = None) -> None:
+        self._native = _abi.load(None if path is None else os.fspath(path))
+
+    def __repr__(self) -> str:
+        return f"<enrollkit.Library {self._native._name}>"
+
+    def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+        return _library.call(self._native, command, parameters)
+
+    def _open(self, opening: Opening, transport: Optional[Transport]) -> Session:
+        return _LibrarySession(NativeSession(self._native, opening, transport))
+
+
+class _LibrarySession:
+    def __init__(self, native: NativeSession) -> None:
+        self._native = native
+        self.fresh_token = native.fresh_token
+        self.subscribe = native.subscribe
+        self.unsubscribe = native.unsubscribe
+        self.close = native.close
+
+    def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+        answer = _Answer()
+        give_up = self._native.start(command, parameters, limit, answer.settle)
+        with given_up_with(lambda: self._native.is_closed):
+            return answer.take(give_up)
+
+
+class Daemon(CoreCommands):
+    """A process of `enrolld` for the clients that are handed it: what they do cannot harm this process, nor the other
+    way.
+
+    It starts at once and ends with `close`, with the `with` block, or with this process.
+
+    Args:
+        path: The program. None: $ENROLLD, else the one that the wheel carries, else the one in $PATH.
+        log_level: What it logs: error, warning, info or debug; never parameters, results or URLs.
+        logger: Where its log goes; None: the logger `enrollkit.daemon`.
+
+    Raises:
+        EnrollLibraryError: it is not there, or its version and this package's do not fit.
+    """
+
+    def __init__(
+        self,
+        path: Optional[StorePath] = None,
+        *,
+        log_level: Literal["error", "warning", "info", "debug"] = "warning",
+        logger: Optional[Logger] = None,
+    ) -> None:
+        _programs.check_logger(logger)
+        arguments = _programs.arguments(path, log_level)
+        self._logger = logger or logging.getLogger("enrollkit.daemon")
+        self._program = arguments[0]
+        self._owner = os.getpid()
+        self._conversation = Conversation()
+        self._writing = threading.Lock()
+        self._last_words = ""
+        try:
+            # A session of its own: Ctrl-C in the terminal is this process's to judge.
+            self._process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as fault:
+            raise EnrollLibraryError(f"enrolld could not be started: {fault}") from None
+        _daemons.add(self)
+        self._log_reader = threading.Thread(target=self._read_log, name="enrolld log", daemon=True)
+        self._log_reader.start()
+        self._reader = threading.Thread(target=self._read, name="enrolld", daemon=True)
+        self._reader.start()
+        try:
+            described = self._ask("system.describe", {}, 30)
+            abi, version = told(an_integer, described, "abi"), told(text, described, "version")
+            _programs.check_description(abi, version, self._program)
+        except EnrollLibraryError:
+            self.close()
+            raise
+        except EnrollError as fault:
+            self.close()
+            raise EnrollLibraryError(f"{self._program} does not answer as enrolld does: {fault.message}") from fault
+
+    def __repr__(self) -> str:
+        return f"<enrollkit.Daemon {self._program}, process {self._process.pid}>"
+
+    def __enter__(self) -> Daemon:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], fault: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the daemon: what waits is given up, renewals that were sent are stored. Twice is no error."""
+        if self._owner != os.getpid():
+            return
+        self._conversation.close()
+        _daemons.discard(self)
+        with self._writing:
+            if self._process.stdin and not self._process.stdin.closed:
+                with contextlib.suppress(OSError):
+                    self._process.stdin.close()
+        try:
+            self._process.wait(40)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for thread in (self._reader, self._log_reader):
+            if thread is not threading.current_thread():
+                thread.join(5)
+
+    @property
+    def process_id(self) -> int:
+        """Of the daemon."""
+        return self._process.pid
+
+    def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+        return self._ask(command, parameters, time_limit(deadline))
+
+    def _check(self) -> None:
+        if self._owner != os.getpid():
+            raise EnrollForked("the daemon was started before the process forked; start another in the child")
+
+    def _ask(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+        self._check()
+        parameters, patience = with_deadline(command, parameters, limit)
+        answer = _Answer()
+        number, message = self._conversation.request(command, parameters, answer.settle)
+        self._write(message)
+
+        def give_up() -> None:
+            self._conversation.forget(number)
+            self._write(self._conversation.cancellation(number))
+
+        return answer.take(give_up, patience)
+
+    def _open(self, opening: Opening, transport: Optional[Transport]) -> Session:
+        if transport is not None:
+            raise EnrollUnsupported(
+                "a transport of the program's own is for clients over the library", field="transport"
+            )
+        opened = self._ask("client.open", opening.parameters(), None)
+        return _DaemonSession(self, self._conversation, told(text, opened, "client"))
+
+    def _write(self, message: bytes) -> None:
+        with self._writing:
+            pipe = self._process.stdin
+            if pipe is None or pipe.closed:
+                return
+            view = memoryview(message)
+            try:
+                while view:
+                    view = view[pipe.write(view) :]
+            except OSError:
+                # It has ended; the reader tells everybody.
+                pass
+
+    def _read(self) -> None:
+        pipe = self._process.stdout
+        assert pipe is not None
+        rest = b""
+        while True:
+            # As much as there is, and no more system calls than needed.
+            try:
+                content = os.read(pipe.fileno(), 1 << 16)
+            except OSError:
+                content = b""
+            if not content:
+                break
+            *lines, rest = (rest + content).split(b"\n")
+            for line in lines:
+                if line:
+                    try:
+                        self._conversation.receive(line)
+                    except Exception:
+                        logging.getLogger("enrollkit").exception("a message of the daemon's was not understood")
+        pipe.close()
+        try:
+            status: Optional[int] = self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            status = None
+        self._log_reader.join(1)
+        self._conversation.end(_programs.ending(self._program, status, self._last_words))
+
+    def _read_log(self) -> None:
+        pipe = self._process.stderr
+        assert pipe is not None
+        for line in iter(pipe.readline, b""):
+            self._last_words = line.decode("utf-8", "replace").strip()[:500]
+            _programs.log_line(self._logger, line)
+        pipe.close()
+
+
+class _DaemonSession:
+    def __init__(self, daemon: Daemon, conversation: Conversation, client: str) -> None:
+        self._daemon = daemon
+        self._conversation = conversation
+        self._client = client
+        self._lock = threading.Lock()
+        self._is_subscribed = False
+        self._is_closed = False
+
+    def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+        if self._is_closed:
+            raise EnrollHandle("the client is closed")
+        with given_up_with(lambda: self._is_closed):
+            return self._daemon._ask(command, {"client": self._client, **parameters}, limit)
+
+    def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]:
+        return None
+
+    def subscribe(self, listener: Listener) -> None:
+        self._daemon._check()
+        if self._is_closed:
+            raise EnrollHandle("the client is closed")
+        # Before it is asked for: an event may come with the answer.
+        self._conversation.listen(self._client, listener)
+        with self._lock:
+            try:
+                if not self._is_subscribed:
+                    self.call("events.subscribe", {}, None)
+                    self._is_subscribed = True
+            except BaseException:
+                self.unsubscribe(listener)
+                raise
+
+    def unsubscribe(self, listener: Listener) -> None:
+        self._conversation.stop_listening(self._client, listener)
+
+    def close(self) -> None:
+        if self._daemon._owner != os.getpid():
+            return
+        with self._lock:
+            was_closed, self._is_closed = self._is_closed, True
+        if was_closed:
+            return
+        self._conversation.stop_listening(self._client)
+        # It has ended, or was closed: then the client went with it.
+        with contextlib.suppress(EnrollError):
+            self._daemon._ask("client.close", {"client": self._client}, None)
+
+
+class EventStream:
+    """What happens to a client, in its order, from when `Client.events` was called: an iterator that waits.
+
+    It ends with the client, or with its own `close`. Of what nobody takes the last 1024 are kept.
+    """
+
+    KEPT = 1024
+
+    def __init__(self, session: Session, ended: Callable[[EventStream], None]) -> None:
+        self._session = session
+        self._ended = ended
+        self._events: Deque[Event] = collections.deque(maxlen=self.KEPT)
+        self._changed = threading.Condition()
+        self._is_closed = False
+        session.subscribe(self._listen)
+
+    def __iter__(self) -> Iterator[Event]:
+        return self
+
+    def __next__(self) -> Event:
+        event = self.get()
+        if event is None:
+            raise StopIteration
+        return event
+
+    def get(self, timeout: Optional[Seconds] = None) -> Optional[Event]:
+        """The next event; None when none came within `timeout` seconds (or a timedelta), or none will come any more."""
+        patience = None if timeout is None else seconds("timeout", timeout)
+        end = None if patience is None else time.monotonic() + min(patience, threading.TIMEOUT_MAX)
+        with self._changed:
+            while not self._events:
+                if self._is_closed:
+                    return None
+                left = None if end is None else end - time.monotonic()
+                if left is not None and left <= 0:
+                    return None
+                self._changed.wait(left)
+            return self._events.popleft()
+
+    def close(self) -> None:
+        """Ends the stream; what was told before can still be taken."""
+        self._session.unsubscribe(self._listen)
+        self._ended(self)
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    def __enter__(self) -> EventStream:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], fault: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def _listen(self, name: str, parameters: Dict[str, Any]) -> None:
+        event = event_of(name, parameters)
+        if event is not None:
+            with self._changed:
+                self._events.append(event)
+                self._changed.notify()
+
+
+class Client(ClientCommands):
+    """One account at one provider: signs its user in, and hands out an access token that works.
+
+    Any thread may use it at any time. Two clients for one account in one store are fine, in one process or in many.
+    Opening reads no network.
+
+    Args:
+        configuration: The provider and the client, as `Configuration` or as the provider hands it out in JSON.
+        store: The directory where tokens are kept, sealed; its parent has to exist. `enrollkit.MEMORY`: nowhere.
+        account: A name for one set of tokens; None: "default".
+        keys: Who guards the store's key; None: a key file of mode 0600 in the store.
+        platform: What the host says about the device.
+        wait_for_platform: Calls that ask for the registration wait until `platform_ready`.
+        renew_in_background: Tokens are renewed a little before they are due, whether anybody asks or not.
+        transport: The program's own HTTP; None: libcurl. Over the library only.
+        logger: Is told what happens, without secrets; the daemon's own log has a logger of its own.
+        over: A `Library`, or a `Daemon` that is the caller's to close; None: the library that the package finds.
+
+    Raises:
+        EnrollConfiguration: a key of the configuration is not acceptable; `field` names it.
+        EnrollStoreError: the store could not be used.
+        EnrollLibraryError: the library is not there, or its version does not fit.
+        EnrollInvalidArgument, EnrollUnsupported, EnrollDaemonEnded.
+    """
+
+    def __init__(
+        self,
+        configuration: Union[Configuration, Mapping[str, Any]],
+        *,
+        store: StorePath,
+        account: Optional[str] = None,
+        keys: Optional[Keys] = None,
+        platform: Optional[Platform] = None,
+        wait_for_platform: bool = False,
+        renew_in_background: bool = False,
+        transport: Optional[Transport] = None,
+        logger: Optional[Logger] = None,
+        over: Union[Library, Daemon, None] = None,
+    ) -> None:
+        opening = Opening.of(configuration, store, account, keys, platform, wait_for_platform, renew_in_background)
+        if transport is not None and not callable(transport):
+            raise invalid("transport", "a callable", transport)
+        if over is not None and not isinstance(over, (Library, Daemon)):
+            raise invalid("over", "a Library or a Daemon", over)
+        _programs.check_logger(logger)
+        self._account = account or "default"
+        self._streams: weakref.WeakSet[EventStream] = weakref.WeakSet()
+        self._over = over or Library()
+        self._session = self._over._open(opening, transport)
+        self._finalizer = weakref.finalize(self, _abandoned, self._session)
+        self._finalizer.atexit = False
+        if logger is not None:
+            self._session.subscribe(log_event(logger))
+
+    def __repr__(self) -> str:
+        state = "" if self._finalizer.alive else ", closed"
+        return f"<enrollkit.Client account {self._account!r} over {type(self._over).__name__}{state}>"
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], fault: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the client: whoever waits in it gets `EnrollCancelled`, a renewal that was sent is stored first.
+        Tokens stay in the store. Twice is no error.
+        """
+        self._finalizer.detach()
+        self._session.close()
+        for stream in list(self._streams):
+            stream.close()
+
+    def events(self) -> EventStream:
+        """What happens to the client from now on, as an iterator that waits.
+
+        Command: events.subscribe, events.unsubscribe.
+        """
+        stream = EventStream(self._session, self._streams.discard)
+        self._streams.add(stream)
+        return stream
+
+    def sign_in(
+        self,
+        *,
+        kind: Optional[Union[Kind, Literal["signIn", "register", "anotherApp", "backend", "device"]]] = None,
+        scopes: Optional[Union[str, Sequence[str]]] = None,
+        prompt: Optional[str] = None,
+        login_hint: Optional[str] = None,
+        connection: Optional[str] = None,
+        present: Callable[[Action], object] = open_browser,
+        confirm: Optional[Callable[[Dict[str, Any]], bool]] = None,
+        deadline: Deadline = None,
+    ) -> State:
+        """Signs the user in: begins a transaction, opens the browser, and waits until it comes back.
+
+        With a loopback redirect it comes back by itself; any other is brought by `resume` or `handle_url`, from
+        whatever process receives it. What `begin` can do beyond this is done with `begin` and `wait`.
+
+        Args:
+            kind, scopes, prompt, login_hint, connection: As for `begin`.
+            present: Shows the user what to do: is handed the `Action`, and need not wait. By default the system's
+                browser.
+            confirm: Shows the profile and returns the user's word: True confirms it, False gives the tokens back. None:
+                leaves that to `Client.confirm`, and a first sign-in ends with `AwaitingConfirmation`.
+            deadline: Seconds (or a timedelta) to wait for the user; None: until the transaction ends by itself.
+
+        Returns:
+            Where the registration stands.
+
+        Raises:
+            EnrollAccessDenied: the user, or the provider, said no.
+            EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
+            EnrollUnsupported: no browser could be opened.
+            What `begin`, `wait` and `confirm` raise.
+        """
+        transaction = self.begin(kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection)
+        try:
+            present(transaction.action)
+        except BaseException:
+            self.cancel(transaction=transaction)
+            raise
+        state = self.wait(transaction, deadline=deadline)
+        if confirm is None or not isinstance(state, AwaitingConfirmation):
+            return state
+        return self.confirm() if confirm(state.profile) else self.retry()
+
+    def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+        return self._session.call(command, parameters, time_limit(deadline))
+
+    def _token(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> AccessToken:
+        limit = time_limit(deadline)
+        if command == "token.access":
+            token = self._session.fresh_token(parameters.get("minimumLifetime", 0))
+            if token is not None:
+                return token
+        return token_of(self._session.call(command, parameters, limit))
+
+
+def _abandoned(session: Session) -> None:
+    """A client that nobody holds any more is closed."""
+    with contextlib.suppress(EnrollError):
+        session.close()
+
+
+_daemons: weakref.WeakSet[Daemon] = weakref.WeakSet()
+
+
+def _end() -> None:
+    for daemon in list(_daemons):
+        daemon.close()
+
+
+def _forked() -> None:
+    """A child that holds the daemon's pipes would keep it from noticing that its host is gone."""
+    if not _daemons:
+        return
+    null = os.open(os.devnull, os.O_RDWR)
+    for daemon in list(_daemons):
+        for pipe in (daemon._process.stdin, daemon._process.stdout, daemon._process.stderr):
+            if pipe is not None and not pipe.closed:
+                # Not closed: its number would be given to another file, which the pipe's object would close in the end.
+                os.dup2(null, pipe.fileno(), inheritable=False)
+    os.close(null)
+    _daemons.clear()
+
+
+atexit.register(_end)
+os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,75 @@
+"""What the two clients have in common: signing in by the browser, and telling the log what happened."""
+
+from __future__ import annotations
+
+import logging
+import webbrowser
+from typing import Any, Callable, Dict, Optional, Union
+
+from ._error import EnrollError
+from ._statuses import EnrollUnsupported
+from ._types import (
+    EVENTS,
+    Action,
+    ErrorReported,
+    Event,
+    LogoutFinished,
+    OpenURL,
+    RegistrationChanged,
+    TokenRenewalFailed,
+    TokenRenewed,
+)
+from ._values import told
+
+Logger = Union[logging.Logger, "logging.LoggerAdapter[logging.Logger]"]
+
+LOG = logging.getLogger("enrollkit")
+
+
+def open_browser(action: Action) -> None:
+    """What `sign_in` does with an action unless it is told otherwise: opens a URL in the system's browser.
+
+    Raises:
+        EnrollUnsupported: the action is another one, or no browser could be opened.
+    """
+    if not isinstance(action, OpenURL):
+        raise EnrollUnsupported(
+            f"sign_in shows no {type(action).__name__} by itself; hand in `present`", field="present"
+        )
+    if not webbrowser.open(action.url):
+        raise EnrollUnsupported(
+            "no browser could be opened; hand in `present` and show the user its `url`", field="present"
+        )
+
+
+def event_of(name: str, parameters: Dict[str, Any]) -> Optional[Event]:
+    """An event; None for one of a newer library."""
+    read = EVENTS.get(name)
+    if read is None:
+        return None
+    try:
+        return told(read, parameters)
+    except EnrollError as fault:
+        LOG.warning("an event could not be read: %s", fault)
+        return None
+
+
+def log_event(logger: Logger) -> Callable[[str, Dict[str, Any]], None]:
+    """A listener that writes every event into a log, without secrets and without anything about the user."""
+
+    def listen(name: str, parameters: Dict[str, Any]) -> None:
+        event = event_of(name, parameters)
+        if isinstance(event, RegistrationChanged):
+            state = event.state
+            letter = f" ({state.letter})" if hasattr(state, "letter") else ""
+            logger.info("registration: %s%s", state.state, letter)
+        elif isinstance(event, TokenRenewed):
+            logger.info("tokens were renewed; they end at %s", event.expires_at.isoformat())
+        elif isinstance(event, TokenRenewalFailed):
+            logger.warning("tokens were not renewed: %s", event.error)
+        elif isinstance(event, LogoutFinished):
+            logger.info("the logout is finished")
+        elif isinstance(event, ErrorReported):
+            logger.warning("%s; what helps: %s", event.error, event.helps)
+
+    return listen

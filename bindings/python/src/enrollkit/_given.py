@@ -1,0 +1,250 @@
+"""What callers hand in, brought into the form of the manifest. Wrong types are told as `EnrollInvalidArgument`."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple, Union
+
+from ._statuses import EnrollInvalidArgument
+
+if TYPE_CHECKING:
+    from ._host import SecretStore
+    from ._types import Platform, Transaction
+
+Seconds = Union[int, float, timedelta]
+"""Seconds as a number, or a timedelta."""
+
+Deadline = Union[int, float, timedelta, None]
+"""How long a call may take, in seconds or as a timedelta; None: as long as it takes."""
+
+StorePath = Union[str, "os.PathLike[str]"]
+"""The directory of a store; its parent has to exist."""
+
+MEMORY = "memory"
+"""As a `store`: tokens are kept in memory and are gone with the client. For tests."""
+
+MESSAGE_LIMIT = 1 << 20
+"""What the library and the daemon read at most in one call, in bytes."""
+
+_LONGEST = 86_400.0
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Who guards the key of a store. The default is a key file of mode 0600 in the store itself."""
+
+    provider: str = "file"
+    """`file`, `secret-service` (the desktop's keyring), `passphrase`, or `auto`: for a new store the best that is
+    there, for any other the one that has its key.
+    """
+
+    file: Optional[StorePath] = None
+    """With `file`: where the key is, elsewhere than in the store."""
+
+    passphrase: Optional[str] = field(default=None, repr=False)
+    """With `passphrase` and `auto`: what the user typed. Opening takes a good part of a second and 128 MiB."""
+
+    session_cache_seconds: int = 0
+    """How long the kernel's keyring remembers the opened key for other processes of the user; 0: not at all."""
+
+    host: Optional[SecretStore] = field(default=None, repr=False)
+    """The program's own secrets, instead of a provider. Over the library, for clients."""
+
+
+def invalid(name: str, expected: str, came: object) -> EnrollInvalidArgument:
+    """Says what was expected and what came; of a value that may be a secret, only its type."""
+    return EnrollInvalidArgument(f"{name}: {expected} expected, {type(came).__name__} came", field=name)
+
+
+def given(members: Mapping[str, Any]) -> Dict[str, Any]:
+    """The parameters that were given."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def seconds(name: str, value: object) -> float:
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise invalid(name, "seconds or a timedelta", value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isnan(number) or number < 0:
+        raise EnrollInvalidArgument(f"{name}: not negative seconds expected, {number:g} came", field=name)
+    return number
+
+
+def whole_seconds(name: str, value: Optional[Seconds]) -> Optional[int]:
+    """Seconds as an integer, the next larger one."""
+    if value is None:
+        return None
+    number = seconds(name, value)
+    return 1 << 53 if number > 1 << 53 else math.ceil(number)
+
+
+def time_limit(value: Deadline) -> Optional[float]:
+    """A deadline in seconds, at most a day; None without one."""
+    return None if value is None else min(seconds("deadline", value), _LONGEST)
+
+
+def seconds_since_1970(name: str, value: Union[datetime, int, None]) -> Optional[int]:
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise EnrollInvalidArgument(f"{name}: a datetime with a time zone expected, one without came", field=name)
+        return math.floor(value.timestamp())
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise invalid(name, "a datetime or seconds since 1970", value)
+    return value
+
+
+def store_path(value: StorePath) -> str:
+    """An absolute path, or `MEMORY`."""
+    try:
+        path = os.fspath(value)
+    except TypeError:
+        raise invalid("store", "a path or enrollkit.MEMORY", value) from None
+    if not isinstance(path, str):
+        raise invalid("store", "a path as text", value)
+    return path if path == MEMORY else os.path.abspath(path)
+
+
+def transaction_id(value: Union[Transaction, str, None]) -> Optional[str]:
+    if value is None or isinstance(value, str):
+        return value
+    identifier = getattr(value, "id", None)
+    if not isinstance(identifier, str):
+        raise invalid("transaction", "a Transaction or its id", value)
+    return identifier
+
+
+def given_keys(value: Optional[Keys]) -> Dict[str, Any]:
+    """`keys` of the manifest: always given, since library and daemon have defaults of their own."""
+    if value is None:
+        value = Keys()
+    if not isinstance(value, Keys):
+        raise invalid("keys", "enrollkit.Keys", value)
+    if value.host is not None:
+        raise EnrollInvalidArgument("keys: a secret store of the host's is for clients over the library", field="keys")
+    return given(
+        {
+            "provider": value.provider,
+            "file": None if value.file is None else os.path.abspath(os.fspath(value.file)),
+            "passphrase": value.passphrase,
+            "sessionCacheSeconds": value.session_cache_seconds or None,
+        }
+    )
+
+
+_PLATFORM = {"app_version": "appVersion", "device_id": "deviceId"}
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a client is opened with."""
+
+    configuration: Mapping[str, Any]
+    store: str
+    account: Optional[str]
+    keys: Optional[Keys]
+    platform: Mapping[str, Any]
+    wait_for_platform: bool
+    renew_in_background: bool
+
+    @classmethod
+    def of(
+        cls,
+        configuration: Mapping[str, Any],
+        store: StorePath,
+        account: Optional[str],
+        keys: Optional[Keys],
+        platform: Optional[Platform],
+        wait_for_platform: bool,
+        renew_in_background: bool,
+    ) -> Opening:
+        if not isinstance(configuration, Mapping):
+            raise invalid("configuration", "a mapping", configuration)
+        configuration = dict(configuration)
+        if platform is not None and not isinstance(platform, Mapping):
+            raise invalid("platform", "a mapping", platform)
+        if account is not None and not isinstance(account, str):
+            raise invalid("account", "text", account)
+        if keys is not None and not isinstance(keys, Keys):
+            raise invalid("keys", "enrollkit.Keys", keys)
+        encoded(configuration, "configuration")
+        facts = {_PLATFORM.get(name, name): value for name, value in (platform or {}).items()}
+        return cls(
+            configuration,
+            store_path(store),
+            account,
+            keys,
+            facts,
+            bool(wait_for_platform),
+            bool(renew_in_background),
+        )
+
+    def parameters(self) -> Dict[str, Any]:
+        """Of client.open."""
+        members = given(
+            {
+                "configuration": self.configuration,
+                "store": self.store,
+                "account": self.account,
+                "platform": self.platform or None,
+                "waitForPlatform": self.wait_for_platform or None,
+                "renewInBackground": self.renew_in_background or None,
+            }
+        )
+        if self.store != MEMORY:
+            members["keys"] = given_keys(self.keys)
+        elif self.keys is not None:
+            raise EnrollInvalidArgument("keys: a store in memory has none, some came", field="keys")
+        return members
+
+
+def encoded(value: Any, name: str = "parameters") -> bytes:
+    """JSON in UTF-8.
+
+    Raises:
+        EnrollInvalidArgument: it holds what JSON cannot say, or is longer than 1 MiB.
+    """
+    try:
+        content = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        raise EnrollInvalidArgument(
+            f"{name}: text that is Unicode expected, a lone surrogate came", field=name
+        ) from None
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise EnrollInvalidArgument(f"{name}: what JSON can say expected: {fault}", field=name) from None
+    if len(content) > MESSAGE_LIMIT:
+        raise EnrollInvalidArgument(
+            f"{name}: at most {MESSAGE_LIMIT} bytes of JSON expected, {len(content)} came", field=name
+        )
+    return content
+
+
+def decoded(content: bytes) -> Dict[str, Any]:
+    """A result."""
+    result: Dict[str, Any] = json.loads(content)
+    return result
+
+
+def text_bytes(name: str, value: Optional[str]) -> Tuple[Optional[bytes], int]:
+    """Text for C: its bytes and their number."""
+    if value is None:
+        return None, 0
+    if not isinstance(value, str):
+        raise invalid(name, "text", value)
+    try:
+        content = value.encode()
+    except UnicodeEncodeError:
+        raise EnrollInvalidArgument(
+            f"{name}: text that is Unicode expected, a lone surrogate came", field=name
+        ) from None
+    return content, len(content)

@@ -1,0 +1,132 @@
+"""JSON-RPC 2.0 with enrolld, without input and output: what to write, and what a line that came means.
+
+One message per line (docs/json-rpc.md). Who uses it brings the bytes to and from the daemon.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import math
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union
+
+from ._error import EnrollDaemonEnded, EnrollError
+from ._given import encoded
+from ._statuses import EnrollHandle
+from ._types import TIMED
+
+Outcome = Union[Dict[str, Any], EnrollError]
+Listener = Callable[[str, Dict[str, Any]], None]
+
+LONGEST_LINE = 1 << 26
+"""More than the daemon ever keeps back for a host that reads slowly."""
+
+# The daemon's own deadline comes first where it can: it is in whole seconds.
+_GRACE = 1.0
+_NO_LIMIT = 86_400
+
+
+class Conversation:
+    """The requests under way with one daemon. Any thread may ask; one feeds in what comes."""
+
+    def __init__(self) -> None:
+        self._ids = itertools.count(1)
+        self._waiting: Dict[int, Callable[[Outcome], None]] = {}
+        self._listeners: Dict[str, Tuple[Listener, ...]] = {}
+        self.ended: Optional[EnrollError] = None
+
+    def request(self, method: str, parameters: Mapping[str, Any], done: Callable[[Outcome], None]) -> Tuple[int, bytes]:
+        """A request and its number; `done` is called once.
+
+        Raises:
+            EnrollDaemonEnded: there is nobody to answer.
+        """
+        number = next(self._ids)
+        content = encoded({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
+        self._waiting[number] = done
+        # In this order: the end that comes in between finds it, or it finds the end.
+        if self.ended is not None and self._waiting.pop(number, None) is not None:
+            raise self._the_end()
+        return number, content + b"\n"
+
+    def forget(self, number: int) -> None:
+        """Nobody waits for this answer any more."""
+        self._waiting.pop(number, None)
+
+    @staticmethod
+    def cancellation(number: int) -> bytes:
+        message = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": number}}
+        return json.dumps(message).encode() + b"\n"
+
+    def listen(self, client: str, listener: Listener) -> None:
+        self._listeners[client] = (*self._listeners.get(client, ()), listener)
+
+    def stop_listening(self, client: str, listener: Optional[Listener] = None) -> None:
+        """For one listener, or for all of a client."""
+        kept = tuple(one for one in self._listeners.get(client, ()) if listener is not None and one is not listener)
+        if kept:
+            self._listeners[client] = kept
+        else:
+            self._listeners.pop(client, None)
+
+    def receive(self, line: bytes) -> None:
+        """Takes one message of the daemon's."""
+        try:
+            message = json.loads(line)
+            number, method = message.get("id"), message.get("method")
+        except (ValueError, AttributeError, RecursionError):
+            logging.getLogger("enrollkit").error("the daemon wrote a line that is no JSON-RPC message")
+            return
+        if method is not None and number is None:
+            parameters = message.get("params", {})
+            for listener in self._listeners.get(parameters.get("client"), ()):
+                listener(method, {name: value for name, value in parameters.items() if name != "client"})
+            return
+        done = self._waiting.pop(number, None) if isinstance(number, int) else None
+        if done is None:
+            if number is None and "error" in message:
+                logging.getLogger("enrollkit").error(
+                    "the daemon refused a message: %s", message["error"].get("message")
+                )
+            return
+        error = message.get("error")
+        done(message.get("result") or {} if error is None else self._failure(error))
+
+    @staticmethod
+    def _failure(error: Mapping[str, Any]) -> EnrollError:
+        data = error.get("data")
+        if not isinstance(data, Mapping):
+            data = {"message": f"the daemon answered {error.get('code')}: {error.get('message')}"}
+        return EnrollError.from_json(data)
+
+    def end(self, words: str) -> None:
+        """Nobody answers any more: `words` say why."""
+        if self.ended is None:
+            self.ended = EnrollDaemonEnded(words)
+        while self._waiting:
+            try:
+                _, done = self._waiting.popitem()
+            except KeyError:
+                return
+            done(self._the_end())
+
+    def close(self) -> None:
+        """The host closed it: what is asked from now on is asked of a closed handle."""
+        self.ended = EnrollHandle("the daemon is closed")
+
+    def _the_end(self) -> EnrollError:
+        assert self.ended is not None
+        return type(self.ended)(self.ended.message)
+
+
+def with_deadline(
+    command: str, parameters: Mapping[str, Any], limit: Optional[float]
+) -> Tuple[Dict[str, Any], Optional[float]]:
+    """The parameters with the daemon's deadline, and when to give up by oneself."""
+    if command not in TIMED:
+        return dict(parameters), None
+    if limit is None:
+        return {**parameters, "deadline": _NO_LIMIT}, None
+    whole = math.ceil(limit)
+    return {**parameters, "deadline": whole}, limit if whole != limit else limit + _GRACE

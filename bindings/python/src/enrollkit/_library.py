@@ -1,0 +1,520 @@
+"""Over the C library: every command by its name, the token by its own function, and the program's callbacks.
+
+The library calls back on threads of its own. Nothing here runs the caller's code on them but a transport and a secret
+store, which have to; an exception of those becomes a status. `user_data` is a number that is looked up, so a callback
+that comes late finds nothing rather than freed memory. Before the interpreter ends, clients that are still open are
+closed and every callback is waited for, since none may come afterwards.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import itertools
+import logging
+import os
+import threading
+import time
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+
+from . import _abi
+from ._caller import token_of
+from ._error import EnrollError
+from ._given import MEMORY, Opening, decoded, encoded, invalid, text_bytes
+from ._host import HTTPRequest, HTTPResponse, SecretStore, Transport, transport_status
+from ._statuses import BY_CODE, EnrollForked, EnrollHandle, EnrollInternal, EnrollInvalidArgument, EnrollStoreLocked
+from ._types import AccessToken
+
+LOG = logging.getLogger("enrollkit")
+
+Outcome = Union[Dict[str, Any], EnrollError]
+Listener = Callable[[str, Dict[str, Any]], None]
+
+_numbers = itertools.count(1)
+_completions: Dict[int, Callable[[Outcome], None]] = {}
+_sessions: Dict[int, NativeSession] = {}
+_hosts: Dict[int, Host] = {}
+# Callbacks that run Python code just now.
+_inside: Dict[int, int] = {}
+
+
+class Host:
+    """What a client was given to do HTTP and keep secrets with, until the library lets go of it."""
+
+    def __init__(self, library: ctypes.CDLL, transport: Optional[Transport], secrets: Optional[SecretStore]) -> None:
+        self.library = library
+        self.transport = transport
+        self.secrets = secrets
+        self.failure: Optional[BaseException] = None
+        self.number = next(_numbers)
+        # One for the transport, one for the secrets.
+        self.uses = (transport is not None) + (secrets is not None)
+        _hosts[self.number] = self
+
+    def failed(self, what: str, failure: BaseException) -> None:
+        self.failure = failure
+        LOG.error("the program's own %s failed", what, exc_info=failure)
+
+
+class NativeSession:
+    """One client of the library. Any thread may use it at any time."""
+
+    def __init__(self, library: ctypes.CDLL, opening: Opening, transport: Optional[Transport]) -> None:
+        self._library = library
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._listeners: Tuple[Listener, ...] = ()
+        self._subscription: Optional[int] = None
+        self._number = next(_numbers)
+        self._host: Optional[Host] = None
+        self._last: Optional[Tuple[bytes, int, AccessToken]] = None
+        self._handle: Optional[int] = self._open(opening, transport)
+        _sessions[self._number] = self
+
+    def _open(self, opening: Opening, transport: Optional[Transport]) -> Optional[int]:
+        keep: List[Any] = []
+        options = _abi.ClientOptions(struct_size=ctypes.sizeof(_abi.ClientOptions))
+
+        def set_text(target: ctypes.Structure, name: str, value: Optional[str]) -> None:
+            content, size = text_bytes(name, value)
+            keep.append(content)
+            setattr(target, name, content)
+            setattr(target, f"{name}_size", size)
+
+        configuration = encoded(opening.configuration, "configuration")
+        options.configuration, options.configuration_size = configuration, len(configuration)
+        options.store = _abi.STORE_MEMORY if opening.store == MEMORY else _abi.STORE_DIRECTORY
+        if opening.store != MEMORY:
+            set_text(options, "store_directory", opening.store)
+        set_text(options, "account", opening.account)
+        options.waits_for_platform = opening.wait_for_platform
+        options.renews_in_background = opening.renew_in_background
+        self._read_platform(opening.platform, options, set_text)
+
+        secrets = opening.keys.host if opening.keys else None
+        if transport is not None or secrets is not None:
+            self._host = Host(self._library, transport, secrets)
+        if transport is not None:
+            options.transport = ctypes.pointer(
+                _abi.Transport(ctypes.sizeof(_abi.Transport), self._host and self._host.number, _SEND, _RELEASE)
+            )
+        if opening.keys is not None:
+            if opening.store == MEMORY:
+                raise EnrollInvalidArgument("keys: a store in memory has none, some came", field="keys")
+            keys = _abi.Keys(struct_size=ctypes.sizeof(_abi.Keys))
+            self._read_keys(opening, keys, set_text)
+            options.keys = ctypes.pointer(keys)
+
+        handle, error = ctypes.c_void_p(), _abi.Error.empty()
+        status = self._library.enroll_client_new(ctypes.byref(options), ctypes.byref(handle), ctypes.byref(error))
+        if status != _abi.OK:
+            failure = self._host.failure if self._host else None
+            raise error.exception() from failure
+        return handle.value
+
+    @staticmethod
+    def _read_platform(facts: Mapping[str, Any], options: Any, set_text: Callable[..., None]) -> None:
+        for name, value in facts.items():
+            if name == "native":
+                if not isinstance(value, bool):
+                    raise invalid("platform.native", "true or false", value)
+                options.is_not_native = not value
+            elif name in ("width", "height"):
+                if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1_000_000:
+                    raise EnrollInvalidArgument(
+                        f"platform.{name}: 1 to 1000000 pixels expected", field=f"platform.{name}"
+                    )
+                setattr(options, f"platform_{name}", value)
+            elif name in ("type", "appVersion", "deviceId"):
+                member = {"type": "platform_type", "appVersion": "app_version", "deviceId": "device_id"}[name]
+                set_text(options, member, value)
+            else:
+                raise EnrollInvalidArgument(f"platform has no member {name!r}", field="platform")
+
+    def _read_keys(self, opening: Opening, keys: Any, set_text: Callable[..., None]) -> None:
+        given = opening.keys
+        assert given is not None
+        if given.host is not None:
+            keys.provider = _abi.KEYS_HOST
+            number = self._host and self._host.number
+            keys.host = ctypes.pointer(
+                _abi.Secrets(ctypes.sizeof(_abi.Secrets), number, _LOAD, _SAVE, _REMOVE, _RELEASE)
+            )
+            return
+        if given.provider not in _abi.KEY_PROVIDERS:
+            raise EnrollInvalidArgument(
+                f"keys.provider: one of {', '.join(_abi.KEY_PROVIDERS)} expected", field="keys.provider"
+            )
+        keys.provider = _abi.KEY_PROVIDERS[given.provider]
+        cache = given.session_cache_seconds
+        if isinstance(cache, bool) or not isinstance(cache, int) or not 0 <= cache <= 604_800:
+            raise EnrollInvalidArgument(
+                "keys.session_cache_seconds: 0 to 604800 seconds expected", field="keys.session_cache_seconds"
+            )
+        keys.session_cache_seconds = cache
+        set_text(keys, "file", None if given.file is None else os.path.abspath(os.fspath(given.file)))
+        set_text(keys, "passphrase", given.passphrase)
+
+    def _usable(self) -> int:
+        """The handle.
+
+        Raises:
+            EnrollForked: another process opened it.
+            EnrollHandle: it is closed.
+        """
+        if self._process != os.getpid():
+            raise EnrollForked("the client was opened before the process forked; open another in the child")
+        if self._handle is None:
+            raise EnrollHandle("the client is closed")
+        return self._handle
+
+    def start(
+        self, command: str, parameters: Mapping[str, Any], limit: Optional[float], done: Callable[[Outcome], None]
+    ) -> Callable[[], None]:
+        """Starts a command; `done` is called once, on a thread of the library's. Returns how to give it up.
+
+        Raises:
+            EnrollError: it did not start, and `done` is not called.
+        """
+        handle = self._usable()
+        timeout = _abi.NO_TIMEOUT if limit is None else -int(-limit * 1000 // 1)
+        number, pending, error = next(_numbers), ctypes.c_void_p(), _abi.Error.empty()
+        ends = (number, ctypes.byref(pending), ctypes.byref(error))
+        start: Callable[[], int]
+        # Tokens have functions of their own: they hold no thread while they wait for a renewal.
+        if command == "token.access":
+            lifetime = _lifetime(parameters.get("minimumLifetime", 0))
+            start = functools.partial(
+                self._library.enroll_token_access_start, handle, lifetime, timeout, _ACCESS, *ends
+            )
+        elif command == "token.refresh":
+            start = functools.partial(self._library.enroll_token_refresh_start, handle, timeout, _ACCESS, *ends)
+        else:
+            name, content = command.encode(), encoded(parameters)
+            texts = (name, len(name), content, len(content))
+            start = functools.partial(self._library.enroll_call_start, handle, *texts, timeout, _DONE, *ends)
+        _completions[number] = done if self._host is None else self._with_cause(done)
+        status = start()
+        if status != _abi.OK:
+            del _completions[number]
+            raise error.exception()
+        return _Pending(self._library, pending).cancel
+
+    def _with_cause(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
+        """Tells what the program's own part raised as the cause of a failure."""
+
+        def explained(outcome: Outcome) -> None:
+            host = self._host
+            if isinstance(outcome, EnrollError) and host is not None and host.failure is not None:
+                outcome.__cause__, host.failure = host.failure, None
+            done(outcome)
+
+        return explained
+
+    def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]:
+        """A token that needs no waiting; None: ask token.access."""
+        access, buffer, error = _abi.Access(ctypes.sizeof(_abi.Access)), _abi.Buffer(), _abi.Error.empty()
+        outputs = (ctypes.byref(access), ctypes.byref(buffer), ctypes.byref(error))
+        status = self._library.enroll_token_access(self._usable(), _lifetime(minimum_lifetime), 0, *outputs)
+        if status != _abi.OK:
+            return None
+        try:
+            if access.outcome != _abi.ACCESS_VALID:
+                return None
+            content = ctypes.string_at(buffer.data, buffer.size)
+            last = self._last
+            if last is None or last[0] != content or last[1] != access.expires_at:
+                # What is asked for before every request is made once.
+                last = self._last = (content, access.expires_at, token_of(_token(access, content)))
+            return last[2]
+        finally:
+            self._library.enroll_buf_free(ctypes.byref(buffer))
+
+    def subscribe(self, listener: Listener) -> None:
+        """From now on `listener` is told every event, on a thread of the library's."""
+        with self._lock:
+            handle = self._usable()
+            if self._subscription is None:
+                ticket, error = ctypes.c_int64(), _abi.Error.empty()
+                status = self._library.enroll_events_subscribe(
+                    handle, _EVENT, self._number, ctypes.byref(ticket), ctypes.byref(error)
+                )
+                _abi.check(status, error)
+                self._subscription = ticket.value
+            self._listeners = (*self._listeners, listener)
+
+    def unsubscribe(self, listener: Listener) -> None:
+        with self._lock:
+            self._listeners = tuple(one for one in self._listeners if one is not listener)
+
+    def tell(self, name: str, parameters: Dict[str, Any]) -> None:
+        for listener in self._listeners:
+            listener(name, parameters)
+
+    def close(self) -> None:
+        """Ends what waits in it, and returns once a renewal that was sent is stored. Twice is no error."""
+        if self._process != os.getpid():
+            # A lock may be held by a thread that is not in this process.
+            return
+        with self._lock:
+            handle, self._handle = self._handle, None
+        if handle is not None:
+            self._library.enroll_client_free(handle)
+            self._listeners, self._last = (), None
+            _sessions.pop(self._number, None)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._handle is None
+
+    def settle(self, done: Callable[[], None]) -> None:
+        """Calls `done` behind every event that was told so far; at once if there cannot be any."""
+        if self._handle is None or self._subscription is None:
+            return done()
+        try:
+            self.start("system.describe", {}, None, lambda _: done())
+        except EnrollError:
+            done()
+
+
+class _Pending:
+    """A started call, which may be given up."""
+
+    def __init__(self, library: ctypes.CDLL, handle: ctypes.c_void_p) -> None:
+        self._library = library
+        self._handle = handle
+        self._process = os.getpid()
+
+    def cancel(self) -> None:
+        self._library.enroll_pending_cancel(self._handle)
+
+    def __del__(self) -> None:
+        # Neither cancels nor waits.
+        if self._process == os.getpid():
+            self._library.enroll_pending_free(self._handle)
+
+
+def call(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
+    """Runs a command that needs no client."""
+    name, content = command.encode(), encoded(parameters)
+    buffer, error = _abi.Buffer(), _abi.Error.empty()
+    status = library.enroll_call(
+        None, name, len(name), content, len(content), _abi.NO_TIMEOUT, ctypes.byref(buffer), ctypes.byref(error)
+    )
+    _abi.check(status, error)
+    try:
+        return decoded(ctypes.string_at(buffer.data, buffer.size))
+    finally:
+        library.enroll_buf_free(ctypes.byref(buffer))
+
+
+def _lifetime(seconds: int) -> int:
+    """As the manifest bounds it."""
+    if seconds > 31_536_000:
+        raise EnrollInvalidArgument("minimum_lifetime: at most 31536000 seconds expected", field="minimumLifetime")
+    return seconds
+
+
+def _token(access: Any, token: bytes) -> Dict[str, Any]:
+    """What token.access tells."""
+    result = {
+        "outcome": "valid" if access.outcome == _abi.ACCESS_VALID else "stale",
+        "accessToken": token.decode(),
+        "tokenType": access.token_type.decode(),
+    }
+    if access.expires_at != _abi.NO_END:
+        result["expiresAt"] = access.expires_at
+    reason = BY_CODE.get(access.reason)
+    if reason is not None:
+        result["reason"] = reason.status
+        result["error"] = {"status": reason.status, "message": (reason.__doc__ or "").strip()}
+    return result
+
+
+# What the library calls.
+
+
+class _Inside:
+    """Marks that a callback runs Python code."""
+
+    def __enter__(self) -> None:
+        self._number = next(_numbers)
+        _inside[self._number] = 1
+
+    def __exit__(self, *_: object) -> None:
+        del _inside[self._number]
+
+
+def _done(number: int, status: int, result: Optional[int], size: int, error: Any) -> None:
+    with _Inside():
+        done = _completions.pop(number, None)
+        if done is None:
+            return
+        try:
+            outcome: Outcome
+            if status == _abi.OK:
+                outcome = decoded(ctypes.string_at(result, size) if result else b"{}")
+            else:
+                outcome = error.contents.exception()
+        except Exception as fault:
+            outcome = EnrollInternal(f"the result could not be read: {type(fault).__name__}")
+        try:
+            done(outcome)
+        except Exception:
+            LOG.exception("a completion failed")
+
+
+def _accessed(number: int, status: int, access: Any, token: Optional[int], size: int, error: Any) -> None:
+    with _Inside():
+        done = _completions.pop(number, None)
+        if done is None:
+            return
+        try:
+            if status == _abi.OK and token is not None:
+                done(_token(access.contents, ctypes.string_at(token, size)))
+            else:
+                done(error.contents.exception())
+        except Exception:
+            LOG.exception("a completion failed")
+
+
+def _event(number: int, name: bytes, parameters: Optional[int], size: int) -> None:
+    with _Inside():
+        session = _sessions.get(number)
+        if session is None:
+            return
+        try:
+            session.tell(name.decode(), decoded(ctypes.string_at(parameters, size) if parameters else b"{}"))
+        except Exception:
+            LOG.exception("an event could not be told")
+
+
+def _send(number: int, request: Any, response: int) -> int:
+    with _Inside():
+        host = _hosts.get(number)
+        if host is None or host.transport is None:
+            return -99
+        try:
+            return _exchange(host.library, host.transport, request.contents, response)
+        except BaseException as failure:
+            host.failed("transport", failure)
+            return transport_status(failure)
+
+
+def _exchange(library: ctypes.CDLL, transport: Transport, request: Any, response: int) -> int:
+    asked = HTTPRequest(
+        method=request.method.decode(),
+        url=request.url.decode(),
+        headers=tuple((one.name.decode(), one.value.decode()) for one in request.headers[: request.header_count]),
+        body=ctypes.string_at(request.body, request.body_size) if request.body_size else b"",
+        response_limit=request.response_limit,
+        needs_fresh_connection=bool(request.needs_fresh_connection),
+        timeout=request.timeout_ms / 1000,
+        is_cancelled=lambda: bool(library.enroll_http_response_is_cancelled(response)),
+    )
+    answer = transport(asked)
+    if not isinstance(answer, HTTPResponse):
+        raise TypeError(f"a transport returns an enrollkit.HTTPResponse, {type(answer).__name__} came")
+    if (
+        not isinstance(answer.status, int)
+        or library.enroll_http_response_set_status(response, answer.status) != _abi.OK
+    ):
+        raise ValueError(f"a status code is 100 to 599, {answer.status!r} came")
+    for name, value in answer.headers:
+        n, v = name.encode("latin-1"), value.encode()
+        if library.enroll_http_response_add_header(response, n, len(n), v, len(v)) != _abi.OK:
+            raise ValueError("a transport told a header that is no header, or too many")
+    body = bytes(answer.body)
+    status: int = library.enroll_http_response_add_body(response, body, len(body))
+    return status
+
+
+def _keeping(number: int, work: Callable[[SecretStore], int]) -> int:
+    with _Inside():
+        host = _hosts.get(number)
+        if host is None or host.secrets is None:
+            return -73
+        try:
+            return work(host.secrets)
+        except EnrollStoreLocked as failure:
+            host.failure = failure
+            return EnrollStoreLocked.code
+        except BaseException as failure:
+            host.failed("secret store", failure)
+            return -73
+
+
+def _load(number: int, name: bytes, secret: int) -> int:
+    def work(secrets: SecretStore) -> int:
+        kept = secrets.load(name.decode())
+        if kept is None:
+            return -11
+        if len(kept) != _abi.SECRET_SIZE:
+            raise ValueError(f"a secret is {_abi.SECRET_SIZE} bytes, {len(kept)} came")
+        ctypes.memmove(secret, bytes(kept), _abi.SECRET_SIZE)
+        return _abi.OK
+
+    return _keeping(number, work)
+
+
+def _save(number: int, name: bytes, secret: int) -> int:
+    def work(secrets: SecretStore) -> int:
+        secrets.save(name.decode(), ctypes.string_at(secret, _abi.SECRET_SIZE))
+        return _abi.OK
+
+    return _keeping(number, work)
+
+
+def _remove(number: int, name: bytes) -> int:
+    def work(secrets: SecretStore) -> int:
+        secrets.remove(name.decode())
+        return _abi.OK
+
+    return _keeping(number, work)
+
+
+def _release(number: int) -> None:
+    with _Inside():
+        host = _hosts.get(number)
+        if host is not None:
+            host.uses -= 1
+            if host.uses <= 0:
+                _hosts.pop(number, None)
+
+
+_DONE, _ACCESS, _EVENT = _abi.RESULT(_done), _abi.ACCESS(_accessed), _abi.EVENT(_event)
+_SEND, _RELEASE = _abi.SEND(_send), _abi.RELEASE(_release)
+_LOAD, _SAVE, _REMOVE = _abi.SECRET(_load), _abi.SECRET(_save), _abi.FORGET(_remove)
+
+
+# The end of the process.
+
+
+def _end() -> None:
+    """No thread of the library may call Python once the interpreter is being taken down."""
+    waiting = []
+    for session in list(_sessions.values()):
+        behind = threading.Event()
+        session.settle(behind.set)
+        waiting.append(behind)
+    end = time.monotonic() + 5
+    for behind in waiting:
+        behind.wait(max(0.0, end - time.monotonic()))
+    for session in list(_sessions.values()):
+        session.close()
+    end = time.monotonic() + 5
+    while (_completions or _inside) and time.monotonic() < end:
+        time.sleep(0.001)
+    # The last one may still be on its way out of Python.
+    time.sleep(0.005)
+
+
+def _forked() -> None:
+    """The parent's calls are the parent's: nobody calls back here, and nothing of it is closed here."""
+    for registry in (_completions, _sessions, _hosts, _inside):
+        registry.clear()
+
+
+atexit.register(_end)
+os.register_at_fork(after_in_child=_forked)

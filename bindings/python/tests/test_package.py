@@ -1,0 +1,366 @@
+"""The package itself: nothing in it has drifted from the library, its types hold, and its wheel works elsewhere."""
+
+import ctypes
+import inspect
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import enrollkit
+import enrollkit.aio
+from conftest import HERE, TOP, configuration, playing, signed_in
+from enrollkit import _abi, _commands, _statuses, _types
+
+PACKAGE = HERE.parent
+
+
+def checked(*command, **more):
+    return subprocess.run(command, capture_output=True, text=True, cwd=PACKAGE, check=False, **more)
+
+
+def test_nothing_has_drifted_from_the_manifest_and_the_header(tmp_path):
+    drawn = checked(sys.executable, "generate")
+    assert drawn.returncode == 0, drawn.stdout + drawn.stderr
+    # The library and the daemon have one manifest.
+    buffer, error = _abi.Buffer(), _abi.Error.empty()
+    library = _abi.load()
+    _abi.check(library.enroll_manifest(ctypes.byref(buffer), ctypes.byref(error)), error)
+    manifest = json.loads(ctypes.string_at(buffer.data, buffer.size))
+    library.enroll_buf_free(ctypes.byref(buffer))
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(manifest))
+    assert checked(sys.executable, "generate", "--manifest", path).returncode == 0
+    # What is new has no name yet, and what changed is told.
+    manifest["commands"].append({**manifest["commands"][0], "name": "system.dream"})
+    path.write_text(json.dumps(manifest))
+    assert "system.dream" in checked(sys.executable, "generate", "--manifest", path).stderr
+    manifest["commands"].pop()
+    manifest["errors"][0]["summary"] = "another one"
+    path.write_text(json.dumps(manifest))
+    changed = checked(sys.executable, "generate", "--manifest", path)
+    assert changed.returncode == 1 and "+    " in changed.stdout
+
+
+def constant(name):
+    value = ctypes.c_int64()
+    assert _abi.load().enroll_constant(name.encode(), len(name), ctypes.byref(value)) == 0, name
+    return value.value
+
+
+def test_structs_and_constants_are_the_librarys():
+    for name, struct in _abi.STRUCTS.items():
+        assert ctypes.sizeof(struct) == constant(f"sizeof({name})"), name
+        text = (TOP / "include/enroll.h").read_text()
+        body = re.search(rf"struct {name} \{{(.*?)\n\}}", text, re.S)[1]
+        members = re.findall(r"\(?\*?(\w+)\)?(?:\[\w+\]|\([^;]*\))?;", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
+        assert members == [member for member, *_ in struct._fields_], name
+    assert constant("ENROLL_NO_TIMEOUT") == _abi.NO_TIMEOUT
+    assert constant("ENROLL_SECRET_SIZE") == _abi.SECRET_SIZE
+    assert constant("ENROLL_ACCESS_VALID") == _abi.ACCESS_VALID
+    assert constant("ENROLL_STORE_MEMORY") == _abi.STORE_MEMORY
+    assert constant("ENROLL_KEYS_HOST") == _abi.KEYS_HOST
+    for name, value in _abi.KEY_PROVIDERS.items():
+        assert constant(f"ENROLL_KEYS_{name.upper().replace('-', '_')}") == value
+    for status, kind in _statuses.BY_STATUS.items():
+        shouted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", status).upper()
+        assert constant(f"ENROLL_E_{shouted}") == kind.code
+    assert constant("ENROLL_ABI_VERSION") == _types.ABI
+    assert _abi.load().enroll_version_string().decode() == enrollkit.__version__
+    assert f'version = "{enrollkit.__version__}"' in (PACKAGE / "pyproject.toml").read_text()
+
+
+def public(kind):
+    return {name: value for name, value in inspect.getmembers(kind, callable) if not name.startswith("_")}
+
+
+def test_both_clients_have_the_same_methods():
+    pairs = (
+        (enrollkit.Client, enrollkit.aio.Client),
+        (enrollkit.Library, enrollkit.aio.Library),
+        (enrollkit.Daemon, enrollkit.aio.Daemon),
+        (enrollkit.EventStream, enrollkit.aio.EventStream),
+    )
+    # Only what is awaited may differ.
+    awaited = re.compile(r"Union\[([\w\[\], ]+?), Awaitable\[\1\]\]")
+    for plain, asynchronous in pairs:
+        assert public(plain).keys() == public(asynchronous).keys()
+        for name in [*public(plain), "__init__"]:
+            if plain is enrollkit.EventStream and name == "__init__":
+                continue
+            one, other = (str(inspect.signature(getattr(kind, name))) for kind in (plain, asynchronous))
+            assert one == awaited.sub(r"\1", other).replace("AsyncTransport", "Transport"), name
+    for name in public(_commands.ClientCommands):
+        assert getattr(enrollkit.Client, name).__doc__ == getattr(enrollkit.aio.Client, name).__doc__
+
+
+def test_everything_public_is_documented():
+    for module in (enrollkit, enrollkit.aio):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                assert value.__doc__, name
+                for method, code in public(value).items():
+                    assert code.__doc__ or not inspect.isfunction(code), f"{name}.{method}"
+    for name in ("wait", "begin", "access_token", "refresh", "dpop_proof", "revoke"):
+        words = getattr(enrollkit.Client, name).__doc__
+        assert "Raises:" in words and "source: " in words, name
+    assert "EnrollReauthenticate" in enrollkit.Client.access_token.__doc__
+    assert "EnrollUnsolicited" not in enrollkit.Client.handle_url.__doc__
+
+
+def test_types_hold():
+    found = checked(sys.executable, "-m", "mypy", "--strict", "--cache-dir", TOP / ".build/python/mypy")
+    assert found.returncode == 0, found.stdout
+
+
+def test_a_programs_types_are_checked(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import enrollkit\n"
+        "configuration: enrollkit.Configuration = {\n"
+        '    "issuer": "https://id.example", "client_id": "a", "redirect_uri": "http://127.0.0.1/cb"}\n'
+        "with enrollkit.Client(configuration, store=enrollkit.MEMORY) as client:\n"
+        "    state = client.state()\n"
+        "    if isinstance(state, enrollkit.RenewalFailed):\n"
+        "        reveal_type(state.remedy)\n"
+        "    reveal_type(client.access_token().expires_at)\n"
+        '    client.begin(kind="teleport")\n'
+        '    configuration["colour"] = "red"\n'
+    )
+    found = checked(
+        sys.executable, "-m", "mypy", "--strict", "--cache-dir", TOP / ".build/python/mypy", program,
+        env={**os.environ, "MYPYPATH": str(PACKAGE / "src")},
+    )  # fmt: skip
+    told = [re.sub(r".*program.py:(\d+): ", r"\1 ", line) for line in found.stdout.splitlines()]
+    assert told[0].startswith("7 note: Revealed type is") and "Remedy" in told[0]
+    assert told[1].startswith("8 note: Revealed type is") and "datetime" in told[1] and "None" in told[1]
+    assert [line.partition(" error")[0] for line in told[2:4]] == ["9", "10"], told
+
+
+def test_the_code_is_as_ruff_likes_it():
+    for command in (["check"], ["format", "--check"]):
+        found = checked(sys.executable, "-m", "ruff", *command, "--no-cache", ".", "generate")
+        assert found.returncode == 0, found.stdout + found.stderr
+
+
+async def test_nothing_that_is_printed_or_logged_holds_a_secret(face, own_sandbox, store, caplog):
+    from canary import Canaries
+
+    caplog.set_level(logging.DEBUG)
+    sandbox = own_sandbox("--dpop", "offered")
+    seen = []
+    client = await signed_in(face, sandbox, store, logger=logging.getLogger("app"))
+    events = await face.events(client)
+    begun = await client.begin()
+    core = await face.core()
+    pair = await core.pkce()
+    redirect = await core.parse_redirect("com.example.app:/cb?code=sesame-street&state=of-the-union")
+    first = await client.access_token()
+    second = await client.refresh()
+    account = await client.account()
+    seen += [begun, begun.action, pair, redirect, first, second, account, await client.state(), await events.get(30)]
+    for bad in (client.resume("com.example.app:/cb?code=sesame-street&state=of-the-union"), client.unlock("2468-2468")):
+        with pytest.raises(enrollkit.EnrollError) as told:
+            await bad
+        seen += [told.value, told.value.__dict__]
+    canaries = Canaries()
+    canaries.add("verifier", pair.code_verifier)
+    canaries.add("code", redirect.code)
+    canaries.add("state", redirect.state)
+    for token in (first, second):
+        canaries.add("access token", token.value)
+    canaries.add("id_token", account.id_token)
+    canaries.add("state of the URL", re.search(r"state=([^&]+)", begun.action.url + "&state=no-state-here")[1])
+    canaries.add("e-mail", "alice@example.com")
+    text = "\n".join(f"{one!r}\n{one}" for one in [*seen, client, core]) + caplog.text
+    # The shared words of the tests themselves are no secrets of a session.
+    assert list(canaries.sightings("what was printed", text)) == []
+    assert canaries.known and first.value in first.authorization
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The wheel that `pip install ./bindings/python` builds, without the network."""
+    directory = tmp_path_factory.mktemp("wheel")
+    built = checked(
+        sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", directory, PACKAGE
+    )
+    assert built.returncode == 0, built.stderr
+    return next(directory.glob("*.whl"))
+
+
+def test_the_wheel_carries_the_library_and_its_types(wheel):
+    assert re.fullmatch(r"enrollkit-0\.1\.0-py3-none-linux_\w+\.whl", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        metadata = archive.read("enrollkit-0.1.0.dist-info/METADATA").decode()
+        for name in ("libenroll.so.0", "enrolld"):
+            content = archive.read(f"enrollkit/_lib/{name}")
+            assert content == (TOP / "build/small" / name).read_bytes()
+    assert "enrollkit/py.typed" in names and not [name for name in names if "tests" in name]
+    assert not re.findall(r"^Requires-Dist: (?!.*extra ==).*$", metadata, re.M)
+    assert "Requires-Python: >=3.9" in metadata
+
+
+def elsewhere(tmp_path, wheel):
+    """An environment of its own with the wheel in it; its Python."""
+    # This environment's pip serves the other: to give it one of its own takes most of a minute.
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv/bin/python"
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "--python", python]
+    subprocess.run([*pip, "install", "--no-index", wheel], check=True)
+    return python
+
+
+def bare():
+    """The environment without what the tests say about the library."""
+    names = ("ENROLL_LIBRARY", "ENROLLD", "PYTHONPATH")
+    return {name: value for name, value in os.environ.items() if name not in names}
+
+
+def test_the_first_token_in_a_fresh_environment(wheel, sandbox, tmp_path):
+    python = elsewhere(tmp_path, wheel)
+    for over in ("Library", "Daemon"):
+        program = subprocess.Popen(
+            [python, "-u", TOP / "Examples/sign_in.py", sandbox.issuer, tmp_path / over]
+            if over == "Library"
+            else [python, "-u", "-c", daemon_example(), sandbox.issuer, tmp_path / over],
+            cwd=tmp_path, env=bare(), stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        line = program.stdout.readline()
+        follow(sandbox, line[line.index("http") :].strip())
+        output = program.communicate(timeout=60)[0]
+        assert program.returncode == 0 and "A valid token of 43 bytes" in output, output
+    found = subprocess.run(
+        [python, "-c", "import enrollkit; print(enrollkit.Library(), enrollkit.Daemon())"],
+        cwd=tmp_path, env=bare(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert found.stdout.count(str(tmp_path / "venv")) == 2
+
+
+def daemon_example():
+    text = (TOP / "Examples/sign_in.py").read_text()
+    return text.replace("store=store)", "store=store, over=enrollkit.Daemon())")
+
+
+def follow(sandbox, url):
+    from sandbox import hop
+
+    hop(sandbox.play(url)).read()
+
+
+def test_without_a_library_there_are_clear_words(wheel, tmp_path):
+    """A source that stands alone, and a machine without Swift."""
+    alone = tmp_path / "bindings/python"
+    alone.parent.mkdir(parents=True)
+    subprocess.run(["cp", "-r", PACKAGE, alone], check=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        tmp_path / "out",
+        alone,
+    ]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode != 0 and "Install from a checkout" in refused.stderr
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci/build-library").write_text("")
+    path = ":".join(part for part in os.environ["PATH"].split(":") if not Path(part, "swiftc").exists())
+    refused = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
+    assert refused.returncode != 0 and "Install Swift 6.3" in refused.stderr
+    system = {**os.environ, "ENROLLKIT_SYSTEM_LIBRARY": "1"}
+    subprocess.run(command, check=True, env=system)
+    pure = next((tmp_path / "out").glob("*.whl"))
+    assert pure.name == "enrollkit-0.1.0-py3-none-any.whl"
+    python = elsewhere(tmp_path, pure)
+    script = "import enrollkit; print(enrollkit.Library().describe().version)"
+    told = subprocess.run([python, "-c", script], capture_output=True, text=True, env=bare(), check=False)
+    assert "EnrollLibraryError" in told.stderr or told.stdout
+    named = {**bare(), "ENROLL_LIBRARY": str(TOP / "build/small/libenroll.so.0")}
+    told = subprocess.run([python, "-c", script], capture_output=True, text=True, env=named, check=True)
+    assert told.stdout == "0.1.0\n"
+
+
+def test_the_library_is_built_where_it_is_missing(tmp_path):
+    """By the checkout's own script, which is played here."""
+    alone = tmp_path / "bindings/python"
+    alone.parent.mkdir(parents=True)
+    subprocess.run(["cp", "-r", PACKAGE, alone], check=True)
+    (tmp_path / ".ci").mkdir()
+    for name, body in (
+        ("setup", "exit 0"),
+        (
+            "build-library",
+            f'[ "$1" = small ] && mkdir -p build/small && cp {TOP}/build/small/{{libenroll.so.0,enrolld}} build/small',
+        ),
+    ):
+        script = tmp_path / ".ci" / name
+        script.write_text(f'#!/usr/bin/env bash\nset -e\ncd "$(dirname "$0")/.."\n{body}\n')
+        script.chmod(0o755)
+    swift = tmp_path / "bin/swiftc"
+    swift.parent.mkdir()
+    swift.write_text("#!/bin/sh\n")
+    swift.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{swift.parent}:{os.environ['PATH']}"}
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        tmp_path / "out",
+        alone,
+    ]
+    subprocess.run(command, check=True, env=environment)
+    assert (tmp_path / "build/small/enrolld").exists()
+    assert next((tmp_path / "out").glob("enrollkit-0.1.0-py3-none-linux_*.whl"))
+
+
+EXAMPLE = re.compile(r"```python\n(.*?)```", re.S)
+
+
+def test_the_readmes_examples_run(sandbox, tmp_path):
+    """One after the other in one program, as somebody would read them; the browser is played."""
+    blocks = EXAMPLE.findall((PACKAGE / "README.md").read_text())
+    assert len(blocks) >= 8
+    prelude = f"""
+import webbrowser, threading, sys
+sys.path.insert(0, {str(TOP / "Tests/CTests")!r})
+from sign_in import play_user
+webbrowser.open = lambda url: threading.Thread(target=play_user, args=(url,)).start() or True
+api = {sandbox.issuer + "/userinfo"!r}
+"""
+    text = (
+        "\n".join(blocks)
+        .replace("https://id.example", sandbox.issuer)
+        .replace("https://api.example/things", f"{sandbox.issuer}/userinfo")
+    )
+    text = text.replace("/home/me/.local/share/app", str(tmp_path / "store"))
+    text = text.replace('"redirect_uri"', '"allow_loopback_http": True, "redirect_uri"')
+    program = tmp_path / "readme.py"
+    program.write_text(prelude + text)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("Alice Example") >= 2, done.stdout
+
+
+def test_the_signature_of_sign_in_is_a_part_of_begins():
+    begin = inspect.signature(enrollkit.Client.begin).parameters
+    for name in inspect.signature(enrollkit.Client.sign_in).parameters:
+        assert name in begin or name in ("present", "confirm"), name
+    assert playing and configuration
