@@ -97,7 +97,9 @@ class Header:
         stores = {name for name in known if name.startswith("ENROLL_E_STORE_")}
         found = {}
         for name, meaning in re.findall(r'"\[(\w+)\]"(.*?)(?=; "\[|\. )', dict(self.opening)["STATUSES"]):
-            found[name] = (set(re.findall(r"ENROLL_E_\w+", meaning)) & known) | (stores if "ENROLL_E_STORE_*" in meaning else set())
+            found[name] = set(re.findall(r"ENROLL_E_\w+", meaning)) & known
+            if "ENROLL_E_STORE_*" in meaning:
+                found[name] |= stores
         return found
 
     @property
@@ -111,7 +113,7 @@ class Header:
         return re.search(r"since version ([\d.]*\d)", dict(self.opening)["SINCE"])[1]
 
     def says(self, function, name, words):
-        """Whether a sentence of a function's comment, or of the one that it is like, speaks of a parameter in such words."""
+        """Whether a sentence of a function's comment, or of the one that it is like, says that of a parameter."""
         comment = function.comment.words
         if re.search(rf"[^.]*`{name}`[^.]*{words}", comment):
             return True
@@ -210,12 +212,14 @@ def read(path=PATH):
         elif found["record"]:
             header.records.append(Record(found["record"], comment, members_of(found["members"]), line))
         elif found["callback"]:
+            parameters = parameters_of(found["cparameters"])
             header.callbacks.append(
-                Function(found["callback"], found["ctype"].strip(), parameters_of(found["cparameters"]), comment, section, line)
+                Function(found["callback"], found["ctype"].strip(), parameters, comment, section, line)
             )
         elif found["function"]:
+            parameters = parameters_of(found["parameters"])
             header.functions.append(
-                Function(found["function"], found["type"].strip(), parameters_of(found["parameters"]), comment, section, line)
+                Function(found["function"], found["type"].strip(), parameters, comment, section, line)
             )
     return header
 

@@ -1,7 +1,7 @@
 """What the functions return while the other tests run is what the header says that they may return.
 
-A library between the program and libenroll (LD_PRELOAD) has each function that returns an enroll_status, calls the real one, and
-writes down each status that the function's comment does not name.
+A library between the program and libenroll (LD_PRELOAD) has each function that returns an enroll_status, calls the real
+one, and writes down each status that the function's comment does not name.
 """
 
 import subprocess
@@ -64,13 +64,14 @@ def build():
     source = OUT / "documented.c"
     source.write_text(PRELUDE + "".join(interposed(read, function) for function in functions))
     subprocess.run(
-        ["cc", "-std=gnu11", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{TOP / 'include'}", source, "-o", LIBRARY,
-         "-ldl"], check=True)  # fmt: skip
+        ["cc", "-std=gnu11", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{TOP / 'include'}", source, "-o",
+         LIBRARY, "-ldl"], check=True)  # fmt: skip
     SEEN.unlink(missing_ok=True)
 
 
 def run(count):
-    names = {constant.value: constant.name for constant in header.read().constants if constant.name.startswith("ENROLL_E_")}
+    constants = header.read().constants
+    names = {constant.value: constant.name for constant in constants if constant.name.startswith("ENROLL_E_")}
     found = sorted(set(SEEN.read_text().splitlines())) if SEEN.exists() else []
     faults = []
     for line in found:

@@ -1,6 +1,6 @@
 /*
- * table.h - every function of enroll.h as a row, so that a test can do the same to all of them. The rows are written from the
- * header (table.py): a new function is in every such test from its first day.
+ * table.h - every function of enroll.h as a row, so that a test can do the same to all of them. The rows are written
+ * from the header (table.py): a new function is in every such test from its first day.
  */
 #ifndef ENROLL_TEST_TABLE_H
 #define ENROLL_TEST_TABLE_H
@@ -104,7 +104,7 @@ static inline void fill(arguments *given, const row *function, enroll_client *cl
       case TEXT: value->pointer = (void *)(uintptr_t)acceptable_text(function, wanted); break;
       case TEXT_SIZE: value->number = -1; break;
       case USER_DATA: value->pointer = NULL; break;
-      case STRUCT_IN: memset(value->pointer, 0, wanted->size); memcpy(value->pointer, &wanted->size, sizeof(size_t)); break;
+      case STRUCT_IN: memset(value->pointer, 0, wanted->size); /* fall through */
       case STRUCT_OUT:
       case FAILURE: memcpy(value->pointer, &wanted->size, sizeof(size_t)); break;
       case NUMBER: value->number = strcmp(wanted->name, "capacity") == 0 ? 64 : 0; break;

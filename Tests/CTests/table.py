@@ -1,6 +1,6 @@
-"""Every function of the header as a row that test_table.c and test_handles.c call: what each parameter is, whether it is
-required, and a call of the function with such arguments. A function whose parameters are of a kind that is not known here is
-an error: no function is left out."""
+"""Every function of the header as a row that test_table.c and test_handles.c call: what each parameter is, whether it
+is required, and a call of the function with such arguments. A function whose parameters are of a kind that is not known
+here is an error: no function is left out."""
 
 import sys
 from pathlib import Path
@@ -29,6 +29,10 @@ KINDS = {
     "char *": "ROOM",
     "const char *": "TEXT",
 }
+
+
+#: What points to a struct or a number.
+SIZED = ("STRUCT_IN", "STRUCT_OUT", "FAILURE", "BUFFER_OUT", "NUMBER_OUT")
 
 
 def kind(read, part, before):
@@ -70,7 +74,7 @@ def rows(read):
             required = int(read.says(function, part.name, "must not be NULL"))
             optional = int(read.says(function, part.name, "[Oo]ptional"))
             bare = part.type.removeprefix("const ").removesuffix(" *")
-            size = f"sizeof({bare})" if kind_of in ("STRUCT_IN", "STRUCT_OUT", "FAILURE", "BUFFER_OUT", "NUMBER_OUT") else "0"
+            size = f"sizeof({bare})" if kind_of in SIZED else "0"
             parts.append(f'{{"{part.name}", {kind_of}, {required}, {optional}, {size}}}')
         status = int(function.type == "enroll_status")
         listed = ", ".join(parts) or '{NULL, NUMBER, 0, 0, 0}'

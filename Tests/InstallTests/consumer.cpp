@@ -1,5 +1,5 @@
-// A C++ program that signs in, as somebody writes it who has the installed header and nothing else: handles and buffers are
-// owned by smart pointers, failures are exceptions. It prints what Examples/sign_in.c prints.
+// A C++ program that signs in, as somebody writes it who has the installed header and nothing else: handles and buffers
+// are owned by smart pointers, failures are exceptions. It prints what Examples/sign_in.c prints.
 
 #include <enroll.h>
 

@@ -1,7 +1,7 @@
 /*
- * 64 threads use the library at once, each in its own order: the fresh token and renewals of one client that all share, clients
- * of their own that come and go, calls that are started, cancelled and called back, events, buffers, values, bad handles. For
- * the sanitizers and valgrind, which watch this program's memory and the library's.
+ * 64 threads use the library at once, each in its own order: the fresh token and renewals of one client that all share,
+ * clients of their own that come and go, calls that are started, cancelled and called back, events, buffers, values, bad
+ * handles. For the sanitizers and valgrind, which watch this program's memory and the library's.
  *
  *     crowd THREADS ROUNDS
  */

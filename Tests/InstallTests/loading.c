@@ -1,6 +1,6 @@
 /*
- * Loads the library by its soname, uses it, lets it go, a hundred times; and then uses what it was told once more. Its threads
- * and the libraries that it opened outlive dlclose, so that the code is never gone from under them.
+ * Loads the library by its soname, uses it, lets it go, a hundred times; and then uses what it was told once more. Its
+ * threads and the libraries that it opened outlive dlclose, so that the code is never gone from under them.
  */
 #include <dlfcn.h>
 #include <enroll.h>

@@ -70,5 +70,6 @@ class ConsumerTests(unittest.TestCase):
         # On a machine where no other library has its developers' files.
         alone = {**tree("small").environment, "PKG_CONFIG_LIBDIR": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_PATH": ""}
         told = subprocess.run(
-            ["pkg-config", "--print-errors", "--cflags", "--libs", "enroll"], env=alone, capture_output=True, text=True)  # fmt: skip
-        self.assertEqual((told.stdout.split(), told.stderr), ([f"-I{prefix}/include", f"-L{prefix}/lib", "-lenroll"], ""))
+            ["pkg-config", "--print-errors", "--cflags", "--libs", "enroll"], env=alone, capture_output=True, text=True)
+        words = [f"-I{prefix}/include", f"-L{prefix}/lib", "-lenroll"]
+        self.assertEqual((told.stdout.split(), told.stderr), (words, ""))

@@ -1,5 +1,5 @@
-"""64 threads at once (crowd.c), watched by the thread and address sanitizers and by valgrind. The program is instrumented, the
-installed library is not."""
+"""64 threads at once (crowd.c), watched by the thread and address sanitizers and by valgrind. The program is
+instrumented, the installed library is not."""
 
 import unittest
 
@@ -7,9 +7,9 @@ from trees import FLAVOURS, TOP, VALGRIND, tree
 
 SOURCES = [TOP / "Tests/InstallTests/crowd.c", TOP / "Tests/CTests/provider.c"]
 GCC = ["gcc", "-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/Tests/CTests"]
-# The library counts references and keeps handles with atomics, which the thread sanitizer cannot see in code that it did not
-# compile: what the library does with memory of its own is not judged. Its locks and threads are seen, and so is every access
-# of the program: in its threads, in the transport and in callbacks.
+# The library counts references and keeps handles with atomics, which the thread sanitizer cannot see in code that it
+# did not compile: what the library does with memory of its own is not judged. Its locks and threads are seen, and so is
+# every access of the program: in its threads, in the transport and in callbacks.
 THREAD = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66"}
 ADDRESS = {"ASAN_OPTIONS": "detect_leaks=1 detect_stack_use_after_return=1", "UBSAN_OPTIONS": "halt_on_error=1"}
 WATCHED = {
