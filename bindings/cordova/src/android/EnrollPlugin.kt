@@ -111,7 +111,8 @@ class EnrollPlugin : CordovaPlugin() {
 
   // The actions of the page.
 
-  override fun execute(action: String, rawArgs: String, callback: CallbackContext): Boolean {
+  override fun execute(action: String, rawArgs: String, callbackContext: CallbackContext): Boolean {
+    val callback = callbackContext
     val arguments = Json.parseToJsonElement(rawArgs) as JsonArray
     when (action) {
       "open" -> answering(callback) { open(arguments[0] as JsonObject) }
