@@ -134,7 +134,7 @@ class Trouble(Case):
         desk.sandbox.control("fault", fault="dropBefore", endpoint="token", times=20)
         desk.sign_in()
         shell.shows("failed:registration", picture="failed")
-        self.assertIn("We cannot reach the sign-in service.", shell.text)
+        self.assertEqual(shell.text.count("We cannot reach the sign-in service."), 1)
         desk.sandbox.control("clearFaults")
         # Offered once more, the redirect is that of a transaction that is over: a code is not sent twice.
         shell.run("await enroll.retryURLs()")

@@ -593,8 +593,7 @@ export interface CallOptions {
 }
 
 /** Why a call failed. */
-export class EnrollError extends Error implements ErrorDetail {
-  private constructor();
+export interface EnrollError extends Error, ErrorDetail {
   readonly name: 'EnrollError';
   /** The reason by name: 'accessDenied'. */
   readonly status: ErrorStatus;
@@ -1266,7 +1265,8 @@ export interface Enroll {
   readonly link: LinkCommands;
   readonly expiry: ExpiryCommands;
 
-  readonly EnrollError: typeof EnrollError;
+  /** For `error instanceof enroll.EnrollError`. */
+  readonly EnrollError: Function & { readonly prototype: EnrollError };
 
   /** Opens one account at one provider. Reads no network. URLs that came before are looked at now. */
   open(options: OpenOptions): Promise<EnrollClient>;

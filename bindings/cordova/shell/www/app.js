@@ -8,6 +8,7 @@ const notice = document.getElementById('notice');
 
 let client;
 let shown = '';
+let told = ''; // why the view says that something failed: not to be said twice
 let leaving; // aborts the sign-in that this page waits for
 
 /** An element: element('p', { class: 'soft' }, 'text', …children). */
@@ -68,13 +69,15 @@ function complain(error) {
   // The user's own doing, and a redirect that came twice: neither is trouble.
   if (error.status === 'cancelled' || error.status === 'alreadySettled') return;
   console.error(String(error));
-  say(wordsFor(error));
+  if (error.status !== told) say(wordsFor(error));
+  told = '';
 }
 
 /** Shows a view, once: whoever reads the page by ear is led to its heading. */
 function show(key, title, ...content) {
   const moved = shown !== '' && shown.split(':')[0] !== key.split(':')[0];
   shown = key;
+  told = '';
   const heading = element('h1', { tabindex: '-1' }, title);
   view.replaceChildren(heading, ...content.filter(Boolean));
   view.dataset.state = key;
@@ -209,13 +212,14 @@ const STATES = {
       tokenUsable ? paragraph('You can go on for now.', true) : undefined,
       again ? button('Sign in again', () => signIn()) : button('Try again', () => look()),
       again ? button('Start over', async () => draw((await client.registration.retry()).state), true) : undefined);
+    told = error.status;
   },
 };
 
 /** What asking for a token can come to. */
 const OUTCOMES = {
   valid: 'works',
-  stale: 'works, not renewed yet',
+  stale: 'works for now',
   expired: 'waits for a connection',
   rejected: 'refused for now',
   reauthenticate: 'has ended',
