@@ -217,6 +217,9 @@ class Counter:
         elif report.when == "call":
             self.passed += 1
 
+    def pytest_collectreport(self, report):
+        self.failed += report.failed
+
     def pytest_unconfigure(self):
         print(f"\n{self.passed} passed, {self.failed} failed")
 

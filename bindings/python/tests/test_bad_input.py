@@ -1,6 +1,7 @@
 """What callers do wrong, and what happens to them: a typed error that says what was expected and what came."""
 
 import asyncio
+import json
 import os
 import pickle
 import signal
@@ -9,15 +10,16 @@ import subprocess
 import sys
 import textwrap
 import threading
+import urllib.request
 from datetime import datetime, timedelta
 
 import pytest
 from processes import wait_until
-from provider import Silence
+from provider import Gate, Silence
 
 import enrollkit
 import enrollkit.aio
-from conftest import CUSTOM, LOOPBACK, Spoken, configuration, signed_in
+from conftest import CUSTOM, LOOPBACK, Spoken, configuration, playing, signed_in
 from enrollkit import _library
 
 
@@ -184,6 +186,7 @@ async def test_cancelling_a_task_cancels_its_call(name, sandbox, store):
         for task in tasks:
             with pytest.raises(asyncio.CancelledError):
                 await task
+        await once_not_busy(client.state)
         await asyncio.to_thread(follow, sandbox, begun)
         assert isinstance(await once_not_busy(client.wait, begun), enrollkit.AwaitingConfirmation)
     finally:
@@ -270,6 +273,13 @@ ENDINGS = {
         for _ in range(8): threading.Thread(target=ask, daemon=True).start()
         client.state()
     """,
+    "callbacks that are still to come": """
+        events = client.events()
+        if hasattr(client._session, "_native"):
+            for _ in range(3000):
+                client._session._native.start("diagnostics.export", {}, None, lambda outcome: dict(outcome))
+        client.state()
+    """,
     "an exception": "client.state(); raise SystemExit(0)",
     "no reference": "client.state(); del client; import gc; gc.collect()",
 }
@@ -290,6 +300,44 @@ def test_the_interpreter_ends_with(ending, kind, sandbox, store):
     """
     log = run(textwrap.dedent(script) + textwrap.dedent(ENDINGS[ending]))[1]
     assert "Fatal" not in log and "Segmentation" not in log, log
+
+
+@pytest.mark.parametrize("kind", ["Library", "Daemon"])
+def test_a_renewal_that_was_sent_is_stored_before_the_interpreter_ends(kind, sandbox, store):
+    with urllib.request.urlopen(f"{sandbox.issuer}/.well-known/openid-configuration", timeout=30) as answer:
+        metadata = json.load(answer)
+    gate = Gate(metadata["token_endpoint"])
+    names = ("authorization_endpoint", "jwks_uri", "userinfo_endpoint", "end_session_endpoint")
+    endpoints = {**{name: metadata[name] for name in names}, "token_endpoint": gate.url}
+    through_gate = configuration(sandbox, endpoints=endpoints)
+    try:
+        with enrollkit.Client(through_gate, store=store) as client:
+            client.sign_in(present=playing(sandbox), confirm=lambda profile: True)
+            first = client.access_token()
+        gate.close_it()
+        script = f"""
+            import enrollkit, threading
+            client = enrollkit.Client({through_gate!r}, store={str(store)!r}, over=enrollkit.{kind}())
+            threading.Thread(target=client.refresh, daemon=True).start()
+            input()
+        """
+        program = running(script, stdin=subprocess.PIPE)
+        assert gate.reached.wait(60)
+        program.stdin.write("the end\n")
+        program.stdin.flush()
+        with pytest.raises(subprocess.TimeoutExpired):
+            program.wait(1)
+        gate.open_it()
+        log = program.communicate(timeout=60)[1]
+        assert program.returncode == 0, log
+        with enrollkit.Client(through_gate, store=store) as client:
+            second = client.access_token()
+            assert second.value != first.value
+            # Its refresh token was not spent by somebody who is gone.
+            assert client.refresh().value != second.value
+    finally:
+        gate.open_it()
+        gate.close()
 
 
 AIO_ENDINGS = {
@@ -363,6 +411,20 @@ async def test_a_daemon_that_is_killed_says_so_to_everybody(daemon_face, sandbox
         await client.access_token()
     await client.close()
     assert events is not None
+
+
+async def test_a_daemon_that_stands_still_keeps_nobody_beyond_the_deadline(daemon_face, sandbox, store):
+    client = await daemon_face.client(configuration(sandbox), store=store)
+    daemon = (await daemon_face.over()).process_id
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        for deadline in (0.1, 1):
+            with pytest.raises(enrollkit.EnrollDeadlineExceeded):
+                await client.state(deadline=deadline)
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+    # The answers that came too late are nobody's.
+    assert await client.state() == enrollkit.Unregistered()
 
 
 PROGRAMS = {
@@ -463,8 +525,6 @@ def test_64_threads_share_a_client(kind, sandbox, store):
     faults, tokens = [], set()
     try:
         with enrollkit.Client(configuration(sandbox, LOOPBACK), store=store, over=over) as client:
-            from conftest import playing
-
             client.sign_in(present=playing(sandbox), confirm=lambda profile: True)
             gate = threading.Barrier(64)
 
