@@ -1266,7 +1266,7 @@ export interface Enroll {
   readonly expiry: ExpiryCommands;
 
   /** For `error instanceof enroll.EnrollError`. */
-  readonly EnrollError: Function & { readonly prototype: EnrollError };
+  readonly EnrollError: abstract new (...unused: never[]) => EnrollError;
 
   /** Opens one account at one provider. Reads no network. URLs that came before are looked at now. */
   open(options: OpenOptions): Promise<EnrollClient>;

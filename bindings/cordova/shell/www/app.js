@@ -28,6 +28,7 @@ function button(text, act, quiet = false) {
   made.addEventListener('click', async () => {
     if (made.getAttribute('aria-disabled') === 'true') return;
     made.setAttribute('aria-disabled', 'true');
+    told = '';
     say();
     try {
       await act();
@@ -70,7 +71,6 @@ function complain(error) {
   if (error.status === 'cancelled' || error.status === 'alreadySettled') return;
   console.error(String(error));
   if (error.status !== told) say(wordsFor(error));
-  told = '';
 }
 
 /** Shows a view, once: whoever reads the page by ear is led to its heading. */
@@ -213,6 +213,7 @@ const STATES = {
       again ? button('Sign in again', () => signIn()) : button('Try again', () => look()),
       again ? button('Start over', async () => draw((await client.registration.retry()).state), true) : undefined);
     told = error.status;
+    if (notice.textContent === wordsFor(error)) say();
   },
 };
 
