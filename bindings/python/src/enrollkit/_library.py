@@ -31,6 +31,8 @@ LOG = logging.getLogger("enrollkit")
 Outcome = Union[Dict[str, Any], EnrollError]
 Listener = Callable[[str, Dict[str, Any]], None]
 
+_ACCESS_SIZE = ctypes.sizeof(_abi.Access)
+
 _numbers = itertools.count(1)
 _completions: Dict[int, Callable[[Outcome], None]] = {}
 _sessions: Dict[int, NativeSession] = {}
@@ -214,9 +216,10 @@ class NativeSession:
 
     def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]:
         """A token that needs no waiting; None: ask token.access."""
-        access, buffer, error = _abi.Access(ctypes.sizeof(_abi.Access)), _abi.Buffer(), _abi.Error.empty()
-        outputs = (ctypes.byref(access), ctypes.byref(buffer), ctypes.byref(error))
-        status = self._library.enroll_token_access(self._usable(), _lifetime(minimum_lifetime), 0, *outputs)
+        access, buffer = _abi.Access(_ACCESS_SIZE), _abi.Buffer()
+        status = self._library.enroll_token_access(
+            self._usable(), _lifetime(minimum_lifetime), 0, ctypes.byref(access), ctypes.byref(buffer), None
+        )
         if status != _abi.OK:
             return None
         try:
