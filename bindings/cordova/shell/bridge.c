@@ -1,6 +1,6 @@
 /* Threads: everything here runs on the main loop's thread, except the functions marked "library thread": these hand
- * what they got to the main loop, which they wake, and touch nothing else. Calls that may wait for a disk, a keyring or a
- * renewal (open, close, those without a client) run on the threads of a pool. */
+ * what they got to the main loop, which they wake, and touch nothing else. Calls that may wait for a disk, a keyring
+ * or a renewal (open, close, those without a client) run on the threads of a pool. */
 
 #include "bridge.h"
 

@@ -1,8 +1,8 @@
 /*
  * bridge.h - the native part of the plugin, for WebKitGTK: what src/android and src/ios are elsewhere.
  *
- * The page's cordova.exec (www/cordova.js) says what it wants in a DOM event; a script in a world of its own, which only
- * the top frame of the app's own origin gets, carries it here; the answer goes back the same way. A page or frame of
+ * The page's cordova.exec (www/cordova.js) says what it wants in a DOM event; a script in a world of its own, which
+ * only the top frame of the app's own origin gets, carries it here; the answer goes back the same way. A page or frame of
  * any other origin has nothing to talk to.
  */
 #ifndef HYBRID_SHELL_BRIDGE_H

@@ -108,7 +108,7 @@ class Desk:
         self.browser_script = self._script("browser", OPEN_TAB.format(profile=str(self.profile)))
         # The system starts the app with the environment of the desk; which home is a link.
         lines = "".join(f"export {name}='{value}'\n" for name, value in self.environment.items())
-        self.app_script = self._script("app", f'#!/bin/sh\n{lines}. "{self.home}/app.env"\nexec "{SHELL}" "$@" >>"{self.home}/app.log" 2>&1\n')
+        self.app_script = self._script("app", f'#!/bin/sh\n{lines}. "{self.home}/app.env"\nexec "{SHELL}" "$@"\n')
         for name, program, schemes in (
             ("browser", self.browser_script, "x-scheme-handler/http;x-scheme-handler/https;"),
             ("com.example.app", self.app_script, f"x-scheme-handler/{SCHEME};"),

@@ -2,8 +2,8 @@
 //
 // Every command of the manifest (`enrolld --manifest`) is a method of the same name: `token.access` is
 // `client.token.access(parameters)`. What a hybrid app wants most has a method of its own: `client.signIn()`,
-// `client.logOut()`, `client.subscribe()`. URLs that reach the app are handed to the client that waits for them, without
-// the page having to do anything.
+// `client.logOut()`, `client.subscribe()`. URLs that reach the app are handed to the client that waits for them,
+// without the page having to do anything.
 //
 // This file does not touch the DOM, but for two events after which it offers held URLs once more (`retryURLs`).
 
@@ -104,7 +104,10 @@ function failure(detail, what) {
   });
 }
 
-const kindOf = (value) => (value === null ? 'null' : Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`);
+const kindOf = (value) => {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+};
 
 const isPlainObject = (value) => {
   if (value === null || typeof value !== 'object') return false;
@@ -118,7 +121,9 @@ function jsonObject(value, what, field) {
   if (!isPlainObject(value)) throw invalid(field, `${what}: expected an object for ${field}, got ${kindOf(value)}`);
   const check = (key, member) => {
     if (['function', 'symbol', 'bigint'].includes(typeof member) || (typeof member === 'number' && !isFinite(member))) {
-      throw invalid(key || field, `${what}: ${key || field} is ${typeof member === 'number' ? 'no finite number' : kindOf(member)}, which JSON cannot carry`);
+      const name = key || field;
+      const kind = typeof member === 'number' ? 'no finite number' : kindOf(member);
+      throw invalid(name, `${what}: ${name} is ${kind}, which JSON cannot carry`);
     }
     return member;
   };
@@ -128,6 +133,16 @@ function jsonObject(value, what, field) {
     if (error instanceof EnrollError) throw error;
     throw invalid(field, `${what}: ${field} is not JSON: it refers to itself`);
   }
+}
+
+function requireOptions(options, what) {
+  if (isPlainObject(options)) return;
+  throw invalid('options', `${what}: expected an object for options, got ${kindOf(options)}`);
+}
+
+function requireListener(listener, what) {
+  if (typeof listener === 'function') return;
+  throw invalid('listener', `${what}: expected a function, got ${kindOf(listener)}`);
 }
 
 function knownKeys(value, keys, what) {
@@ -155,7 +170,7 @@ let lastCall = 0;
 /** Runs a command; `signal` cancels it. */
 async function call(client, command, parameters = {}, options = {}) {
   const json = jsonObject(parameters, command, 'parameters');
-  if (!isPlainObject(options)) throw invalid('options', `${command}: expected an object for options, got ${kindOf(options)}`);
+  requireOptions(options, command);
   knownKeys(options, ['signal'], command);
   const { signal } = options;
   if (signal !== undefined && typeof (signal && signal.addEventListener) !== 'function') {
@@ -175,8 +190,8 @@ async function call(client, command, parameters = {}, options = {}) {
 
 /** An object with a method for each command: { access(parameters, options) }. */
 function group(name, verbs, run) {
-  return Object.freeze(
-    Object.fromEntries(verbs.map((verb) => [verb, (parameters, options) => run(`${name}.${verb}`, parameters, options)])));
+  const method = (verb) => (parameters, options) => run(`${name}.${verb}`, parameters, options);
+  return Object.freeze(Object.fromEntries(verbs.map((verb) => [verb, method(verb)])));
 }
 
 class EnrollClient {
@@ -208,7 +223,7 @@ class EnrollClient {
 
   /** Begins a transaction, opens the browser (or the other app), and waits for the end: the state. */
   async signIn(parameters = {}, options = {}) {
-    if (!isPlainObject(options)) throw invalid('options', `signIn: expected an object for options, got ${kindOf(options)}`);
+    requireOptions(options, 'signIn');
     const { onBegun, ...rest } = options;
     if (onBegun !== undefined && typeof onBegun !== 'function') {
       throw invalid('onBegun', `signIn: expected a function for onBegun, got ${kindOf(onBegun)}`);
@@ -229,7 +244,9 @@ class EnrollClient {
       await this.#act(begun);
       return (await this.registration.await({ transaction, deadline: A_DAY }, { signal: left.signal })).state;
     } catch (error) {
-      if (error.status === 'cancelled' && !this.#closed) await this.registration.cancel({ transaction }).catch(() => {});
+      // A hint only: where it cannot be given, nothing is lost.
+      const userLeft = error.status === 'cancelled' && !this.#closed;
+      if (userLeft) await this.registration.cancel({ transaction }).catch(() => {});
       throw error;
     } finally {
       inBrowser.delete(left);
@@ -263,7 +280,7 @@ class EnrollClient {
     if (name !== undefined && !names.includes(name)) {
       throw invalid('name', `subscribe: there is no event ${String(name)}; expected ${names.join(', ')}`);
     }
-    if (typeof listener !== 'function') throw invalid('listener', `subscribe: expected a function, got ${kindOf(listener)}`);
+    requireListener(listener, 'subscribe');
     if (this.#closed) throw callerError('handle', -2, 'subscribe: this client was closed');
     const subscription = { name, listener };
     this.#listeners.add(subscription);
@@ -425,7 +442,7 @@ function storeName(name, what) {
 
 /** Tells the listener the URLs that no client asked for; one that it takes as its own it answers with true. */
 function onUnclaimedURL(listener) {
-  if (typeof listener !== 'function') throw invalid('listener', `onUnclaimedURL: expected a function, got ${kindOf(listener)}`);
+  requireListener(listener, 'onUnclaimedURL');
   unclaimedListeners.add(listener);
   return () => void unclaimedListeners.delete(listener);
 }

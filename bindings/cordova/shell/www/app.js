@@ -46,7 +46,7 @@ const WORDS = {
   network: 'We cannot reach the sign-in service. Check your connection, then try again.',
   timeout: 'The sign-in service took too long to answer. Please try again.',
   server: 'The sign-in service is in trouble right now. Please try again in a moment.',
-  tls: 'The connection to the sign-in service is not safe, so we stopped. Check the date of this device, or try another network.',
+  tls: 'The connection is not safe, so we stopped. Check the date of this device, or try another network.',
   accessDenied: 'The sign-in was declined. Nothing has changed.',
   transactionExpired: 'That took too long. Please sign in again.',
   codeRejected: 'That code is not right, or too old. Please type it again.',
@@ -131,7 +131,8 @@ async function logOut() {
 }
 
 async function submitCode(transaction) {
-  const { state } = await client.registration.submitCode({ transaction, code: document.getElementById('code').value.trim() });
+  const code = document.getElementById('code').value.trim();
+  const { state } = await client.registration.submitCode({ transaction, code });
   draw(state);
 }
 
@@ -144,7 +145,7 @@ async function setPIN() {
 
 const STEPS = {
   browser: ['Continue in your browser', 'We opened it for you. Come back here when you are done.'],
-  emailPending: ['Check your e-mail', 'Open the link that we sent you, on this device. You may close this app meanwhile.'],
+  emailPending: ['Check your e-mail', 'Open the link that we sent you, on this device. You may close this app.'],
   codePending: ['Type the code', 'We sent you a code. It works once, and only for a few minutes.'],
   otherApp: ['Continue in the other app', 'It brings you back here when you are done.'],
   exchanging: ['Almost there', 'We are finishing your sign-in.'],
@@ -167,7 +168,7 @@ const STATES = {
       paragraph(text),
       ...(step === 'pin'
         ? [element('label', { for: 'pin' }, 'PIN, at least four characters'),
-          element('input', { id: 'pin', type: 'password', autocomplete: 'new-password', minlength: '4', maxlength: '64' }),
+          element('input', { id: 'pin', type: 'password', autocomplete: 'new-password', maxlength: '64' }),
           button('Set the PIN', setPIN)]
         : []),
       ...(step === 'codePending'
@@ -188,7 +189,8 @@ const STATES = {
 
   active: async ({ reason }) => {
     if (reason === 'notNative') {
-      show('active:notNative', 'You are looking around', paragraph('This is a preview: sign in with the app on your device.'));
+      const words = 'This is a preview: sign in with the app on your device.';
+      show('active:notNative', 'You are looking around', paragraph(words));
       return;
     }
     // The token itself stays where it is: what is shown is how it is.

@@ -320,7 +320,8 @@ class EnrollPlugin : CordovaPlugin() {
     }
 
     fun text(element: JsonElement): String =
-      (element as? JsonPrimitive)?.takeIf { it.isString }?.content ?: throw refusal("arguments", "a string was expected")
+      (element as? JsonPrimitive)?.takeIf { it.isString }?.content
+        ?: throw refusal("arguments", "a string was expected")
 
     fun number(element: JsonElement): Long =
       (element as? JsonPrimitive)?.takeIf { !it.isString }?.content?.toLongOrNull()

@@ -107,8 +107,8 @@ final class EnrollHandle: @unchecked Sendable {
     }
   }
 
-  /// Blocks until a renewal that was sent is stored: not for the main thread. An event that is being delivered may still
-  /// need the box, which is therefore kept: some bytes for each client that was closed.
+  /// Blocks until a renewal that was sent is stored: not for the main thread. An event that is being delivered may
+  /// still need the box, which is therefore kept: some bytes for each client that was closed.
   func close() {
     enroll_client_free(client)
   }
@@ -130,7 +130,8 @@ final class EnrollHandle: @unchecked Sendable {
         if status == ENROLL_OK {
           completion.value(.success(object(result, size)))
         } else {
-          completion.value(.failure(error.map { EnrollFailure($0.pointee) } ?? EnrollFailure(status, "no reason given")))
+          let failure = error.map { EnrollFailure($0.pointee) }
+          completion.value(.failure(failure ?? EnrollFailure(status, "no reason given")))
         }
       }, box.toOpaque(), &pending, &error)
     guard status == ENROLL_OK, let pending else {
@@ -153,7 +154,7 @@ final class PendingCall: @unchecked Sendable {
   func cancel() { enroll_pending_cancel(pending) }
 }
 
-/// Commands that need no client. Those about a store are functions of their own, since the store's key is the Keychain's.
+/// Commands that need no client. Those about a store are functions of their own: the store's key is the Keychain's.
 enum EnrollLibrary {
   static func call(_ command: String, _ parameters: [String: Any], directory: URL) throws -> [String: Any] {
     var error = newError()

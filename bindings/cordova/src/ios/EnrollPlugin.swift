@@ -97,7 +97,7 @@ final class EnrollPlugin: CDVPlugin {
         case .success(let handle):
           self.queue.async { handle.close() }
         case .failure(let error):
-          self.answer(command, .failure(error as? EnrollFailure ?? EnrollFailure(ENROLL_E_INTERNAL, "\(type(of: error))")))
+          self.answer(command, .failure(Self.failure(error)))
         }
       }
     }
@@ -123,7 +123,7 @@ final class EnrollPlugin: CDVPlugin {
       guard let directory = directory(parameters["store"]) else { return refuse(command, "store", "a name of a store") }
       return queue.async {
         let result = Result { try EnrollLibrary.call(name, parameters, directory: directory) }
-        self.answer(command, result.mapError { $0 as? EnrollFailure ?? EnrollFailure(ENROLL_E_INTERNAL, "\(type(of: $0))") })
+        self.answer(command, result.mapError(Self.failure))
       }
     }
     guard let handle = clients[id] else { return answer(command, .failure(Self.closed)) }
@@ -137,7 +137,7 @@ final class EnrollPlugin: CDVPlugin {
         }
       }
     } catch {
-      answer(command, .failure(error as? EnrollFailure ?? EnrollFailure(ENROLL_E_INTERNAL, "\(type(of: error))")))
+      answer(command, .failure(Self.failure(error)))
     }
   }
 
@@ -169,15 +169,15 @@ final class EnrollPlugin: CDVPlugin {
     }
     if isOtherApp {
       return UIApplication.shared.open(url) { opened in
-        self.answer(
-          command, opened ? .success([:]) : .failure(EnrollFailure(ENROLL_E_UNSUPPORTED, "no other app is on this device")))
+        let missing = EnrollFailure(ENROLL_E_UNSUPPORTED, "no other app is on this device")
+        self.answer(command, opened ? .success([:]) : .failure(missing))
       }
     }
     openBrowser(url, command)
   }
 
-  /// The browser over the app, with its own sessions (RFC 8252 §B.1). It takes the redirect back itself, and gives it on
-  /// the way that all URLs take.
+  /// The browser over the app, with its own sessions (RFC 8252 §B.1). It takes the redirect back itself, which then goes
+  /// the way of all URLs.
   private func openBrowser(_ url: URL, _ command: CDVInvokedUrlCommand) {
     session?.cancel()
     let completion: ASWebAuthenticationSession.CompletionHandler = { [weak self] redirect, error in
@@ -189,8 +189,8 @@ final class EnrollPlugin: CDVPlugin {
     let session = ASWebAuthenticationSession(url: url, callbackURLScheme: Self.scheme, completionHandler: completion)
     session.presentationContextProvider = self
     self.session = session
-    answer(
-      command, session.start() ? .success([:]) : .failure(EnrollFailure(ENROLL_E_UNSUPPORTED, "the browser did not open")))
+    let closed = EnrollFailure(ENROLL_E_UNSUPPORTED, "the browser did not open")
+    answer(command, session.start() ? .success([:]) : .failure(closed))
   }
 
   /// The scheme that the plugin's variable put into Info.plist.
@@ -202,6 +202,10 @@ final class EnrollPlugin: CDVPlugin {
   // Answers.
 
   private static let closed = EnrollFailure(ENROLL_E_HANDLE, "the id of an open client was expected", field: "client")
+
+  private static func failure(_ error: any Error) -> EnrollFailure {
+    error as? EnrollFailure ?? EnrollFailure(ENROLL_E_INTERNAL, "\(type(of: error))")
+  }
 
   private func refuse(_ command: CDVInvokedUrlCommand, _ field: String, _ expected: String) {
     answer(command, .failure(EnrollFailure(ENROLL_E_INVALID_ARGUMENT, "expected \(expected)", field: field)))

@@ -1,7 +1,7 @@
 // Unbuilt for iOS: no Xcode could be had where this was written.
 //
-// The key of the store, wrapped with secrets of the Keychain: to be had after the first unlocking of the device, so that
-// tokens are renewed in the background, and on this device only, so that no backup carries them elsewhere.
+// The key of the store, wrapped with secrets of the Keychain: to be had after the first unlocking of the device, so
+// that tokens are renewed in the background, and on this device only, so that no backup carries them elsewhere.
 
 import CEnroll
 import Foundation
