@@ -44,8 +44,10 @@ private func startingState(
   }
 }
 
-private func url(_ pointer: UnsafePointer<CChar>?, _ size: Int) throws(EnrollError) -> String {
-  try TextInput(pointer, size, "url").requiredText(limit: TextLimit.url)
+private func url(
+  _ pointer: UnsafePointer<CChar>?, _ size: Int, _ name: String = "url"
+) throws(EnrollError) -> String {
+  try TextInput(pointer, size, name).requiredText(limit: TextLimit.url)
 }
 
 private func transactionID(_ pointer: UnsafePointer<CChar>?, _ size: Int) throws(EnrollError) -> String {
@@ -207,7 +209,7 @@ public func enroll_registration_handle_link(
     try enroll_transaction.check(transaction)
     let url = try require(url, "url")
     let outcome = try handle.client.handleLink(
-      try EnrollC.url(link, link_size), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+      try EnrollC.url(link, link_size, "link"), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
     switch outcome {
     case .begun(let begun):
       url.pointee = try enroll_buf(begun.action.url ?? "")

@@ -141,4 +141,32 @@ TEST("a call by name that was started calls back, and can be cancelled") {
   provider_free(server);
 }
 
+static void count_result(void *user_data, enroll_status status, const char *result, size_t result_size,
+                         const enroll_error *failure) {
+  (void)status, (void)result, (void)result_size, (void)failure;
+  __atomic_add_fetch((int *)user_data, 1, __ATOMIC_RELAXED);
+}
+
+TEST("a call that cannot be started leaves the place of its handle alone") {
+  provider *server = provider_new();
+  enroll_client *client = provider_signed_in(server, NULL);
+  int started = 0, ended = 0;
+  enroll_pending *pending = NULL;
+  enroll_status status;
+  provider_hold(server);
+  do {
+    enroll_pending_free(pending);
+    pending = NULL;
+    status = enroll_call_start(client, "token.refresh", ENROLL_NUL_TERMINATED, NULL, 0, ENROLL_NO_TIMEOUT, count_result,
+                               &ended, &pending, &error);
+    started += status == ENROLL_OK;
+  } while (status == ENROLL_OK && started < 100000);
+  CHECK_STATUS(ENROLL_E_BUSY, status);
+  CHECK(pending == NULL);
+  provider_release(server);
+  while (__atomic_load_n(&ended, __ATOMIC_RELAXED) < started) usleep(1000);
+  CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+  provider_free(server);
+}
+
 int main(int count, char **arguments) { return check_main(count, arguments); }

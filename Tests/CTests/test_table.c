@@ -83,9 +83,7 @@ TEST("every text is refused that is NULL with a size, is not given, is too long,
         if (is_json && bad[way].text != NULL && bad[way].size <= 3 && !(bad[way].size == 0 && !wanted->is_optional))
           expected = ENROLL_E_JSON;
         if (wanted->is_optional && bad[way].text != NULL && bad[way].size == 0 && !is_json) continue;
-        /* The command's own parameter is called url. */
-        const char *field = strcmp(wanted->name, "link") == 0 ? "url" : wanted->name;
-        check_refused(&given, function, expected, field, bad[way].what);
+        check_refused(&given, function, expected, wanted->name, bad[way].what);
       }
     }
   }

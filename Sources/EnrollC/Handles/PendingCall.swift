@@ -71,7 +71,7 @@ extension ClientHandle {
     _ pending: UnsafeMutablePointer<OpaquePointer?>?, _ start: (StartedCall) throws(EnrollError) -> Void
   ) throws(EnrollError) {
     let call = PendingCall()
-    let before = pending?.pointee
+    let before = pending?.pointee ?? nil
     var handle: UInt?
     if let pending {
       guard let made = PendingCall.table.insert(call) else {
@@ -87,7 +87,7 @@ extension ClientHandle {
     } catch {
       closing.removeHook(ticket)
       if let handle { _ = PendingCall.table.remove(handle) }
-      if let before { pending?.pointee = before }
+      pending?.pointee = before
       throw error
     }
   }
