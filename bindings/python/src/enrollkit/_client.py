@@ -22,7 +22,7 @@ from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
 from ._given import Deadline, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
 from ._host import Transport
-from ._jsonrpc import Conversation, with_deadline
+from ._jsonrpc import NO_MORE, Conversation, with_deadline
 from ._library import Listener, NativeSession
 from ._statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollUnsupported
 from ._types import AccessToken, Action, AwaitingConfirmation, Configuration, Event, Kind, Platform, State
@@ -334,7 +334,7 @@ class _DaemonSession:
 class EventStream:
     """What happens to a client, in its order, from when `Client.events` was called: an iterator that waits.
 
-    It ends with the client, or with its own `close`. Of what nobody takes the last 1024 are kept.
+    It ends with the client, with its daemon, or with its own `close`. Of what nobody takes the last 1024 are kept.
     """
 
     KEPT = 1024
@@ -387,6 +387,9 @@ class EventStream:
         self.close()
 
     def _listen(self, name: str, parameters: Dict[str, Any]) -> None:
+        if name == NO_MORE:
+            self.close()
+            return
         event = event_of(name, parameters)
         if event is not None:
             with self._changed:

@@ -19,6 +19,9 @@ from ._types import TIMED
 Outcome = Union[Dict[str, Any], EnrollError]
 Listener = Callable[[str, Dict[str, Any]], None]
 
+NO_MORE = ""
+"""What a listener is told instead of an event's name when there will be none any more."""
+
 LONGEST_LINE = 1 << 26
 """More than the daemon ever keeps back for a host that reads slowly."""
 
@@ -104,6 +107,7 @@ class Conversation:
         """Nobody answers any more: `words` say why."""
         if self.ended is None:
             self.ended = EnrollDaemonEnded(words)
+        self._end_listening()
         while self._waiting:
             try:
                 _, done = self._waiting.popitem()
@@ -114,6 +118,12 @@ class Conversation:
     def close(self) -> None:
         """The host closed it: what is asked from now on is asked of a closed handle."""
         self.ended = EnrollHandle("the daemon is closed")
+        self._end_listening()
+
+    def _end_listening(self) -> None:
+        listeners, self._listeners = self._listeners, {}
+        for listener in itertools.chain.from_iterable(listeners.values()):
+            listener(NO_MORE, {})
 
     def _the_end(self) -> EnrollError:
         assert self.ended is not None

@@ -43,7 +43,7 @@ from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
 from ._given import Deadline, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
 from ._host import AsyncTransport, HTTPRequest, HTTPResponse, Transport
-from ._jsonrpc import LONGEST_LINE, Conversation, with_deadline
+from ._jsonrpc import LONGEST_LINE, NO_MORE, Conversation, with_deadline
 from ._library import Listener, NativeSession, Outcome
 from ._statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollUnsupported
 from ._types import AccessToken, Action, AwaitingConfirmation, Configuration, Event, Kind, Platform, State
@@ -395,7 +395,7 @@ class _DaemonSession:
 class EventStream:
     """What happens to a client, in its order, from the `async with` block (or the first `anext`) on.
 
-    It ends with the client, or with its own `close`. Of what nobody takes the last 1024 are kept.
+    It ends with the client, with its daemon, or with its own `close`. Of what nobody takes the last 1024 are kept.
     """
 
     KEPT = 1024
@@ -460,9 +460,13 @@ class EventStream:
 
     def _listen(self, name: str, parameters: Dict[str, Any]) -> None:
         event = event_of(name, parameters)
-        if event is not None and self._loop is not None:
+        if self._loop is not None:
+            # The loop may have been closed meanwhile: then nobody waits any more.
             with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._append, event)
+                if name == NO_MORE:
+                    self._loop.call_soon_threadsafe(self.close)
+                elif event is not None:
+                    self._loop.call_soon_threadsafe(self._append, event)
 
     def _append(self, event: Event) -> None:
         self._events.append(event)
