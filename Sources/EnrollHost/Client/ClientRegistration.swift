@@ -140,6 +140,7 @@ extension Client {
     try requireOpen()
     var state: RegistrationState?
     try wait(until: deadline, cancellation) { () throws(EnrollError) in
+      if loopbacks.withLock({ $0.isAnswering(transactionID) }) { return false }
       // Looked at first: a poll of ours says how it settled the transaction before it ends.
       let isPolled = devicePolls.withLock { $0.isUnderWay(transactionID) }
       if let settlement = settlements.withLock({ $0[transactionID] }) {

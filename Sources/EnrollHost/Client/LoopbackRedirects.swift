@@ -6,9 +6,21 @@ import EnrollCore
 /// The cancellations of the listeners that are open.
 struct LoopbackRedirects: Sendable {
   private var open: [(transactionID: String, redirectURI: String, cancellation: CancellationFlag)] = []
+  /// The transactions whose redirect came, and whose browser has no page yet.
+  private var answering: [String] = []
 
   mutating func add(_ begun: BegunTransaction, _ cancellation: CancellationFlag) {
     open.append((begun.transactionID, begun.redirectURI ?? "", cancellation))
+  }
+
+  /// A settled transaction is told of once the browser has its page: a program may end with it.
+  func isAnswering(_ transactionID: String) -> Bool {
+    answering.contains { ASCII.equals($0, transactionID) }
+  }
+
+  mutating func setAnswering(_ transactionID: String, _ isAnswering: Bool) {
+    answering.removeAll { ASCII.equals($0, transactionID) }
+    if isAnswering { answering.append(transactionID) }
   }
 
   /// Where that transaction is listened for; nil when nobody listens.
@@ -18,6 +30,7 @@ struct LoopbackRedirects: Sendable {
 
   mutating func remove(_ transactionID: String) {
     open.removeAll { ASCII.equals($0.transactionID, transactionID) }
+    setAnswering(transactionID, false)
   }
 
   mutating func removeAll() -> [CancellationFlag] {
@@ -41,7 +54,10 @@ extension Client {
       }
       _ = try? listener.wait(deadline: deadline, clock: clock, cancellation: cancellation) {
         url in
-        reply(to: url, cancellation: cancellation)
+        loopbacks.withLock { $0.setAnswering(begun.transactionID, true) }
+        let reply = reply(to: url, cancellation: cancellation)
+        if case .declined = reply { loopbacks.withLock { $0.setAnswering(begun.transactionID, false) } }
+        return reply
       }
     }
     guard isStarted else {
