@@ -2,6 +2,7 @@
 // A library has neither: its host says where (flows.md §1).
 
 public import EnrollCore
+import EnrollHost
 public import EnrollJSON
 
 /// Where a session finds what its caller did not say.
@@ -32,4 +33,9 @@ public struct Surroundings: Sendable {
     defaultStore: { () throws(EnrollError) in
       throw EnrollError(.invalidArgument, "store: it is missing", field: "store")
     })
+
+  /// The user's directories, and the best key provider that is present: for a program, as the user's own.
+  public static let user = Surroundings(
+    configuration: { name throws(EnrollError) in try UserDirectories.configuration(name) },
+    defaultStore: { () throws(EnrollError) in try UserDirectories.store() }, defaultKeys: .automatic)
 }

@@ -1,6 +1,7 @@
 // stdin and stdout put together: messages in, answers out, in the framing that the host chose.
 
 import CPosix
+import EnrollCommands
 import EnrollCore
 import EnrollHost
 import EnrollJSON
@@ -32,7 +33,7 @@ final class Conversation {
       var one: UInt64 = 1
       _ = write(waker, &one, 8)
     }
-    server = Server(Directories.surroundings, log: log) { message in
+    server = Server(.user, log: log) { message in
       output.send(shared.framing.framed(message.serialized()))
     }
     self.shared = shared

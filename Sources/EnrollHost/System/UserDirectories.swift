@@ -1,27 +1,43 @@
-// Where a user's configurations and tokens are (XDG Base Directory Specification): the daemon's and the command line's
-// defaults; a library has none.
+// Where a user's configurations and tokens are (XDG Base Directory Specification): the defaults of the programs, which
+// thereby share them. A library has none: its host says where (flows.md §1).
 
 import CPosix
-import EnrollCommands
-import EnrollCore
-import EnrollJSON
+public import EnrollCore
+public import EnrollJSON
 
-enum Directories {
-  static let surroundings = Surroundings(
-    configuration: { name throws(EnrollError) in try configuration(name) },
-    defaultStore: { () throws(EnrollError) in try own("XDG_DATA_HOME", "/.local/share") },
-    defaultKeys: .automatic)
-
+/// The directories of the user who runs the program.
+public enum UserDirectories {
   /// Bytes of a configuration file.
   private static let limit = 1 << 20
 
-  private static func configuration(_ name: String) throws(EnrollError) -> JSON {
+  /// `$XDG_DATA_HOME/enrollkit`, or `~/.local/share/enrollkit`.
+  /// - Throws: `.notFound` where no variable names an absolute path.
+  public static func store() throws(EnrollError) -> String { try own("XDG_DATA_HOME", "/.local/share") }
+
+  /// `$XDG_CONFIG_HOME/enrollkit`, or `~/.config/enrollkit`.
+  /// - Throws: as ``store()``.
+  public static func configurations() throws(EnrollError) -> String { try own("XDG_CONFIG_HOME", "/.config") }
+
+  /// The file of the configuration with that name.
+  /// - Throws: `.invalidArgument` for a name that could leave the directory; as ``store()``.
+  public static func configurationPath(_ name: String) throws(EnrollError) -> String {
     guard isPlain(name) else {
       throw EnrollError(
         .invalidArgument, "configurationName: 1 to 64 letters, digits or -_. were expected, the first no dot",
         field: "configurationName")
     }
-    let path = try own("XDG_CONFIG_HOME", "/.config") + "/\(name).json"
+    return try configurations() + "/\(name).json"
+  }
+
+  /// The configuration with that name, not checked yet.
+  /// - Throws: as ``configurationPath(_:)`` and ``readConfiguration(at:called:)``.
+  public static func configuration(_ name: String) throws(EnrollError) -> JSON {
+    try readConfiguration(at: configurationPath(name), called: name)
+  }
+
+  /// - Parameter name: what errors call it.
+  /// - Throws: `.notFound` where it cannot be opened; `.configuration` for what is not JSON.
+  public static func readConfiguration(at path: String, called name: String) throws(EnrollError) -> JSON {
     let fd = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
     guard fd >= 0 else {
       throw EnrollError(
@@ -30,7 +46,7 @@ enum Directories {
     }
     defer { close(fd) }
     do throws(JSONError) {
-      return try JSON.parse(try bytes(fd, name))
+      return try JSON.parse(try bytes(fd))
     } catch {
       throw EnrollError(
         .configuration, "the configuration \(name): \(error.message) (byte \(error.offset))",
@@ -48,7 +64,7 @@ enum Directories {
       }
   }
 
-  private static func bytes(_ fd: Int32, _ name: String) throws(JSONError) -> [UInt8] {
+  private static func bytes(_ fd: Int32) throws(JSONError) -> [UInt8] {
     var content: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
     while true {
