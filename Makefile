@@ -14,6 +14,7 @@ libraries := build/small/libenroll.so.0 build/standard/libenroll.so.0
 embedded := $(shell find Sources -name 'EnrollKit' -prune -o -name '*Sandbox' -prune -o -name '*sandbox' -prune \
   -o -name EnrollTesting -prune -o -name enroll -prune -o -print)
 pages := build/man/man3/libenroll.3
+command := build/bin/enroll
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 11
@@ -29,7 +30,7 @@ $(programs): $(sources)
 	@$(swift-build) --product $(@F)
 	@touch $@
 
-lib: setup $(libraries) $(pages) ## build the C library in both flavours, the daemon and the man pages, into build/
+lib: setup $(libraries) $(command) $(pages) ## build the C library in both flavours, the programs and the man pages, into build/
 
 # Folders are sources as well: they change when a file goes away.
 $(libraries): build/%/libenroll.so.0: Package.swift .ci/build-library include/enroll.h $(embedded)
@@ -37,14 +38,20 @@ $(libraries): build/%/libenroll.so.0: Package.swift .ci/build-library include/en
 	.ci/build-library $*
 	@touch $@
 
+# After the library: both are built in one place.
+$(command): Package.swift .ci/build-command $(embedded) $(shell find Sources/enroll) | build/standard/libenroll.so.0
+	@.ci/setup
+	.ci/build-command
+	@touch $@
+
 # What is built is installed without Swift: `make lib && sudo make install`.
-install: $(libraries) $(pages) ## install library, header, daemon and man pages (PREFIX, DESTDIR, FLAVOUR=standard)
+install: $(libraries) $(command) $(pages) ## install library, header, programs and man pages (PREFIX, DESTDIR, FLAVOUR=standard)
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' .ci/install install
 
 uninstall: ## take away what `make install` put there
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' .ci/install uninstall
 
-$(pages): $(libraries) .ci/man-pages .ci/header.py include/enroll.h docs/json-rpc.md docs/configuration.md Examples/sign_in.c
+$(pages): $(libraries) .ci/man-pages .ci/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
 	@.ci/setup lowdown
 	@rm -rf build/man
 	.ci/man-pages build/small/enrolld build/man

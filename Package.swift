@@ -21,7 +21,7 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: [String] = [])
 }
 
 var products: [Product] = [
-  .library(name: "enroll", type: .static, targets: ["EnrollC"]),
+  .library(name: "EnrollC", type: .static, targets: ["EnrollC"]),
   .executable(name: "enrolld", targets: ["enrolld"]),
 ]
 
@@ -74,11 +74,19 @@ if !embedded {
   products += [
     .library(name: "EnrollKit", targets: ["EnrollKit"]),
     .library(name: "EnrollTesting", targets: ["EnrollTesting"]),
+    .executable(name: "enroll", targets: ["enroll"]),
     .executable(name: "enroll-sandbox", targets: ["enroll-sandbox"]),
   ]
   targets += [
     .target(
       name: "EnrollKit", dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "enroll",
+      dependencies: [
+        "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: strict),
     .target(
       name: "EnrollSandbox",
@@ -136,6 +144,13 @@ if !embedded {
     .testTarget(
       name: "SandboxTests",
       dependencies: ["EnrollSandbox", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),
+    .testTarget(
+      name: "EnrollProgramTests",
+      dependencies: [
+        "enroll", "EnrollCore", "EnrollJSON",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
     .testTarget(name: "StructureTests", swiftSettings: strict),
   ]
 }

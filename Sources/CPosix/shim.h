@@ -15,12 +15,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -31,6 +33,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,6 +94,22 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   *argument = optarg;
   *operand = optind;
   return found;
+}
+
+static inline char *const *enroll_posix_environment(void) {
+  extern char **environ;
+  return environ;
+}
+// How wide the terminal is, in columns; 0 for what is no terminal.
+static inline int enroll_posix_columns(int fd) {
+  struct winsize size;
+  return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+// What a child ended with: its exit status, 128 and more for a signal; -1 while it runs, or for no child of ours.
+static inline int enroll_posix_ending(pid_t child) {
+  int status;
+  if (waitpid(child, &status, WNOHANG) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 // Socket addresses are cast between their families, which Swift can only do with rebound memory.

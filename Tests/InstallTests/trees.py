@@ -22,7 +22,8 @@ def tear_down():
 
 
 # A test never builds the libraries, whatever their dates: that takes minutes, and is `make lib`.
-AS_BUILT = [word for flavour in FLAVOURS for word in ("-o", f"build/{flavour}/libenroll.so.0")]
+BUILT = (*(f"build/{flavour}/libenroll.so.0" for flavour in FLAVOURS), "build/bin/enroll")
+AS_BUILT = [word for path in BUILT for word in ("-o", path)]
 
 
 def make(*words, as_built=True, **environment):

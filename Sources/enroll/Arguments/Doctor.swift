@@ -1,0 +1,37 @@
+// Everything that a sign-in and a renewal stand on, looked at one by one.
+
+import ArgumentParser
+import EnrollJSON
+
+struct Doctor: EnrollCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Look for what is wrong: configuration, store, keys, provider, clock, browser.",
+    discussion: """
+      Changes nothing: the store is looked at without being opened for use, and the provider is asked by beginning a \
+      sign-in in memory, which is given up. The exit status is 1 when something is wrong.
+      """)
+
+  @OptionGroup(title: "Place") var place: PlaceOptions
+
+  func perform(_ door: Door) throws(Failure) -> Ending {
+    let examination = try Examination(door)
+    let isWell = !examination.findings.contains { $0.verdict == .bad }
+    if door.isJSON {
+      Output.json(
+        .object([
+          ("ok", .bool(isWell)), ("checks", .array(examination.findings.map { $0.json })),
+          ("store", examination.store), ("provider", examination.diagnostics?["provider"]),
+          ("clock", examination.diagnostics?["clock"]),
+        ]))
+    } else {
+      let terminal = Terminal.output
+      for finding in examination.findings {
+        terminal.say(
+          "\(finding.verdict.sign(terminal.signs)) \(finding.check): \(finding.text)",
+          in: finding.verdict.colour)
+        if let advice = finding.advice { terminal.say("  " + advice) }
+      }
+    }
+    return isWell ? .done : .failed
+  }
+}

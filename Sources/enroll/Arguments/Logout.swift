@@ -1,0 +1,95 @@
+// Logging out: here at once, at the provider as soon as it can be told, in the browser where that is asked for.
+
+import ArgumentParser
+import EnrollJSON
+
+struct Logout: EnrollCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Sign out: erase the tokens here, and tell the provider.",
+    discussion: """
+      The browser has a session of its own at the provider: --browser opens the page that ends it. What the provider \
+      could not be told is told later. Signing out where nobody is signed in is no error.
+      """)
+
+  @Flag(help: "Every account in the store that is signed in at this provider.")
+  var all = false
+
+  @Flag(help: "Also end the browser's session: open the provider's page for that.")
+  var browser = false
+
+  @OptionGroup(title: "Place") var place: PlaceOptions
+
+  func validate() throws {
+    if all, place.account != nil { throw ValidationError("--all and --account are two ways to say whom.") }
+  }
+
+  func perform(_ door: Door) throws(Failure) -> Ending {
+    var ended: [JSON] = []
+    guard door.place.hasStore else {
+      _ = try door.place.configuration()
+      return tell(ended, door)
+    }
+    var names = [door.place.account]
+    if all {
+      names =
+        try door.call("accounts.list", door.storeParameters)["accounts"]?.array?.compactMap { $0.string }
+        ?? []
+    }
+    for name in names {
+      if let one = try end(name, door) { ended.append(one) }
+    }
+    return tell(ended, door)
+  }
+
+  /// - Returns: what came of it; nil where nobody was signed in.
+  private func end(_ name: String, _ door: Door) throws(Failure) -> JSON? {
+    let client = try door.open(account: name)
+    let kept = try door.call("account.read", [("client", client)])
+    let isSignedIn = kept["accessToken"] != nil || kept["profile"] != nil || kept["idToken"] != nil
+    let answer = try door.call("logout.begin", [("client", client)], saying: "Telling the provider")
+    guard isSignedIn else { return nil }
+    let facts = try door.call("diagnostics.export", [("client", client)])["diagnostics"]
+    let waiting = facts?["outbox"]?["count"]?.integer ?? 0
+    return .object([
+      ("account", .string(name)), ("profile", kept["profile"]), ("url", answer["url"]),
+      ("providerTold", .bool(waiting == 0)),
+    ])
+  }
+
+  private func tell(_ ended: [JSON], _ door: Door) -> Ending {
+    if door.isJSON { Output.json(.object([("loggedOut", .array(ended))])) }
+    let terminal = Terminal.errors
+    if ended.isEmpty, !door.isJSON { terminal.say("Nobody was signed in.") }
+    for one in ended {
+      if !door.isJSON {
+        terminal.say("\(terminal.signs.good) signed out \(Shown.person(one["profile"]))", in: .good)
+        if one["providerTold"]?.bool == false {
+          terminal.say(
+            "! The provider could not be told yet: that is tried again at the next use.", in: .warning)
+        }
+      }
+      endBrowserSession(one["url"]?.string, door)
+    }
+    return .done
+  }
+
+  /// The address holds the id_token: it is shown to a person who asked for it, and printed nowhere else.
+  private func endBrowserSession(_ address: String?, _ door: Door) {
+    let terminal = Terminal.errors
+    guard browser else {
+      if address != nil, terminal.isTerminal, !door.isJSON {
+        terminal.say("  The browser may still be signed in; next time, --browser ends that, too.")
+      }
+      return
+    }
+    guard let address else {
+      return terminal.say("! The provider has no page that ends the browser's session.", in: .warning)
+    }
+    if Browser().open(address) != nil { return terminal.say("  The browser ends its session.") }
+    guard terminal.isTerminal else {
+      return terminal.say("! No browser could be opened: its session goes on.", in: .warning)
+    }
+    terminal.say("To end the browser's session, open this address:")
+    terminal.say(address: address)
+  }
+}

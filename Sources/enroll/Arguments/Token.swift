@@ -1,0 +1,56 @@
+// The token for scripts: one line on standard output, or none.
+
+import ArgumentParser
+import EnrollJSON
+
+struct Token: EnrollCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print a valid access token, and nothing else.",
+    discussion: """
+      Renewed when it is due, once for all who ask at the same time. Never prompts. Without a token nothing is \
+      printed, standard error says what to do, and the exit status tells scripts: 3 sign in, 4 provider out of reach, \
+      5 refused, 6 store locked, 7 busy.
+      """)
+
+  @Option(
+    name: .customLong("min-lifetime"),
+    help: ArgumentHelp(
+      "Seconds that the token must still live; at most nine tenths of its life count.", valueName: "seconds"))
+  var minimumLifetime: Int64 = 0
+
+  @Option(help: ArgumentHelp("Seconds that it may take.", valueName: "seconds"))
+  var timeout: Int64 = 30
+
+  @Flag(help: "Renew now, whatever the token's age: after an API refused it.")
+  var renew = false
+
+  @OptionGroup(title: "Place") var place: PlaceOptions
+
+  var mayAsk: Bool { false }
+
+  func validate() throws {
+    guard (0...31_536_000).contains(minimumLifetime) else {
+      throw ValidationError("--min-lifetime is 0 to 31536000 seconds.")
+    }
+    guard (0...86_400).contains(timeout) else { throw ValidationError("--timeout is 0 to 86400 seconds.") }
+    if renew, minimumLifetime > 0 {
+      throw ValidationError("--renew makes a new token: without --min-lifetime.")
+    }
+  }
+
+  func perform(_ door: Door) throws(Failure) -> Ending {
+    let client = try door.open()
+    let answer =
+      renew
+      ? try door.call("token.refresh", [("client", client), ("deadline", .integer(timeout))])
+      : try door.call(
+        "token.access",
+        [
+          ("client", client), ("minimumLifetime", .integer(minimumLifetime)), ("deadline", .integer(timeout)),
+        ])
+    let outcome = TokenOutcome(answer)
+    if door.isJSON { Output.json(answer) } else if let token = outcome.token { Output.line(token) }
+    if let words = try outcome.words(door, client) { Terminal.errors.tell(words) }
+    return outcome.ending
+  }
+}

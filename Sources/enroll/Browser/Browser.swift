@@ -1,0 +1,110 @@
+// The system's browser: $BROWSER where the user set it, else xdg-open. Started beside this program and never waited for: it
+// has its own process group, so that Ctrl-C here ends the sign-in and not somebody's browser, and none of our streams.
+
+import CPosix
+import EnrollCore
+
+struct Browser {
+  /// Its words, each a program with its arguments, the address among them or at the end; tried in this order.
+  let commands: [[String]]
+  /// Why there is none; nil where there is one.
+  let absence: String?
+
+  /// - Parameter isProgram: whether a program of that name can be started.
+  init(_ environment: Environment = .process, isProgram: (String) -> Bool = Browser.isProgram) {
+    if let named = environment["BROWSER"] {
+      commands = named.split(separator: ":").map { $0.split(separator: " ").map(String.init) }
+        .filter { !$0.isEmpty && isProgram($0[0]) }
+      absence = commands.isEmpty ? "BROWSER names no program that can be started" : nil
+      return
+    }
+    if environment["DISPLAY"] == nil && environment["WAYLAND_DISPLAY"] == nil {
+      (commands, absence) = ([], "there is no desktop: neither DISPLAY nor WAYLAND_DISPLAY is set")
+    } else if isProgram("xdg-open") {
+      (commands, absence) = ([["xdg-open"]], nil)
+    } else {
+      (commands, absence) = ([], "xdg-open is not installed")
+    }
+  }
+
+  var name: String? { commands.first?.first }
+
+  /// `%s` is the address, or it comes last, as everybody who reads BROWSER does it.
+  static func words(_ command: [String], address: String) -> [String] {
+    guard command.contains(where: { $0.contains("%s") }) else { return command + [address] }
+    return command.map { word in
+      var parts: [Substring] = []
+      var rest = word[...]
+      while let at = rest.firstRange(of: "%s") {
+        parts.append(rest[..<at.lowerBound])
+        rest = rest[at.upperBound...]
+      }
+      return (parts + [rest]).joined(separator: address)
+    }
+  }
+
+  /// - Returns: who opens it; nil where nothing could be started.
+  func open(_ address: String) -> Opener? {
+    for command in commands {
+      if let child = Self.start(Self.words(command, address: address)) {
+        return Opener(child: child, name: command[0])
+      }
+    }
+    return nil
+  }
+
+  static func isProgram(_ name: String) -> Bool {
+    if name.contains("/") { return access(name, X_OK) == 0 }
+    let folders = Environment.process["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+    return folders.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
+  }
+
+  private static func start(_ words: [String]) -> pid_t? {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    var usual = sigset_t()
+    sigemptyset(&usual)
+    sigaddset(&usual, SIGPIPE)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &usual)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+    var files = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&files)
+    defer { posix_spawn_file_actions_destroy(&files) }
+    for (descriptor, flags) in [
+      (STDIN_FILENO, O_RDONLY), (STDOUT_FILENO, O_WRONLY), (STDERR_FILENO, O_WRONLY),
+    ] {
+      posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", flags, 0)
+    }
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+    defer { for argument in arguments { free(argument) } }
+    arguments.append(nil)
+    var child = pid_t()
+    return posix_spawnp(&child, words[0], &files, &attributes, arguments, enroll_posix_environment()) == 0
+      ? child : nil
+  }
+}
+
+/// What opens an address, on its way. A class because its end is noticed once.
+final class Opener {
+  let name: String
+  private var child: pid_t?
+
+  init(child: pid_t, name: String) {
+    self.child = child
+    self.name = name
+  }
+
+  /// The exit status of one that has just failed; nil otherwise.
+  func failure() -> Int32? {
+    guard let child else { return nil }
+    let status = enroll_posix_ending(child)
+    if status >= 0 { self.child = nil }
+    return status > 0 ? status : nil
+  }
+}

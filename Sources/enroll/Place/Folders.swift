@@ -1,0 +1,45 @@
+// Directories and small files of the user's, made as the XDG Base Directory Specification asks: for the user alone.
+
+import CPosix
+
+enum Folders {
+  static func parent(of path: String) -> String {
+    var parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    _ = parts.popLast()
+    return "/" + parts.joined(separator: "/")
+  }
+
+  /// Makes a directory and those above it, of mode 0700; those that are there stay as they are.
+  static func make(_ path: String) throws(Failure) {
+    guard access(path, F_OK) != 0, path != "/" else { return }
+    try make(parent(of: path))
+    guard mkdir(path, 0o700) == 0 || enroll_posix_errno() == EEXIST else {
+      throw Failure(.failed, "the directory \(path) cannot be made: \(reason)")
+    }
+  }
+
+  /// Writes a file that is whole or not there: a new one beside it takes its name.
+  static func write(_ text: String, to path: String) throws(Failure) {
+    let draft = "\(path).\(getpid())"
+    let fd = enroll_posix_open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard fd >= 0 else { throw Failure(.failed, "\(path) cannot be written: \(reason)") }
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { CPosix.write(fd, $0.baseAddress, $0.count) }
+      guard count > 0 || enroll_posix_errno() == EINTR else { break }
+      bytes = bytes.dropFirst(max(0, count))
+    }
+    let isWritten = bytes.isEmpty && fsync(fd) == 0
+    let why = reason
+    close(fd)
+    guard isWritten, rename(draft, path) == 0 else {
+      let why = isWritten ? reason : why
+      unlink(draft)
+      throw Failure(.failed, "\(path) cannot be written: \(why)")
+    }
+  }
+
+  private static var reason: String {
+    strerror(enroll_posix_errno()).map { String(cString: $0) } ?? "errno \(enroll_posix_errno())"
+  }
+}

@@ -1,0 +1,72 @@
+// Where configuration and tokens are: what the user said, what the environment says, or the user's own directories, which
+// the daemon looks in as well.
+
+import CPosix
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+/// Where this run finds what it is about.
+struct Place {
+  /// The file of the configuration.
+  let configurationPath: String
+  /// What people call it: the name of a profile, or the path.
+  let configurationName: String
+  let store: String
+  let account: String
+  /// Whether the store's folder is the default one, whose parents are made.
+  private let isDefaultStore: Bool
+
+  /// - Throws: `.usage`.
+  init(_ options: PlaceOptions, environment: Environment = .process) throws(Failure) {
+    account = options.account ?? environment["ENROLL_ACCOUNT"] ?? "default"
+    do throws(EnrollError) {
+      if let path = options.config ?? (options.profile == nil ? environment["ENROLL_CONFIG"] : nil) {
+        (configurationPath, configurationName) = (path, path)
+      } else {
+        configurationName = options.profile ?? environment["ENROLL_PROFILE"] ?? "default"
+        configurationPath = try UserDirectories.configurationPath(configurationName)
+      }
+      let named = options.store ?? environment["ENROLL_STORE"]
+      isDefaultStore = named == nil
+      if let named { store = Self.absolute(named) } else { store = try UserDirectories.store() }
+    } catch {
+      let isName = error.code == .invalidArgument
+      throw Failure(
+        .usage,
+        isName
+          ? "a profile's name is 1 to 64 letters, digits or -_. and does not begin with a dot" : error.message
+      )
+    }
+  }
+
+  /// The configuration, not checked yet.
+  /// - Throws: `.usage` where there is none, or none that can be read.
+  func configuration() throws(Failure) -> JSON {
+    do throws(EnrollError) {
+      return try UserDirectories.readConfiguration(at: configurationPath, called: configurationPath)
+    } catch {
+      guard error.code == .notFound, access(configurationPath, F_OK) != 0 else {
+        throw Failure(error, advice: "Mend the file, or name another by --config or --profile.")
+      }
+      throw Failure(
+        .usage, "there is no configuration at \(configurationPath)",
+        advice: "Run `enroll login --issuer URL --client-id ID` once, or name a file by --config.")
+    }
+  }
+
+  var hasConfiguration: Bool { access(configurationPath, F_OK) == 0 }
+  var hasStore: Bool { access(store, F_OK) == 0 }
+
+  /// The directory that holds the store. One that the user named has to be there: a slip of the finger makes no tree.
+  func makeStoreParent() throws(Failure) {
+    if isDefaultStore { try Folders.make(Folders.parent(of: store)) }
+  }
+
+  /// A relative path is one from where the program was started.
+  static func absolute(_ path: String) -> String {
+    guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return String(cString: folder) + "/" + path
+  }
+}

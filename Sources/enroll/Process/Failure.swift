@@ -1,0 +1,38 @@
+// Why a command of this program failed: the library's error in its own words, what to do next, and the exit status.
+
+import EnrollCommands
+import EnrollCore
+import EnrollJSON
+
+/// What a command ends with instead of a result.
+struct Failure: Error {
+  var ending: Ending
+  var message: String
+  /// What to do next, in words that name a command.
+  var advice: String?
+  /// The library's error, where it is one.
+  var error: EnrollError?
+
+  /// One of this program's own.
+  init(_ ending: Ending, _ message: String, advice: String? = nil) {
+    self.ending = ending
+    self.message = message
+    self.advice = advice ?? ending.advice
+  }
+
+  /// One of the library's.
+  init(_ error: EnrollError, advice: String? = nil) {
+    ending = Ending(error.code)
+    message = error.message
+    self.advice = advice ?? ending.advice
+    self.error = error
+  }
+
+  /// With --json: the library's error as the manifest describes it, or its likeness.
+  var json: JSON {
+    .object([
+      ("error", error?.json ?? .object([("message", .string(message))])),
+      ("advice", advice.map { .string($0) }), ("exitStatus", .integer(Int64(ending.rawValue))),
+    ])
+  }
+}

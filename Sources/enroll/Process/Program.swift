@@ -1,0 +1,59 @@
+// The program's life: read the words, run one command, finish what was begun, say how it ended by the exit status.
+
+import ArgumentParser
+import CPosix
+import EnrollHost
+import EnrollJSON
+
+enum Program {
+  /// - Returns: the exit status, out of ``Ending``.
+  static func run() -> Int32 {
+    Interrupts.prepare()
+    do {
+      var command = try Enroll.parseAsRoot()
+      guard let own = command as? any EnrollCommand else {
+        // What the parser brings along, and `help`.
+        try command.run()
+        return Output.isWhole ? Ending.done.rawValue : Ending.failed.rawValue
+      }
+      return perform(own)
+    } catch {
+      return refuse(error)
+    }
+  }
+
+  /// What the parser says: help, a version, a completion script, or what is wrong with the words.
+  private static func refuse(_ error: any Error) -> Int32 {
+    let text = Enroll.fullMessage(for: error)
+    guard Enroll.exitCode(for: error) != .success else {
+      Output.line(text)
+      return Output.isWhole ? Ending.done.rawValue : Ending.failed.rawValue
+    }
+    Terminal.errors.write(text + "\n")
+    return Ending.usage.rawValue
+  }
+
+  private static func perform(_ command: any EnrollCommand) -> Int32 {
+    // A browser that is started from here inherits no more of it than that it writes no core dump.
+    try? ProcessMemory.hide()
+    let door: Door
+    do throws(Failure) {
+      door = try Door(command.place, for: command)
+    } catch {
+      return tell(error, asJSON: command.place.json)
+    }
+    // A renewal that was sent is stored, whatever happened meanwhile.
+    defer { door.finish() }
+    do throws(Failure) {
+      let ending = try command.perform(door)
+      return Output.isWhole ? ending.rawValue : Ending.failed.rawValue
+    } catch {
+      return tell(error, asJSON: command.place.json)
+    }
+  }
+
+  private static func tell(_ failure: Failure, asJSON: Bool) -> Int32 {
+    if asJSON { Output.json(failure.json) } else { Terminal.errors.tell(failure) }
+    return failure.ending.rawValue
+  }
+}

@@ -1,0 +1,59 @@
+// The one place in which the program waits: for an answer of the library, for the person at the terminal, for a signal, for
+// the browser's starter to end; and turns the spinner meanwhile.
+
+import CPosix
+import EnrollCommands
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+import Synchronization
+
+/// What the main thread waits for. A class because the threads that answer wake it.
+final class Waits {
+  /// Raised once the user asked for the end.
+  private(set) var isInterrupted = false
+  private let answers = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+
+  enum Event { case answer, interrupt, typed, tick }
+
+  /// An answer on its way from another thread.
+  final class Answer: Sendable {
+    private let result = Mutex<Result<JSON, EnrollError>?>(nil)
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    func put(_ result: Result<JSON, EnrollError>) {
+      self.result.withLock { $0 = result }
+      var one: UInt64 = 1
+      _ = write(descriptor, &one, 8)
+    }
+
+    var taken: Result<JSON, EnrollError>? { result.withLock { $0 } }
+  }
+
+  func answer() -> Answer { Answer(answers) }
+
+  /// - Parameters:
+  ///   - milliseconds: after which it is `.tick`; nil for never.
+  ///   - listens: whether something typed on stdin counts.
+  func next(milliseconds: Int32? = nil, listens: Bool = false) -> Event {
+    var sources = [
+      pollfd(fd: answers, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: isInterrupted ? -1 : Interrupts.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: listens ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&sources, nfds_t(sources.count), milliseconds ?? -1) > 0 else { return .tick }
+    if sources[1].revents != 0 {
+      Interrupts.take()
+      isInterrupted = true
+      return .interrupt
+    }
+    if sources[0].revents != 0 {
+      var count: UInt64 = 0
+      _ = read(answers, &count, 8)
+      return .answer
+    }
+    return .typed
+  }
+}

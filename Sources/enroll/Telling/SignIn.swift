@@ -1,0 +1,241 @@
+// A sign-in as a person sees it: the browser opens, or a code is shown; something turns while they are away; they are asked
+// whether it is them. Ctrl-C gives the attempt up, and whoever was signed in before still is.
+
+import EnrollCore
+import EnrollJSON
+
+struct SignIn {
+  private let way: SignInArguments
+  private let kind: Kind
+  private let door: Door
+  private let errors = Terminal.errors
+
+  /// By which way, as the manifest calls it.
+  enum Kind: String { case signIn, register, device }
+
+  init(_ way: SignInArguments, _ kind: Kind, _ door: Door) {
+    self.way = way
+    self.kind = kind
+    self.door = door
+  }
+
+  func run() throws(Failure) -> Ending {
+    guard way.yes || Terminal.hasPerson else {
+      throw Failure(
+        .usage, "without a terminal nobody can confirm who signed in",
+        advice: "With --yes the profile counts as confirmed.")
+    }
+    let saves = try prepareProfile()
+    let configuration = try self.configuration()
+    let client = try door.open(configuration, makesStore: true)
+    let state = try door.call("registration.state", [("client", client)], saying: "Looking at the account")
+    switch state["state"]?["state"]?.string {
+    case "active" where !way.again: return try stay(client, state["state"])
+    case "awaitingConfirmation" where !way.again:
+      errors.say("An earlier sign-in waits for your word.")
+      return try confirm(client, state["state"]?["profile"])
+    default: break
+    }
+    let begun = try begin(client)
+    if saves { try save(configuration) }
+    let arrived = try wait(client, begun)
+    guard arrived["state"]?["state"]?.string == "awaitingConfirmation" else {
+      return try welcome(client, arrived["state"])
+    }
+    return try confirm(client, arrived["state"]?["profile"])
+  }
+
+  // MARK: The profile
+
+  /// - Returns: whether what was said is new, and is to be saved.
+  private func prepareProfile() throws(Failure) -> Bool {
+    guard let provision = way.provision else { return false }
+    guard door.place.hasConfiguration else { return true }
+    let present = try checked(try door.place.configuration())
+    guard provision.isServed(by: present) else {
+      throw Failure(
+        .usage,
+        "the profile \(door.place.configurationName) is for \(present.issuer) and client \(present.clientID)",
+        advice: "Choose another name by --profile, or remove \(door.place.configurationPath).")
+    }
+    return false
+  }
+
+  private func configuration() throws(Failure) -> JSON {
+    let json =
+      door.place.hasConfiguration || way.provision == nil
+      ? try door.place.configuration() : way.provision?.configuration ?? .null
+    let configuration = try checked(json)
+    guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
+      throw Failure(
+        .usage, "the redirect \(configuration.redirectURI) comes back to an app, not to this program",
+        advice: "Configure \(Provision.redirectURI), or use --device.")
+    }
+    return json
+  }
+
+  private func checked(_ json: JSON) throws(Failure) -> Configuration {
+    do throws(EnrollError) {
+      return try Configuration(json: json)
+    } catch {
+      throw Failure(error, advice: "Mend \(door.place.configurationPath), or name another file by --config.")
+    }
+  }
+
+  private func save(_ configuration: JSON) throws(Failure) {
+    let path = door.place.configurationPath
+    try Folders.make(Folders.parent(of: path))
+    try Folders.write(Provision.page(configuration), to: path)
+    errors.say("Saved the provider as the profile \(door.place.configurationName): \(path)")
+  }
+
+  // MARK: The attempt
+
+  private func begin(_ client: JSON) throws(Failure) -> JSON {
+    let options: [(String, JSON?)] = [
+      ("loginHint", way.loginHint.map { .string($0) }), ("prompt", way.prompt.map { .string($0) }),
+      ("connection", way.connection.map { .string($0) }),
+    ]
+    let isEmpty = options.allSatisfy { $0.1 == nil }
+    return try door.call(
+      "registration.begin",
+      [
+        ("client", client), ("kind", .string(kind.rawValue)), ("options", isEmpty ? nil : .object(options)),
+        ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
+      ], saying: "Asking the provider")
+  }
+
+  private func wait(_ client: JSON, _ begun: JSON) throws(Failure) -> JSON {
+    if door.isJSON { Output.json(begun) }
+    let action = begun["action"]
+    let opener = action?["type"]?.string == "showDeviceCode" ? showCode(action) : openBrowser(begun)
+    let listens = kind != .device && (opener == nil || way.noBrowser) && Terminal.hasPerson
+    if listens { errors.say("Or paste here the address that the browser ended at, and press Enter.") }
+    do throws(Failure) {
+      return try door.call(
+        "registration.await",
+        [("client", client), ("transaction", begun["transaction"]), ("deadline", .integer(86_400))],
+        saying: kind == .device ? "Waiting for the other device" : "Waiting for the browser", listens: listens
+      ) { typed in
+        if let status = opener?.failure() {
+          return "\(opener?.name ?? "") ended with status \(status): open the address yourself."
+        }
+        return typed.flatMap { take($0, client, begun) }
+      }
+    } catch {
+      guard door.waits.isInterrupted else { throw error }
+      // In order: the listener closes, and the next attempt begins afresh.
+      _ = try door.call("registration.cancel", [("client", client), ("transaction", begun["transaction"])])
+      throw Failure(
+        .interrupted, "stopped; nothing has changed", advice: "Run `enroll \(again)` to try again.")
+    }
+  }
+
+  private var again: String {
+    switch kind {
+    case .signIn: "login"
+    case .register: "register"
+    case .device: "login --device"
+    }
+  }
+
+  /// What a person pasted: the redirect, from a browser that could not reach this machine.
+  /// - Returns: why it is not the one.
+  private func take(_ typed: String, _ client: JSON, _ begun: JSON) -> String? {
+    let address = typed.filter { !$0.isWhitespace }
+    guard !address.isEmpty else { return nil }
+    let refused = door.callInPassing(
+      "registration.resume",
+      [("client", client), ("url", .string(address)), ("transaction", begun["transaction"])])
+    // A refusal that settles the transaction is told by whoever awaits it.
+    guard let refused, [.unsolicited, .redirectMalformed, .redirectMismatch].contains(refused.code) else {
+      return nil
+    }
+    return "That is not the address: \(Shown.text(refused.message))"
+  }
+
+  private func openBrowser(_ begun: JSON) -> Opener? {
+    let address = begun["action"]?["url"]?.string ?? ""
+    let browser = Browser()
+    let opener = way.noBrowser ? nil : browser.open(address)
+    if let opener {
+      errors.say("Opening the browser (\(opener.name)). If it does not come up, open this address yourself:")
+    } else {
+      if !way.noBrowser, let absence = browser.absence {
+        errors.say("! No browser: \(absence).", in: .warning)
+      }
+      errors.say("Open this address in a browser:")
+    }
+    errors.say(address: address)
+    if opener == nil { hint(redirectURI: begun["redirectUri"]?.string ?? "") }
+    return opener
+  }
+
+  /// The redirect comes back to this machine: what to do where the browser is on another.
+  private func hint(redirectURI: String) {
+    let port = redirectURI.split(separator: "/").dropFirst().first?.split(separator: ":").last ?? ""
+    if Environment.process["SSH_CONNECTION"] != nil, Int(port) != nil {
+      errors.say(
+        "It comes back to this machine: first, over there, ssh -L \(port):127.0.0.1:\(port) to here.")
+    }
+    if kind != .register { errors.say("Without a browser on this machine: `enroll login --device`.") }
+  }
+
+  private func showCode(_ action: JSON?) -> Opener? {
+    func fact(_ name: String) -> String? { action?[name]?.string.map { Shown.text($0) } }
+    errors.say("On a phone or another computer, open this address:")
+    errors.say(address: fact("verificationUri") ?? "")
+    errors.say("and type the code \(fact("userCode") ?? "")")
+    if let whole = fact("verificationUriComplete") {
+      errors.say("Or open it with the code in it:")
+      errors.say(address: whole)
+    }
+    return nil
+  }
+
+  // MARK: The end
+
+  private func confirm(_ client: JSON, _ profile: JSON?) throws(Failure) -> Ending {
+    if !way.yes {
+      let question = "Signed in as \(Shown.person(profile)). Continue?"
+      switch door.waits.isInterrupted ? .interrupted : Prompt.choice(question, default: true, door.waits) {
+      case .yes: break
+      case .no:
+        _ = try door.call("registration.retry", [("client", client)], saying: "Giving the tokens back")
+        throw Failure(
+          .notFinished, "not confirmed: the new tokens were given back",
+          advice: "Run `enroll login --again --prompt select_account` to sign in as somebody else.")
+      case .interrupted:
+        throw Failure(
+          .interrupted, "stopped before you confirmed", advice: "Run `enroll login` to be asked again.")
+      }
+    }
+    let confirmed = try door.call("registration.confirm", [("client", client)], saying: "Confirming")
+    return try welcome(client, confirmed["state"])
+  }
+
+  private func stay(_ client: JSON, _ state: JSON?) throws(Failure) -> Ending {
+    try tell(client, state, "already signed in as", "To sign in anew: enroll login --again")
+  }
+
+  private func welcome(_ client: JSON, _ state: JSON?) throws(Failure) -> Ending {
+    try tell(client, state, "signed in as", "A token for scripts: enroll token")
+  }
+
+  private func tell(
+    _ client: JSON, _ state: JSON?, _ words: String, _ next: String
+  ) throws(Failure) -> Ending {
+    let kept = try door.call("account.read", [("client", client)])
+    if door.isJSON {
+      Output.json(
+        .object([
+          ("account", .string(door.place.account)), ("state", state), ("profile", kept["profile"]),
+          ("expiresAt", kept["expiresAt"]),
+        ]))
+    } else {
+      errors.say("\(errors.signs.good) \(words) \(Shown.person(kept["profile"]))", in: .good)
+      errors.say("  " + next)
+    }
+    return .done
+  }
+}

@@ -1,0 +1,48 @@
+// What came of asking for a token, for a script: the exit status, and on standard error what to do next.
+
+import EnrollJSON
+
+/// The answer of `token.access`, in its closed set of outcomes.
+struct TokenOutcome {
+  let token: String?
+  let ending: Ending
+  private let answer: JSON
+
+  init(_ answer: JSON) {
+    self.answer = answer
+    token = answer["accessToken"]?.string
+    ending =
+      switch answer["outcome"]?.string {
+      case "valid", "stale": .done
+      case "expired": .unreachable
+      case "rejected": .refused
+      case "reauthenticate": .signInNeeded
+      case "storeLocked": .storeLocked
+      case "busy": .busy
+      default: .failed
+      }
+  }
+
+  /// What is to be said; nil for a token that needs no words.
+  func words(_ door: Door, _ client: JSON) throws(Failure) -> Failure? {
+    let reason = answer["error"]?["message"]?.string ?? answer["reason"]?.string ?? ""
+    switch ending {
+    case .done where answer["outcome"]?.string == "stale":
+      return Failure(
+        .done, "the token could not be renewed and is served as long as it works: \(reason)")
+    case .done where answer["tokenType"]?.string?.lowercased() == "dpop":
+      return Failure(
+        .done, "the token is bound to a key (DPoP), and no Bearer token",
+        advice: "A configuration with \"dpop\": \"never\" gives Bearer tokens, at the next sign-in.")
+    case .signInNeeded: return Failure(.signInNeeded, "there is no session: \(reason)")
+    case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
+    case .refused: return Failure(.refused, "the provider refused to renew the token: \(reason)")
+    case .storeLocked:
+      // Reading the account says what it is that is locked.
+      do throws(Failure) { _ = try door.call("account.read", [("client", client)]) } catch { return error }
+      return Failure(.storeLocked, "the store's key is not to be had now")
+    case .busy: return Failure(.busy, "another process is renewing the token, and the time was up first")
+    default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
+    }
+  }
+}

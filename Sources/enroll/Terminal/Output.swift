@@ -1,0 +1,32 @@
+// Standard output: results, and nothing else. Written whole, or the program says by its exit status that it was not.
+
+import CPosix
+import EnrollJSON
+
+enum Output {
+  /// False once something could not be written: the reader is gone, or the disk is full.
+  nonisolated(unsafe) private(set) static var isWhole = true
+
+  static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+
+  static func json(_ value: JSON) { line(value.text) }
+
+  /// To stdout or stderr; what cannot be written to stderr is nobody's loss.
+  static func write(_ text: String, to descriptor: Int32) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { CPosix.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, enroll_posix_errno() == EINTR { continue }
+      guard count > 0 else { return fail(descriptor) }
+      bytes = bytes.dropFirst(count)
+    }
+  }
+
+  private static func fail(_ descriptor: Int32) {
+    guard descriptor == STDOUT_FILENO, isWhole else { return }
+    isWhole = false
+    // A reader that has enough, `head` say, is no news.
+    guard enroll_posix_errno() != EPIPE else { return }
+    write("enroll: standard output cannot be written\n", to: STDERR_FILENO)
+  }
+}

@@ -1,0 +1,88 @@
+// Questions to the person at the terminal: a yes, or a secret that is not shown while it is typed. And secrets from a file
+// descriptor, for scripts.
+
+import CPosix
+
+enum Prompt {
+  /// Bytes of a secret.
+  private static let limit = 1024
+
+  enum Choice { case yes, no, interrupted }
+
+  /// - Parameter isYes: what an empty answer means.
+  static func choice(_ question: String, default isYes: Bool, _ waits: Waits) -> Choice {
+    let hint = isYes ? "[Y/n]" : "[y/N]"
+    // What was typed before the question was seen answers nothing.
+    tcflush(STDIN_FILENO, TCIFLUSH)
+    for _ in 0..<3 {
+      Terminal.errors.write(
+        Layout.wrapped("\(question) \(hint)", width: Terminal.errors.width.map { $0 - 1 }).joined(
+          separator: "\n")
+          + " ")
+      guard let answer = line(waits) else {
+        Terminal.errors.write("\n")
+        return waits.isInterrupted ? .interrupted : .no
+      }
+      switch answer.lowercased().filter({ $0 != " " }) {
+      case "": return isYes ? .yes : .no
+      case "y", "yes": return .yes
+      case "n", "no": return .no
+      default: Terminal.errors.say("Please answer y or n.")
+      }
+    }
+    return .no
+  }
+
+  /// Asks for a secret, which is not echoed.
+  static func secret(_ name: String, _ waits: Waits) throws(Failure) -> String {
+    var before = termios()
+    guard tcgetattr(STDIN_FILENO, &before) == 0 else {
+      throw Failure(.storeLocked, "\(name): there is no terminal to ask at")
+    }
+    var silent = before
+    silent.c_lflag &= ~tcflag_t(ECHO)
+    silent.c_lflag |= tcflag_t(ECHONL)
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+    defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &before) }
+    Terminal.errors.write("\(name): ")
+    guard let text = line(waits), !text.isEmpty else {
+      guard waits.isInterrupted else { throw Failure(.storeLocked, "\(name): nothing was typed") }
+      Terminal.errors.write("\n")
+      throw Failure(.interrupted, "interrupted")
+    }
+    return text
+  }
+
+  /// The first line of what can be read there.
+  /// - Parameter option: what named the descriptor.
+  static func secret(from descriptor: Int32, option: String) throws(Failure) -> String {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: limit)
+    while bytes.count <= limit, !bytes.contains(UInt8(ascii: "\n")) {
+      let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, enroll_posix_errno() == EINTR { continue }
+      guard count >= 0 else {
+        throw Failure(.usage, "\(option) \(descriptor): the descriptor cannot be read (is it open?)")
+      }
+      if count == 0 { break }
+      bytes += piece[..<count]
+    }
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    guard (1...limit).contains(line.count), let text = String(validating: line, as: UTF8.self) else {
+      throw Failure(
+        .usage, "\(option) \(descriptor): one line of 1 to \(limit) bytes of UTF-8 was expected there")
+    }
+    return text
+  }
+
+  /// nil at the end of the input, and after an interrupt.
+  private static func line(_ waits: Waits) -> String? {
+    var reader = LineReader()
+    while !waits.isInterrupted {
+      guard waits.next(listens: true) == .typed else { continue }
+      if let line = reader.read() { return line }
+      if reader.isAtEnd { return nil }
+    }
+    return nil
+  }
+}

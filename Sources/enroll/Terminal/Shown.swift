@@ -1,0 +1,48 @@
+// What comes from elsewhere, as it may stand on a terminal: a name that a provider hands out must not move the cursor,
+// change the title, or turn the line around.
+
+import EnrollJSON
+
+enum Shown {
+  /// Longer texts are cut: nobody reads them, and they push the question off the screen.
+  private static let limit = 500
+
+  /// Every control and format character is replaced.
+  static func text(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars.prefix(limit) {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+        shown.append("\u{FFFD}")
+      default: shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+
+  /// Who somebody is, by the claims of OpenID Connect Core §5.1: `Alice Example <alice@example.com>`.
+  static func person(_ profile: JSON?) -> String {
+    func claim(_ name: String) -> String? {
+      guard let text = profile?[name]?.string, !text.isEmpty else { return nil }
+      return self.text(text)
+    }
+    let name = claim("name") ?? claim("preferred_username") ?? claim("given_name")
+    switch (name, claim("email")) {
+    case (let name?, let email?): return "\(name) <\(email)>"
+    case (let name?, nil): return name
+    case (nil, let email?): return email
+    case (nil, nil): return claim("sub").map { "user \($0)" } ?? "somebody whom the provider does not name"
+    }
+  }
+
+  /// A span of time, roughly.
+  static func span(seconds: Int64) -> String {
+    let seconds = max(0, seconds)
+    switch seconds {
+    case ..<120: return "\(seconds) s"
+    case ..<7200: return "\(seconds / 60) min"
+    case ..<172_800: return "\(seconds / 3600) h"
+    default: return "\(seconds / 86_400) days"
+    }
+  }
+}

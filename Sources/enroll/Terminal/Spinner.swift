@@ -1,0 +1,45 @@
+// What turns while something is waited for, on a terminal that can move its cursor; elsewhere its words, once.
+
+import CPosix
+
+/// One line on stderr, drawn again and again, and gone afterwards. A class because it counts its turns.
+final class Spinner {
+  private static let frameMilliseconds: Int32 = 90
+  /// What takes no longer than this is not worth a flicker.
+  private static let patienceMilliseconds: Int32 = 200
+
+  private let words: String
+  private let terminal: Terminal
+  private var turns = 0
+  private var isDrawn = false
+
+  init(_ words: String, on terminal: Terminal = .errors) {
+    self.words = words
+    self.terminal = terminal
+  }
+
+  /// When to turn it next; nil where it does not turn.
+  var milliseconds: Int32? {
+    guard terminal.canMove else { return nil }
+    return turns == 1 ? Self.patienceMilliseconds : Self.frameMilliseconds
+  }
+
+  func turn() {
+    defer { turns += 1 }
+    guard terminal.canMove else {
+      if terminal.isTerminal, turns == 0 { terminal.write(words + "\n") }
+      return
+    }
+    guard turns > 0 else { return }
+    let frame = terminal.signs.frames[turns % terminal.signs.frames.count]
+    let line = Layout.cut(
+      words, width: (terminal.width ?? 80) - 3, ellipsis: terminal.signs.ellipsis)
+    terminal.write("\r\u{1B}[K\(terminal.painted(frame, .strong)) \(line)")
+    isDrawn = true
+  }
+
+  func clear() {
+    if isDrawn { terminal.write("\r\u{1B}[K") }
+    isDrawn = false
+  }
+}

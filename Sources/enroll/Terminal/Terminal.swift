@@ -1,0 +1,80 @@
+// One of the two streams that people read, and what may be done there: colours, width, signs beyond ASCII.
+
+import CPosix
+import EnrollCore
+
+/// A stream, looked at once.
+struct Terminal {
+  static let errors = Terminal(STDERR_FILENO)
+  static let output = Terminal(STDOUT_FILENO)
+  /// Whether somebody can be asked: what is typed comes from a terminal, and the question is seen on one.
+  static let hasPerson = isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0
+
+  let descriptor: Int32
+  let isTerminal: Bool
+  /// Whether the cursor can be moved.
+  let canMove: Bool
+  let hasColour: Bool
+  /// nil: lines are as long as they are.
+  let width: Int?
+  let signs: Signs
+
+  init(_ descriptor: Int32, environment: Environment = .process) {
+    self.descriptor = descriptor
+    isTerminal = isatty(descriptor) != 0
+    let isDumb = (environment["TERM"] ?? "dumb") == "dumb"
+    canMove = isTerminal && !isDumb
+    hasColour = canMove && environment["NO_COLOR"] == nil
+    width =
+      isTerminal
+      ? Layout.width(columns: environment["COLUMNS"], terminal: Int(enroll_posix_columns(descriptor))) : nil
+    signs = Signs(environment)
+  }
+
+  enum Colour: String {
+    case good = "32", warning = "33", bad = "31", strong = "1"
+  }
+
+  func painted(_ text: String, _ colour: Colour?) -> String {
+    guard hasColour, let colour else { return text }
+    return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+  }
+
+  func write(_ text: String) { Output.write(text, to: descriptor) }
+
+  /// A sentence, wrapped; its first word is the sign that is painted.
+  /// - Parameter indent: of the lines after the first.
+  func say(_ text: String, in colour: Colour? = nil, indent: Int = 2) {
+    for (index, line) in Layout.wrapped(text, width: width, indent: indent).enumerated() {
+      let paintedWord = index == 0 ? line.prefix { $0 != " " } : ""
+      write(painted(String(paintedWord), colour) + line.dropFirst(paintedWord.count) + "\n")
+    }
+  }
+
+  /// On a line of its own and whole, however narrow the terminal is: it will be copied.
+  func say(address: String) { write("\n  \(address)\n\n") }
+
+  /// Something went wrong, and what to do next.
+  func tell(_ failure: Failure) {
+    say("enroll: \(Shown.text(failure.message))", in: .bad)
+    if let advice = failure.advice { say("  " + advice) }
+  }
+}
+
+/// Signs beyond ASCII where the locale has them.
+struct Signs {
+  let good: String
+  let warning = "!"
+  let bad: String
+  let frames: [String]
+  let ellipsis: String
+
+  init(_ environment: Environment) {
+    let locale = environment["LC_ALL"] ?? environment["LC_CTYPE"] ?? environment["LANG"] ?? ""
+    let isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().hasSuffix($0) }
+    good = isUTF8 ? "✓" : "+"
+    bad = isUTF8 ? "✗" : "x"
+    frames = isUTF8 ? ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] : ["|", "/", "-", "\\"]
+    ellipsis = isUTF8 ? "…" : "..."
+  }
+}

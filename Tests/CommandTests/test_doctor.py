@@ -1,0 +1,167 @@
+"""What the doctor finds: nothing on a healthy machine, and each kind of trouble by its name; nothing is changed by looking."""
+
+import json
+
+from cases import CommandCase
+from keyring import Session
+from processes import free_port
+
+
+class Doctor(CommandCase):
+    def provide(self):
+        return self.own_sandbox()
+
+    def checks(self, status=0, **variables):
+        environment = {**self.environment, **variables}
+        output, _ = self.run_enroll("doctor", "--json", status=status, environment=environment)
+        told = json.loads(output)
+        self.assertEqual(told["ok"], status == 0)
+        return {check["check"]: check for check in told["checks"]}, told
+
+    def assertFound(self, check, verdict, *words):
+        self.assertEqual(check["verdict"], verdict, check)
+        for word in words:
+            self.assertIn(word, json.dumps(check, ensure_ascii=False))
+
+    def seen(self):
+        return {path.name: (path.stat().st_mode, path.read_bytes()) for path in sorted(self.store.iterdir())}
+
+    def test_all_is_well(self):
+        self.sign_in()
+        before = self.seen()
+        output, words = self.run_enroll("doctor")
+        self.assertEqual(words, "")
+        for line in ("✓ configuration:", "✓ store:", "✓ key:", "! keyring: none", "✓ provider:", "✓ clock: as the provider's",
+                     "✓ browser:"):
+            self.assertIn(line, output)
+        self.assertNotIn("✗", output)
+        checks, told = self.checks()
+        self.assertEqual(told["store"]["accounts"], 1)
+        self.assertEqual(told["provider"]["issuer"], self.sandbox.issuer)
+        self.assertEqual(self.seen(), before)
+        # Nobody signed in because of it, and nothing of the user's is in what it prints.
+        self.assertEqual(len(self.sessions()), 1)
+        self.assertNotIn("alice", json.dumps(told))
+
+    def test_before_the_first_sign_in(self):
+        checks, _ = self.checks()
+        self.assertFound(checks["store"], "warning", "none yet", "enroll login")
+        self.assertNotIn("key", checks)
+        self.assertFalse(self.store.exists())
+        self.store.mkdir(parents=True, mode=0o700)
+        checks, _ = self.checks()
+        self.assertFound(checks["key"], "good", "a new store's would be in a key file in the store")
+
+    def test_no_configuration(self):
+        (self.profiles / "default.json").unlink()
+        checks, _ = self.checks(status=1)
+        self.assertFound(checks["configuration"], "bad", "enroll login --issuer")
+
+    def test_a_redirect_that_comes_back_to_an_app(self):
+        path = self.profiles / "default.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "redirectUri": "com.example.app:/callback"}))
+        checks, _ = self.checks()
+        self.assertFound(checks["redirect"], "warning", "http://127.0.0.1/callback")
+
+    def test_a_store_that_others_may_read(self):
+        self.sign_in()
+        self.store.chmod(0o755)
+        checks, _ = self.checks(status=1)
+        self.assertFound(checks["store"], "bad", "0755", f"chmod 700 {self.store}")
+        _, words = self.run_enroll("token", status=8)
+        self.assertIn("enroll doctor", words)
+
+    def test_a_damaged_store(self):
+        self.sign_in()
+        record = next(self.store.glob("*.record"))
+        content = bytearray(record.read_bytes())
+        content[len(content) // 2] ^= 1
+        record.write_bytes(content)
+        before = self.seen()
+        output, _ = self.run_enroll("doctor", status=1)
+        self.assertIn(f"✗ store: {record.name}", output)
+        self.assertEqual(self.seen(), before)
+        # The first use sets it aside and says so; the doctor goes on telling of it.
+        _, words = self.run_enroll("token", status=8)
+        self.assertIn("enroll doctor", words)
+        checks = self.run_enroll("doctor", status=1)[0]
+        self.assertIn("was damaged and set aside", checks)
+        self.run_enroll("token", status=3)
+        self.sign_in()
+        self.token()
+
+    def test_a_key_file_that_is_gone(self):
+        self.sign_in()
+        (self.store / "key").unlink()
+        checks, _ = self.checks(status=1)
+        self.assertFound(checks["store"], "bad", "key file is missing")
+        self.run_enroll("token", status=6)
+
+    def test_a_provider_that_is_down(self):
+        self.sandbox.stop()
+        checks, _ = self.checks(status=1)
+        self.assertFound(checks["provider"], "bad", "network")
+
+    def test_an_issuer_that_is_somebody_else(self):
+        self.sandbox.control("fault", fault="setMember", endpoint="discovery", member="issuer", value="https://evil.example")
+        checks, _ = self.checks(status=1)
+        self.assertFound(checks["provider"], "bad", "names itself https://evil.example")
+
+    def test_a_clock_that_is_off(self):
+        for seconds, verdict in ((30, "good"), (-120, "warning"), (4000, "bad"), (-4000, "bad")):
+            self.sandbox.control("clearFaults")
+            self.sandbox.control("fault", fault="dateOffset", endpoint="discovery", value=seconds)
+            checks, _ = self.checks(status=1 if verdict == "bad" else 0)
+            self.assertFound(checks["clock"], verdict, "behind" if seconds > 0 else "ahead of")
+
+    def test_no_browser(self):
+        del self.environment["BROWSER"]
+        checks, _ = self.checks()
+        self.assertFound(checks["browser"], "warning", "neither DISPLAY nor WAYLAND_DISPLAY", "--device")
+        checks, _ = self.checks(BROWSER="/nowhere/browser")
+        self.assertFound(checks["browser"], "warning", "BROWSER names no program")
+
+
+class Keyring(CommandCase):
+    """The store's key in a real keyring."""
+
+    def setUp(self):
+        super().setUp()
+        self.session = Session()
+        self.addCleanup(self.session.__exit__, None, None, None)
+        self.environment = {**self.environment, **self.session.environment}
+
+    def doctor(self, status):
+        return self.run_enroll("doctor", status=status)[0]
+
+    def test_the_best_provider_is_taken_and_named_and_a_locked_one_signs_nobody_out(self):
+        self.sign_in()
+        self.assertEqual(self.session.items(), 1)
+        self.assertIn("key       in the desktop's keyring", self.run_enroll("status")[0])
+        self.assertIn("✓ keyring: there, and unlocked", self.doctor(0))
+        self.session.lock()
+        output, words = self.run_enroll("token", status=6)
+        self.assertEqual(output, "")
+        self.assertIn("Unlock the keyring", words)
+        found = self.doctor(1)
+        self.assertIn("✗ keyring: ", found)
+        self.assertIn("Unlock it", found)
+        self.run_enroll("status", status=6)
+        self.session.unlock()
+        self.token()
+        self.assertIn("✓ store:", self.doctor(0))
+
+    def test_without_its_session_the_store_is_locked_and_not_lost(self):
+        self.sign_in()
+        kept = self.environment
+        self.environment = {name: value for name, value in kept.items() if name not in self.session.environment}
+        _, words = self.run_enroll("token", status=6)
+        self.assertIn("the Secret Service", words)
+        self.assertIn("✗ keyring: none", self.doctor(1))
+        self.environment = kept
+        self.token()
+
+    def test_a_file_may_be_chosen_instead(self):
+        self.sign_in("--keys", "file")
+        self.assertEqual(self.session.items(), 0)
+        self.assertEqual(self.json("status")["keyProviders"], ["file"])

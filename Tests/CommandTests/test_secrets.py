@@ -1,0 +1,93 @@
+"""Passphrases and PINs: typed without echo, or read from a descriptor; never an argument."""
+
+import os
+
+import faces
+from cases import CommandCase
+
+PASSPHRASE = "correct horse battery staple"
+
+
+class Secrets(CommandCase):
+    def with_descriptor(self, option, text, *arguments, status=0):
+        reading, writing = os.pipe()
+        os.write(writing, text.encode())
+        os.close(writing)
+        try:
+            return self.run_enroll(*arguments, option, str(reading), status=status, pass_fds=[reading])
+        finally:
+            os.close(reading)
+
+    def passphrase(self, text, *arguments, status=0):
+        return self.with_descriptor("--passphrase-fd", text, *arguments, status=status)
+
+    def protect(self):
+        """A store under the passphrase, made at a terminal, with a session in it."""
+        terminal = self.terminal("login", "--yes", "--keys", "passphrase")
+        terminal.shows("Passphrase of the store: $")
+        self.assertFalse(terminal.echoes)
+        terminal.line(PASSPHRASE)
+        terminal.shows("The same again: $")
+        terminal.line(PASSPHRASE)
+        self.come_back(self.opened())
+        self.assertEqual(terminal.ends(), 0)
+        self.assertNotIn(PASSPHRASE, terminal.raw)
+
+    def test_a_passphrase_at_the_terminal_and_by_descriptor(self):
+        self.protect()
+        output, words = self.run_enroll("token", status=6)
+        self.assertEqual(output, "")
+        self.assertIn("--passphrase-fd", words)
+        self.assertTrue(self.passphrase(PASSPHRASE + "\nmore", "token")[0])
+        self.assertEqual(self.passphrase(PASSPHRASE, "token", "--keys", "passphrase")[1], "")
+        _, words = self.passphrase("wrong", "token", status=6)
+        self.assertIn("passphrase is not the store's", words)
+        for bad in ("", "\n", "x" * 2000):
+            self.passphrase(bad, "token", status=2)
+
+    def test_a_person_is_asked_for_what_the_store_needs(self):
+        self.protect()
+        terminal = self.terminal("status")
+        terminal.shows("Passphrase of the store: $")
+        self.assertFalse(terminal.echoes)
+        terminal.line(PASSPHRASE)
+        self.assertEqual(terminal.ends(), 0)
+        self.assertIn("in a passphrase", terminal.text)
+        self.assertNotIn(PASSPHRASE, terminal.raw)
+
+    def test_what_was_mistyped_the_second_time_makes_no_store(self):
+        terminal = self.terminal("login", "--yes", "--keys", "passphrase")
+        terminal.shows("Passphrase of the store: $")
+        terminal.line(PASSPHRASE)
+        terminal.shows("The same again: $")
+        terminal.line("something else")
+        self.assertEqual(terminal.ends(), 2)
+        self.assertFalse(self.store.exists())
+
+    def test_ctrl_c_at_the_passphrase_gives_the_echo_back(self):
+        terminal = self.terminal("login", "--yes", "--keys", "passphrase")
+        terminal.shows("Passphrase of the store: $")
+        terminal.interrupt()
+        terminal.shows("interrupted")
+        self.assertEqual(terminal.ends(), 130)
+
+    def test_a_pin(self):
+        self.sign_in()
+        daemon = faces.FACES["jsonrpc"].open(
+            self.sandbox.configuration(redirectUri="http://127.0.0.1/callback", postLogoutRedirectUri=None), self.store)
+        self.addCleanup(daemon.close)
+        daemon.call("pin.set", pin="4711")
+        output, words = self.run_enroll("token", status=6)
+        self.assertEqual(output, "")
+        self.assertIn("PIN", words)
+        self.assertTrue(self.with_descriptor("--pin-fd", "4711\n", "token")[0])
+        _, words = self.with_descriptor("--pin-fd", "1234", "token", status=6)
+        self.assertRegex(words, r"the PIN is wrong; \d+ more tries")
+        terminal = self.terminal("status")
+        terminal.shows("PIN of the account: $")
+        self.assertFalse(terminal.echoes)
+        terminal.line("4711")
+        self.assertEqual(terminal.ends(), 0)
+        self.assertIn("Signed in as Alice", terminal.text)
+        self.assertNotIn("4711", terminal.raw)
+        self.assertIn("PIN", self.run_enroll("accounts")[0])

@@ -1,0 +1,328 @@
+"""Signing in as a person does it: the browser, the question, Ctrl-C, no browser, another device; and a script's way."""
+
+import json
+import re
+import signal
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from cases import CommandCase
+from person import Person
+from processes import free_port, is_listening
+from sandbox import parameter
+
+ALICE = "Alice Example <alice@example.com>"
+
+
+class InATerminal(CommandCase):
+    def provide(self):
+        return self.own_sandbox("--device-interval", "1")
+
+    def test_the_whole_way(self):
+        terminal = self.terminal("login")
+        url = self.opened()
+        self.assertIn(url, terminal.shows(r"open this address yourself:\s+(http\S+)")[1])
+        terminal.shows("Waiting for the browser")
+        self.come_back(url)
+        terminal.shows(rf"Signed in as {re.escape(ALICE)}\. Continue\? \[Y/n\] $")
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 0)
+        self.assertIn(f"✓ signed in as {ALICE}", terminal.text)
+        self.assertTrue(self.token())
+        self.assertEqual(self.sessions(), [None])
+
+    def test_no_gives_the_tokens_back(self):
+        terminal = self.terminal("login")
+        self.come_back(self.opened())
+        terminal.shows(r"\[Y/n\]")
+        terminal.line("maybe")
+        terminal.shows("Please answer y or n")
+        terminal.line("n")
+        self.assertEqual(terminal.ends(), 9)
+        self.assertEqual(self.sessions(), ["revoked"])
+        self.run_enroll("token", status=3)
+
+    def test_what_was_typed_before_the_question_answers_nothing(self):
+        terminal = self.terminal("login")
+        url = self.opened()
+        terminal.shows("Waiting")
+        terminal.line("n")
+        self.come_back(url)
+        terminal.shows(r"\[Y/n\]")
+        terminal.line("")
+        self.assertEqual(terminal.ends(), 0)
+
+    def test_ctrl_c_at_the_question_leaves_it_to_the_next_login_and_no_browser_is_needed(self):
+        terminal = self.terminal("login")
+        self.come_back(self.opened())
+        terminal.shows(r"\[Y/n\]")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        _, words = self.run_enroll("token", status=3)
+        self.assertIn("confirmation", words)
+        output, _ = self.run_enroll("status", status=3)
+        self.assertIn("not confirmed", output)
+        terminal = self.terminal("login")
+        terminal.shows(r"Signed in as Alice.*\[Y/n\]")
+        terminal.line("")
+        self.assertEqual(terminal.ends(), 0)
+        self.opened(1)
+        self.assertTrue(self.token())
+
+    def test_ctrl_c_while_waiting_closes_the_listener_and_the_next_login_works(self):
+        terminal = self.terminal("login")
+        url = self.opened()
+        port = int(urllib.parse.urlsplit(parameter(url, "redirect_uri")).port)
+        self.assertTrue(is_listening(port))
+        terminal.shows("Waiting")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        self.assertIn("stopped; nothing has changed", terminal.text)
+        self.assertFalse(is_listening(port))
+        self.sign_in()
+        self.assertTrue(self.token())
+
+    def test_ctrl_c_beside_a_session_leaves_it_alone(self):
+        self.sign_in()
+        token = self.token()
+        terminal = self.terminal("login", "--again")
+        self.opened(2)
+        terminal.shows("Waiting")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        self.assertEqual(self.token(), token)
+
+    def test_who_is_signed_in_stays_so_unless_again_is_said(self):
+        self.sign_in()
+        terminal = self.terminal("login")
+        self.assertEqual(terminal.ends(), 0)
+        self.assertIn(f"already signed in as {ALICE}", terminal.text)
+        self.opened(1)
+        self.sign_in("--again", user="bob")
+        self.assertIn("Bob Builder", self.run_enroll("status")[0])
+
+    def test_another_device(self):
+        terminal = self.terminal("login", "--device")
+        self.assertIn(terminal.shows(r"open this address:\s+(\S+)")[1], f"{self.sandbox.issuer}/device")
+        code = terminal.shows(r"type the code (\S+)")[1]
+        terminal.shows("Waiting for the other device")
+        self.sandbox.control("device", userCode=code)
+        terminal.shows(r"Signed in as Alice.*\[Y/n\]")
+        terminal.line("yes")
+        self.assertEqual(terminal.ends(), 0)
+        self.assertFalse(self.has_opened)
+        self.assertTrue(self.token())
+
+    def test_another_device_says_no(self):
+        terminal = self.terminal("login", "--device")
+        self.sandbox.control("device", userCode=terminal.shows(r"type the code (\S+)")[1], deny=True)
+        self.assertEqual(terminal.ends(), 9)
+
+    def test_another_device_is_not_waited_for_after_ctrl_c_and_may_be_again(self):
+        terminal = self.terminal("login", "--device")
+        terminal.shows("Waiting")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        terminal = self.terminal("login", "--device", "--yes")
+        self.sandbox.control("device", userCode=terminal.shows(r"type the code (\S+)")[1])
+        self.assertEqual(terminal.ends(), 0)
+        self.assertTrue(self.token())
+
+    def test_without_a_desktop_the_address_is_shown_and_what_else_helps(self):
+        terminal = self.terminal("login", BROWSER=None)
+        terminal.shows("No browser: there is no desktop")
+        url = terminal.shows(r"Open this address in a browser:\s+(http\S+)")[1]
+        terminal.shows("enroll login --device")
+        self.come_back(url)
+        terminal.shows(r"\[Y/n\]")
+        terminal.line("")
+        self.assertEqual(terminal.ends(), 0)
+
+    def test_over_ssh_the_way_to_the_port_is_told(self):
+        terminal = self.terminal("login", "--no-browser", SSH_CONNECTION="192.0.2.1 1 192.0.2.2 22")
+        url = terminal.shows(r"Open this address in a browser:\s+(http\S+)")[1]
+        port = urllib.parse.urlsplit(parameter(url, "redirect_uri")).port
+        terminal.shows(rf"ssh -L {port}:127\.0\.0\.1:{port}")
+        self.assertFalse(self.has_opened)
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+
+    def test_the_address_that_another_machines_browser_ended_at_may_be_pasted(self):
+        terminal = self.terminal("login", "--no-browser")
+        url = terminal.shows(r"Open this address in a browser:\s+(http\S+)")[1]
+        terminal.shows("paste here the address")
+        redirect = self.sandbox.play(url)
+        terminal.line("http://127.0.0.1/callback?code=x&state=y")
+        terminal.shows("That is not the address")
+        terminal.line(f"  {redirect} ")
+        terminal.shows(r"Signed in as Alice.*\[Y/n\]")
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 0)
+        self.assertTrue(self.token())
+
+    def test_a_redirect_to_an_app_is_pasted_as_well(self):
+        self.configure("app")
+        path = self.profiles / "app.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "redirectUri": "com.example.app:/callback"}))
+        terminal = self.terminal("login", "--no-browser", "--profile", "app", "--yes")
+        url = terminal.shows(r"Open this address in a browser:\s+(http\S+)")[1]
+        terminal.line(self.sandbox.play(url))
+        self.assertEqual(terminal.ends(), 0)
+        _, words = self.run_enroll("login", "--yes", "--again", "--profile", "app", status=2)
+        self.assertIn("comes back to an app", words)
+
+    def test_a_browser_that_fails_is_noticed(self):
+        self.browser = self.make_browser(status=3)
+        terminal = self.terminal("login", BROWSER=str(self.browser))
+        url = self.opened()
+        terminal.shows(r"ended\s+with\s+status\s+3")
+        self.come_back(url)
+        terminal.shows(r"\[Y/n\]")
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 0)
+
+    def test_browser_names_several_with_the_address_where_it_says(self):
+        terminal = self.terminal("login", "--yes", BROWSER=f"/nowhere/firefox:{self.browser} %s --new-window")
+        self.come_back(self.opened())
+        self.assertEqual(terminal.ends(), 0)
+
+    def test_a_name_from_elsewhere_moves_no_cursor(self):
+        self.sandbox = self.own_sandbox("--user", "eve\x1b]0;owned\x07\u202egnp")
+        self.configure()
+        terminal = self.terminal("login")
+        self.come_back(self.opened(), user="eve\x1b]0;owned\x07\u202egnp")
+        terminal.shows(r"(?s)Signed in as Eve.*\[Y/n\]")
+        self.assertNotIn("\x1b]0", terminal.raw)
+        self.assertNotIn("\u202e", terminal.raw)
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 0)
+
+
+class Registering(CommandCase):
+    def provide(self):
+        return self.own_sandbox()
+
+    def test_register_leads_to_the_page_that_makes_accounts(self):
+        self.configure(registration="promptCreate")
+        child = self.start("register", "--yes")
+        person = Person(self.sandbox).open(self.opened())
+        self.assertEqual(person.heading, "Create an account")
+        person.press("continue", username="carol", name="Carol New", email="carol@example.com", password="carol-password-1")
+        if not person.left:
+            person.press("continue")
+        urllib.request.urlopen(person.left, timeout=60).close()
+        _, words = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 0, words)
+        self.assertIn("carol@example.com", words)
+        self.assertTrue(self.token())
+
+
+class FirstUse(CommandCase):
+    def configure(self, *_, **__):
+        """There is no configuration yet."""
+
+    def arguments(self, issuer=None, client="sample-app"):
+        return ["--issuer", issuer or self.sandbox.issuer, "--client-id", client, "--allow-loopback-http"]
+
+    def test_every_command_says_how_to_begin(self):
+        for command in ("login --yes", "token", "status", "logout", "doctor"):
+            output, words = self.run_enroll(*command.split(), status=1 if command == "doctor" else 2)
+            self.assertIn("there is no configuration at", output + words, command)
+            self.assertIn("enroll login --issuer URL --client-id ID", output + words, command)
+        self.assertEqual(list(self.home.iterdir()), [])
+
+    def test_the_provider_is_saved_as_a_profile_and_that_is_said(self):
+        _, words = self.sign_in(*self.arguments())
+        path = self.profiles / "default.json"
+        self.assertIn(f"Saved the provider as the profile default: {path}", words)
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(self.store.stat().st_mode & 0o777, 0o700)
+        self.assertEqual(json.loads(path.read_text()), {
+            "issuer": self.sandbox.issuer, "clientId": "sample-app", "redirectUri": "http://127.0.0.1/callback",
+            "scopes": ["openid", "profile", "email", "offline_access"], "dpop": "never", "allowLoopbackHTTP": True})
+        self.assertTrue(self.token())
+        # The same words again change nothing.
+        self.assertNotIn("Saved", self.run_enroll("login", "--yes", *self.arguments())[1])
+
+    def test_a_profile_of_another_provider_is_not_overwritten(self):
+        self.sign_in(*self.arguments())
+        before = (self.profiles / "default.json").read_text()
+        _, words = self.run_enroll("login", "--yes", *self.arguments(client="other"), status=2)
+        self.assertIn("the profile default is for", words)
+        self.assertIn("by --profile", words)
+        self.assertEqual((self.profiles / "default.json").read_text(), before)
+
+    def test_a_profile_with_a_name(self):
+        self.sign_in("--profile", "work", "--scope", "openid", *self.arguments())
+        self.assertEqual([path.name for path in self.profiles.iterdir()], ["work.json"])
+        self.assertEqual(json.loads((self.profiles / "work.json").read_text())["scopes"], ["openid"])
+        self.assertTrue(self.token("--profile", "work"))
+        self.environment["ENROLL_PROFILE"] = "work"
+        self.assertTrue(self.token())
+        self.environment = {**self.environment, "ENROLL_PROFILE": "none", "ENROLL_CONFIG": str(self.profiles / "work.json")}
+        self.assertTrue(self.token())
+
+    def test_a_provider_that_does_not_answer_is_not_saved(self):
+        nobody = f"http://127.0.0.1:{free_port()}"
+        _, words = self.run_enroll("login", "--yes", *self.arguments(issuer=nobody), status=4)
+        self.assertIn("enroll doctor", words)
+        self.assertFalse((self.profiles / "default.json").exists())
+        self.assertFalse(self.has_opened)
+
+
+class InScripts(CommandCase):
+    def provide(self):
+        return self.own_sandbox()
+
+    def test_without_a_terminal_somebody_has_to_say_yes_beforehand(self):
+        _, words = self.run_enroll("login", status=2)
+        self.assertIn("--yes", words)
+        self.assertFalse(self.has_opened)
+
+    def test_json_is_one_line_for_the_beginning_and_one_for_the_end(self):
+        output, words = self.sign_in("--json")
+        begun, ended = map(json.loads, output.splitlines())
+        self.assertEqual(begun["action"], {"type": "openURL", "url": self.opened()})
+        self.assertEqual((ended["account"], ended["profile"]["name"]), ("default", "Alice Example"))
+        self.assertEqual(ended["state"]["state"], "active")
+
+    def test_the_users_no_is_an_answer(self):
+        child = self.start("login", "--yes", "--json")
+        url = self.opened()
+        redirect = self.sandbox.control("settle", url=url, error="access_denied")["redirect"]
+        urllib.request.urlopen(redirect, timeout=60).close()
+        output, _ = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 9)
+        refused = json.loads(output.splitlines()[-1])
+        self.assertEqual((refused["error"]["status"], refused["exitStatus"]), ("accessDenied", 9))
+
+    def test_a_provider_that_is_down(self):
+        self.sandbox.stop()
+        _, words = self.run_enroll("login", "--yes", status=4)
+        self.assertIn("Try again later", words)
+        self.assertFalse(self.has_opened)
+
+    def test_a_signal_ends_it_in_order(self):
+        child = self.start("login", "--yes")
+        self.opened()
+        child.send_signal(signal.SIGTERM)
+        _, words = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 130)
+        self.assertIn("stopped", words)
+
+    def test_what_a_person_says_reaches_the_provider(self):
+        self.sign_in("--login-hint", "alice@example.com", "--prompt", "login", "--scope", "openid", "--scope", "email")
+        url = self.opened()
+        self.assertEqual(parameter(url, "login_hint"), "alice@example.com")
+        self.assertEqual(parameter(url, "prompt"), "login")
+        self.assertEqual(parameter(url, "scope"), "openid email")
+
+    def test_the_browser_is_no_part_of_this_programs_group_and_has_none_of_its_streams(self):
+        self.browser.write_text(
+            '#!/bin/sh\nseen=$(ps -o pgid= -p $$; ps -o pgid= -p $PPID; cd /proc/$$/fd; readlink 0 2; readlink /proc/self/fd/3)'
+            ' 3>&1\nprintf "%s\\n" $seen >"$0.seen"\nprintf "%s\\n" "$1" >>"$0.opened"\n')
+        self.sign_in()
+        own, parents, *streams = open(f"{self.browser}.seen").read().split()
+        self.assertNotEqual(own, parents)
+        self.assertEqual(streams, ["/dev/null"] * 3)

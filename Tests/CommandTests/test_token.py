@@ -1,0 +1,234 @@
+"""The token for scripts: printed alone, or not at all; what the exit status says; renewal, once for all."""
+
+import json
+import signal
+import subprocess
+import time
+
+from cases import ENROLL, CommandCase
+from processes import wait_until
+from terminal import PATIENCE
+
+
+class Printing(CommandCase):
+    """With the sandbox that all share: nothing is set in it."""
+
+    def test_a_token_and_nothing_else(self):
+        self.sign_in()
+        output, words = self.run_enroll("token")
+        self.assertRegex(output, r"\A\S+\n\Z")
+        self.assertEqual(words, "")
+
+    def test_curl_works_with_it(self):
+        self.sign_in()
+        line = f'curl -sS -f -H "Authorization: Bearer $("{ENROLL}" token)" {self.sandbox.issuer}/userinfo'
+        done = subprocess.run(["bash", "-c", line], env=self.environment, capture_output=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["email"], "alice@example.com")
+
+    def test_nobody_is_signed_in(self):
+        output, words = self.run_enroll("token", status=3)
+        self.assertEqual(output, "")
+        self.assertIn("Run `enroll login`", words)
+        self.assertFalse(self.store.exists())
+        self.assertEqual(self.json("token", status=3)["exitStatus"], 3)
+
+    def test_it_never_asks(self):
+        terminal = self.terminal("token", "--keys", "passphrase")
+        self.assertEqual(terminal.ends(), 6)
+        self.assertIn("--passphrase-fd", terminal.text)
+
+    def test_what_cannot_be_printed_is_a_failure(self):
+        self.sign_in()
+        with open("/dev/full", "wb") as full:
+            _, words = self.run_enroll("token", status=1, output=full)
+        self.assertIn("standard output cannot be written", words)
+
+    def test_several_accounts_and_stores(self):
+        self.sign_in()
+        self.sign_in("--account", "bob", user="bob")
+        elsewhere = self.home / "elsewhere"
+        self.sign_in("--store", str(elsewhere))
+        tokens = {self.token(), self.token("--account", "bob"), self.token("--store", str(elsewhere))}
+        self.assertEqual(len(tokens), 3)
+        self.environment = {**self.environment, "ENROLL_ACCOUNT": "bob"}
+        self.assertIn(self.token(), tokens)
+        self.assertIn("Bob Builder", self.run_enroll("status")[0])
+
+    def test_a_token_that_is_no_bearer_token_says_so(self):
+        self.sandbox = self.own_sandbox("--dpop", "offered")
+        self.configure()
+        self.sign_in()
+        output, words = self.run_enroll("token")
+        self.assertTrue(output)
+        self.assertIn("DPoP", words)
+        self.assertEqual(self.json("token")["tokenType"], "DPoP")
+
+
+class Renewal(CommandCase):
+    def provide(self):
+        return self.own_sandbox()
+
+    def short(self, lifetime=1, left=0):
+        """Signs in with a token that has so many seconds left; those that come after it live longer."""
+        self.sandbox.control("fault", fault="setMember", endpoint="token", member="expires_in", value=lifetime, times=1)
+        self.sign_in()
+        end = self.json("accounts")["accounts"][0]["expiresAt"] - left
+        wait_until(lambda: time.time() > end, "the token is nearly over", PATIENCE)
+
+    def test_an_expired_one_is_renewed(self):
+        self.short()
+        first = self.token()
+        self.assertEqual(self.counts()["refreshes"], 1)
+        self.assertEqual(self.token(), first)
+        self.assertEqual(self.counts()["refreshes"], 1)
+
+    def test_one_renewal_serves_all_who_ask_at_once(self):
+        self.short()
+        children = [self.start("token") for _ in range(4)]
+        said = [child.communicate(timeout=PATIENCE) for child in children]
+        self.assertEqual([child.returncode for child in children], [0] * 4, said)
+        self.assertEqual(len({output for output, _ in said}), 1)
+        self.assertEqual(self.counts()["refreshes"], 1)
+
+    def test_a_lifetime_that_is_needed(self):
+        self.short(lifetime=40, left=35)
+        first = self.token("--min-lifetime", "10")
+        self.assertEqual(self.counts()["refreshes"], 0)
+        self.assertNotEqual(self.token("--min-lifetime", "60"), first)
+        self.assertEqual(self.counts()["refreshes"], 1)
+
+    def test_renew_makes_a_new_one(self):
+        self.sign_in()
+        self.assertNotEqual(self.token(), self.token("--renew"))
+        self.assertEqual(self.counts()["refreshes"], 1)
+
+    def test_a_live_one_is_served_while_the_provider_is_down(self):
+        self.short(lifetime=40, left=35)
+        self.sandbox.control("fault", fault="serverError", endpoint="token")
+        self.assertEqual(self.run_enroll("token")[1], "")
+        output, words = self.run_enroll("token", "--min-lifetime", "60")
+        self.assertRegex(output, r"\A\S+\n\Z")
+        self.assertIn("could not be renewed", words)
+
+    def test_an_expired_one_while_the_provider_is_down(self):
+        self.short()
+        self.sandbox.control("fault", fault="serverError", endpoint="token")
+        output, words = self.run_enroll("token", status=4)
+        self.assertEqual(output, "")
+        self.assertIn("Try again later", words)
+        answer = self.json("token", status=4)
+        self.assertEqual(answer["outcome"], "expired")
+        self.sandbox.control("clearFaults")
+        self.token()
+
+    def test_a_session_that_is_over(self):
+        self.sign_in()
+        self.sandbox.control("endSessions")
+        output, words = self.run_enroll("token", "--renew", status=3)
+        self.assertEqual(output, "")
+        self.assertIn("Run `enroll login`", words)
+        self.assertEqual(self.json("token", status=3)["outcome"], "reauthenticate")
+        self.sign_in()
+        self.token()
+
+    def test_a_renewal_that_is_refused(self):
+        self.short()
+        self.sandbox.control("fault", fault="oauthError", value="unauthorized_client", endpoint="token")
+        output, words = self.run_enroll("token", status=5)
+        self.assertEqual(output, "")
+        self.assertIn("refused", words)
+
+    def test_the_time_is_up_first(self):
+        self.short()
+        self.sandbox.control("fault", fault="delay", value=2000, endpoint="token")
+        output, words = self.run_enroll("token", "--timeout", "0", status=7)
+        self.assertEqual(output, "")
+        self.assertIn("Try again", words)
+        # The renewal went on, and was stored before the program ended.
+        self.assertEqual(self.counts()["refreshes"], 1)
+        self.token("--timeout", "0")
+
+    def test_a_signal_ends_the_wait_and_not_the_renewal(self):
+        self.short()
+        self.sandbox.control("fault", fault="delay", value=1500, endpoint="token")
+        before = self.counts()["counts"]["token"]
+        child = self.start("token")
+        wait_until(lambda: self.counts()["counts"]["token"] > before, "the renewal is under way", PATIENCE)
+        child.send_signal(signal.SIGINT)
+        output, _ = child.communicate(timeout=PATIENCE)
+        self.assertEqual((child.returncode, output), (130, ""))
+        self.sandbox.control("clearFaults")
+        self.token()
+        self.assertEqual(self.counts()["refreshes"], 1)
+
+
+class Words(CommandCase):
+    """Words that are not acceptable: status 2, and standard output stays empty."""
+
+    def test_each_is_refused(self):
+        lines = """
+            bogus
+            token extra
+            token --min-lifetime x
+            token --min-lifetime -1
+            token --min-lifetime 31536001
+            token --timeout 86401
+            token --renew --min-lifetime 5
+            token --config a --profile b
+            token --profile ../x
+            token --profile .hidden
+            token --account
+            token --keys magnet
+            token --passphrase-fd -1
+            token --passphrase-fd 63
+            token --passphrase-fd 3 --keys file
+            token --passphrase-fd 3 --pin-fd 3
+            token --token=x
+            login --issuer https://id.example
+            login --client-id x
+            login --allow-loopback-http
+            login --redirect-uri http://127.0.0.1/x
+            login --device --no-browser
+            login --device --prompt login
+            register --device
+            logout --all --account x
+            status --all
+            completions tcsh
+            completions
+        """
+        for line in filter(None, map(str.strip, lines.splitlines())):
+            with self.subTest(line):
+                output, words = self.run_enroll(*line.split(), status=2)
+                self.assertEqual(output, "")
+                self.assertGreater(len(words), 20)
+
+    def test_a_configuration_that_is_not_acceptable_names_its_field(self):
+        path = self.profiles / "default.json"
+        for text, said in (
+            ("{", "byte"), ('{"issuer": "https://id.example"}', "clientId"),
+            ('{"issuer": "http://id.example", "clientId": "a", "redirectUri": "http://127.0.0.1/c"}', "issuer"),
+            ('{"issuer": "https://id.example", "clientId": "a", "redirectUri": "http://127.0.0.1/c", "x": 1}', "x"),
+        ):
+            path.write_text(text)
+            for command in (("login", "--yes"), ("doctor",)):
+                output, words = self.run_enroll(*command, status=1 if command == ("doctor",) else 2)
+                self.assertIn(said, output + words)
+
+    def test_nobodys_home(self):
+        environment = {name: value for name, value in self.environment.items() if name != "HOME"}
+        _, words = self.run_enroll("token", status=2, environment=environment)
+        self.assertIn("HOME names an absolute path", words)
+        self.run_enroll("--version", environment=environment)
+
+    def test_help_and_version_are_output(self):
+        for words, begin in ((["--version"], "enroll 0."), (["--help"], "OVERVIEW"), (["help", "token"], "OVERVIEW")):
+            output, said = self.run_enroll(*words)
+            self.assertTrue(output.startswith(begin), output)
+            self.assertEqual(said, "")
+
+    def test_no_option_takes_a_secret(self):
+        for command in ("login", "register", "token", "status", "accounts", "logout", "doctor"):
+            output, _ = self.run_enroll(command, "--help")
+            for word in ("--password", "--passphrase ", "--pin ", "--client-secret", "--token "):
+                self.assertNotIn(word, output)
