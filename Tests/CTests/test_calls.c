@@ -119,6 +119,19 @@ TEST("commands without a client need none") {
   json_decref(band);
 }
 
+TEST("what a command answers is in its own words") {
+  provider *server = provider_new();
+  enroll_client *client = provider_signed_in(server, NULL);
+  json_t *renewed = call(client, "token.refresh", NULL);
+  CHECK_TEXT("valid", json_string_value(json_object_get(renewed, "outcome")));
+  json_decref(renewed);
+  json_t *led = call(client, "url.handle", "{\"url\":\"com.example.app:/callback?code=c&state=nobody\"}");
+  CHECK_TEXT("unsolicited", json_string_value(json_object_get(led, "kind")));
+  json_decref(led);
+  CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
+  provider_free(server);
+}
+
 TEST("a call by name that was started calls back, and can be cancelled") {
   provider *server = provider_new();
   enroll_client *client = provider_signed_in(server, NULL);
