@@ -209,7 +209,8 @@ public func enroll_registration_handle_link(
     try enroll_transaction.check(transaction)
     let url = try require(url, "url")
     let outcome = try handle.client.handleLink(
-      try EnrollC.url(link, link_size, "link"), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+      try EnrollC.url(link, link_size, "link"), until: try handle.deadline(timeout_ms),
+      cancellation: handle.closing)
     switch outcome {
     case .begun(let begun):
       url.pointee = try enroll_buf(begun.action.url ?? "")
