@@ -68,7 +68,6 @@ class KilledHolder(ProcessCase):
         self.clock.advance(LIFETIME)
         dying, heirs, pending = self.die(holder, window)
         self.assertEqual(dying.end(), -9)
-        self.assertEqual(self.session()["generation"], 2 if window.is_rotated else 1, "not the window that it says")
         heirs = heirs or [self.open(face) for face in HEIRS]
         pending = pending or [heir.start("token.access", {}) for heir in heirs]
 
@@ -95,15 +94,21 @@ class KilledHolder(ProcessCase):
             dying = self.open(holder, self.clock.dying(window.kill))
             with self.assertRaises(Refused):
                 dying.call("token.access")
+            self.check_generation(window)
             return dying, None, None
         self.gate.stop(window.gate)
         dying = self.open(holder)
         dying.start("token.access", {})
         self.gate.reached()
+        # Before the kill: those who wait renew as soon as the holder is dead.
+        self.check_generation(window)
         heirs = [self.open(face) for face in HEIRS]
         pending = [heir.start("token.access", {}) for heir in heirs]
         dying.kill()
         return dying, heirs, pending
+
+    def check_generation(self, window):
+        self.assertEqual(self.session()["generation"], 2 if window.is_rotated else 1, "not the window that it says")
 
     def show(self, holder, table):
         title = f"holder: {holder.name}; a rotated token works for"
