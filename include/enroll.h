@@ -43,8 +43,9 @@
  * longer one with a member set that this library does not know is ENROLL_E_UNSUPPORTED; one shorter than the first
  * version of the struct (struct_size never set, say) is ENROLL_E_INVALID_ARGUMENT.
  *
- * HANDLES (enroll_client, enroll_pending) are numbers dressed as pointers: never dereferenced, looked up at each call.
- * Null, stale and doubly freed ones are ENROLL_E_HANDLE. Handing in a handle of another kind is ENROLL_E_HANDLE too.
+ * HANDLES (enroll_client, enroll_pending, enroll_queue) are numbers dressed as pointers: never dereferenced, looked up
+ * at each call. Null, stale and doubly freed ones are ENROLL_E_HANDLE. Handing in a handle of another kind is
+ * ENROLL_E_HANDLE too.
  *
  * TIME. `timeout_ms` says for how many milliseconds a call may wait: 0 does not wait, ENROLL_NO_TIMEOUT waits as long
  * as it takes (each request ends by itself after 30 seconds), other negative numbers are ENROLL_E_INVALID_ARGUMENT. A
@@ -56,11 +57,12 @@
  * handler. No function changes signal handlers or the locale; the library's own threads block all signals. After
  * fork() the child gets ENROLL_E_FORKED for every handle made before, and makes its own; or it calls exec.
  *
- * CALLBACKS of completion and of events have `user_data` first. They run on a thread of their own, one at a time for
- * each client, with no lock held, and may call every function here, enroll_client_free included. Each completion
- * callback runs exactly once if its call returned ENROLL_OK, and not at all otherwise; what it is handed is borrowed
- * until it returns. A host's own transport (enroll_transport) and secrets (enroll_secret_store) are different: they run
- * inside a call, so they may call only functions that take no client; the others, and enroll_client_new, answer
+ * CALLBACKS of completion and of events have `user_data` first. They run on a thread of their own, or on one of the
+ * host's (enroll_queue), one at a time for each client, with no lock held, and may call every function here,
+ * enroll_client_free included. Each completion callback runs exactly once if its call returned ENROLL_OK, and not at
+ * all otherwise; what it is handed is borrowed until it returns. A host's own transport (enroll_transport), secrets
+ * (enroll_secret_store), clock (enroll_clock) and log (enroll_log) are different: they run inside a call, so they may
+ * call only functions that take no client; the others, enroll_client_new and enroll_queue_dispatch answer
  * ENROLL_E_REENTRANT.
  *
  * STATUSES in the descriptions below: "[call]" stands for ENROLL_E_HANDLE, ENROLL_E_FORKED, ENROLL_E_REENTRANT and
@@ -375,6 +377,12 @@ typedef struct enroll_client enroll_client;
 typedef struct enroll_transport enroll_transport;
 /** Secrets as the host keeps them; below. */
 typedef struct enroll_secret_store enroll_secret_store;
+/** Time as the host has it; below. */
+typedef struct enroll_clock enroll_clock;
+/** Where the host wants to read what a client does; below. */
+typedef struct enroll_log enroll_log;
+/** Callbacks that wait for a thread of the host's; below. */
+typedef struct enroll_queue enroll_queue;
 
 /** Who guards the key of a store. */
 typedef struct enroll_keys {
@@ -446,11 +454,19 @@ typedef struct enroll_client_options {
   const enroll_transport *transport;
   /** Who guards the key of the store; NULL: a key file in its directory. Not allowed with ENROLL_STORE_MEMORY. */
   const enroll_keys *keys;
+  /** The host's own clock; NULL: the system's. */
+  const enroll_clock *clock;
+  /** Who gets a line for what the client does; NULL: nobody. */
+  const enroll_log *log;
+  /** Where the client's callbacks wait until the host runs them (enroll_queue_dispatch). It is not copied, and may be
+   *  freed before the client. NULL: they run on a thread of the client's own. */
+  enroll_queue *queue;
 } enroll_client_options;
 
 /* clang-format off */
 #define ENROLL_CLIENT_OPTIONS_INIT \
-  {sizeof(enroll_client_options), NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0, 0, NULL, NULL}
+  {sizeof(enroll_client_options), NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, 0, 0, NULL, NULL, \
+   NULL, NULL, NULL}
 /* clang-format on */
 
 /** Does what ENROLL_CLIENT_OPTIONS_INIT does for `options`, as enroll_error_init. */
@@ -459,7 +475,7 @@ void enroll_client_options_init(enroll_client_options *options, size_t struct_si
 /** Opens a client. Reads no network. `options` and `client` must not be NULL; `*client` is given back with
  *  enroll_client_free. Two clients for one account in one directory are fine, in one process or in many.
  *  Returns ENROLL_OK; ENROLL_E_CONFIGURATION (`field` names the key); ENROLL_E_JSON; [store]; ENROLL_E_UNSUPPORTED;
- *  ENROLL_E_BUSY (too many handles); [call].
+ *  ENROLL_E_BUSY (too many handles); [call] (ENROLL_E_HANDLE and ENROLL_E_FORKED speak of the queue).
  *  Command: client.open. */
 enroll_status enroll_client_new(const enroll_client_options *options, enroll_client **client, enroll_error *error);
 
@@ -492,6 +508,42 @@ enroll_status enroll_pending_cancel(enroll_pending *pending);
 /** Gives the handle back, before or after the callback. Neither cancels nor waits. NULL does nothing.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE. */
 enroll_status enroll_pending_free(enroll_pending *pending);
+
+/* ---- Callbacks on a thread of the host's ---------------------------------------------------------------------- */
+
+/** Makes a queue for a program with an event loop: callbacks of every client that was opened with it wait there, and
+ *  run where enroll_queue_dispatch is called. `queue` must not be NULL; `*queue` is given back with enroll_queue_free.
+ *  With poll(2), for one:
+ *
+ *      enroll_queue_new(&queue, &error);
+ *      options.queue = queue;
+ *      enroll_client_new(&options, &client, &error);
+ *      enroll_queue_descriptor(queue, &polled.fd, &error);
+ *      polled.events = POLLIN;
+ *      while (!done) {
+ *        poll(&polled, 1, -1);
+ *        enroll_queue_dispatch(queue, NULL, &error);
+ *      }
+ *
+ *  GLib takes the descriptor with g_unix_fd_add, Qt with QSocketNotifier, libuv with uv_poll_init.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too many handles or descriptors); ENROLL_E_INVALID_ARGUMENT. */
+enroll_status enroll_queue_new(enroll_queue **queue, enroll_error *error);
+
+/** A `descriptor` that is readable while callbacks wait in a `queue`. It belongs to the queue: to be polled, level- or
+ *  edge-triggered, and neither read nor closed. `descriptor` must not be NULL.
+ *  Returns ENROLL_OK; [call]. */
+enroll_status enroll_queue_descriptor(enroll_queue *queue, int32_t *descriptor, enroll_error *error);
+
+/** Runs the callbacks that wait in a `queue` on this thread, in their order; those that come meanwhile are left for the
+ *  next call. `count` gets how many ran. Waits for nothing. A callback may call this again, in a loop of its own, and
+ *  may free the queue.
+ *  Returns ENROLL_OK, also when none waited; ENROLL_E_BUSY (another thread runs callbacks of this queue); [call]. */
+enroll_status enroll_queue_dispatch(enroll_queue *queue, size_t *count, enroll_error *error);
+
+/** Gives a `queue` back, and its descriptor. Clients that were opened with it go on: what waits, and what comes later,
+ *  calls back on a thread of its own. NULL does nothing.
+ *  Returns ENROLL_OK; ENROLL_E_HANDLE (freed already, or never a queue). */
+enroll_status enroll_queue_free(enroll_queue *queue);
 
 /* ---- Registration --------------------------------------------------------------------------------------------- */
 
@@ -1340,6 +1392,72 @@ struct enroll_secret_store {
 
 /** Does what ENROLL_SECRET_STORE_INIT does for `secret_store`, as enroll_error_init. */
 void enroll_secret_store_init(enroll_secret_store *secret_store, size_t struct_size);
+
+/* ---- The host's own clock ------------------------------------------------------------------------------------- */
+
+/** Time as the host has it: for a device that knows better than its system, and for tests that live through a month in
+ *  a second. The struct is copied; what its members point to must live until `release` was called. The functions are
+ *  short, may be called by several threads at once, also while the library holds a lock, and may call only functions
+ *  that take no client. How long a call waits (`timeout_ms`) goes by this clock as well, looked at once a second at
+ *  least. */
+struct enroll_clock {
+  /** sizeof(enroll_clock): ENROLL_CLOCK_INIT sets it. */
+  size_t struct_size;
+  /** The host's own, handed to each function as it is; may be NULL. */
+  void *user_data;
+  /** The date, in seconds since 1970-01-01T00:00:00Z; required. May be set in either direction. */
+  int64_t (*date)(void *user_data);
+  /** Nanoseconds since a moment of the host's choice, 0 or more; required. Never goes back, and goes on while the
+   *  device sleeps: what it counts is how long a token has lived, whatever is done to the date. */
+  int64_t (*monotonic)(void *user_data);
+  /** Called once, when the client and all its calls have ended; may be NULL. */
+  void (*release)(void *user_data);
+};
+
+/* clang-format off */
+#define ENROLL_CLOCK_INIT {sizeof(enroll_clock), NULL, NULL, NULL, NULL}
+/* clang-format on */
+
+/** Does what ENROLL_CLOCK_INIT does for `clock`, as enroll_error_init. */
+void enroll_clock_init(enroll_clock *clock, size_t struct_size);
+
+/* ---- The host's own log --------------------------------------------------------------------------------------- */
+
+/* How important a line is. */
+/** Something that the user may have to hear of. */
+#define ENROLL_LOG_ERROR 1
+/** Something that went wrong and may mend itself. */
+#define ENROLL_LOG_WARNING 2
+/** The steps of a registration and of a session. */
+#define ENROLL_LOG_INFO 3
+/** Every request. */
+#define ENROLL_LOG_DEBUG 4
+
+/** Who gets a line for what a client does. No line holds a secret: of a URL there are scheme, host and the names of the
+ *  parameters. The struct is copied; what its members point to must live until `release` was called. */
+struct enroll_log {
+  /** sizeof(enroll_log): ENROLL_LOG_INIT sets it. */
+  size_t struct_size;
+  /** The host's own, handed to each function as it is; may be NULL. */
+  void *user_data;
+  /** ENROLL_LOG_*, the least important lines that are wanted; 0: ENROLL_LOG_INFO. */
+  int32_t level;
+  /** Zero. */
+  int32_t reserved;
+  /** Takes one line of a level, ENROLL_LOG_*: `size` bytes of UTF-8 without an end of line, followed by a NUL, borrowed
+   *  while it runs; required. Called on the thread that has something to say, by several at once; is short, and may
+   *  call only functions that take no client. */
+  void (*write)(void *user_data, int32_t level, const char *line, size_t size);
+  /** Called once, when the client and all its calls have ended; may be NULL. */
+  void (*release)(void *user_data);
+};
+
+/* clang-format off */
+#define ENROLL_LOG_INIT {sizeof(enroll_log), NULL, 0, 0, NULL, NULL}
+/* clang-format on */
+
+/** Does what ENROLL_LOG_INIT does for `log`, as enroll_error_init. */
+void enroll_log_init(enroll_log *log, size_t struct_size);
 
 #ifdef __cplusplus
 }

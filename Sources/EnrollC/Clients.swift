@@ -27,6 +27,8 @@ extension ClientOptions {
       self.keys = keys
     }
     if let transport = options.transport { self.transport = try HostTransport(transport) }
+    if let clock = options.clock { self.clock = try HostClock(clock) }
+    if let log = options.log { self.log = try HostLog(log) }
   }
 
   private static func configuration(_ options: enroll_client_options) throws(EnrollError) -> Configuration {
@@ -58,6 +60,11 @@ extension ClientOptions {
   }
 }
 
+extension enroll_client_options {
+  /// Whether functions of the host run inside the client's calls.
+  fileprivate var hasHostCode: Bool { transport != nil || keys != nil || clock != nil || log != nil }
+}
+
 @_cdecl("enroll_client_options_init") @implementation
 public func enroll_client_options_init(
   _ options: UnsafeMutablePointer<enroll_client_options>?, _ struct_size: Int
@@ -71,13 +78,16 @@ public func enroll_client_new(
 ) -> enroll_status {
   reporting(to: error) { () throws(EnrollError) in
     let client = try require(client, "client")
-    if HostTransport.mark.isSet {
+    if HostCode.mark.isSet {
       throw EnrollError(.reentrant, "a host's callback cannot open a client")
     }
     let given = try enroll_client_options(reading: options)
+    let callbacks: CallbackPlace = given.queue == nil ? .ownThread : .queue(try PolledQueue.find(given.queue))
     let handle = ClientHandle(
-      try Client(try ClientOptions(given)), runsHostCode: given.transport != nil || given.keys != nil)
-    guard let number = ClientHandle.table.insert(handle, word: handle.client.hotToken.word) else {
+      try Client(try ClientOptions(given)), callbacks: callbacks, runsHostCode: given.hasHostCode)
+    // The short way to a token looks at the system's clock.
+    let word = given.clock == nil ? handle.client.hotToken.word : 0
+    guard let number = ClientHandle.table.insert(handle, word: word) else {
       handle.close()
       throw EnrollError(.busy, "too many clients are open")
     }
@@ -89,7 +99,7 @@ public func enroll_client_new(
 public func enroll_client_free(_ client: Handle?) -> enroll_status {
   guard let client else { return ENROLL_OK }
   return reporting(to: nil) { () throws(EnrollError) in
-    if HostTransport.mark.isSet {
+    if HostCode.mark.isSet {
       throw EnrollError(.reentrant, "a host's callback cannot free a client")
     }
     guard let handle = ClientHandle.table.remove(UInt(bitPattern: client)) else {

@@ -120,6 +120,10 @@ private struct Constant: Sendable {
       Constant("ENROLL_BAND_FRESH", Int64(ENROLL_BAND_FRESH)),
       Constant("ENROLL_BAND_DUE", Int64(ENROLL_BAND_DUE)),
       Constant("ENROLL_BAND_EXPIRED", Int64(ENROLL_BAND_EXPIRED)),
+      Constant("ENROLL_LOG_ERROR", Int64(ENROLL_LOG_ERROR)),
+      Constant("ENROLL_LOG_WARNING", Int64(ENROLL_LOG_WARNING)),
+      Constant("ENROLL_LOG_INFO", Int64(ENROLL_LOG_INFO)),
+      Constant("ENROLL_LOG_DEBUG", Int64(ENROLL_LOG_DEBUG)),
     ]
   }
 
@@ -128,7 +132,7 @@ private struct Constant: Sendable {
       size(of: enroll_error.self), size(of: enroll_client_options.self), size(of: enroll_state.self),
       size(of: enroll_begin_options.self), size(of: enroll_transaction.self), size(of: enroll_access.self),
       size(of: enroll_pkce.self), size(of: enroll_transport.self), size(of: enroll_keys.self),
-      size(of: enroll_secret_store.self),
+      size(of: enroll_secret_store.self), size(of: enroll_clock.self), size(of: enroll_log.self),
       Constant("sizeof(enroll_buf)", Int64(MemoryLayout<enroll_buf>.size)),
       Constant("sizeof(enroll_http_header)", Int64(MemoryLayout<enroll_http_header>.size)),
       Constant("sizeof(enroll_http_request)", Int64(MemoryLayout<enroll_http_request>.size)),

@@ -9,7 +9,7 @@ import EnrollJSON
 /// One subscription: passes notifications to the host.
 private final class EventTeller: EngineObserver {
   private let host: HostCallback<enroll_event_callback>
-  private let callbacks: WorkerPool
+  private let callbacks: CallbackPlace
   private let choices: [RegistrationChoice]
 
   init(_ host: HostCallback<enroll_event_callback>, _ handle: ClientHandle) {
@@ -21,11 +21,10 @@ private final class EventTeller: EngineObserver {
   func observe(_ notification: EnrollEvent) {
     let name = notification.name
     let parameters = JSON.object(notification.parameters(choices: choices)).serialized()
-    // A host whose callbacks do not return misses events at last, rather than fill the memory.
-    _ = callbacks.submit { [host] in
+    callbacks.submit(event: { [host] in
       let text = parameters.withUnsafeBytes { Buffer($0) }
       name.withCString { host.function(host.userData, $0, text.bytes, text.size) }
-    }
+    })
   }
 }
 

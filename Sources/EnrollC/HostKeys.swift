@@ -75,7 +75,7 @@ final class HostSecretStore: SecretKeeper, @unchecked Sendable {
     defer { room.withUnsafeMutableBytes { Wipe.bytes($0) } }
     let status = name.text.withCString { name in
       room.withUnsafeMutableBufferPointer { room in
-        HostTransport.mark.during {
+        HostCode.mark.during {
           functions.load?(functions.user_data, name, room.baseAddress) ?? ENROLL_E_INTERNAL
         }
       }
@@ -91,7 +91,7 @@ final class HostSecretStore: SecretKeeper, @unchecked Sendable {
     }
     let status = name.text.withCString { name in
       secret.withBytes { bytes in
-        HostTransport.mark.during {
+        HostCode.mark.during {
           functions.save?(
             functions.user_data, name, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
             ?? ENROLL_E_INTERNAL
@@ -103,7 +103,7 @@ final class HostSecretStore: SecretKeeper, @unchecked Sendable {
 
   func remove(_ name: SecretName) throws(EnrollError) {
     let status = name.text.withCString { name in
-      HostTransport.mark.during { functions.remove?(functions.user_data, name) ?? ENROLL_E_INTERNAL }
+      HostCode.mark.during { functions.remove?(functions.user_data, name) ?? ENROLL_E_INTERNAL }
     }
     if status != ENROLL_E_NOT_FOUND { try Self.check(status, "remove") }
   }

@@ -15,9 +15,6 @@ final class HostTransport: Transport, @unchecked Sendable {
   private let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
   private let userData: UnsafeMutableRawPointer?
 
-  /// Set on a thread that is inside a host's `send`.
-  static let mark = ThreadMark()
-
   /// - Throws: `.invalidArgument` without a `send`.
   convenience init(_ pointer: UnsafePointer<enroll_transport>) throws(EnrollError) {
     let transport = try enroll_transport(reading: pointer)
@@ -49,7 +46,7 @@ final class HostTransport: Transport, @unchecked Sendable {
     defer { _ = HostResponse.table.remove(handle) }
     if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
     let status = RequestMemory(request).with { request in
-      Self.mark.during { send(userData, request, OpaquePointer(bitPattern: handle)) }
+      HostCode.mark.during { send(userData, request, OpaquePointer(bitPattern: handle)) }
     }
     guard status == ENROLL_OK else { throw Self.error(status) }
     return try answer.response()

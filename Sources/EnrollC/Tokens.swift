@@ -237,9 +237,9 @@ private enum TokenCopy {
   static func quickly(
     _ client: UInt, _ minimumLifetime: Int64, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
   ) -> (count: Int, expiresAt: UnixTime)? {
-    // No client of C's has a clock of its own.
+    // A client with a clock of the host's has no such word.
     guard let glimpse = ClientHandle.table.glimpse(client), let token = HotToken(word: glimpse.word),
-      !HostTransport.mark.isSet,
+      !HostCode.mark.isSet,
       let copied = token.copy(
         minimumLifetimeSeconds: minimumLifetime, at: SystemClock.now(),
         into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity - 1),

@@ -36,12 +36,14 @@ public struct EnrollClient: Sendable {
   ///     ``close()``. Otherwise the first call that finds them due renews them.
   ///   - transport: the host's own; nil for libcurl.
   ///   - clock: the host's own; nil for the system's.
+  ///   - log: gets a line for what the client does, without secrets; nil: nobody does.
   ///   - random: the host's own; nil for the system's.
   /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
   public init(
     configuration: Configuration, store: Store, keys: KeyPlan = .file, account: AccountName = .default,
     platform: Platform = Platform(), waitsForPlatform: Bool = false, renewsInBackground: Bool = false,
-    transport: (any Transport)? = nil, clock: (any Clock)? = nil, random: (any RandomSource)? = nil
+    transport: (any Transport)? = nil, clock: (any Clock)? = nil, log: (any LogHandler)? = nil,
+    random: (any RandomSource)? = nil
   ) throws(EnrollError) {
     var options = ClientOptions(configuration: configuration, store: store.choice)
     options.keys = keys
@@ -51,6 +53,7 @@ public struct EnrollClient: Sendable {
     options.renewsInBackground = renewsInBackground
     options.transport = transport
     options.clock = clock
+    options.log = log
     options.random = random
     client = try Client(options)
   }

@@ -105,10 +105,14 @@ static enroll_status serve(void *user_data, const enroll_http_request *request, 
 }
 
 enroll_client *provider_client(provider *server, const char *directory) {
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  return provider_open(server, directory, options);
+}
+
+enroll_client *provider_open(provider *server, const char *directory, enroll_client_options options) {
   enroll_transport transport = ENROLL_TRANSPORT_INIT;
   transport.user_data = server;
   transport.send = serve;
-  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
   options.configuration = "{\"issuer\":\"" ISSUER "\",\"clientId\":\"native\",\"redirectUri\":\"" REDIRECT
                           "\",\"scopes\":\"profile offline_access\"}";
   options.configuration_size = ENROLL_NUL_TERMINATED;

@@ -15,7 +15,9 @@ void provider_free(provider *server);
 
 /* A client of it. `directory` is the store's; NULL keeps it in memory. */
 enroll_client *provider_client(provider *server, const char *directory);
-/* The same, and the user has signed in and confirmed. */
+/* The same with options: what is said here goes before. */
+enroll_client *provider_open(provider *server, const char *directory, enroll_client_options options);
+/* As provider_client, and the user has signed in and confirmed. */
 enroll_client *provider_signed_in(provider *server, const char *directory);
 /* Signs in with a client that has no session yet. */
 void provider_sign_in(provider *server, enroll_client *client);

@@ -10,7 +10,7 @@
 #define PARAMETERS_MAX 12
 
 typedef enum kind {
-  CLIENT, PENDING, RESPONSE, HANDLE_OUT, TEXT, TEXT_SIZE, NUMBER, TIMEOUT, STRUCT_IN, STRUCT_OUT, BUFFER_OUT,
+  CLIENT, PENDING, QUEUE, RESPONSE, HANDLE_OUT, TEXT, TEXT_SIZE, NUMBER, TIMEOUT, STRUCT_IN, STRUCT_OUT, BUFFER_OUT,
   NUMBER_OUT, ROOM, CALLBACK, USER_DATA, FAILURE,
 } kind;
 
@@ -56,6 +56,8 @@ typedef struct arguments {
 } arguments;
 
 static int never_called;
+/* What functions of queues are handed. */
+static enroll_queue *the_queue;
 
 /* Whatever calls back was not to. */
 static inline void count_never(void) { __atomic_add_fetch(&never_called, 1, __ATOMIC_RELAXED); }
@@ -100,6 +102,7 @@ static inline void fill(arguments *given, const row *function, enroll_client *cl
     switch (wanted->kind) {
       case CLIENT: value->pointer = client; break;
       case PENDING: value->pointer = pending; break;
+      case QUEUE: value->pointer = the_queue; break;
       case RESPONSE: value->pointer = NULL; break;
       case TEXT: value->pointer = (void *)(uintptr_t)acceptable_text(function, wanted); break;
       case TEXT_SIZE: value->number = -1; break;

@@ -15,6 +15,8 @@ KINDS = {
     "enroll_client **": "HANDLE_OUT",
     "enroll_pending *": "PENDING",
     "enroll_pending **": "HANDLE_OUT",
+    "enroll_queue *": "QUEUE",
+    "enroll_queue **": "HANDLE_OUT",
     "enroll_http_response *": "RESPONSE",
     "enroll_error *": "FAILURE",
     "enroll_buf *": "BUFFER_OUT",

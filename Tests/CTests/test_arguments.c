@@ -236,6 +236,18 @@ TEST("a struct that is too short is refused, and nothing is written") {
   check_refused(&options, ENROLL_E_INVALID_ARGUMENT, "struct_size");
 }
 
+TEST("the options of the first header are taken, and nothing behind them is read") {
+  enroll_client_options options = memory_options();
+  options.struct_size = offsetof(enroll_client_options, clock);
+  memset((char *)&options + options.struct_size, 0x55, sizeof options - options.struct_size);
+  enroll_client *client = NULL;
+  enroll_error error = ENROLL_ERROR_INIT;
+  CHECK_OK(enroll_client_new(&options, &client, &error));
+  CHECK_OK(enroll_client_free(client));
+  options.struct_size--;
+  check_refused(&options, ENROLL_E_INVALID_ARGUMENT, "struct_size");
+}
+
 TEST("a longer struct of a newer header is accepted while its new members are zero") {
   struct {
     enroll_client_options options;

@@ -12,16 +12,15 @@ final class ClientHandle: Sendable {
   let closing = CancellationFlag()
   /// Runs what was started and blocks; each job holds one thread.
   let workers = WorkerPool(threads: 64, queue: 4096)
-  /// Runs the host's callbacks, one at a time and in their order. They outnumber neither the calls that may be pending
-  /// nor the queue.
-  let callbacks = WorkerPool(threads: 1, queue: 65_536, idleSeconds: 1)
+  let callbacks: CallbackPlace
   let subscriptions = Subscriptions()
   private let runsHostCode: Bool
 
   static let table = HandleTable<ClientHandle>(kind: 1)
 
-  init(_ client: Client, runsHostCode: Bool) {
+  init(_ client: Client, callbacks: CallbackPlace, runsHostCode: Bool) {
     self.client = client
+    self.callbacks = callbacks
     self.runsHostCode = runsHostCode
   }
 
@@ -34,7 +33,7 @@ final class ClientHandle: Sendable {
 
   func requireUsable() throws(EnrollError) {
     try origin.check()
-    if runsHostCode, HostTransport.mark.isSet {
+    if runsHostCode, HostCode.mark.isSet {
       throw EnrollError(.reentrant, "a host's callback called a function that needs a client")
     }
   }

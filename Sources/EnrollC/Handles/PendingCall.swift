@@ -97,8 +97,17 @@ extension ClientHandle {
     _ deliver: @escaping @Sendable (Result<Value, EnrollError>) -> Void
   ) {
     closing.removeHook(call.ticket)
+    let result = closing.isCancelled ? result.ofClosedClient : result
     // Without a thread of its own left, the callback runs here: once is the promise that counts.
-    if !callbacks.submit({ deliver(result) }) { Self.callbackInPlace.during { deliver(result) } }
+    if !callbacks.submit(completion: { deliver(result) }) { Self.callbackInPlace.during { deliver(result) } }
+  }
+}
+
+extension Result where Failure == EnrollError {
+  /// To whoever called before the client was freed, its handle was good: what ended the call is the freeing.
+  fileprivate var ofClosedClient: Self {
+    guard case .failure(let error) = self, error.code == .handle else { return self }
+    return .failure(EnrollError(.cancelled, "the client was freed meanwhile"))
   }
 }
 

@@ -90,7 +90,11 @@ private enum SizedMemory {
 }
 
 extension enroll_error: SizedStruct { static var name: String { "enroll_error" } }
-extension enroll_client_options: SizedStruct { static var name: String { "enroll_client_options" } }
+extension enroll_client_options: SizedStruct {
+  static var name: String { "enroll_client_options" }
+  /// It ended with `keys`; `clock`, `log` and `queue` came later.
+  static var firstSize: Int { MemoryLayout<Self>.size - 3 * MemoryLayout<UnsafeRawPointer?>.size }
+}
 extension enroll_state: SizedStruct { static var name: String { "enroll_state" } }
 extension enroll_begin_options: SizedStruct { static var name: String { "enroll_begin_options" } }
 extension enroll_transaction: SizedStruct { static var name: String { "enroll_transaction" } }
@@ -98,4 +102,6 @@ extension enroll_access: SizedStruct { static var name: String { "enroll_access"
 extension enroll_pkce: SizedStruct { static var name: String { "enroll_pkce" } }
 extension enroll_keys: SizedStruct { static var name: String { "enroll_keys" } }
 extension enroll_secret_store: SizedStruct { static var name: String { "enroll_secret_store" } }
+extension enroll_clock: SizedStruct { static var name: String { "enroll_clock" } }
+extension enroll_log: SizedStruct { static var name: String { "enroll_log" } }
 extension enroll_transport: SizedStruct { static var name: String { "enroll_transport" } }

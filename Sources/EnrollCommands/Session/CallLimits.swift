@@ -10,13 +10,15 @@ final class CallLimits: Sendable {
   static let blocking = 64
   /// Of those, calls about one client: a provider that never answers takes no more than these from the others.
   static let blockingPerClient = 16
+  /// Of those, calls about no client: they wait for no provider.
+  static let blockingWithoutClient = 48
   /// Calls that wait for a renewal and hold no thread.
   static let parked = 4096
 
   private struct Counts {
     var blocking = 0
     var parked = 0
-    /// By handle; calls about no client share one place.
+    /// By handle; "" for no client.
     var byClient: [(handle: String, count: Int)] = []
 
     func place(of handle: String) -> Int? { byClient.firstIndex { ASCII.equals($0.handle, handle) } }
@@ -24,12 +26,14 @@ final class CallLimits: Sendable {
 
   private let counts = Guarded(Counts(), by: Mutex())
 
+  /// - Parameter handle: the client's; "" for none.
   /// - Throws: `.busy`.
   func enterBlocking(_ handle: String) throws(EnrollError) {
+    let limit = handle.isEmpty ? Self.blockingWithoutClient : Self.blockingPerClient
     let refusal = counts.withLock { counts -> String? in
       let place = counts.place(of: handle)
-      if let place, counts.byClient[place].count >= Self.blockingPerClient {
-        return "\(Self.blockingPerClient) calls about this client are under way"
+      if let place, counts.byClient[place].count >= limit {
+        return "\(limit) calls about \(handle.isEmpty ? "no" : "this") client are under way"
       }
       guard counts.blocking < Self.blocking else { return "\(Self.blocking) calls are under way" }
       counts.blocking += 1

@@ -2,15 +2,18 @@
 
 import EnrollJSON
 
-enum ShownURL {
-  /// Scheme, host, port and the names of parameters: what a host configured may have a secret anywhere else.
-  static func bounded(_ text: String) -> JSON { shown(text) { $0.path.lowerBound } }
+public enum ShownURL {
+  /// Scheme, host, port and the names of parameters, "?" for what is no URL: for logs.
+  public static func text(_ url: String) -> String { shown(url) { $0.path.lowerBound } }
+
+  /// The same as JSON: what a host configured may have a secret anywhere else.
+  static func bounded(_ text: String) -> JSON { .string(Self.text(text)) }
 
   /// The path as well: for what providers publish and clients register.
-  static func published(_ text: String) -> JSON { shown(text) { $0.path.upperBound } }
+  static func published(_ text: String) -> JSON { .string(shown(text) { $0.path.upperBound }) }
 
-  private static func shown(_ text: String, _ end: (StrictURL) -> Int) -> JSON {
-    guard let url = try? StrictURL(text) else { return .string("?") }
+  private static func shown(_ text: String, _ end: (StrictURL) -> Int) -> String {
+    guard let url = try? StrictURL(text) else { return "?" }
     var shown = url.text(0..<end(url))
     if let query = url.query {
       let names = QueryParameter.names(of: url.bytes, query)
@@ -18,6 +21,6 @@ enum ShownURL {
         shown += (index == 0 ? "?" : "&") + PrintableText.bounded(name, maximumBytes: 64)
       }
     }
-    return .string(shown)
+    return shown
   }
 }

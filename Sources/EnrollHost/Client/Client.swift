@@ -66,10 +66,7 @@ public final class Client: Sendable {
     timers = TimerQueue(clock: clock)
     readiness = Guarded(Readiness(isPlatformReady: options.isPlatformReady), by: Mutex())
     tokens = TokenCache(clock: clock, graceSeconds: configuration.graceSeconds)
-    let transport =
-      options.transport
-      ?? CurlTransport(
-        .init(allowsLoopbackHTTP: configuration.allowsLoopbackHTTP, caFile: configuration.caFile))
+    let transport = Self.transport(options, clock)
     let engine = Engine(
       configuration: configuration, account: account, platform: options.platform, transport: transport,
       store: store, clock: clock, random: random, observer: hub, exclusion: { Mutex() })
@@ -78,6 +75,7 @@ public final class Client: Sendable {
     self.outbox = outbox
     // Before any other observer: who hears of new tokens and asks for one must not get the old one.
     _ = hub.add(CacheKeeper(tokens))
+    if let log = options.log { _ = hub.add(EventLog(log)) }
     renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) { [tokens, wishes, pool] in
       let wanted = wishes.withLock { $0.takeAll() }
       defer { tokens.forget() }
@@ -100,6 +98,17 @@ public final class Client: Sendable {
     }
     backgroundTicket = hub.add(background)
     if options.renewsInBackground { background.start() }
+  }
+
+  private static func transport(_ options: ClientOptions, _ clock: any Clock) -> any Transport {
+    let transport: any Transport =
+      options.transport
+      ?? CurlTransport(
+        .init(
+          allowsLoopbackHTTP: options.configuration.allowsLoopbackHTTP,
+          caFile: options.configuration.caFile))
+    guard let log = options.log else { return transport }
+    return LoggedTransport(transport, log, clock: clock)
   }
 
   deinit { stopBackground() }

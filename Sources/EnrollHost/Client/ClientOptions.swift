@@ -26,6 +26,8 @@ public struct ClientOptions: Sendable {
   public var transport: (any Transport)?
   /// nil: the system's.
   public var clock: (any Clock)?
+  /// Gets a line for what the client does; nil: nobody does.
+  public var log: (any LogHandler)?
   /// nil: the system's.
   public var random: (any RandomSource)?
 

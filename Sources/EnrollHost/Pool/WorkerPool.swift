@@ -16,8 +16,7 @@ public final class WorkerPool: @unchecked Sendable {
   private let condition = Condition()
   private let origin = ForkGuard()
   private let idleNanoseconds: Int64
-  private var waiting: [Job] = []
-  private var firstWaiting = 0
+  private var waiting = JobList()
   private var threads = 0
   private var idle = 0
   private var isDraining = false
@@ -40,7 +39,7 @@ public final class WorkerPool: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     guard !isDraining else { return false }
-    let pending = waiting.count - firstWaiting
+    let pending = waiting.count
     if idle <= pending, threads < threadLimit { start() }
     guard threads > 0, idle > pending || pending < max(queueLimit, threads) else { return false }
     waiting.append(job)
@@ -54,7 +53,7 @@ public final class WorkerPool: @unchecked Sendable {
     if origin.isForkedChild { return false }
     condition.lock()
     defer { condition.unlock() }
-    let pending = waiting.count - firstWaiting
+    let pending = waiting.count
     guard !isDraining else { return false }
     if idle <= pending {
       guard threads < threadLimit, pending == 0, start() else { return false }
@@ -99,26 +98,12 @@ public final class WorkerPool: @unchecked Sendable {
   private func next() -> Job? {
     var rested = false
     while true {
-      if let job = takeFirst() { return job }
+      if let job = waiting.takeFirst() { return job }
       if isDraining || rested { return nil }
       idle += 1
       condition.wait(atMost: idleNanoseconds)
       idle -= 1
       rested = true
     }
-  }
-
-  private func takeFirst() -> Job? {
-    guard firstWaiting < waiting.count else { return nil }
-    let job = waiting[firstWaiting]
-    // What a job holds must not outlive it.
-    waiting[firstWaiting] = {}
-    firstWaiting += 1
-    // Taken jobs are dropped in batches: each drop moves the rest.
-    if firstWaiting * 2 >= waiting.count {
-      waiting.removeFirst(firstWaiting)
-      firstWaiting = 0
-    }
-    return job
   }
 }

@@ -1,10 +1,11 @@
-/* Threads: everything here runs on the main loop's thread, except the functions marked "library thread": these hand
- * what they got to the main loop, which they wake, and touch nothing else. Calls that may wait for a disk, a keyring
- * or a renewal (open, close, those without a client) run on the threads of a pool. */
+/* Threads: everything here runs on the main loop's thread, the library's callbacks included (enroll_queue), except the
+ * functions marked "pool thread": calls that may wait for a disk, a keyring or a renewal (open, close, those without a
+ * client). These hand what they got to the main loop, which they wake, and touch nothing else. */
 
 #include "bridge.h"
 
 #include <enroll.h>
+#include <glib-unix.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct bridge {
   GQueue urls;         /* held_url, the oldest first */
   gint64 listener;     /* the callback of the page's `listen`; 0: nobody listens */
   GThreadPool *openers, *closers;
+  enroll_queue *queue; /* the library's callbacks, until the main loop runs them */
   guint page, last_client, last_url;
 };
 
@@ -148,12 +150,10 @@ static void tell(bridge *bridge, json_t *message) {
 
 /* ---- From other threads to the main loop ---------------------------------------------------------------------- */
 
-/* The answer to a request, or an event of a client. */
+/* The answer to a request. */
 typedef struct delivery {
   request *request;
   enroll_client *opened;
-  guint client;
-  char *event;
   char *json;
   gboolean good;
 } delivery;
@@ -161,16 +161,7 @@ typedef struct delivery {
 static void delivery_free(gpointer data) {
   delivery *delivery = data;
   wipe(delivery->json);
-  g_free(delivery->event);
   g_free(delivery);
-}
-
-static void tell_event(bridge *bridge, const delivery *delivery) {
-  char id[16];
-  g_snprintf(id, sizeof id, "c%u", delivery->client);
-  if (!g_hash_table_contains(bridge->clients, id)) return;
-  tell(bridge, json_pack("{s:s, s:s, s:s, s:o}", "type", "event", "client", id, "name", delivery->event,
-                                   "parameters", json_loads(delivery->json, 0, NULL)));
 }
 
 static void admit(request *request, enroll_client *handle);
@@ -179,10 +170,8 @@ static gboolean deliver_now(gpointer data) {
   delivery *delivery = data;
   if (delivery->opened != NULL)
     admit(delivery->request, delivery->opened);
-  else if (delivery->request != NULL)
-    answer(delivery->request, delivery->good, delivery->json);
   else
-    tell_event(the_bridge, delivery);
+    answer(delivery->request, delivery->good, delivery->json);
   return G_SOURCE_REMOVE;
 }
 
@@ -212,20 +201,31 @@ static void deliver_outcome(request *request, const char *result, size_t size, c
   deliver(outcome);
 }
 
-/* Library thread. */
-static void on_result(void *user_data, enroll_status status, const char *result, size_t size,
-                      const enroll_error *error) {
-  (void)status;
-  deliver_outcome(user_data, result, size, error, NULL);
+/* ---- The library's callbacks ---------------------------------------------------------------------------------- */
+
+/* They wait in the library's queue, whose descriptor the main loop polls. */
+static gboolean run_callbacks(gint descriptor, GIOCondition condition, gpointer data) {
+  (void)descriptor;
+  (void)condition;
+  enroll_queue_dispatch(((bridge *)data)->queue, NULL, NULL);
+  return G_SOURCE_CONTINUE;
 }
 
-/* Library thread. The client may be gone when its event is told, so `user_data` is its number, not a pointer. */
+static void on_result(void *user_data, enroll_status status, const char *result, size_t size,
+                      const enroll_error *error) {
+  if (status != ENROLL_OK) return answer_error(user_data, error);
+  char *json = g_strndup(result, size);
+  answer(user_data, TRUE, json);
+  wipe(json);
+}
+
+/* The client may be gone when its event is told, so `user_data` is its number, not a pointer. */
 static void on_event(void *user_data, const char *name, const char *parameters, size_t size) {
-  delivery *event = g_new0(delivery, 1);
-  event->client = GPOINTER_TO_UINT(user_data);
-  event->event = g_strdup(name);
-  event->json = g_strndup(parameters, size);
-  deliver(event);
+  char id[16];
+  g_snprintf(id, sizeof id, "c%u", GPOINTER_TO_UINT(user_data));
+  if (!g_hash_table_contains(the_bridge->clients, id)) return;
+  tell(the_bridge, json_pack("{s:s, s:s, s:s, s:o}", "type", "event", "client", id, "name", name, "parameters",
+                             json_loadb(parameters, size, 0, NULL)));
 }
 
 /* A client that was opened gets its number and its subscription. */
@@ -279,6 +279,7 @@ static void open_client(request *request) {
   options.store_directory = directory;
   options.store_directory_size = ENROLL_NUL_TERMINATED;
   options.keys = &keys;
+  options.queue = request->bridge->queue;
   options.account = text_of(wish, "account");
   options.account_size = ENROLL_NUL_TERMINATED;
   options.is_not_native = json_is_false(json_object_get(platform, "native"));
@@ -592,6 +593,11 @@ bridge *bridge_new(WebKitUserContentManager *manager, const char *application_id
   bridge->openers = g_thread_pool_new(run_in_pool, NULL, -1, FALSE, NULL);
   bridge->closers = g_thread_pool_new(close_client, NULL, -1, FALSE, NULL);
   g_queue_init(&bridge->urls);
+  gint descriptor;
+  if (enroll_queue_new(&bridge->queue, NULL) != ENROLL_OK ||
+      enroll_queue_descriptor(bridge->queue, &descriptor, NULL) != ENROLL_OK)
+    g_error("no descriptor is to be had");
+  g_unix_fd_add(descriptor, G_IO_IN, run_callbacks, bridge);
 
   const char *const pages[] = {APP_ORIGIN "*", NULL};
   WebKitUserScript *script = webkit_user_script_new_for_world(
@@ -628,6 +634,7 @@ void bridge_reset(bridge *bridge) {
 
 void bridge_free(bridge *bridge) {
   bridge_reset(bridge);
-  /* Renewals under way are stored before the program ends. */
+  /* Renewals under way are stored before the program ends. The queue is kept: without it callbacks would run on other
+   * threads than this. */
   g_thread_pool_free(bridge->closers, FALSE, TRUE);
 }

@@ -177,6 +177,9 @@ class ClientOptions(ctypes.Structure):
         ("platform_height", ctypes.c_int64),
         ("transport", ctypes.POINTER(Transport)),
         ("keys", ctypes.POINTER(Keys)),
+        ("clock", ctypes.c_void_p),
+        ("log", ctypes.c_void_p),
+        ("queue", ctypes.c_void_p),
     ]
 
 

@@ -1,0 +1,35 @@
+// Where a client's callbacks run: on a thread of its own, or on one of the host's.
+
+import CEnroll
+import EnrollCore
+import EnrollHost
+
+/// One at a time, in their order.
+enum CallbackPlace {
+  /// A thread of the client's own.
+  case thread(WorkerPool)
+  /// A thread of the host's.
+  case queue(PolledQueue)
+
+  /// Callbacks that may wait before events are refused.
+  private static let limit = 65_536
+
+  static var ownThread: CallbackPlace { .thread(WorkerPool(threads: 1, queue: limit, idleSeconds: 1)) }
+
+  /// Completions outnumber neither the calls that may be pending nor the limit.
+  /// - Returns: false where no thread is to be had.
+  func submit(completion: @escaping WorkerPool.Job) -> Bool {
+    switch self {
+    case .thread(let pool): pool.submit(completion)
+    case .queue(let queue): queue.submit(completion)
+    }
+  }
+
+  /// A host whose callbacks do not return misses events at last, rather than fill the memory.
+  func submit(event: @escaping WorkerPool.Job) {
+    switch self {
+    case .thread(let pool): _ = pool.submit(event)
+    case .queue(let queue): _ = queue.submit(event, limit: Self.limit)
+    }
+  }
+}

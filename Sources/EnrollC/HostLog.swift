@@ -1,0 +1,46 @@
+// Where the host wants a client's log: a struct of function pointers becomes a LogHandler. It runs inside a call (R41).
+
+public import CEnroll
+import EnrollCore
+import EnrollHost
+
+/// The host's log.
+final class HostLog: LogHandler, @unchecked Sendable {
+  // Unchecked: the host promised that `user_data` may be used by several threads at once.
+  let level: LogLevel
+  private typealias Function =
+    @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, Int) -> Void
+  private let functions: enroll_log
+  private let write: Function
+
+  /// - Throws: `.invalidArgument` without `write`, or for a level that is none.
+  convenience init(_ pointer: UnsafePointer<enroll_log>) throws(EnrollError) {
+    let functions = try enroll_log(reading: pointer)
+    guard let write = functions.write else {
+      throw EnrollError(.invalidArgument, "a log has a write function, NULL came", field: "log")
+    }
+    guard let level = LogLevel(rawValue: functions.level == 0 ? ENROLL_LOG_INFO : functions.level) else {
+      throw EnrollError(
+        .invalidArgument, "level is 0 or ENROLL_LOG_*, \(functions.level) came", field: "level")
+    }
+    self.init(functions, level, write)
+  }
+
+  private init(_ functions: enroll_log, _ level: LogLevel, _ write: @escaping Function) {
+    self.functions = functions
+    self.level = level
+    self.write = write
+  }
+
+  deinit { functions.release?(functions.user_data) }
+
+  func write(_ level: LogLevel, _ line: String) {
+    let text = Array(line.utf8).withUnsafeBytes { Buffer($0) }
+    HostCode.mark.during { write(functions.user_data, level.rawValue, text.bytes, text.size) }
+  }
+}
+
+@_cdecl("enroll_log_init") @implementation
+public func enroll_log_init(_ log: UnsafeMutablePointer<enroll_log>?, _ struct_size: Int) {
+  enroll_log.initialize(log, size: struct_size)
+}

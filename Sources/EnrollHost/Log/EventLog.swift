@@ -1,0 +1,30 @@
+// A client's events as lines of its log.
+
+import EnrollCore
+
+final class EventLog: EngineObserver {
+  private let handler: any LogHandler
+
+  init(_ handler: any LogHandler) { self.handler = handler }
+
+  func observe(_ notification: EnrollEvent) {
+    switch notification {
+    case .registrationChanged(let state):
+      let letter = state.kind.letter.map { " (\($0))" } ?? ""
+      handler.log(.info, "registration: \(state.kind.rawValue)\(letter)")
+    case .tokenRenewed(let expiresAt): handler.log(.info, "tokens renewed; they end at \(expiresAt.seconds)")
+    case .tokenRenewalFailed(let error):
+      handler.log(.warning, "renewal failed: \(error.code.name): \(error.message)")
+    case .errorReported(let error): handler.log(.error, "\(error.code.name): \(error.message)")
+    case .logoutFinished: handler.log(.info, "logout finished")
+    // The state was told as a change.
+    case .registrationSettled: break
+    }
+  }
+}
+
+extension LogHandler {
+  func log(_ level: LogLevel, _ line: @autoclosure () -> String) {
+    if level.rawValue <= self.level.rawValue { write(level, line()) }
+  }
+}

@@ -1,0 +1,35 @@
+// Every request as a line of a client's log: its method, where it went, the names of what it said, and what came of it.
+
+import EnrollCore
+
+final class LoggedTransport: Transport {
+  private let transport: any Transport
+  private let handler: any LogHandler
+  private let clock: any Clock
+
+  init(_ transport: any Transport, _ handler: any LogHandler, clock: any Clock) {
+    self.transport = transport
+    self.handler = handler
+    self.clock = clock
+  }
+
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    let begin = clock.instant()
+    do throws(EnrollError) {
+      let response = try transport.send(request, cancellation: cancellation)
+      let level = response.status < 500 ? LogLevel.debug : .warning
+      handler.log(level, "\(shown(request)): \(response.status) after \(elapsed(begin)) ms")
+      return response
+    } catch {
+      handler.log(
+        .warning, "\(shown(request)): \(error.code.name) after \(elapsed(begin)) ms: \(error.message)")
+      throw error
+    }
+  }
+
+  private func elapsed(_ begin: Instant) -> Int64 { clock.instant().since(begin) / 1_000_000 }
+
+  private func shown(_ request: HTTPRequest) -> String {
+    "\(request.method.rawValue) \(ShownURL.text(request.url))"
+  }
+}

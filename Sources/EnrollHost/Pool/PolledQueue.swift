@@ -1,0 +1,102 @@
+// Jobs that wait for a thread of the host's: one that has an event loop, and polls a descriptor to know when there are
+// any. None is lost when the host gives the queue up: a thread of the queue's own takes over.
+
+import CPosix
+public import EnrollCore
+
+/// Runs jobs one at a time, in the order in which they came, on the threads that call ``dispatch()``.
+public final class PolledQueue: @unchecked Sendable {
+  // Unchecked: all state is only touched with `exclusion` held.
+  private let event: EventDescriptor
+  private let exclusion = Mutex()
+  private let origin = ForkGuard()
+  private var waiting = JobList()
+  /// The thread that runs jobs now. It may come again from inside of one: loops can be nested.
+  private var runner: pthread_t?
+  private var isRetired = false
+  /// Runs the jobs of a retired queue.
+  private let successor = WorkerPool(threads: 1, queue: .max, idleSeconds: 1)
+
+  /// - Throws: `.busy` when the process may open no more descriptors.
+  public convenience init() throws(EnrollError) { self.init(try EventDescriptor()) }
+
+  private init(_ event: EventDescriptor) { self.event = event }
+
+  /// Readable while jobs wait. Belongs to the queue.
+  public var descriptor: Int32 { event.number }
+
+  /// - Throws: `.forked` in a child.
+  public func requireUsable() throws(EnrollError) { try origin.check() }
+
+  /// - Parameter limit: jobs that may wait; one that comes when there are as many is refused.
+  /// - Returns: false when the job will never run.
+  public func submit(_ job: @escaping WorkerPool.Job, limit: Int = .max) -> Bool {
+    if origin.isForkedChild { return false }
+    var isAccepted = true
+    exclusion.locked {
+      isAccepted = waiting.count < limit
+      guard isAccepted else { return }
+      waiting.append(job)
+      if waiting.count == 1 { event.raise() }
+      handOver()
+    }
+    return isAccepted
+  }
+
+  /// Runs what waits now, on this thread; not what comes meanwhile, so that a loop gets on.
+  /// - Returns: how many jobs ran.
+  /// - Throws: `.busy` while another thread does the same.
+  public func dispatch() throws(EnrollError) -> Int {
+    let me = pthread_self()
+    var outer: pthread_t?
+    var left = 0
+    exclusion.locked {
+      outer = runner
+      if let outer, pthread_equal(outer, me) == 0 { return }
+      runner = me
+      left = waiting.count
+    }
+    if let outer, pthread_equal(outer, me) == 0 {
+      throw EnrollError(.busy, "another thread runs the callbacks of this queue", field: "queue")
+    }
+    var ran = 0
+    while ran < left, let job = next() {
+      job()
+      ran += 1
+    }
+    exclusion.locked {
+      runner = outer
+      handOver()
+    }
+    return ran
+  }
+
+  /// Nobody will call ``dispatch()`` any more.
+  public func retire() {
+    if origin.isForkedChild { return }
+    exclusion.locked {
+      isRetired = true
+      handOver()
+    }
+  }
+
+  private func next() -> WorkerPool.Job? {
+    var job: WorkerPool.Job?
+    exclusion.locked { job = isRetired ? nil : take() }
+    return job
+  }
+
+  /// Called with `exclusion` held.
+  private func take() -> WorkerPool.Job? {
+    let job = waiting.takeFirst()
+    if waiting.count == 0 { event.lower() }
+    return job
+  }
+
+  /// Gives what waits in a retired queue to its successor, once no other thread runs any of it. Called with `exclusion`
+  /// held.
+  private func handOver() {
+    guard isRetired, runner == nil else { return }
+    while let job = take() { _ = successor.submit(job) }
+  }
+}
