@@ -1,16 +1,21 @@
 async function start(configuration) {
   const client = await enroll.open({ configuration, renewInBackground: true });
-  client.subscribe('registration.changed', ({ state }) => console.log(state.state));
-
-  let { state } = await client.registration.state({ wait: true });
-  if (state.state === 'unregistered') {
-    state = await client.signIn(); // opens the browser; the redirect finds its way back by itself
-  }
-  if (state.state === 'awaitingConfirmation') {
-    console.log(`Hello, ${state.profile.name}; is this you?`);
-    await client.registration.confirm();
-  }
+  client.subscribe('registration.changed', ({ state }) => show(client, state));
+  // Without `wait`: that would wait for a user who left the browser before the app was ended, and may never come back.
+  show(client, (await client.registration.state()).state);
   return client;
+}
+
+function show(client, { state, step, profile }) {
+  const isInBrowser = state === 'authenticating' && step === 'browser'; // of this start, or of one before
+  button('sign-in', state === 'unregistered' || isInBrowser, () => client.signIn()); // the redirect comes back by itself
+  button('yes', state === 'awaitingConfirmation', () => client.registration.confirm());
+  if (profile) document.getElementById('yes').textContent = `Yes, I am ${profile.name || 'this person'}`;
+}
+
+function button(id, isShown, act) {
+  const onclick = () => act().catch((error) => console.error(String(error)));
+  Object.assign(document.getElementById(id), { hidden: !isShown, onclick });
 }
 
 async function fetchOrders(client, url) {

@@ -45,7 +45,8 @@ STATES = {
 # The native part of a page that is only looked at.
 NATIVE = """
 document.addEventListener('enroll-request', ({ detail }) => {
-  const { callback, action, arguments: [, , command] } = JSON.parse(detail);
+  const { callback, action, arguments: [, , command, parameters] } = JSON.parse(detail);
+  if (command === 'registration.state') (globalThis.askedForState ??= []).push(parameters);
   const results = {
     'registration.state': { state: STATE },
     'identity.profile': { claims: PROFILE },
@@ -99,6 +100,8 @@ class Page(unittest.TestCase):
                 page.evaluate("(text) => { sessionStorage.state = text }", json.dumps(state))
                 page.goto(f"{ORIGIN}index.html")
                 page.locator("#view[data-state]").wait_for()
+                # Whoever waited would wait for a user who left the browser, and the page with them.
+                self.assertEqual(page.evaluate("askedForState"), [{}])
                 self.look(page, name, width)
         self.assertEqual(complaints, [])
 

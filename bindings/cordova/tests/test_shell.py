@@ -416,15 +416,35 @@ class Example(Case):
         self.assertEqual((TOP / shown[1]).read_text(), shown[2])
 
         shell = self.shell().start().shows("unregistered")
-        shell.run(
-            f"{shown[2]}; globalThis.hellos = []; console.log = (text) => void hellos.push(text);"
-            "globalThis.example = (async () => {const c = await start(await (await fetch('configuration.json')).json());"
-            " globalThis.asked = []; globalThis.fetch = async (...call) => void asked.push(call);"
-            " await fetchOrders(c, 'https://api.example/orders'); return asked[0][1].headers.Authorization})()"
-        )
+        self.begin(shell, shown[2])
+        shell.run("document.getElementById('sign-in').click()")
+        desk.tab()
+        # The app is ended meanwhile, and whoever starts it anew signs in anew.
+        shell.kill()
+        self.begin(shell.start().shows("authenticating:browser"), shown[2])
+        self.assertEqual(shell.run("return [...document.querySelectorAll('button:not([hidden])')].map(({id}) => id)"), ["sign-in"])
+        for page in desk.context.pages[1:]:
+            page.close()
+        shell.run("document.getElementById('sign-in').click()")
         desk.sign_in()
-        self.assertRegex(shell.run("return await example"), "^Bearer .{20}")
-        self.assertIn("Hello, Alice Example; is this you?", shell.run("return hellos"))
+        said = "return document.getElementById('yes').hidden || document.getElementById('yes').textContent"
+        wait_until(lambda: shell.run(said) == "Yes, I am Alice Example", "the page asks who it is")
+        self.assertTrue(shell.run("return document.getElementById('sign-in').hidden"))
+        shell.run("document.getElementById('yes').click()")
+        wait_until(lambda: shell.run(said) is True, "the page has its answer")
+        sent = shell.run(
+            "const asked = []; globalThis.fetch = async (...call) => void asked.push(call);"
+            " await fetchOrders(await opened, 'https://api.example/orders'); return asked[0][1].headers.Authorization"
+        )
+        self.assertRegex(sent, "^Bearer .{20}")
+
+    def begin(self, shell, example):
+        """The example in a page of its own: the app's own page is put away."""
+        shell.run(
+            "document.body.innerHTML = '<button id=sign-in hidden>Sign in</button><button id=yes hidden></button>';"
+            f"{example}; Object.assign(globalThis, {{start, fetchOrders}});"
+            "globalThis.opened = start(await (await fetch('configuration.json')).json()); await opened"
+        )
 
 
 class Tokens(Case):

@@ -117,7 +117,8 @@ const another = async () => {
   await client.registration.retry();
   return signIn();
 };
-const look = async (wait = true) => draw((await client.registration.state({ wait })).state);
+// Without `wait`: that would wait for a user who left the browser before the app was ended, and may never come back.
+const look = async () => draw((await client.registration.state()).state);
 
 async function renew() {
   const { error } = await client.token.refresh();
@@ -249,7 +250,6 @@ async function start() {
     client.subscribe('token.renewed', () => say('Renewed.', true));
     client.subscribe('logout.finished', () => say('You are signed out, in your browser too.', true));
     client.subscribe('url.handled', ({ error }) => error && complain(error));
-    await look(false);
     await look();
   } catch (error) {
     console.error(String(error));
