@@ -36,14 +36,14 @@ class ConsumerTests(unittest.TestCase):
             self.assertRegex(output, r"A valid token of \d+ bytes")
             self.assertIn("end the browser's session", output)
 
-    def each_signs_in(self, linked):
+    def each_signs_in(self, module, linked):
         """Builds both programs against both trees; `linked` is what they have to need, and what not."""
         needed, absent = linked
         for flavour in FLAVOURS:
             for name, (compiler, source) in (("c", C), ("cxx", CXX)):
                 with self.subTest(flavour=flavour, language=name):
-                    built = tree(flavour) if needed == "libenroll.so.0" else tree(flavour).static
-                    program = built.build(name, compiler, source)
+                    built = tree(flavour)
+                    program = built.build(name, compiler, source, module=module)
                     self.assertIn(needed, self.needs(program))
                     self.assertNotIn(absent, self.needs(program))
                     self.signs_in(built, program)
@@ -54,10 +54,22 @@ class ConsumerTests(unittest.TestCase):
         return set(re.findall(r"\(NEEDED\).*\[(.*)\]", told))
 
     def test_programs_with_the_shared_library_sign_in(self):
-        self.each_signs_in(linked=("libenroll.so.0", "libjansson.so.4"))
+        self.each_signs_in("enroll", linked=("libenroll.so.0", "libjansson.so.4"))
 
     def test_programs_with_the_static_library_sign_in_and_need_no_library_of_ours(self):
-        self.each_signs_in(linked=("libjansson.so.4", "libenroll.so.0"))
+        # Beside the shared library, which a linker takes first.
+        self.each_signs_in("enroll-static", linked=("libjansson.so.4", "libenroll.so.0"))
+
+    def test_the_archive_alone_serves_whoever_says_static(self):
+        """As build systems do that take archives by themselves: Meson, say."""
+        for flavour in FLAVOURS:
+            with self.subTest(flavour):
+                built = tree(flavour)
+                words = [word for word in built.said("--static", "--libs") if word != "-lenroll"]
+                archive = built.prefix / "lib/libenroll.a"
+                program = built.prefix.parent / "by-hand"
+                subprocess.run([*C[0], *built.said("--cflags"), C[1], "-o", program, archive, *words], check=True)
+                self.assertNotIn("libenroll.so.0", self.needs(program))
 
     def test_the_c_plus_plus_program_signs_in_under_valgrind(self):
         for flavour in FLAVOURS:

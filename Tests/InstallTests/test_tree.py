@@ -24,7 +24,7 @@ class TreeTests(unittest.TestCase):
             with self.subTest(flavour):
                 expected = {
                     "bin/enroll", "bin/enrolld", "include/enroll.h", "lib/libenroll.a", f"lib/libenroll-{other}.a", "lib/libenroll.so",
-                    "lib/libenroll.so.0", f"lib/libenroll.so.{VERSION}", "lib/pkgconfig/enroll.pc",
+                    "lib/libenroll.so.0", f"lib/libenroll.so.{VERSION}", "lib/pkgconfig/enroll.pc", "lib/pkgconfig/enroll-static.pc",
                     "lib/systemd/user/enrolld.socket", "lib/systemd/user/enrolld@.service", "share/man/man1/enrolld.1",
                     "share/man/man1/enroll.1", "share/man/man3/libenroll.3", "share/man/man5/enroll-configuration.5",
                     "share/bash-completion/completions/enroll", "share/zsh/site-functions/_enroll",
@@ -78,6 +78,16 @@ class TreeTests(unittest.TestCase):
                 self.assertEqual(make("uninstall", *words).returncode, 0)
                 left = [path.name for path in stage.rglob("*") if path.is_symlink() or path.is_file()]
                 self.assertEqual(left, ["somebody-else.so"])
+
+    def test_the_last_lines_say_where_it_went_and_what_leads_there_every_time(self):
+        home, stage = HOME / "told", HOME / "told-stage"
+        where = f"EnrollKit {VERSION} (small) is"
+        leads = f"for programs that use it: export PKG_CONFIG_PATH={home}/lib/pkgconfig LD_LIBRARY_PATH={home}/lib"
+        for _ in range(2):
+            self.assertEqual(make("install", f"PREFIX={home}").stdout.splitlines()[-2:], [f"{where} installed in {home}", leads])
+        # What is for a package leads nowhere yet.
+        told = make("install", f"PREFIX={home}", f"DESTDIR={stage}").stdout.splitlines()
+        self.assertEqual(told[-1], f"{where} below {stage}, for {home}")
 
     def test_the_loaders_cache_is_refreshed_except_below_destdir(self):
         folder = HOME / "stub"

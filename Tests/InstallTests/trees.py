@@ -53,33 +53,18 @@ class Tree:
             "LD_LIBRARY_PATH": str(self.prefix / "lib"),
         }
 
-    @functools.cached_property
-    def static(self):
-        """The same tree without the shared library: what is linked against it has the library inside."""
-        tree = object.__new__(Tree)
-        tree.flavour, tree.prefix = self.flavour, HOME / self.flavour / "static"
-        shutil.copytree(self.prefix, tree.prefix, symlinks=True)
-        for path in (tree.prefix / "lib").glob("libenroll.so*"):
-            path.unlink()
-        text = tree.prefix / "lib/pkgconfig/enroll.pc"
-        text.write_text(text.read_text().replace(str(self.prefix), str(tree.prefix)))
-        tree.environment = {**os.environ, "PKG_CONFIG_PATH": str(tree.prefix / "lib/pkgconfig")}
-        tree.environment.pop("LD_LIBRARY_PATH", None)
-        return tree
-
-    def said(self, *options):
+    def said(self, *options, module="enroll"):
         """What pkg-config says, as words for a compiler."""
         return subprocess.check_output(
-            ["pkg-config", *options, "enroll"], env=self.environment, text=True, stderr=subprocess.STDOUT
+            ["pkg-config", *options, module], env=self.environment, text=True, stderr=subprocess.STDOUT
         ).split()
 
-    def build(self, name, compiler, *sources, options=()):
+    def build(self, name, compiler, *sources, options=(), module="enroll"):
         """A program of these sources. `options` stand before what pkg-config says, which has the last word."""
-        program = self.prefix.parent / f"{name}-{self.prefix.name}"
-        linking = ["--static"] if self.prefix.name == "static" else []
+        program = self.prefix.parent / f"{name}-{module}"
+        words = self.said("--cflags", "--libs", module=module)
         built = subprocess.run(
-            [*compiler, *options, *map(str, sources), "-o", str(program), *self.said(*linking, "--cflags", "--libs")],
-            capture_output=True, text=True)  # fmt: skip
+            [*compiler, *options, *map(str, sources), "-o", str(program), *words], capture_output=True, text=True)  # fmt: skip
         if built.returncode != 0:
             raise AssertionError(f"{name}: {built.stderr[-4000:]}")
         return program
