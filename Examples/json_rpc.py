@@ -1,6 +1,8 @@
 import json, subprocess, sys
 
-enrolld, issuer, store = sys.argv[1:4]
+if len(sys.argv) != 4:
+    sys.exit("usage: json_rpc.py ENROLLD ISSUER STORE")
+enrolld, issuer, store = sys.argv[1:]
 daemon = subprocess.Popen([enrolld], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -27,7 +29,7 @@ print("Open this in your browser:", begun["action"]["url"], flush=True)
 
 state = call("registration.await", client=client, transaction=begun["transaction"], deadline=600)["state"]
 if state["state"] == "awaitingConfirmation":
-    print(f"Hello, {state['profile']['name']}; is this you?")
+    print(f"Hello, {state['profile'].get('name', 'somebody')}; is this you?")
     call("registration.confirm", client=client)
 
 token = call("token.access", client=client)["accessToken"]

@@ -18,7 +18,7 @@ with enrollkit.Client(configuration, store=store) as client:
 
     state = client.wait(transaction)  # the redirect comes back to a port of ours
     if isinstance(state, enrollkit.AwaitingConfirmation):
-        print(f"Hello, {state.profile['name']}; is this you?")
+        print(f"Hello, {state.profile.get('name', 'somebody')}; is this you?")
         client.confirm()
 
     token = client.access_token()  # before every request; costs nothing while it is fresh

@@ -49,6 +49,7 @@ pages.page(pathlib.Path({str(self.home / 'man')!r}), "enroll", 1, pages.command(
         text = re.sub(r".\x08", "", text)
         for word in ("--min-lifetime SECONDS", "EXIT STATUS", "ENROLL_CONFIG", "enroll-configuration"):
             self.assertIn(word, text)
+        self.assertNotIn("Tests", text)
 
 
 class Readme(CommandCase):

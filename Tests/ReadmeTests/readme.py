@@ -99,6 +99,16 @@ class ReadmeTests(unittest.TestCase):
         library = {"PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{ROOT}/build/small/libenroll.so.0"}
         self.signs_in(sys.executable, "-u", ROOT / "Examples/sign_in.py", environment={**os.environ, **library})
 
+    def test_what_the_page_of_the_daemon_asks_from_a_shell_is_answered(self):
+        line = re.search(r"<!-- run: daemon -->\n```\n(.*?)```", (ROOT / "docs/json-rpc.md").read_text(), re.S)[1]
+        path = f"{ROOT}/build/bin:{os.environ['PATH']}"
+        told = subprocess.run(["sh", "-euc", line], capture_output=True, text=True, env={**os.environ, "PATH": path})
+        self.assertEqual(json.loads(told.stdout)["result"]["name"], "EnrollKit", told.stderr)
+
+    def test_the_json_rpc_example_without_words_says_how_it_is_used(self):
+        told = subprocess.run([sys.executable, ROOT / "Examples/json_rpc.py"], capture_output=True, text=True)
+        self.assertEqual((told.returncode, told.stderr), (1, "usage: json_rpc.py ENROLLD ISSUER STORE\n"))
+
     def test_the_json_rpc_example_signs_in(self):
         self.signs_in(sys.executable, "-u", ROOT / "Examples/json_rpc.py", ROOT / "build/bin/enrolld")
 
