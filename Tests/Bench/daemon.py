@@ -4,7 +4,9 @@
     Tests/Bench/daemon.py [PROGRAM...]     default: the daemons of build/small and build/standard
 
 Start to first answer: fork and exec until the answer's line is read, medians of interleaved runs. CPU per request: user and
-system time of the child from /proc, so that a busy machine does not show. Memory: resident, after the first answer.
+system time of the child from /proc, so that a busy machine does not show: medians. Requests per second, with the caller that
+this program is: the best of interleaved rounds, and only of use where the machine is calm. Memory: resident, after the first
+answer.
 """
 
 import argparse
@@ -58,7 +60,11 @@ def start(path):
     return took, *memory
 
 
-def per_request(path, outstanding, count=40_000):
+ROUNDS = 7
+OUTSTANDING = (1, 64)
+
+
+def per_request(path, outstanding, count=12_800):
     """Microseconds of CPU, and of wall time, per request."""
     program = Program(path)
     program.exchange(REQUEST % 1, 1)
@@ -89,15 +95,26 @@ def main():
         for _ in range(given.runs):
             for name, path in rows.items():
                 starts[name].append(start(path))
-        print(f"{'':32}{'first answer':>14}{'':>7}{'resident':>11}{'own pages':>11}"
-              f"{'CPU, 1 out':>12}{'':>7}{'CPU, 64 out':>12}{'':>7}")
+        costs = {name: {outstanding: [] for outstanding in OUTSTANDING} for name in rows}
+        for _ in range(ROUNDS):
+            for name, path in rows.items():
+                for outstanding in OUTSTANDING:
+                    costs[name][outstanding].append(per_request(path, outstanding))
+        print(f"{'':32}{'first answer':>14}{'':>7}{'resident':>11}{'own pages':>11}" + "".join(
+            f"{f'CPU, {outstanding} out':>12}{'':>7}{f'requests, {outstanding} out':>18}{'':>7}" for outstanding in OUTSTANDING))
         base = None
-        for name, path in rows.items():
+        for name in rows:
             took = statistics.median(one[0] for one in starts[name]) * 1e3
-            one, many = per_request(path, 1)[0], per_request(path, 64)[0]
-            base = base or (took, one, many)
-            print(f"{name:32}{took:11.2f} ms{took / base[0]:6.1f}×{starts[name][-1][1]:8d} kB{starts[name][-1][2]:8d} kB"
-                  f"{one:9.2f} µs{one / base[1]:6.2f}×{many:9.2f} µs{many / base[2]:6.2f}×")
+            figures = [took]
+            for outstanding in OUTSTANDING:
+                figures.append(statistics.median(cpu for cpu, _ in costs[name][outstanding]))
+                figures.append(1e6 / min(wall for _, wall in costs[name][outstanding]))
+            base = base or figures
+            line = f"{name:32}{took:11.2f} ms{took / base[0]:6.1f}×{starts[name][-1][1]:8d} kB{starts[name][-1][2]:8d} kB"
+            for at in range(1, len(figures), 2):
+                line += f"{figures[at]:9.2f} µs{figures[at] / base[at]:6.2f}×"
+                line += f"{figures[at + 1]:16.0f}/s{figures[at + 1] / base[at + 1]:6.2f}×"
+            print(line)
 
 
 if __name__ == "__main__":
