@@ -17,6 +17,7 @@ public enum Manifest {
       ("schemaDialect", .string(Schema.dialect)),
       ("commands", .array(CommandTable.all.map { $0.document })),
       ("events", .array(EventKind.all.map { $0.document })),
+      ("requests", .array(HostRequest.all.map { $0.document })),
       ("errors", .array(EnrollError.Code.allCases.map { $0.document })),
       ("error", Schema.error.document(.output)),
     ])
@@ -38,6 +39,16 @@ extension EventKind {
     let parameters = Schema.object([.required("client", .clientHandle)] + parameters.properties)
     return .object([
       ("name", .string(name)), ("summary", .string(summary)), ("parameters", parameters.document(.output)),
+    ])
+  }
+}
+
+extension HostRequest {
+  fileprivate var document: JSON {
+    .object([
+      ("name", .string(name)), ("summary", .string(summary)), ("since", .string(since)),
+      ("input", input.document(.output)), ("output", output.document(.input)),
+      ("errors", .array(errors.map { .string($0.name) })),
     ])
   }
 }

@@ -1,9 +1,10 @@
-"""enrolld as a child process: both framings, requests side by side, notifications.
+"""enrolld as a child process: both framings, requests side by side, notifications, and what it asks its host.
 
 `ENROLLD` names the program; without it the debug build is used. Every result that passes through `Daemon.call` is held
 against the manifest's schema of its command, every error against the manifest's list.
 """
 
+import contextlib
 import functools
 import json
 import os
@@ -31,6 +32,14 @@ class Refused(Exception):
         self.status = self.data.get("status")
 
 
+class Declined(Exception):
+    """What a host's function raises to answer with an error."""
+
+    def __init__(self, code=-32603, status=None):
+        super().__init__(code, status)
+        self.error = {"code": code, "message": "no", **({"data": {"status": status}} if status else {})}
+
+
 class Ended(Exception):
     """The daemon ended before it answered."""
 
@@ -41,14 +50,19 @@ def manifest():
     printed = json.loads(subprocess.run([ENROLLD, "--manifest"], stdout=subprocess.PIPE, check=True).stdout)
     printed["byName"] = {command["name"]: command for command in printed["commands"]}
     printed["eventByName"] = {event["name"]: event for event in printed["events"]}
+    printed["requestByName"] = {request["name"]: request for request in printed["requests"]}
     printed["errorByStatus"] = {error["status"]: error for error in printed["errors"]}
     return printed
 
 
 class Daemon:
-    """One process. Also a context manager, which ends it."""
+    """One process. Also a context manager, which ends it.
 
-    def __init__(self, headers=False, log="debug", home=None, arguments=(), **popen):
+    `host` holds functions by the names of the requests that they serve, each on a thread of its own. Requests without a
+    function come out of `asked`, to be answered by hand.
+    """
+
+    def __init__(self, headers=False, log="debug", home=None, arguments=(), host=None, **popen):
         self._headers = headers
         self._home = home or tempfile.TemporaryDirectory(prefix="enrolld-")
         self.home = pathlib.Path(getattr(self._home, "name", self._home))
@@ -63,6 +77,9 @@ class Daemon:
         self._last_id = 0
         self.unasked = queue.Queue()
         self.notifications = queue.Queue()
+        self.host = host or {}
+        self.asked = queue.Queue()
+        self.given_up = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -100,6 +117,36 @@ class Daemon:
     def cancel(self, pending):
         self.notify("$/cancelRequest", id=pending.request_id)
 
+    # What it asks its host
+
+    def question(self, timeout=PATIENCE):
+        """The next request of the daemon's that no function serves."""
+        return self.asked.get(timeout=timeout)
+
+    def answer(self, question, result):
+        self.post({"jsonrpc": "2.0", "id": question["id"], "result": result})
+
+    def decline(self, question, code=-32603, status=None):
+        self.post({"jsonrpc": "2.0", "id": question["id"], "error": Declined(code, status).error})
+
+    def _serve(self, question, function):
+        try:
+            result = function(question["params"])
+        except Declined as declined:
+            answer = {"error": declined.error}
+        else:
+            answer = {"result": result}
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self.post({"jsonrpc": "2.0", "id": question["id"], **answer})
+
+    def _take_question(self, message):
+        check(message["params"], manifest()["requestByName"][message["method"]]["input"])
+        function = self.host.get(message["method"])
+        if function is None:
+            self.asked.put(message)
+        else:
+            threading.Thread(target=self._serve, args=(message, function), daemon=True).start()
+
     # What comes back
 
     def raw(self, timeout=PATIENCE):
@@ -119,6 +166,12 @@ class Daemon:
         for body in self._messages(self.process.stdout):
             message = json.loads(body)
             if isinstance(message, dict) and "method" in message:
+                if "id" in message:
+                    self._take_question(message)
+                    continue
+                if message["method"] == "$/cancelRequest":
+                    self.given_up.put(message["params"]["id"])
+                    continue
                 check(message["params"], manifest()["eventByName"][message["method"]]["parameters"])
                 self.notifications.put(message)
                 continue

@@ -36,6 +36,13 @@ def events():
         yield f"`{event['name']}`", members(event["parameters"]), event["summary"]
 
 
+def requests():
+    yield from (("request", "tells", "wants", "errors", "what the host does"), ("---",) * 5)
+    for request in manifest()["requests"]:
+        yield (f"`{request['name']}`", members(request["input"], marked=True), members(request["output"], marked=True),
+               ", ".join(f"`{status}`" for status in request["errors"]), request["summary"])
+
+
 def members(schema, marked=False):
     """Names of an object's members, of whatever shape it is."""
     names = {}
@@ -45,7 +52,7 @@ def members(schema, marked=False):
     return ", ".join(f"`{name}`" + ("?" if marked and not needed else "") for name, needed in names.items())
 
 
-TABLES = {"errors": errors, "commands": commands, "events": events}
+TABLES = {"errors": errors, "commands": commands, "events": events, "requests": requests}
 
 if __name__ == "__main__":
     PAGE.write_text(drawn(PAGE.read_text()))

@@ -33,6 +33,7 @@ def good(manifest, number):
     yield {"method": "$/cancelRequest", "params": {"id": number}}
     yield {"method": "no.such"}
     yield {"result": 1}
+    yield {"id": "h1", "error": {"code": -32603, "message": "no"}}
 
 
 def _value(name, schema):
@@ -118,12 +119,12 @@ class Due:
             return
         name = value.get("id")
         is_name = isinstance(name, str) or (isinstance(name, int) and not isinstance(name, bool) and -(1 << 63) <= name < 1 << 63)
-        if "id" in value and not is_name:
+        if "method" not in value and ("result" in value or "error" in value):
+            pass  # An answer, however wrong: who answers answers never comes to an end.
+        elif "id" in value and not is_name:
             self.answers.append((None, -32600))
         elif value.get("jsonrpc") != "2.0":
             self.answers.append((name, -32600))
-        elif "method" not in value and ("result" in value or "error" in value):
-            pass
         elif not isinstance(value.get("method"), str) or not isinstance(value.get("params", []), (list, dict)):
             self.answers.append((name, -32600))
         elif "id" in value:

@@ -231,7 +231,8 @@ class Notifications(Conversation):
                 self.assertIsNone(self.answer(text))
 
     def test_a_response_that_nobody_waits_for_is_not_answered(self):
-        for text in ('{"jsonrpc":"2.0","id":1,"result":5}', '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}'):
+        for text in ('{"jsonrpc":"2.0","id":1,"result":5}', '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}',
+                     '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}', '{"id":[],"result":5}'):
             with self.subTest(text):
                 self.assertIsNone(self.answer(text))
 

@@ -146,6 +146,35 @@ struct CommandInputTests {
     #expect(unstored?.field == "store")
   }
 
+  @Test("a face that cannot ask its host says so where HTTP or secrets are to come from it")
+  func noHost() {
+    let configuration = JSON.object([
+      ("issuer", .string("https://id.example")), ("clientId", .string("app")),
+      ("redirectUri", .string("com.example.app:/cb")),
+    ])
+    let host = JSON.object([("provider", .string("host"))])
+    for (command, parameters, field) in [
+      ("client.open", [("store", .string("memory")), ("transport", .string("host"))], "transport"),
+      ("client.open", [("store", .string("/tmp")), ("keys", host)], "keys"),
+      ("store.diagnose", [("store", .string("/tmp")), ("keys", host)], "keys"),
+    ] as [(String, [(String, JSON?)], String)] {
+      let opens = command == "client.open"
+      let more = opens ? [("configuration", configuration)] : []
+      let error = #expect(throws: EnrollError.self) {
+        try session.call(command, .object(parameters + more))
+      }
+      #expect(error?.code == .unsupported)
+      #expect(error?.field == field)
+    }
+    // The library's call by name.
+    let error = #expect(throws: EnrollError.self) {
+      try CommandTable.call(
+        "store.diagnose", .object([("store", .string("/tmp")), ("keys", host)]), client: nil,
+        deadline: .distantFuture, cancellation: nil)
+    }
+    #expect(error?.code == .unsupported)
+  }
+
   @Test("a configuration that breaks a rule is refused by its key")
   func badConfiguration() {
     let error = #expect(throws: EnrollError.self) {

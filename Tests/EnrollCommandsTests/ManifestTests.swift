@@ -47,6 +47,26 @@ struct ManifestTests {
     #expect(manifest["events"]?.array?.map { $0["name"]?.string } == raised.map(\.name))
   }
 
+  @Test("it holds every request that a host may be asked, with what is told and what may be answered")
+  func requests() throws {
+    let requests = try #require(manifest["requests"]?.array)
+    #expect(
+      requests.map { $0["name"]?.string } == [
+        "host.http.send", "host.store.get", "host.store.set", "host.store.remove",
+      ])
+    for (entry, request) in zip(requests, HostRequest.all) {
+      #expect(request.summary.hasSuffix("."))
+      #expect(entry["since"]?.string?.isEmpty == false)
+      // What is told may grow, what is answered may not.
+      #expect(entry["input"]?["additionalProperties"] == nil)
+      #expect(entry["output"]?["additionalProperties"] == .bool(false))
+      #expect(entry["errors"]?.array?.isEmpty == false)
+      for property in entry["input"]?["properties"]?.object?.members ?? [] {
+        #expect(property.value["description"] != nil, "\(request.name): \(property.key)")
+      }
+    }
+  }
+
   @Test("it holds every error, with a code of the range that JSON-RPC leaves to servers")
   func errors() throws {
     let errors = try #require(manifest["errors"]?.array)

@@ -40,26 +40,29 @@ public final class Command: Sendable {
   let bareInput: Schema
   public let output: Schema
   let body: Body
+  /// What a parked one answers from memory alone; nil where it has to begin.
+  let known: (@Sendable (Invocation) -> JSON?)?
 
   convenience init(
     _ name: String, _ kind: Kind, _ summary: String, client: Bool = true,
     takes parameters: [Schema.Property] = [], gives output: Schema = .nothing, since: String = "0.1.0",
     _ run: @escaping @Sendable (Invocation) throws(EnrollError) -> JSON
   ) {
-    self.init(name, kind, summary, client, parameters, output, since, .direct(run))
+    self.init(name, kind, summary, client, parameters, output, since, .direct(run), nil)
   }
 
   /// A parked one.
   convenience init(
     parked name: String, _ summary: String, takes parameters: [Schema.Property], gives output: Schema,
-    since: String = "0.1.0", _ start: @escaping @Sendable (Invocation, @escaping Completion) -> Void
+    since: String = "0.1.0", known: (@Sendable (Invocation) -> JSON?)? = nil,
+    _ start: @escaping @Sendable (Invocation, @escaping Completion) -> Void
   ) {
-    self.init(name, .parked, summary, true, parameters, output, since, .parked(start))
+    self.init(name, .parked, summary, true, parameters, output, since, .parked(start), known)
   }
 
   private init(
     _ name: String, _ kind: Kind, _ summary: String, _ usesClient: Bool, _ parameters: [Schema.Property],
-    _ output: Schema, _ since: String, _ body: Body
+    _ output: Schema, _ since: String, _ body: Body, _ known: (@Sendable (Invocation) -> JSON?)?
   ) {
     self.name = name
     self.kind = kind
@@ -70,6 +73,7 @@ public final class Command: Sendable {
     self.output = output
     self.since = since
     self.body = body
+    self.known = known
   }
 }
 

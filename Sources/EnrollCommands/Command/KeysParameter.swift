@@ -9,7 +9,8 @@ import EnrollJSON
 extension Schema {
   static let keyProvider = Schema(
     .oneOf(KeyPlan.choices),
-    "auto: the best that is present, or the one that has the key. secret-service: the desktop's keyring.")
+    "auto: the best that is present, or the one that has the key. secret-service: the desktop's keyring. host: the "
+      + "host's own, by host.store.get and its kin.")
 
   static func keys(_ documentation: String) -> Schema {
     .object(
@@ -36,16 +37,19 @@ extension Schema.Property {
 
 extension KeyPlan {
   static let automaticName = "auto"
+  static let hostName = "host"
 
   /// What a caller can name.
   static let choices = [
     automaticName, KeyFileProvider.providerName, SecretService.providerName,
-    PassphraseKeyProvider.providerName,
+    PassphraseKeyProvider.providerName, hostName,
   ]
 
-  /// - Parameter object: what the schema has accepted.
-  /// - Throws: `.invalidArgument` for what belongs to another provider.
-  init(_ object: JSONObject) throws(EnrollError) {
+  /// - Parameters:
+  ///   - object: what the schema has accepted.
+  ///   - host: nil in a face that cannot ask its host.
+  /// - Throws: `.invalidArgument` for what belongs to another provider; `.unsupported` for a host that cannot be asked.
+  init(_ object: JSONObject, host: (any HostLine)?) throws(EnrollError) {
     let provider = object["provider"]?.string ?? ""
     let path = object["file"]?.string
     let passphrase = object["passphrase"]?.string
@@ -65,6 +69,13 @@ extension KeyPlan {
       self.init(.secretService)
     } else if ASCII.equals(provider, PassphraseKeyProvider.providerName) {
       self.init(.passphrase)
+    } else if ASCII.equals(provider, Self.hostName) {
+      guard let host else {
+        throw EnrollError(
+          .unsupported, "keys: this face cannot ask its host for secrets; it takes them another way",
+          field: "keys")
+      }
+      self.init(.host(HostSecrets(host)))
     } else {
       self.init(.file(path: path))
     }
@@ -76,7 +87,7 @@ extension KeyPlan {
 extension Invocation {
   /// The parameter of that name, or what the face gave beside the parameters, or the program's default.
   func keyPlan(_ name: String = "keys") throws(EnrollError) -> KeyPlan {
-    if let object = object(name) { return try KeyPlan(object) }
+    if let object = object(name) { return try KeyPlan(object, host: session?.surroundings.host) }
     return keys ?? session?.surroundings.defaultKeys ?? .file
   }
 }

@@ -15,6 +15,11 @@ extension CommandTable {
           "configurationName", .text("A file NAME.json in $XDG_CONFIG_HOME/enrollkit.", maximumBytes: 64)),
         .optional("store", .store), .keys,
         .optional(
+          "transport",
+          Schema(
+            .oneOf([ownTransport, hostTransport]), "Who sends HTTP; host: the host, by host.http.send."),
+          default: .string(ownTransport)),
+        .optional(
           "account", .text("Names one set of tokens.", maximumBytes: 128), default: .string("default")),
         .optional("platform", .object(platform, "What the host says about the device.")),
         .optional(
@@ -39,11 +44,14 @@ extension CommandTable {
         throw EnrollError(.invalidArgument, "keys: a store in memory has none", field: "keys")
       }
       options.keys = try call.keyPlan()
+      let handle = session.newHandle()
+      options.transport = try transport(call, session, configuration, handle)
       if let account = call.text("account") { options.account = try AccountName(account) }
       if let facts = call.object("platform") { options.platform = Platform(facts) }
       options.isPlatformReady = !call.flag("waitForPlatform")
       options.renewsInBackground = call.flag("renewInBackground")
-      return .object([("client", .string(try session.add(try Client(options))))])
+      try session.add(try Client(options), handle: handle, opensAside: options.asksForKey)
+      return .object([("client", .string(handle))])
     },
     Command(
       "platform.ready", .memory, "Says that the host's platform is ready (Cordova's deviceready)."
@@ -59,6 +67,25 @@ extension CommandTable {
       return .object([])
     },
   ]
+
+  private static let ownTransport = "libcurl"
+  private static let hostTransport = "host"
+
+  /// nil for our own.
+  private static func transport(
+    _ call: Invocation, _ session: Session, _ configuration: Configuration, _ handle: String
+  ) throws(EnrollError) -> (any Transport)? {
+    guard call.text("transport").map({ ASCII.equals($0, hostTransport) }) ?? false else { return nil }
+    guard let host = session.surroundings.host else {
+      throw EnrollError(.unsupported, "transport: this face cannot ask its host for HTTP", field: "transport")
+    }
+    guard configuration.caFile == nil else {
+      throw EnrollError(
+        .invalidArgument, "transport: with caFile our own was expected; the host trusts what it chooses",
+        field: "transport")
+    }
+    return HostHTTP(host, for: handle)
+  }
 
   private static let platform: [Schema.Property] = [
     .optional(
@@ -89,5 +116,15 @@ extension Platform {
       isNative: facts["native"]?.bool ?? true, type: facts["type"]?.string, width: facts["width"]?.integer,
       height: facts["height"]?.integer, appVersion: facts["appVersion"]?.string,
       deviceID: facts["deviceId"]?.string)
+  }
+}
+
+extension ClientOptions {
+  /// Whether somebody has to be asked, or something worked out, before the store opens: no thread that must not wait can
+  /// look into it.
+  fileprivate var asksForKey: Bool {
+    guard case .directory = store else { return false }
+    if case .file = keys.provider { return false }
+    return true
   }
 }

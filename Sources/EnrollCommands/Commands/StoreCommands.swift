@@ -81,8 +81,9 @@ extension CommandTable {
       }
       let plan = try call.keyPlan()
       let provider = try store.replaceKeys(
-        try call.object("newKeys").map { object throws(EnrollError) in try KeyPlan(object) }
-          ?? call.newKeys ?? plan,
+        try call.object("newKeys").map { object throws(EnrollError) in
+          try KeyPlan(object, host: call.session?.surroundings.host)
+        } ?? call.newKeys ?? plan,
         newDataKey: call.flag("newDataKey"))
       return .object([("provider", .string(provider))])
     },

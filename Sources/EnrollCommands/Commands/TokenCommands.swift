@@ -9,7 +9,11 @@ extension CommandTable {
   static let tokenCommands = [
     Command(
       parked: "token.access", "A valid access token, renewed when due. One renewal serves all who ask.",
-      takes: [.minimumLifetime, .deadline], gives: .access
+      takes: [.minimumLifetime, .deadline], gives: .access,
+      known: { call in
+        call.client?.freshAccessToken(minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0)
+          .map { AccessOutcome.valid($0).json }
+      }
     ) { call, completion in
       onClient(call, completion) { client, done in
         client.access(

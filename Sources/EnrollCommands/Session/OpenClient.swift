@@ -8,12 +8,16 @@ import EnrollJSON
 final class OpenClient: Sendable {
   let handle: String
   let client: Client
+  /// The thread on which its parked calls begin, where that may mean waiting for who has the store's key; nil: on the
+  /// thread that asks.
+  let beginner: WorkerPool?
   private let tell: Session.EventSink
   private let ticket = Guarded<Int?>(nil, by: Mutex())
 
-  init(_ client: Client, handle: String, tell: @escaping Session.EventSink) {
+  init(_ client: Client, handle: String, opensAside: Bool, tell: @escaping Session.EventSink) {
     self.client = client
     self.handle = handle
+    beginner = opensAside ? WorkerPool(threads: 1) : nil
     self.tell = tell
   }
 

@@ -88,10 +88,15 @@ public final class Session: Sendable {
     guard case .parked(let start) = command.body else {
       throw EnrollError(.internal, "\(command.name) is parked and has no start")
     }
+    if let known = command.known?(invocation) { return completion(.success(known)) }
     try limits.enterParked()
-    start(invocation) { [limits] result in
+    let done: Command.Completion = { [limits] result in
       limits.leaveParked()
       completion(result)
+    }
+    guard let beginner = invocation.opened?.beginner else { return start(invocation, done) }
+    if !beginner.submit({ start(invocation, done) }) {
+      done(.failure(EnrollError(.busy, "the system gives no thread, or the client is closing")))
     }
   }
 
@@ -128,22 +133,30 @@ public final class Session: Sendable {
     return number
   }
 
-  /// - Returns: the client's handle.
-  /// - Throws: `.busy` when too many are open; the client is closed then.
-  func add(_ client: Client) throws(EnrollError) -> String {
-    let handle = clients.withLock { clients -> String? in
-      guard clients.opened.count < Self.clientLimit else { return nil }
-      let number = clients.next
-      clients.next += 1
-      let handle = "c\(number)"
-      clients.opened[number] = OpenClient(client, handle: handle, tell: tell)
-      return handle
+  /// For a client that is going to be opened.
+  func newHandle() -> String {
+    let number = clients.withLock { clients -> UInt64 in
+      defer { clients.next += 1 }
+      return clients.next
     }
-    guard let handle else {
+    return "c\(number)"
+  }
+
+  /// - Parameters:
+  ///   - handle: from ``newHandle()``.
+  ///   - opensAside: whether its store must not be looked into on a thread that reads requests.
+  /// - Throws: `.busy` when too many are open; the client is closed then.
+  func add(_ client: Client, handle: String, opensAside: Bool) throws(EnrollError) {
+    let opened = OpenClient(client, handle: handle, opensAside: opensAside, tell: tell)
+    let isAdded = clients.withLock { clients -> Bool in
+      guard clients.opened.count < Self.clientLimit, let number = Self.number(handle) else { return false }
+      clients.opened[number] = opened
+      return true
+    }
+    guard isAdded else {
       client.close()
       throw EnrollError(.busy, "\(Self.clientLimit) clients are open")
     }
-    return handle
   }
 
   func close(_ opened: OpenClient) {
@@ -153,7 +166,10 @@ public final class Session: Sendable {
     opened.unsubscribe()
     opened.client.close()
     // A renewal that was sent is stored before the process ends (R39): finish() waits for this job.
-    _ = workers.submit { opened.client.drain() }
+    _ = workers.submit {
+      opened.beginner?.drain()
+      opened.client.drain()
+    }
   }
 
   /// Ends the session: no more calls; those under way end, and every renewal that was sent is stored (R39). Returns

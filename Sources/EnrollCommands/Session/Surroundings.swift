@@ -13,6 +13,8 @@ public struct Surroundings: Sendable {
   let defaultStore: @Sendable () throws(EnrollError) -> String
   /// Who guards a store's key when nothing is said.
   let defaultKeys: KeyPlan
+  /// nil in a face that cannot ask its host.
+  private(set) var host: (any HostLine)?
 
   public init(
     configuration: @escaping @Sendable (String) throws(EnrollError) -> JSON,
@@ -21,6 +23,13 @@ public struct Surroundings: Sendable {
     self.configuration = configuration
     self.defaultStore = defaultStore
     self.defaultKeys = defaultKeys
+  }
+
+  /// The same, with a host that can be asked for HTTP and secrets.
+  public func asking(_ host: any HostLine) -> Surroundings {
+    var more = self
+    more.host = host
+    return more
   }
 
   /// No configurations by name, no default store.

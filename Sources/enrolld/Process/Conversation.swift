@@ -8,7 +8,8 @@ import EnrollJSON
 import Synchronization
 
 /// One host on stdin and stdout. Read from one thread, answered from many.
-final class Conversation {
+final class Conversation: @unchecked Sendable {
+  // Unchecked: `reader` is only touched by the one thread that reads.
   let output: Output
   let server: Server
   private var reader = MessageReader()

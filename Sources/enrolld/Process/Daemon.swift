@@ -23,7 +23,10 @@ enum Daemon {
     while true {
       switch input.next() {
       case .bytes(let count):
-        guard conversation.read(UnsafeRawBufferPointer(rebasing: input.buffer[..<count])) else { return 1 }
+        guard conversation.read(UnsafeRawBufferPointer(rebasing: input.buffer[..<count])) else {
+          conversation.server.giveUpHost()
+          return 1
+        }
       case .end:
         log.info("the input has ended")
         let isUnderstood = conversation.readEnd()
@@ -33,13 +36,27 @@ enum Daemon {
         log.info("a signal asks for the end")
         input.takeSignal()
         conversation.server.giveUpAll()
+        takeAnswers(input, conversation)
         return 0
       case .wake:
         log.info("the host reads no more")
         conversation.server.giveUpAll()
+        conversation.server.giveUpHost()
         return conversation.hasOverflowed ? 1 : 0
       }
     }
+  }
+
+  /// After a signal: a renewal under way may need the host, which goes on answering until the end.
+  private static func takeAnswers(_ input: Input, _ conversation: Conversation) {
+    conversation.server.takeAnswersOnly()
+    let isReading = WorkerPool(threads: 1).submit {
+      while let count = input.more() {
+        guard conversation.read(UnsafeRawBufferPointer(rebasing: input.buffer[..<count])) else { break }
+      }
+      conversation.server.giveUpHost()
+    }
+    if !isReading { conversation.server.giveUpHost() }
   }
 
   /// Requests under way get their answers, renewals that were sent are stored. A host that goes away meanwhile, or a
@@ -50,7 +67,10 @@ enum Daemon {
         input.takeSignal()
         conversation.server.giveUpAll()
       }
-      if conversation.output.isClosed { conversation.server.giveUpAll() }
+      if conversation.output.isClosed {
+        conversation.server.giveUpAll()
+        conversation.server.giveUpHost()
+      }
     }
     conversation.server.finish()
     conversation.output.finish()

@@ -1,13 +1,14 @@
-// One message of the host, taken for what it is (JSON-RPC 2.0 §4).
+// One message of the host, taken for what it is (JSON-RPC 2.0 §4, §5).
 
+import EnrollCommands
 import EnrollCore
 import EnrollJSON
 
 enum Incoming {
   /// Without an id it is a notification: nothing is answered, whatever happens.
   case request(id: RequestID?, method: String, params: JSON?)
-  /// The answer to a request of the daemon's.
-  case response
+  /// The answer to a request of the daemon's; without an id, to none. Never answered, however wrong it is.
+  case response(id: RequestID?, HostAnswer)
   case invalid(id: RequestID?, String)
 
   init(_ json: JSON) {
@@ -16,12 +17,12 @@ enum Incoming {
       return
     }
     let id = object["id"].flatMap { RequestID($0) }
-    if object["id"] != nil && id == nil {
+    if object["method"] == nil && (object["result"] != nil || object["error"] != nil) {
+      self = .response(id: id, HostAnswer(object))
+    } else if object["id"] != nil && id == nil {
       self = .invalid(id: nil, "id: a string or an integer was expected")
-    } else if !(object["jsonrpc"]?.string.map { ASCII.equals($0, "2.0") } ?? false) {
+    } else if !Self.isVersioned(object) {
       self = .invalid(id: id, "jsonrpc: \"2.0\" was expected")
-    } else if object["method"] == nil && (object["result"] != nil || object["error"] != nil) {
-      self = .response
     } else if let method = object["method"]?.string {
       switch object["params"] {
       case nil, .array, .object: self = .request(id: id, method: method, params: object["params"])
@@ -31,5 +32,37 @@ enum Incoming {
     } else {
       self = .invalid(id: id, "method: a string was expected")
     }
+  }
+
+  fileprivate static func isVersioned(_ object: JSONObject) -> Bool {
+    object["jsonrpc"]?.string.map { ASCII.equals($0, "2.0") } ?? false
+  }
+}
+
+extension HostAnswer {
+  /// Some libraries send the member that does not apply as null.
+  fileprivate init(_ object: JSONObject) {
+    let error = object["error"].flatMap { $0.isNull ? nil : $0 }
+    if !Incoming.isVersioned(object) {
+      self = .malformed("jsonrpc: \"2.0\" was expected")
+    } else if let error {
+      if object["result"].map({ !$0.isNull }) ?? false {
+        self = .malformed("one of result and error was expected, both came")
+      } else if let code = error["code"]?.integer {
+        let word = error["data"]?["status"]?.string
+        self = .refusal(code: code, status: word.flatMap { EnrollError.Code(named: $0) })
+      } else {
+        self = .malformed("error.code: an integer was expected")
+      }
+    } else {
+      self = .result(object["result"] ?? .null)
+    }
+  }
+}
+
+extension EnrollError.Code {
+  fileprivate init?(named name: String) {
+    guard let code = Self.allCases.first(where: { ASCII.equals($0.name, name) }) else { return nil }
+    self = code
   }
 }

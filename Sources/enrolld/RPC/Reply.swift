@@ -26,6 +26,13 @@ enum Reply {
     failure(-32_601, "Method not found", EnrollError(.notFound, "no command has this name"), id)
   }
 
+  /// A request of our own.
+  static func request(_ id: RequestID, _ method: String, _ params: JSON) -> JSON {
+    .object([
+      ("jsonrpc", .string("2.0")), ("id", id.json), ("method", .string(method)), ("params", params),
+    ])
+  }
+
   static func notification(_ method: String, _ params: JSON) -> JSON {
     .object([("jsonrpc", .string("2.0")), ("method", .string(method)), ("params", params)])
   }

@@ -6,10 +6,13 @@
 import EnrollCommands
 import EnrollCore
 import EnrollJSON
+import Synchronization
 
 /// One host's conversation. A class because answers come from many threads.
 final class Server: Sendable {
   private let session: Session
+  private let host: HostRequests
+  private let takesAnswersOnly = Atomic<Bool>(false)
   private let requests = Requests()
   private let log: Log
   private let send: @Sendable (JSON) -> Void
@@ -18,7 +21,11 @@ final class Server: Sendable {
   init(_ surroundings: Surroundings, log: Log, send: @escaping @Sendable (JSON) -> Void) {
     self.log = log
     self.send = send
-    session = Session(surroundings) { name, parameters in send(Reply.notification(name, parameters)) }
+    let host = HostRequests(log: log, send: send)
+    self.host = host
+    session = Session(surroundings.asking(host)) { name, parameters in
+      send(Reply.notification(name, parameters))
+    }
   }
 
   /// Takes one message of the host.
@@ -53,9 +60,11 @@ final class Server: Sendable {
   private func handle(_ json: JSON, _ answer: @escaping @Sendable (JSON?) -> Void) {
     switch Incoming(json) {
     case .invalid(let id, let detail): answer(Reply.invalidRequest(detail, to: id))
-    case .response:
-      // The daemon asks its host for nothing yet; answers to such requests are delivered here.
-      log.debug("an answer came that nobody waits for")
+    case .response(let id, let came):
+      host.take(id, came)
+      answer(nil)
+    case .request where takesAnswersOnly.load(ordering: .relaxed):
+      log.debug("a request came after the end")
       answer(nil)
     case .request(let id, let method, let params):
       if method.utf8.starts(with: "$/".utf8) {
@@ -107,8 +116,17 @@ final class Server: Sendable {
     }
   }
 
-  /// No more messages will come: what waits for a user is given up, the rest goes on.
-  func giveUpWaiting() { requests.cancelWaiting() }
+  /// No more messages will come: what waits for a user or for the host is given up, the rest goes on.
+  func giveUpWaiting() {
+    requests.cancelWaiting()
+    giveUpHost()
+  }
+
+  /// The host cannot answer any more, and is not asked any more.
+  func giveUpHost() { host.end() }
+
+  /// From now on what the host asks is not done; what it answers still counts.
+  func takeAnswersOnly() { takesAnswersOnly.store(true, ordering: .relaxed) }
 
   /// Nobody is there any more: every wait ends. What was sent to a provider is followed up all the same.
   func giveUpAll() { requests.cancelAll() }

@@ -3,7 +3,8 @@
 import CPosix
 
 /// Waits for whatever comes first, and reads.
-final class Input {
+final class Input: @unchecked Sendable {
+  // Unchecked: one thread reads at a time; the others only look for signals.
   enum Event {
     /// So many bytes are in ``buffer``.
     case bytes(Int)
@@ -40,12 +41,34 @@ final class Input {
       guard poll(&pollers, 4, -1) > 0 else { continue }
       if pollers[1].revents != 0 { return .signal }
       if pollers[2].revents != 0 || Int32(pollers[3].revents) & (POLLERR | POLLNVAL) != 0 { return .wake }
-      let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-      if count > 0 { return .bytes(count) }
-      if count == 0 { return .end }
-      let number = enroll_posix_errno()
-      if number != EINTR && number != EAGAIN { return .end }
+      switch take() {
+      case nil: continue
+      case 0?: return .end
+      case let count?: return .bytes(count)
+      }
     }
+  }
+
+  /// Waits for bytes alone.
+  /// - Returns: how many are in ``buffer``; nil when stdin has ended or stdout is closed.
+  func more() -> Int? {
+    while true {
+      var pollers = [
+        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+      ]
+      guard poll(&pollers, 2, -1) > 0 else { continue }
+      if Int32(pollers[1].revents) & (POLLERR | POLLNVAL) != 0 { return nil }
+      if let count = take() { return count > 0 ? count : nil }
+    }
+  }
+
+  /// - Returns: bytes; 0 when stdin has ended or cannot be read; nil when there are none after all.
+  private func take() -> Int? {
+    let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+    if count >= 0 { return count }
+    let number = enroll_posix_errno()
+    return number == EINTR || number == EAGAIN ? nil : 0
   }
 
   /// Whether a signal waits to be taken.

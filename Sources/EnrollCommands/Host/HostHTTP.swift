@@ -1,0 +1,124 @@
+// HTTP as the host does it, asked for by requests. What the host answers is believed no more than what a server answers.
+
+import EnrollCore
+import EnrollJSON
+
+/// The host's HTTP, for one client.
+final class HostHTTP: Transport {
+  /// More headers than any server needs, as in the C library.
+  static let headerLimit = 256
+  static let headerByteLimit = 16 << 10
+  /// Of a body: what fits into one message of the daemon (R36), however it is written.
+  static let bodyLimit = 512 << 10
+
+  private static let title = "the host's transport"
+
+  static let request = HostRequest(
+    "host.http.send",
+    "Sends one HTTP request: verifies the certificate, follows no redirect, repeats nothing by itself.",
+    takes: [
+      .required("client", .clientHandle),
+      .required("method", Schema(.oneOf(["GET", "POST", "DELETE"]), "RFC 9110 §9.")),
+      .required("url", .text("Absolute; https, or http to loopback.", maximumBytes: 65_536)),
+      .required("headers", Schema(.texts(maximumCount: headerLimit), "Beside those that HTTP itself needs.")),
+      .optional("body", .text("UTF-8; neither this nor bodyBase64: no body.", maximumBytes: 1 << 20)),
+      .optional("bodyBase64", .text("A body that is no text, RFC 4648 §4.", maximumBytes: 1 << 20)),
+      .required(
+        "responseLimit", Schema(.integer(0...Int64(bodyLimit)), "Bytes of a body that are of any use.")),
+      .required("timeout", Schema(.integer(1...3600), "Seconds, after which the answer is not waited for.")),
+      .required(
+        "needsFreshConnection",
+        Schema(
+          .boolean,
+          "True: on a connection that was never used before, because it must not be sent twice.")),
+    ],
+    gives: .object([
+      .required(
+        "status", Schema(.integer(100...599), "Whatever it is: a response of any status is no error.")),
+      .optional("headers", Schema(.texts(maximumCount: headerLimit), "Of at most 16 KiB each.")),
+      .optional("body", .text("UTF-8; neither this nor bodyBase64: no body.", maximumBytes: bodyLimit)),
+      .optional("bodyBase64", .text("A body that is no text, RFC 4648 §4.", maximumBytes: 1 << 20)),
+    ]),
+    errors: [.network, .tls, .timeout, .responseInvalid, .cancelled])
+
+  private let line: any HostLine
+  /// The client's handle.
+  private let client: String
+
+  init(_ line: any HostLine, for client: String) {
+    self.line = line
+    self.client = client
+  }
+
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    let limit = min(request.responseLimit, Self.bodyLimit)
+    let seconds = HTTPRequest.totalTimeoutSeconds
+    let answer = line.ask(
+      Self.request, parameters(request, limit, seconds), seconds: seconds, cancellation: cancellation)
+    switch answer {
+    case .result(let result): return try response(result, limit)
+    case .refusal(-32_601, nil):
+      throw EnrollError(.unsupported, "the host does not serve \(Self.request.name)")
+    case .refusal(let code, let status): throw Self.request.refused(code, status, Self.title)
+    case .malformed(let text):
+      throw EnrollError(.responseInvalid, "\(Self.title) gave no answer to \(Self.request.name): \(text)")
+    case .silence:
+      throw EnrollError(.timeout, "\(Self.title) did not answer \(Self.request.name) within \(seconds) s")
+    case .cancelled: throw EnrollError(.cancelled, "the call was cancelled")
+    case .gone:
+      throw EnrollError(.network, "\(Self.title) is gone: the host's end of the conversation is closed")
+    }
+  }
+
+  private func parameters(_ request: HTTPRequest, _ limit: Int, _ seconds: Int64) -> JSON {
+    var headers = JSONObject()
+    for header in request.headers { headers[header.name] = .string(header.value) }
+    let hasBody = !request.body.isEmpty
+    let text = request.body.contains(0) ? nil : String(validating: request.body, as: UTF8.self)
+    return .object([
+      ("client", .string(client)), ("method", .string(request.method.rawValue)),
+      ("url", .string(request.url)),
+      ("headers", .object(headers)), ("body", hasBody ? text.map { .string($0) } : nil),
+      ("bodyBase64", hasBody && text == nil ? .string(Base64.encode(request.body)) : nil),
+      ("responseLimit", .integer(Int64(limit))), ("timeout", .integer(seconds)),
+      ("needsFreshConnection", .bool(request.freshConnection)),
+    ])
+  }
+
+  private func response(_ result: JSON, _ limit: Int) throws(EnrollError) -> HTTPResponse {
+    do throws(EnrollError) {
+      try Self.request.output.check(result, path: "result")
+    } catch {
+      throw Self.unacceptable(error.message)
+    }
+    var headers: [HTTPHeader] = []
+    for member in result["headers"]?.object?.members ?? [] {
+      guard let value = member.value.string,
+        member.key.utf8.count <= Self.headerByteLimit, value.utf8.count <= Self.headerByteLimit
+      else { throw Self.unacceptable("a header of at most \(Self.headerByteLimit) bytes was expected") }
+      headers.append(HTTPHeader(member.key, value))
+    }
+    let body = try body(result)
+    guard body.count <= limit else {
+      throw EnrollError(.responseInvalid, "the response is over \(limit) bytes (R20)")
+    }
+    return HTTPResponse(status: Int(result["status"]?.integer ?? 0), headers: headers, body: body)
+  }
+
+  private func body(_ result: JSON) throws(EnrollError) -> [UInt8] {
+    switch (result["body"]?.string, result["bodyBase64"]?.string) {
+    case (nil, nil): return []
+    case (let text?, nil): return Array(text.utf8)
+    case (nil, let text?):
+      guard let bytes = Base64.decode(text) else {
+        throw Self.unacceptable("result.bodyBase64: Base64 with padding was expected (RFC 4648 §4)")
+      }
+      return bytes
+    case (.some, .some): throw Self.unacceptable("result: one of body and bodyBase64 was expected, both came")
+    }
+  }
+
+  private static func unacceptable(_ text: String) -> EnrollError {
+    EnrollError(.responseInvalid, "\(title) answered \(request.name) wrongly: \(text)")
+  }
+}

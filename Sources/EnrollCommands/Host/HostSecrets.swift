@@ -1,0 +1,93 @@
+// Secrets as the host keeps them (a Keychain, a Keystore, an app's own vault), asked for by requests.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+
+/// The host's secrets.
+final class HostSecrets: SecretKeeper {
+  /// What a keeper takes.
+  static let secretBytes = 32
+  /// How long a caller waits for the host, as for the desktop's keyring.
+  static let patienceSeconds: Int64 = 30
+
+  private static let title = "the host's secret store"
+
+  private static let name = Schema.Property.required(
+    "name", .text("Letters, digits, - _ and dots.", maximumBytes: 64))
+  /// One text for one secret: what the host hands back must be what it was given.
+  private static let secret = Schema.text("43 characters, to be kept as they are.", maximumBytes: 43)
+  private static let errors: [EnrollError.Code] = [.storeIO, .storeLocked, .notFound]
+
+  static let get = HostRequest(
+    "host.store.get", "Gives a secret back; without the member secret, or the error notFound: there is none.",
+    takes: [name], gives: .object([.optional("secret", secret)]), errors: errors)
+  static let set = HostRequest(
+    "host.store.set", "Keeps a secret under a name, durably, before it is answered.",
+    takes: [name, .required("secret", secret)], gives: .nothing, errors: [.storeIO, .storeLocked])
+  static let remove = HostRequest(
+    "host.store.remove", "Removes a secret; one that is not there is no error.", takes: [name],
+    gives: .nothing,
+    errors: errors)
+  static let requests = [get, set, remove]
+
+  private let line: any HostLine
+
+  init(_ line: any HostLine) { self.line = line }
+
+  func load(_ name: SecretName) throws(EnrollError) -> Secret? {
+    guard let result = try ask(Self.get, name), let text = result["secret"]?.string else { return nil }
+    guard let bytes = Base64URL.decode(text), bytes.count == Self.secretBytes else {
+      throw Self.wrong(Self.get, "result.secret: what host.store.set gave was expected")
+    }
+    return Secret(bytes)
+  }
+
+  func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
+    guard secret.count == Self.secretBytes else {
+      throw EnrollError(.internal, "a secret of \(secret.count) bytes is no key")
+    }
+    _ = try ask(Self.set, name, ("secret", .string(Base64URL.encode(secret.revealBytes()))))
+  }
+
+  func remove(_ name: SecretName) throws(EnrollError) { _ = try ask(Self.remove, name) }
+
+  /// - Returns: nil where there is no such secret.
+  private func ask(
+    _ request: HostRequest, _ name: SecretName, _ more: (String, JSON?)...
+  ) throws(EnrollError) -> JSON? {
+    let answer = line.ask(
+      request, .object([("name", .string(name.text))] + more), seconds: Self.patienceSeconds,
+      cancellation: nil)
+    switch answer {
+    case .result(let result):
+      do throws(EnrollError) {
+        try request.output.check(result, path: "result")
+      } catch {
+        throw Self.wrong(request, error.message)
+      }
+      return result
+    case .refusal(let code, let status):
+      let error = request.refused(code, status, Self.title, field: "keys")
+      switch error.code {
+      case .notFound: return nil
+      case .storeLocked:
+        throw EnrollError(.storeLocked, "\(Self.title) is locked: unlock it, and try again", field: "keys")
+      default: throw error
+      }
+    case .malformed(let text): throw Self.wrong(request, text)
+    case .silence:
+      throw EnrollError(
+        .storeLocked, "\(Self.title) did not answer \(request.name) within \(Self.patienceSeconds) s",
+        field: "keys")
+    case .cancelled: throw EnrollError(.cancelled, "the call was cancelled")
+    case .gone:
+      throw EnrollError(
+        .storeLocked, "\(Self.title) is gone: the host's end of the conversation is closed", field: "keys")
+    }
+  }
+
+  private static func wrong(_ request: HostRequest, _ text: String) -> EnrollError {
+    EnrollError(.storeIO, "\(title) answered \(request.name) wrongly: \(text)", field: "keys")
+  }
+}

@@ -1,0 +1,60 @@
+"""Calls whose host never answers. Half a minute passes before they end, beside the tests of other files: `test_host` begins
+them, `test_silence` looks at what became of them."""
+
+import functools
+import tempfile
+import threading
+
+from cases import SandboxCase
+from daemon import Daemon
+from host import HTTP, Secrets
+
+NOBODY = {"issuer": "https://id.example", "clientId": "app", "redirectUri": "com.example.app:/callback"}
+
+
+@functools.cache
+def begin():
+    return Silence()
+
+
+class Silence(SandboxCase):
+    """Keeps what it begins, for as long as the process lives."""
+
+    def __init__(self):
+        super().__init__()
+        self.setUpClass()
+        self.folder = tempfile.TemporaryDirectory(prefix="enrolld-silence-")
+        self.store = self.folder.name + "/host"
+        secrets = Secrets()
+        with Daemon(host=secrets.functions()) as daemon:
+            self.signed_in(daemon, keys={"provider": "host"})
+        self.daemon = daemon = Daemon(host={"host.http.send": HTTP()})
+        self.listed = daemon.start("accounts.list", {"store": self.store, "keys": {"provider": "host"}})
+        self.store = self.folder.name + "/file"
+        _, self.client = self.signed_in(daemon, transport="host", keys={"provider": "file"})
+        daemon.host.clear()
+        threading.Thread(target=self._answer, daemon=True).start()
+        self.renewal = daemon.start("token.refresh", {"client": self.client, "deadline": 300})
+        nobody = daemon.call("client.open", configuration=NOBODY, store="memory", transport="host")["client"]
+        self.begun = daemon.start("registration.begin", {"client": nobody, "deadline": 300})
+
+    def _answer(self):
+        """Lets the renewal's first request pass by, and answers it once it is asked again: the first one, too late, with
+        what would end the session."""
+        self.first = self._of_renewal()
+        self.second = self._of_renewal()
+        self.daemon.answer(self.first, {"status": 400, "body": '{"error": "invalid_grant"}'})
+        self.daemon.answer(self.second, HTTP().send(self.second["params"]))
+
+    def _of_renewal(self):
+        while (question := self.daemon.question(timeout=None))["params"].get("client") != self.client:
+            pass
+        return question
+
+    def runTest(self):
+        """It only has a case's means."""
+
+    def end(self):
+        self.daemon.close()
+        self.doClassCleanups()
+        self.folder.cleanup()
