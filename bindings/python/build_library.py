@@ -1,21 +1,34 @@
 """Puts libenroll and enrolld into the wheel: those of build/small in the checkout, built where they are missing.
 
+Those that are older than their sources are taken, and that is told: `make lib` builds them anew.
+
 With ENROLLKIT_SYSTEM_LIBRARY=1 in the environment the wheel carries neither and fits every platform; the package then
 uses the libenroll and the enrolld of the system.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Dict
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FILES = ("libenroll.so.0", "enrolld")
+SOURCES = ("Package.swift", "include", "Sources")
+
+
+def tell(words: str) -> None:
+    """On standard error, and on the terminal: pip keeps what a build says to itself, unless it is called with -v."""
+    print(f"enrollkit: {words}", file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError), open("/dev/tty", "w") as terminal:
+        print(f"\nenrollkit: {words}", file=terminal)
 
 
 class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -28,6 +41,11 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         built = checkout / "build/small"
         if not all((built / name).exists() for name in FILES):
             self._build(checkout)
+        elif self._changed(checkout) > (made := (built / FILES[0]).stat().st_mtime):
+            tell(
+                f"build/small is of {datetime.fromtimestamp(made):%Y-%m-%d %H:%M}, and older than its sources; it is"
+                " taken as it is. `make lib` builds it anew."
+            )
         if version != "editable":
             build_data["force_include"].update({str(built / name): f"enrollkit/_lib/{name}" for name in FILES})
         else:
@@ -43,6 +61,12 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["tag"] = f"py3-none-{platform}"
 
     @staticmethod
+    def _changed(checkout: Path) -> float:
+        """When the newest source was changed."""
+        files = (path for name in SOURCES for path in ((checkout / name), *(checkout / name).rglob("*")))
+        return max((path.stat().st_mtime for path in files if path.is_file()), default=0)
+
+    @staticmethod
     def _build(checkout: Path) -> None:
         script = checkout / ".ci/build-library"
         if not script.exists():
@@ -56,5 +80,6 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
                 " (https://www.swift.org/install/linux/) and put it in PATH, bring a build/small from elsewhere, or set"
                 " ENROLLKIT_SYSTEM_LIBRARY=1 for a package that uses the system's libenroll."
             )
+        tell("there is no build/small, so libenroll is built first, for some minutes. `make lib` shows how that goes.")
         subprocess.run([str(checkout / ".ci/setup")], check=True)
         subprocess.run([str(script), "small"], check=True)

@@ -87,6 +87,8 @@ OPENINGS = [
     ({"configuration": {"issuer": {1, 2}}}, "configuration"),
     ({"store": 7}, "store"),
     ({"store": b"/tmp"}, "store"),
+    ({"store": "~/store"}, "store"),
+    ({"keys": enrollkit.Keys(file="~/key")}, "keys"),
     ({"account": 7}, "account"),
     ({"keys": "file"}, "keys"),
     ({"keys": enrollkit.Keys("nobody")}, "keys.provider"),

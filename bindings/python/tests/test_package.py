@@ -326,9 +326,21 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
         tmp_path / "out",
         alone,
     ]
-    subprocess.run(command, check=True, env=environment)
+    command[command.index("-q")] = "-v"
+
+    def told():
+        made = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
+        return made.stdout + made.stderr
+
+    assert "there is no build/small, so libenroll is built first" in told()
     assert (tmp_path / "build/small/enrolld").exists()
     assert next((tmp_path / "out").glob("enrollkit-0.1.0-py3-none-linux_*.whl"))
+    # One that is there is taken without a word, and one that is older than its sources with one.
+    assert "build/small" not in told()
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include/enroll.h").touch()
+    os.utime(tmp_path / "build/small/libenroll.so.0", (1893456000 - 1e9,) * 2)
+    assert "build/small is of 1998-04-" in told()
 
 
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.S)

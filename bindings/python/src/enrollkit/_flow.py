@@ -38,7 +38,8 @@ def open_browser(action: Action) -> None:
         )
     if not webbrowser.open(action.url):
         raise EnrollUnsupported(
-            "no browser could be opened; hand in `present` and show the user its `url`", field="present"
+            "no browser could be opened here; show the user the address: present=lambda action: print(action.url)",
+            field="present",
         )
 
 

@@ -22,7 +22,7 @@ Deadline = Union[int, float, timedelta, None]
 """How long a call may take, in seconds or as a timedelta; None: as long as it takes."""
 
 StorePath = Union[str, "os.PathLike[str]"]
-"""The directory of a store; its parent has to exist."""
+"""The directory of a store; its parent has to exist. `~` is not expanded: `os.path.expanduser` does that."""
 
 MEMORY = "memory"
 """As a `store`: tokens are kept in memory and are gone with the client. For tests."""
@@ -112,7 +112,16 @@ def store_path(value: StorePath) -> str:
         raise invalid("store", "a path or enrollkit.MEMORY", value) from None
     if not isinstance(path, str):
         raise invalid("store", "a path as text", value)
-    return path if path == MEMORY else os.path.abspath(path)
+    return path if path == MEMORY else absolute("store", path)
+
+
+def absolute(name: str, path: str) -> str:
+    """An absolute path. A directory that is called `~` is hardly ever meant; `./~` means it."""
+    if path.startswith("~"):
+        raise EnrollInvalidArgument(
+            f"{name}: a path without ~ expected, {path!r} came; os.path.expanduser expands it", field=name
+        )
+    return os.path.abspath(path)
 
 
 def transaction_id(value: Union[Transaction, str, None]) -> Optional[str]:
@@ -135,7 +144,7 @@ def given_keys(value: Optional[Keys]) -> Dict[str, Any]:
     return given(
         {
             "provider": value.provider,
-            "file": None if value.file is None else os.path.abspath(os.fspath(value.file)),
+            "file": None if value.file is None else absolute("keys.file", os.fspath(value.file)),
             "passphrase": value.passphrase,
             "sessionCacheSeconds": value.session_cache_seconds or None,
         }

@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 from . import _abi
 from ._caller import token_of
 from ._error import EnrollError
-from ._given import MEMORY, Opening, decoded, encoded, invalid, text_bytes
+from ._given import MEMORY, Opening, absolute, decoded, encoded, invalid, text_bytes
 from ._host import HTTPRequest, HTTPResponse, SecretStore, Transport, transport_status
 from ._statuses import BY_CODE, EnrollForked, EnrollHandle, EnrollInternal, EnrollInvalidArgument, EnrollStoreLocked
 from ._types import AccessToken
@@ -155,7 +155,7 @@ class NativeSession:
                 "keys.session_cache_seconds: 0 to 604800 seconds expected", field="keys.session_cache_seconds"
             )
         keys.session_cache_seconds = cache
-        set_text(keys, "file", None if given.file is None else os.path.abspath(os.fspath(given.file)))
+        set_text(keys, "file", None if given.file is None else absolute("keys.file", os.fspath(given.file)))
         set_text(keys, "passphrase", given.passphrase)
 
     def _usable(self) -> int:
