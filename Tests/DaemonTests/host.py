@@ -52,6 +52,7 @@ class Secrets:
         # There are two ways to say that there is no such secret.
         self.declines = False
         self.names = []
+        self.clients = set()
         self._lock = threading.Lock()
 
     def functions(self):
@@ -61,6 +62,7 @@ class Secrets:
         if self.is_locked:
             raise Declined(status="storeLocked")
         self.names.append(asked["name"])
+        self.clients.add(asked.get("client"))
 
     def _get(self, asked):
         with self._lock:

@@ -61,6 +61,7 @@ class Served(SandboxCase):
                 self.assertEqual(sorted(set(self.http.paths())),
                                  ["/.well-known/openid-configuration", "/jwks", "/revoke", "/token", "/userinfo"])
                 self.assertEqual({asked["client"] for asked in self.http.seen}, {client})
+                self.assertEqual(self.secrets.clients, {client})
 
     def test_a_code_is_sent_on_a_connection_of_its_own_and_a_document_on_any_r15(self):
         daemon, _ = self.signed_in(self.served())
@@ -118,7 +119,9 @@ class Served(SandboxCase):
         self.assertEqual(len(self.secrets.kept), 1)
         diagnosis = daemon.call("store.diagnose", store=self.store, keys=host)
         self.assertEqual((diagnosis["keyProviders"], diagnosis["accounts"]), (["host"], 1))
+        self.secrets.clients.clear()
         self.assertEqual(daemon.call("accounts.list", store=self.store, keys=host)["accounts"], ["default"])
+        self.assertEqual(self.secrets.clients, {None})
         self.assertEqual(daemon.call("store.rekey", store=self.store, keys=host, newKeys=file), {"provider": "file"})
         self.assertEqual(self.secrets.kept, {})
 

@@ -47,9 +47,9 @@ extension KeyPlan {
 
   /// - Parameters:
   ///   - object: what the schema has accepted.
-  ///   - host: nil in a face that cannot ask its host.
+  ///   - secrets: the host's; nil in a face that cannot ask its host.
   /// - Throws: `.invalidArgument` for what belongs to another provider; `.unsupported` for a host that cannot be asked.
-  init(_ object: JSONObject, host: (any HostLine)?) throws(EnrollError) {
+  init(_ object: JSONObject, secrets: HostSecrets?) throws(EnrollError) {
     let provider = object["provider"]?.string ?? ""
     let path = object["file"]?.string
     let passphrase = object["passphrase"]?.string
@@ -70,12 +70,12 @@ extension KeyPlan {
     } else if ASCII.equals(provider, PassphraseKeyProvider.providerName) {
       self.init(.passphrase)
     } else if ASCII.equals(provider, Self.hostName) {
-      guard let host else {
+      guard let secrets else {
         throw EnrollError(
           .unsupported, "keys: this face cannot ask its host for secrets; it takes them another way",
           field: "keys")
       }
-      self.init(.host(HostSecrets(host)))
+      self.init(.host(secrets))
     } else {
       self.init(.file(path: path))
     }
@@ -86,8 +86,14 @@ extension KeyPlan {
 
 extension Invocation {
   /// The parameter of that name, or what the face gave beside the parameters, or the program's default.
-  func keyPlan(_ name: String = "keys") throws(EnrollError) -> KeyPlan {
-    if let object = object(name) { return try KeyPlan(object, host: session?.surroundings.host) }
+  /// - Parameter client: the handle of the one that is opened.
+  func keyPlan(_ name: String = "keys", for client: String? = nil) throws(EnrollError) -> KeyPlan {
+    if let object = object(name) { return try KeyPlan(object, secrets: hostSecrets(for: client)) }
     return keys ?? session?.surroundings.defaultKeys ?? .file
+  }
+
+  /// nil in a face that cannot ask its host.
+  func hostSecrets(for client: String? = nil) -> HostSecrets? {
+    session?.surroundings.host.map { HostSecrets($0, for: client) }
   }
 }

@@ -43,8 +43,8 @@ extension CommandTable {
       if call.wantsMemoryStore, call.object("keys") != nil {
         throw EnrollError(.invalidArgument, "keys: a store in memory has none", field: "keys")
       }
-      options.keys = try call.keyPlan()
       let handle = session.newHandle()
+      options.keys = try call.keyPlan(for: handle)
       options.transport = try transport(call, session, configuration, handle)
       if let account = call.text("account") { options.account = try AccountName(account) }
       if let facts = call.object("platform") { options.platform = Platform(facts) }

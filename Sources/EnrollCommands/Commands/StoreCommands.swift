@@ -82,7 +82,7 @@ extension CommandTable {
       let plan = try call.keyPlan()
       let provider = try store.replaceKeys(
         try call.object("newKeys").map { object throws(EnrollError) in
-          try KeyPlan(object, host: call.session?.surroundings.host)
+          try KeyPlan(object, secrets: call.hostSecrets())
         } ?? call.newKeys ?? plan,
         newDataKey: call.flag("newDataKey"))
       return .object([("provider", .string(provider))])

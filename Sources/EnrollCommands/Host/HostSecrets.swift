@@ -13,6 +13,8 @@ final class HostSecrets: SecretKeeper {
 
   private static let title = "the host's secret store"
 
+  private static let client = Schema.Property.optional(
+    "client", .text("Whose store it is; without it, a command about a store asks.", maximumBytes: 32))
   private static let name = Schema.Property.required(
     "name", .text("Letters, digits, - _ and dots.", maximumBytes: 64))
   /// One text for one secret: what the host hands back must be what it was given.
@@ -21,19 +23,23 @@ final class HostSecrets: SecretKeeper {
 
   static let get = HostRequest(
     "host.store.get", "Gives a secret back; without the member secret, or the error notFound: there is none.",
-    takes: [name], gives: .object([.optional("secret", secret)]), errors: errors)
+    takes: [client, name], gives: .object([.optional("secret", secret)]), errors: errors)
   static let set = HostRequest(
     "host.store.set", "Keeps a secret under a name, durably, before it is answered.",
-    takes: [name, .required("secret", secret)], gives: .nothing, errors: [.storeIO, .storeLocked])
+    takes: [client, name, .required("secret", secret)], gives: .nothing, errors: [.storeIO, .storeLocked])
   static let remove = HostRequest(
-    "host.store.remove", "Removes a secret; one that is not there is no error.", takes: [name],
-    gives: .nothing,
-    errors: errors)
+    "host.store.remove", "Removes a secret; one that is not there is no error.", takes: [client, name],
+    gives: .nothing, errors: errors)
   static let requests = [get, set, remove]
 
   private let line: any HostLine
+  /// The client's handle; nil for a command about a store.
+  private let client: String?
 
-  init(_ line: any HostLine) { self.line = line }
+  init(_ line: any HostLine, for client: String?) {
+    self.line = line
+    self.client = client
+  }
 
   func load(_ name: SecretName) throws(EnrollError) -> Secret? {
     guard let result = try ask(Self.get, name), let text = result["secret"]?.string else { return nil }
@@ -56,9 +62,9 @@ final class HostSecrets: SecretKeeper {
   private func ask(
     _ request: HostRequest, _ name: SecretName, _ more: (String, JSON?)...
   ) throws(EnrollError) -> JSON? {
+    let parameters = [("client", client.map { .string($0) }), ("name", .string(name.text))] + more
     let answer = line.ask(
-      request, .object([("name", .string(name.text))] + more), seconds: Self.patienceSeconds,
-      cancellation: nil)
+      request, .object(parameters), seconds: Self.patienceSeconds, cancellation: nil)
     switch answer {
     case .result(let result):
       do throws(EnrollError) {
