@@ -19,7 +19,8 @@
  * CALLS. A call that can fail returns an enroll_status: 0 is success, negative numbers are the statuses below; they are
  * stable and never reused. Arguments come in this order: receiver, inputs, outputs, error. Outputs are written only
  * on success. An output that is not wanted may be NULL unless its function says otherwise. The error, always last and
- * always optional, is filled only when the call fails.
+ * always optional, is filled only when the call fails. One that was not made with ENROLL_ERROR_INIT fails every call
+ * with ENROLL_E_INVALID_ARGUMENT: there is nothing to write a message into.
  *
  * ARGUMENTS that many functions have. `client` is an open client. `transaction`, as text, is the `id` of an
  * enroll_transaction. `state`, an output, gets where the registration stands after the call. `user_data` is handed to
@@ -637,7 +638,8 @@ const char *enroll_remedy_name(int32_t remedy);
 /** Asks where the registration stands; the first call starts it: a session whose token is due is renewed, and, with
  *  `waits_for_platform`, the platform is waited for, no longer than `timeout_ms`; with 0 milliseconds the state is
  *  ENROLL_STATE_STARTING meanwhile. With `wait` 1 it answers once the state is settled, so that nothing happens until
- *  the host or the user acts; with 0 it tells of a transaction that is under way, too.
+ *  the host or the user acts; with 0 it tells of a transaction that is under way, too. That may be one which an earlier
+ *  run of the program left in the browser: a program that starts asks with 0, and lets the user begin anew.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: registration.state. */
 enroll_status enroll_registration_state(enroll_client *client, int32_t wait, int64_t timeout_ms, enroll_state *state,

@@ -236,6 +236,16 @@ TEST("a struct that is too short is refused, and nothing is written") {
   check_refused(&options, ENROLL_E_INVALID_ARGUMENT, "struct_size");
 }
 
+TEST("a text whose size was forgotten is told so") {
+  enroll_client_options options = memory_options();
+  options.configuration_size = 0;
+  enroll_client *client = NULL;
+  enroll_error error = ENROLL_ERROR_INIT;
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_client_new(&options, &client, &error));
+  CHECK_TEXT("configuration", error.field);
+  CHECK(strstr(error.message, "size 0") != NULL);
+}
+
 TEST("the options of the first header are taken, and nothing behind them is read") {
   enroll_client_options options = memory_options();
   options.struct_size = offsetof(enroll_client_options, clock);

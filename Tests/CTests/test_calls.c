@@ -183,4 +183,20 @@ TEST("a call that cannot be started leaves the place of its handle alone") {
   provider_free(server);
 }
 
+TEST("who waits for the state is told of the sign-in that is under way") {
+  provider *server = provider_new();
+  enroll_client *client = provider_client(server, NULL);
+  enroll_error error = ENROLL_ERROR_INIT;
+  enroll_state state = ENROLL_STATE_INIT;
+  enroll_buf url = ENROLL_BUF_INIT;
+  CHECK_OK(enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, &error));
+  CHECK_STATUS(ENROLL_E_DEADLINE_EXCEEDED, enroll_registration_state(client, 1, 20, &state, &error));
+  CHECK(strstr(error.message, "a sign-in is under way (step browser)") != NULL);
+  CHECK_OK(enroll_registration_state(client, 0, 20, &state, &error));
+  CHECK_NUMBER(ENROLL_STEP_BROWSER, state.step);
+  enroll_buf_free(&url);
+  CHECK_OK(enroll_client_free(client));
+  provider_free(server);
+}
+
 int main(int count, char **arguments) { return check_main(count, arguments); }

@@ -253,6 +253,30 @@ class FirstUse(CommandCase):
         self.assertIn("by --profile", words)
         self.assertEqual((self.profiles / "default.json").read_text(), before)
 
+    def test_what_was_said_wrongly_is_not_saved_and_is_told_by_its_option(self):
+        _, words = self.run_enroll("login", "--yes", *self.arguments()[:-1], status=2)
+        self.assertIn("add --allow-loopback-http", words)
+        self.assertNotIn("Mend", words)
+        redirect = ["--redirect-uri", "http://localhost/callback"]
+        _, words = self.run_enroll("login", "--yes", *self.arguments(), *redirect, status=2)
+        self.assertIn("by --redirect-uri", words)
+        _, words = self.run_enroll("token", "--profile", "nope", status=2)
+        self.assertIn("enroll login --profile nope --issuer", words)
+        # The provider answers, and knows no such client: the browser does not come back.
+        child = self.start("login", "--yes", *self.arguments(client="sampel-app"))
+        self.opened()
+        child.send_signal(signal.SIGINT)
+        self.assertEqual((child.wait(60), self.profiles.exists()), (130, False))
+        self.sign_in(*self.arguments())
+
+    def test_what_is_wrong_in_a_profile_is_told_with_its_path(self):
+        self.sign_in(*self.arguments())
+        path = self.profiles / "default.json"
+        path.write_text(path.read_text().replace('"clientId"', '"client"'))
+        for command in ("token", "status", "login --yes"):
+            _, words = self.run_enroll(*command.split(), status=2)
+            self.assertIn(f"Mend {path}", words, command)
+
     def test_a_profile_with_a_name(self):
         self.sign_in("--profile", "work", "--scope", "openid", *self.arguments())
         self.assertEqual([path.name for path in self.profiles.iterdir()], ["work.json"])

@@ -122,13 +122,30 @@ class Renewal(CommandCase):
         self.sandbox.control("clearFaults")
         self.token()
 
+    def test_a_new_token_that_cannot_be_had(self):
+        """After an API refused a token, that one is of no use: --renew does not print it."""
+        self.sign_in()
+        old = self.token()
+        self.sandbox.control("fault", fault="serverError", endpoint="token")
+        output, words = self.run_enroll("token", "--renew", status=4)
+        self.assertEqual(output, "")
+        self.assertIn("could not be renewed", words)
+        self.assertIn("`enroll token` prints it", words)
+        answer = self.json("token", "--renew", status=4)
+        self.assertEqual((answer["outcome"], answer["exitStatus"]), ("stale", 4))
+        self.assertNotIn("accessToken", answer)
+        self.assertEqual(self.token(), old)
+
     def test_a_session_that_is_over(self):
         self.sign_in()
         self.sandbox.control("endSessions")
         output, words = self.run_enroll("token", "--renew", status=3)
         self.assertEqual(output, "")
         self.assertIn("Run `enroll login`", words)
-        self.assertEqual(self.json("token", status=3)["outcome"], "reauthenticate")
+        self.assertIn("the provider has ended the session", words)
+        answer = self.json("token", status=3)
+        self.assertEqual((answer["outcome"], answer["exitStatus"]), ("reauthenticate", 3))
+        self.assertEqual(answer["advice"], "Run `enroll login`.")
         self.sign_in()
         self.token()
 

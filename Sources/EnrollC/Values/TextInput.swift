@@ -77,6 +77,7 @@ struct TextInput {
   }
 
   private var missing: EnrollError {
-    EnrollError(.invalidArgument, "\(name) is required, nothing came", field: name)
+    let came = pointer == nil ? "nothing came" : "text of size 0 came (ENROLL_NUL_TERMINATED measures it)"
+    return EnrollError(.invalidArgument, "\(name) is required, \(came)", field: name)
   }
 }

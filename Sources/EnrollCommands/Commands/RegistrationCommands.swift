@@ -10,7 +10,12 @@ extension CommandTable {
     Command(
       "registration.state", .waiting, "Where the registration stands; asking starts it.",
       takes: [
-        .optional("wait", Schema(.boolean, "Answer once the state has settled."), default: .bool(false)),
+        .optional(
+          "wait",
+          Schema(
+            .boolean,
+            "Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for, too."
+          ), default: .bool(false)),
         .deadline,
       ], gives: stateAnswer
     ) { call throws(EnrollError) in

@@ -121,7 +121,8 @@ public final class Session: Sendable {
       return opened
     }
     throw EnrollError(
-      .handle, "no client has this handle; it was closed, or never opened", field: "client")
+      .handle, "no client has this handle: it was closed, or client.open has not answered yet",
+      field: "client")
   }
 
   /// `c1` and the like, spelt in one way only.

@@ -4,7 +4,8 @@ public import EnrollCore
 public import EnrollCrypto
 
 extension Client {
-  /// The registration state; with `wait`, once it has settled. Renews a token that is due, so that the answer is C or E
+  /// The registration state; with `wait`, once it has settled: a sign-in that an earlier process left is waited for, too.
+  /// Renews a token that is due, so that the answer is C or E
   /// rather than a promise (flows.md §7).
   public func registrationState(
     wait: Bool, until deadline: Instant, cancellation: (any Cancellation)?
@@ -13,11 +14,17 @@ extension Client {
     try waitForPlatform(until: deadline, cancellation)
     outbox.sendAtStart()
     var state = try decidedState(until: deadline, cancellation: cancellation)
-    if wait, !state.isSettled {
+    guard wait, !state.isSettled else { return state }
+    do throws(EnrollError) {
       try self.wait(until: deadline, cancellation) { () throws(EnrollError) in
         state = try decidedState(until: deadline, cancellation: cancellation)
         return state.isSettled
       }
+    } catch {
+      guard error.code == .deadlineExceeded, case .authenticating(_, let step) = state else { throw error }
+      throw EnrollError(
+        .deadlineExceeded,
+        "a sign-in is under way (step \(step.rawValue)), and did not settle before the deadline")
     }
     return state
   }

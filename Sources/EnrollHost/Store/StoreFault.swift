@@ -27,7 +27,7 @@ enum StoreFault {
     }
   }
 
-  /// - Parameter what: a file's name inside the store; never a path or a secret.
+  /// - Parameter what: a file's name inside the store, or the store's folder.
   static func error(_ fault: FileFault, _ what: String) -> EnrollError {
     let text = "\(what): \(fault.operation.rawValue) failed, errno \(fault.number)"
     switch fault.number {

@@ -1,5 +1,5 @@
-// The store's folder: what it refuses to use, and how its files are read (reliability.md, Refuse). Refused: relative paths, symbolic links, hard links, other owners, permissions for
-// others, network filesystems unless allowed.
+// The store's folder: what it refuses to use, and how its files are read (reliability.md, Refuse). Refused: relative paths,
+// symbolic links, hard links, other owners, permissions for others, network filesystems unless allowed.
 
 import CPosix
 import EnrollCore
@@ -68,16 +68,18 @@ final class StoreFolder: Sendable {
       if error.number == ENOENT {
         throw EnrollError(
           .storeRefused,
-          "the folder that should hold \(PrintableText.bounded(path, maximumBytes: 300)) does not exist",
+          "the folder that should hold \(shown(path)) does not exist",
           field: "store")
       }
       if error.number == ENOTDIR || error.number == ELOOP || error.number == EEXIST {
         throw EnrollError(
-          .storeRefused, "its path is not a folder, or ends in a symbolic link", field: "store")
+          .storeRefused, "\(shown(path)) is not a folder, or a symbolic link", field: "store")
       }
-      throw StoreFault.error(error, "the store's folder")
+      throw StoreFault.error(error, "the store's folder \(shown(path))")
     }
   }
+
+  private static func shown(_ path: String) -> String { PrintableText.bounded(path, maximumBytes: 300) }
 
   private static func syncParent(of path: String, _ system: any FileSystem) throws(FileFault) {
     let bytes = Array(path.utf8)
@@ -97,9 +99,10 @@ final class StoreFolder: Sendable {
   private func checkFolder(_ allowsNetworkFilesystem: Bool) throws(EnrollError) {
     let status = try attempt("the store's folder") { () throws(FileFault) in try system.status(folder) }
     guard status.kind == .folder else {
-      throw EnrollError(.storeRefused, "the store's path is not a folder", field: "store")
+      throw EnrollError(.storeRefused, "\(Self.shown(path)) is not a folder", field: "store")
     }
-    try StoreFolder.checkOwner(status, user: system.user, "the store's folder", wanted: "0700")
+    try StoreFolder.checkOwner(
+      status, user: system.user, "the store's folder \(Self.shown(path))", wanted: "0700")
     guard !allowsNetworkFilesystem else { return }
     let kind = try attempt("the store's folder") { () throws(FileFault) in try system.kind(folder) }
     if let name = NetworkFilesystem.name(of: kind) {

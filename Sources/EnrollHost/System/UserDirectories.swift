@@ -38,10 +38,12 @@ public enum UserDirectories {
   /// - Parameter name: what errors call it.
   /// - Throws: `.notFound` where it cannot be opened; `.configuration` for what is not JSON.
   public static func readConfiguration(at path: String, called name: String) throws(EnrollError) -> JSON {
+    let place = PrintableText.bounded(path, maximumBytes: 300)
+    let shown = ASCII.equals(name, path) ? place : "\(name) (\(place))"
     let fd = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
     guard fd >= 0 else {
       throw EnrollError(
-        .notFound, "the configuration \(name) cannot be opened (errno \(enroll_posix_errno()))",
+        .notFound, "the configuration \(shown) cannot be opened (errno \(enroll_posix_errno()))",
         field: "configurationName")
     }
     defer { close(fd) }
@@ -49,7 +51,7 @@ public enum UserDirectories {
       return try JSON.parse(try bytes(fd))
     } catch {
       throw EnrollError(
-        .configuration, "the configuration \(name): \(error.message) (byte \(error.offset))",
+        .configuration, "the configuration \(shown): \(error.message) (byte \(error.offset))",
         field: "configurationName")
     }
   }

@@ -18,10 +18,14 @@ struct Token: EnrollCommand {
       "Seconds that the token must still live; at most nine tenths of its life count.", valueName: "seconds"))
   var minimumLifetime: Int64 = 0
 
-  @Option(help: ArgumentHelp("Seconds that it may take.", valueName: "seconds"))
+  @Option(
+    help: ArgumentHelp(
+      """
+      Seconds to wait for the token. A renewal that was sent is stored before the command ends, 30 s at most.
+      """, valueName: "seconds"))
   var timeout: Int64 = 30
 
-  @Flag(help: "Renew now, whatever the token's age: after an API refused it.")
+  @Flag(help: "Renew now, whatever the token's age: after an API refused it. The old one is not printed.")
   var renew = false
 
   @OptionGroup(title: "Place") var place: PlaceOptions
@@ -48,9 +52,14 @@ struct Token: EnrollCommand {
         [
           ("client", client), ("minimumLifetime", .integer(minimumLifetime)), ("deadline", .integer(timeout)),
         ])
-    let outcome = TokenOutcome(answer)
-    if door.isJSON { Output.json(answer) } else if let token = outcome.token { Output.line(token) }
-    if let words = try outcome.words(door, client) { Terminal.errors.tell(words) }
+    let outcome = TokenOutcome(answer, mustBeNew: renew)
+    let words = try outcome.words(door, client)
+    if door.isJSON {
+      Output.json(outcome.json(words))
+    } else if let token = outcome.token {
+      Output.line(token)
+    }
+    if let words { Terminal.errors.tell(words) }
     return outcome.ending
   }
 }

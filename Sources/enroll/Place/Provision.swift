@@ -29,6 +29,17 @@ struct Provision: Equatable {
     ASCII.equals(configuration.issuer, issuer) && ASCII.equals(configuration.clientID, clientID)
   }
 
+  /// What to say instead, where what was said is not acceptable.
+  static func advice(_ error: EnrollError) -> String {
+    switch error.field {
+    case "issuer":
+      "Give the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
+    case "clientId": "Give the client that the provider registered by --client-id."
+    case "redirectUri": "Give a redirect that the provider registered by --redirect-uri."
+    default: "See `enroll login --help`."
+    }
+  }
+
   /// The configuration as people read it: a member a line.
   static func page(_ configuration: JSON) -> String {
     let lines = (configuration.object?.members ?? []).map { member in

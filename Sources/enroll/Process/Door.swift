@@ -23,7 +23,14 @@ final class Door {
     pinFD = options.pinFD
     mayAsk = command.mayAsk && Terminal.hasPerson
     keys = try options.keysParameter()
-    if options.keys == .passphrase, keys?["passphrase"] == nil { keys = try askedPassphrase() }
+    if options.keys == .passphrase, keys?["passphrase"] == nil {
+      guard mayAsk else {
+        throw Failure(
+          .storeLocked, "--keys passphrase, and nobody can be asked for it",
+          advice: "Give it by --passphrase-fd, or leave --keys out where the key is elsewhere.")
+      }
+      keys = try askedPassphrase()
+    }
   }
 
   /// Every renewal that was sent is stored once this returns.
@@ -109,7 +116,13 @@ final class Door {
     } else if !place.hasStore {
       throw Failure(.signInNeeded, "nobody is signed in: there is no store at \(place.store) yet")
     }
-    let client = try openClient(configuration, account ?? place.account)
+    let client: JSON
+    do throws(Failure) {
+      client = try openClient(configuration, account ?? place.account)
+    } catch {
+      guard let cause = error.error, cause.code == .configuration else { throw error }
+      throw Failure(cause, advice: place.advice)
+    }
     try unlock(client, mayAsk: mayAsk && asksPIN)
     return client
   }
@@ -145,7 +158,9 @@ final class Door {
   /// For a new store it is asked twice: nobody can open what was mistyped.
   private func askedPassphrase() throws(Failure) -> JSON {
     guard mayAsk else {
-      throw Failure(.storeLocked, "the store's key is under a passphrase, and nobody can be asked for it")
+      throw Failure(
+        .storeLocked, "the store's key is under a passphrase, and nobody can be asked for it",
+        advice: "Give it by --passphrase-fd.")
     }
     let passphrase = try Prompt.secret("Passphrase of the store", waits)
     if !place.hasStore {

@@ -63,7 +63,7 @@ enum Ending: Int32, CaseIterable {
     case .unreachable: "Try again later; `enroll doctor` looks for the reason."
     case .refused: "`enroll doctor` shows the provider as it answers now."
     case .storeLocked:
-      "Unlock the keyring, or give the passphrase by --passphrase-fd, the PIN by --pin-fd; `enroll doctor` says which."
+      "Unlock the keyring, or give the passphrase by --passphrase-fd, the PIN by --pin-fd."
     case .busy: "Try again."
     case .storeUnusable: "`enroll doctor` says more."
     case .notFinished: "Run `enroll login` to try again."

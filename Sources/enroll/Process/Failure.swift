@@ -24,8 +24,17 @@ struct Failure: Error {
   init(_ error: EnrollError, advice: String? = nil) {
     ending = Ending(error.code)
     message = error.message
-    self.advice = advice ?? ending.advice
+    self.advice = advice ?? Self.advice(error.code) ?? ending.advice
     self.error = error
+  }
+
+  /// Where the exit status alone does not say what helps.
+  private static func advice(_ code: EnrollError.Code) -> String? {
+    switch code {
+    case .storeKey: "Name the provider that has the key by --keys, or leave --keys out."
+    case .issuerMismatch: "Give the issuer exactly as the provider says it."
+    default: nil
+    }
   }
 
   /// With --json: the library's error as the manifest describes it, or its likeness.

@@ -20,25 +20,24 @@ struct SignIn {
   }
 
   func run() throws(Failure) -> Ending {
-    guard way.yes || Terminal.hasPerson else {
-      throw Failure(
-        .usage, "without a terminal nobody can confirm who signed in",
-        advice: "With --yes the profile counts as confirmed.")
-    }
     let saves = try prepareProfile()
     let configuration = try self.configuration()
     let client = try door.open(configuration, makesStore: true)
     let state = try door.call("registration.state", [("client", client)], saying: "Looking at the account")
     switch state["state"]?["state"]?.string {
     case "active" where !way.again: return try stay(client, state["state"])
+    case _ where !way.yes && !Terminal.hasPerson:
+      throw Failure(
+        .usage, "without a terminal nobody can confirm who signed in",
+        advice: "With --yes the profile counts as confirmed.")
     case "awaitingConfirmation" where !way.again:
       errors.say("An earlier sign-in waits for your word.")
       return try confirm(client, state["state"]?["profile"])
     default: break
     }
-    let begun = try begin(client)
+    let arrived = try wait(client, try begin(client))
+    // Not before: a slip of the finger is not to be there the next time.
     if saves { try save(configuration) }
-    let arrived = try wait(client, begun)
     guard arrived["state"]?["state"]?.string == "awaitingConfirmation" else {
       return try welcome(client, arrived["state"])
     }
@@ -51,7 +50,7 @@ struct SignIn {
   private func prepareProfile() throws(Failure) -> Bool {
     guard let provision = way.provision else { return false }
     guard door.place.hasConfiguration else { return true }
-    let present = try checked(try door.place.configuration())
+    let present = try checked(try door.place.configuration(), isGiven: false)
     guard provision.isServed(by: present) else {
       throw Failure(
         .usage,
@@ -62,10 +61,9 @@ struct SignIn {
   }
 
   private func configuration() throws(Failure) -> JSON {
-    let json =
-      door.place.hasConfiguration || way.provision == nil
-      ? try door.place.configuration() : way.provision?.configuration ?? .null
-    let configuration = try checked(json)
+    let isGiven = !door.place.hasConfiguration && way.provision != nil
+    let json = isGiven ? way.provision?.configuration ?? .null : try door.place.configuration()
+    let configuration = try checked(json, isGiven: isGiven)
     guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
       throw Failure(
         .usage, "the redirect \(configuration.redirectURI) comes back to an app, not to this program",
@@ -74,11 +72,12 @@ struct SignIn {
     return json
   }
 
-  private func checked(_ json: JSON) throws(Failure) -> Configuration {
+  /// - Parameter isGiven: it was said on the command line.
+  private func checked(_ json: JSON, isGiven: Bool) throws(Failure) -> Configuration {
     do throws(EnrollError) {
       return try Configuration(json: json)
     } catch {
-      throw Failure(error, advice: "Mend \(door.place.configurationPath), or name another file by --config.")
+      throw Failure(error, advice: isGiven ? Provision.advice(error) : door.place.advice)
     }
   }
 

@@ -8,11 +8,14 @@ struct TokenOutcome {
   let ending: Ending
   private let answer: JSON
 
-  init(_ answer: JSON) {
+  /// - Parameter mustBeNew: a token that could not be renewed is none.
+  init(_ answer: JSON, mustBeNew: Bool) {
     self.answer = answer
-    token = answer["accessToken"]?.string
+    let isRefused = mustBeNew && answer["outcome"]?.string == "stale"
+    token = isRefused ? nil : answer["accessToken"]?.string
     ending =
       switch answer["outcome"]?.string {
+      case "stale" where isRefused: .unreachable
       case "valid", "stale": .done
       case "expired": .unreachable
       case "rejected": .refused
@@ -21,6 +24,15 @@ struct TokenOutcome {
       case "busy": .busy
       default: .failed
       }
+  }
+
+  /// The answer; where there is no token, with what to do about it.
+  func json(_ words: Failure?) -> JSON {
+    guard let words, token == nil, var members = answer.object else { return answer }
+    members["accessToken"] = nil
+    members["advice"] = words.advice.map { .string($0) }
+    members["exitStatus"] = .integer(Int64(ending.rawValue))
+    return .object(members)
   }
 
   /// What is to be said; nil for a token that needs no words.
@@ -34,7 +46,16 @@ struct TokenOutcome {
       return Failure(
         .done, "the token is bound to a key (DPoP), and no Bearer token",
         advice: "A configuration with \"dpop\": \"never\" gives Bearer tokens, at the next sign-in.")
-    case .signInNeeded: return Failure(.signInNeeded, "there is no session: \(reason)")
+    case .signInNeeded:
+      // A code of the provider's, or words.
+      let isCode = !reason.contains(" ")
+      return Failure(
+        .signInNeeded,
+        isCode ? "the provider has ended the session (\(reason))" : "there is no session: \(reason)")
+    case .unreachable where token == nil && answer["accessToken"] != nil:
+      return Failure(
+        .unreachable, "the token could not be renewed: \(reason)",
+        advice: "The old one works until it expires: `enroll token` prints it.")
     case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
     case .refused: return Failure(.refused, "the provider refused to renew the token: \(reason)")
     case .storeLocked:

@@ -216,6 +216,14 @@ struct ConfigurationTests {
       "\(error?.message ?? "accepted")")
   }
 
+  @Test("a secret is refused, and why is said", arguments: ["client_secret", "clientSecret"])
+  func secret(key: String) {
+    let json = JSON.object([("issuer", .string("https://id.example")), (key, .string("x"))])
+    let error = refusal { try Configuration(json: json) }
+    #expect(error?.field == key)
+    #expect(error?.message.contains("public client") ?? false)
+  }
+
   @Test("a value that breaks a rule is refused by its key", arguments: refused)
   func values(key: String, value: JSON, field: String) {
     let error = refusal { try read([(key, value)]) }

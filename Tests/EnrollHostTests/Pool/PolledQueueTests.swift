@@ -46,6 +46,43 @@ struct PolledQueueTests {
     #expect(try queue.dispatch() == 3)
   }
 
+  @Test("what waits in a retired queue runs all the same, and so does what comes later")
+  func retired() throws {
+    let queue = try PolledQueue()
+    let done = [Event(), Event()]
+    #expect(queue.submit { done[0].set() })
+    queue.retire()
+    done[0].wait()
+    #expect(queue.submit { done[1].set() })
+    done[1].wait()
+    #expect(try queue.dispatch() == 0)
+    #expect(!Self.isReadable(queue))
+  }
+
+  @Test("a queue that is retired by one of its jobs runs the others after it")
+  func retiresItself() throws {
+    let queue = try PolledQueue()
+    let isRunning = Atomic<Bool>(false)
+    let wasAlone = Atomic<Bool>(false)
+    let done = Event()
+    #expect(
+      queue.submit {
+        isRunning.store(true, ordering: .relaxed)
+        queue.retire()
+        sched_yield()
+        isRunning.store(false, ordering: .relaxed)
+      })
+    #expect(
+      queue.submit {
+        wasAlone.store(!isRunning.load(ordering: .relaxed), ordering: .relaxed)
+        done.set()
+      })
+    #expect(try queue.dispatch() == 1)
+    done.wait()
+    let was = wasAlone.load(ordering: .relaxed)
+    #expect(was)
+  }
+
   @Test("64 threads submit while one runs: every job once, one at a time")
   func crowd() throws {
     let queue = try PolledQueue()

@@ -693,7 +693,7 @@ export interface PlatformCommands {
 export interface RegistrationCommands {
   /** Where the registration stands; asking starts it. */
   state(parameters?: {
-    /** Answer once the state has settled. */
+    /** Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for, too. */
     wait?: boolean;
     /** Seconds that the call may take. */
     deadline?: number;

@@ -66,7 +66,8 @@ class ClientCommands(Caller):
         """Where the registration stands; asking starts it.
 
         Args:
-            wait: Answer once the state has settled.
+            wait: Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
+                too.
             deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -794,7 +795,8 @@ class AsyncClientCommands(AsyncCaller):
         """Where the registration stands; asking starts it.
 
         Args:
-            wait: Answer once the state has settled.
+            wait: Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
+                too.
             deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:

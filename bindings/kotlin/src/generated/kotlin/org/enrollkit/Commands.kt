@@ -41,7 +41,8 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * Where the registration stands; asking starts it.
    *
-   * @param wait Answer once the state has settled.
+   * @param wait Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
+   *   too.
    * @param deadline How long the call may take; it ends the wait, never a renewal.
    * @return Where the registration stands (letters A to H as documented).
    * @throws EnrollException where the command fails; its status says why.
