@@ -10,10 +10,11 @@ android {
   ndkVersion = "27.2.12479018"
 
   defaultConfig {
-    minSdk = 24
+    // Bionic has renameat2 from here on.
+    minSdk = 30
     consumerProguardFiles("consumer-rules.pro")
     externalNativeBuild { cmake { arguments += "-DENROLL_TOP=${rootDir.resolve("../..").canonicalPath}" } }
-    // Those for which libenroll was cross-built: see CMakeLists.txt.
+    // Those for which libenroll was cross-built: ./prebuilt.
     ndk { abiFilters += listOf("arm64-v8a", "x86_64") }
   }
 

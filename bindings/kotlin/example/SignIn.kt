@@ -17,7 +17,7 @@ fun main(arguments: Array<String>): Unit = runBlocking {
   Enroll.library().use { enroll -> // or Enroll.daemon()
     val client = enroll.open(configuration, Store.Directory(store))
 
-    if (client.registration.state(wait = true) is RegistrationState.Unregistered) {
+    if (client.registration.state() is RegistrationState.Unregistered) {
       val transaction = client.registration.begin()
       println("Open this in your browser: ${(transaction.action as Action.OpenUrl).url}")
 
