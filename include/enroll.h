@@ -1158,7 +1158,8 @@ enroll_status enroll_events_unsubscribe(enroll_client *client, int64_t subscript
 
 /** Runs any `command` of the manifest by its name: the door for bindings. `parameters` is a JSON object without the
  *  member `client`; optional. `client` is NULL for the commands that need none, for which nothing is waited and
- *  `timeout_ms` is not looked at. `result` gets a JSON object and must not be NULL.
+ *  `timeout_ms` is not looked at. `result` gets a JSON object and must not be NULL. What a command calls its outcome is
+ *  in there: token.access without a session is ENROLL_OK here, and "reauthenticate" in the object.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); ENROLL_E_JSON; ENROLL_E_UNSUPPORTED (client.open,
  *  client.close, events.subscribe and events.unsubscribe are functions of their own here); [call]; what the command's
  *  own function returns. */
