@@ -8,7 +8,7 @@ final class HostHTTP: Transport {
   /// More headers than any server needs, as in the C library.
   static let headerLimit = 256
   static let headerByteLimit = 16 << 10
-  /// Of a body: what fits into one message of the daemon (R36), however it is written.
+  /// Of a body: what fits into one message of the daemon (R36), in Base64 as well.
   static let bodyLimit = 512 << 10
 
   private static let title = "the host's transport"
