@@ -1172,7 +1172,7 @@ typedef void (*enroll_result_callback)(void *user_data, enroll_status status, co
                                        const enroll_error *error);
 
 /** As enroll_call, with `command` and `parameters`, but returns at once: the callback gets what it would have returned.
- *  `client` must not be NULL.
+ *  Without a `client` it runs on a thread of the library's own, and can be cancelled until it begins.
  *  Returns ENROLL_OK; ENROLL_E_JSON; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
 enroll_status enroll_call_start(enroll_client *client, const char *command, size_t command_size, const char *parameters,
                                 size_t parameters_size, int64_t timeout_ms, enroll_result_callback callback,

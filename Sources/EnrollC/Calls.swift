@@ -23,6 +23,9 @@ private struct NamedCall: Sendable {
     self.parameters = try JSONInput.parse(bytes, "parameters")
   }
 
+  /// Whether the command is about a client; false for a command that there is not.
+  var usesClient: Bool { CommandTable.command(command)?.usesClient ?? false }
+
   func run(
     _ client: Client?, until deadline: Instant, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> [UInt8] {
@@ -66,12 +69,16 @@ public func enroll_call_start(
   _ error: ErrorOut?
 ) -> enroll_status {
   reporting(to: error) { () throws(EnrollError) in
-    let handle = try ClientHandle.find(client)
+    let handle = client == nil ? nil : try ClientHandle.find(client)
     let host = try HostCallback(callback, user_data)
     let call = try NamedCall(command, command_size, parameters, parameters_size)
-    let deadline = try handle.deadline(timeout_ms)
-    try handle.start(pending) { handle, cancellation throws(EnrollError) in
-      try call.run(handle.client, until: deadline, cancellation)
+    if handle == nil, call.usesClient { throw ClientHandle.unknownHandle }
+    let deadline = try handle?.deadline(timeout_ms) ?? .distantFuture
+    let room = handle?.room ?? CallRoom.clientless.value
+    try room.start(pending) { cancellation throws(EnrollError) in
+      // What is about no client cannot be cancelled once it runs.
+      if cancellation.isCancelled { throw EnrollError(.cancelled, "the call was cancelled") }
+      return try call.run(handle?.client, until: deadline, cancellation)
     } deliver: { result in
       switch result {
       case .success(let json):

@@ -14,7 +14,7 @@ private final class EventTeller: EngineObserver {
 
   init(_ host: HostCallback<enroll_event_callback>, _ handle: ClientHandle) {
     self.host = host
-    callbacks = handle.callbacks
+    callbacks = handle.room.callbacks
     choices = handle.client.configuration.choices
   }
 

@@ -28,7 +28,7 @@ private func startingState(
     let handle = try ClientHandle.find(client)
     let host = try HostCallback(callback, userData)
     let work = try prepare(handle)
-    try handle.start(pending) { handle, cancellation throws(EnrollError) in
+    try handle.room.start(pending) { cancellation throws(EnrollError) in
       try work(handle.client, cancellation)
     } deliver: { result in
       switch result {
@@ -108,7 +108,7 @@ public func enroll_registration_begin_start(
     let host = try HostCallback(callback, user_data)
     let options = try SignInOptions(options)
     let deadline = try handle.deadline(timeout_ms)
-    try handle.start(pending) { handle, cancellation throws(EnrollError) in
+    try handle.room.start(pending) { cancellation throws(EnrollError) in
       try handle.client.begin(options, until: deadline, cancellation: cancellation)
     } deliver: { result in
       switch result {

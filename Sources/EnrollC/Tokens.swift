@@ -83,7 +83,7 @@ private func startingAccess(
     let handle = try ClientHandle.find(client)
     let host = try HostCallback(callback, userData)
     let work = try prepare(handle)
-    try handle.startDetached(pending) { cancellation, complete in
+    try handle.room.startDetached(pending) { cancellation, complete in
       work(handle.client, cancellation, complete)
     } deliver: { result in
       host.deliver(result)

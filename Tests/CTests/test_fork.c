@@ -101,6 +101,28 @@ TEST("a child opens a client of its own") {
   provider_free(server);
 }
 
+static int starts_without_client(void *given) {
+  (void)given;
+  waiter *done = waiter_new();
+  enroll_pending *pending = NULL;
+  if (enroll_call_start(NULL, "pkce.generate", ENROLL_NUL_TERMINATED, NULL, 0, ENROLL_NO_TIMEOUT, waiter_result, done,
+                        &pending, NULL) != ENROLL_OK)
+    return 1;
+  waiter_wait(done);
+  if (done->calls != 1 || strstr(done->text, "codeVerifier") == NULL) return 2;
+  if (enroll_pending_cancel(pending) != ENROLL_OK || enroll_pending_free(pending) != ENROLL_OK) return 3;
+  waiter_free(done);
+  return 0;
+}
+
+TEST("a command without a client can be started, also in a child, which has none of its parent's threads") {
+  CHECK_NUMBER(0, starts_without_client(NULL));
+  CHECK_NUMBER(0, in_child(starts_without_client, NULL));
+  CHECK_NUMBER(0, starts_without_client(NULL));
+  CHECK_STATUS(ENROLL_E_HANDLE, enroll_call_start(NULL, "token.access", ENROLL_NUL_TERMINATED, NULL, 0, 0, waiter_result,
+                                                  NULL, NULL, NULL));
+}
+
 static int hides_its_memory(void *given) {
   (void)given;
   struct rlimit core = {1, 1};

@@ -246,6 +246,18 @@ class SignIn(SandboxCase):
             self.assertNotIn(secret, said)
         self.assertIn("registration.resume", daemon.log)
 
+    def test_the_log_has_each_clients_steps_and_requests(self):
+        daemon, first = self.signed_in()
+        second = self.open(daemon, account="other")
+        self.assertEqual(daemon.call("registration.state", client=second)["state"]["letter"], "D")
+        daemon.call("token.refresh", client=first)
+        lines = daemon.log.splitlines()
+        request = f"enrolld: debug: {first}: POST {self.sandbox.issuer}: 200 after "
+        self.assertGreaterEqual(len([line for line in lines if line.startswith(request)]), 2, lines)
+        self.assertIn(f"enrolld: info: {first}: registration: confirmed (H)", lines)
+        self.assertIn(f"enrolld: info: {second}: registration: unregistered (D)", lines)
+        self.assertTrue(any(line.startswith(f"enrolld: info: {first}: tokens renewed") for line in lines), lines)
+
     def test_no_command_gives_out_a_refresh_token(self):
         daemon, client = self.signed_in()
         log = self.sandbox.control("log")["log"]

@@ -8,11 +8,7 @@ import EnrollHost
 final class ClientHandle: Sendable {
   let client: Client
   private let origin = ForkGuard()
-  /// Raised when the handle is freed: whoever waits in the client stops waiting.
-  let closing = CancellationFlag()
-  /// Runs what was started and blocks; each job holds one thread.
-  let workers = WorkerPool(threads: 64, queue: 4096)
-  let callbacks: CallbackPlace
+  let room: CallRoom
   let subscriptions = Subscriptions()
   private let runsHostCode: Bool
 
@@ -20,9 +16,12 @@ final class ClientHandle: Sendable {
 
   init(_ client: Client, callbacks: CallbackPlace, runsHostCode: Bool) {
     self.client = client
-    self.callbacks = callbacks
+    room = CallRoom(callbacks: callbacks)
     self.runsHostCode = runsHostCode
   }
+
+  /// Raised when the handle is freed.
+  var closing: CancellationFlag { room.closing }
 
   /// - Throws: `.handle`, `.forked`, `.reentrant`.
   static func find(_ pointer: Handle?) throws(EnrollError) -> ClientHandle {
@@ -60,11 +59,8 @@ final class ClientHandle: Sendable {
     closing.cancel()
     client.close()
     // A callback that runs on a thread of the client's for want of one of its own cannot wait for that thread.
-    if !Self.callbackInPlace.isSet { client.drain() }
+    if !CallRoom.callbackInPlace.isSet { client.drain() }
   }
-
-  /// Set while a callback runs on the thread that completed its call.
-  static let callbackInPlace = ThreadMark()
 
   /// In a child nothing of a client made before the fork may be touched, not even to free it.
   var isForkedChild: Bool { origin.isForkedChild }

@@ -1,4 +1,4 @@
-// Calls that were started and call back: exactly once, on the client's callback thread, whatever happens meanwhile.
+// Calls that were started and may be cancelled, as C holds them.
 
 public import CEnroll
 import EnrollCore
@@ -28,94 +28,6 @@ struct HostCallback<Function>: @unchecked Sendable {
     self.function = function
     self.userData = userData
   }
-}
-
-extension ClientHandle {
-  /// Starts a call that blocks a thread of the client's own.
-  /// - Parameters:
-  ///   - pending: gets a handle of the call, if the host wants one.
-  ///   - deliver: calls the host back.
-  /// - Throws: `.busy` when too much is pending; nothing will call back then.
-  func start<Value: Sendable>(
-    _ pending: UnsafeMutablePointer<OpaquePointer?>?,
-    _ work: @escaping @Sendable (ClientHandle, CancellationFlag) throws(EnrollError) -> Value,
-    deliver: @escaping @Sendable (Result<Value, EnrollError>) -> Void
-  ) throws(EnrollError) {
-    try begin(pending) { call throws(EnrollError) in
-      let isAccepted = workers.submit { [self] in
-        var result: Result<Value, EnrollError>
-        do throws(EnrollError) {
-          result = .success(try work(self, call.cancellation))
-        } catch {
-          result = .failure(error)
-        }
-        finish(call, result, deliver)
-      }
-      guard isAccepted else { throw EnrollError(.busy, "too many calls are pending") }
-    }
-  }
-
-  /// Starts a call that holds no thread: `work` returns at once and completes later, or before it returns.
-  func startDetached<Value: Sendable>(
-    _ pending: UnsafeMutablePointer<OpaquePointer?>?,
-    _ work: (CancellationFlag, @escaping @Sendable (Result<Value, EnrollError>) -> Void) -> Void,
-    deliver: @escaping @Sendable (Result<Value, EnrollError>) -> Void
-  ) throws(EnrollError) {
-    try begin(pending) { call throws(EnrollError) in
-      work(call.cancellation) { [self] result in finish(call, result, deliver) }
-    }
-  }
-
-  /// Makes the call and its handle; undone when `start` throws.
-  private func begin(
-    _ pending: UnsafeMutablePointer<OpaquePointer?>?, _ start: (StartedCall) throws(EnrollError) -> Void
-  ) throws(EnrollError) {
-    let call = PendingCall()
-    let before = pending?.pointee ?? nil
-    var handle: UInt?
-    if let pending {
-      guard let made = PendingCall.table.insert(call) else {
-        throw EnrollError(.busy, "too many handles are out")
-      }
-      handle = made
-      // Before anything starts: the callback may come first, and may want to free it.
-      pending.pointee = OpaquePointer(bitPattern: made)
-    }
-    let ticket = closing.onCancel { call.cancellation.cancel() }
-    do throws(EnrollError) {
-      try start(StartedCall(cancellation: call.cancellation, ticket: ticket))
-    } catch {
-      closing.removeHook(ticket)
-      if let handle { _ = PendingCall.table.remove(handle) }
-      pending?.pointee = before
-      throw error
-    }
-  }
-
-  private func finish<Value: Sendable>(
-    _ call: StartedCall, _ result: Result<Value, EnrollError>,
-    _ deliver: @escaping @Sendable (Result<Value, EnrollError>) -> Void
-  ) {
-    closing.removeHook(call.ticket)
-    let result = closing.isCancelled ? result.ofClosedClient : result
-    // Without a thread of its own left, the callback runs here: once is the promise that counts.
-    if !callbacks.submit(completion: { deliver(result) }) { Self.callbackInPlace.during { deliver(result) } }
-  }
-}
-
-extension Result where Failure == EnrollError {
-  /// To whoever called before the client was freed, its handle was good: what ended the call is the freeing.
-  fileprivate var ofClosedClient: Self {
-    guard case .failure(let error) = self, error.code == .handle else { return self }
-    return .failure(EnrollError(.cancelled, "the client was freed meanwhile"))
-  }
-}
-
-/// What a call under way has to know of itself.
-private struct StartedCall: Sendable {
-  let cancellation: CancellationFlag
-  /// Its hook on the client's closing.
-  let ticket: Int
 }
 
 @_cdecl("enroll_pending_cancel") @implementation

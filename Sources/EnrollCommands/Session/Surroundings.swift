@@ -15,6 +15,8 @@ public struct Surroundings: Sendable {
   let defaultKeys: KeyPlan
   /// nil in a face that cannot ask its host.
   private(set) var host: (any HostLine)?
+  /// Gets what clients tell; nil: nobody does.
+  private(set) var log: (any LogHandler)?
 
   public init(
     configuration: @escaping @Sendable (String) throws(EnrollError) -> JSON,
@@ -29,6 +31,13 @@ public struct Surroundings: Sendable {
   public func asking(_ host: any HostLine) -> Surroundings {
     var more = self
     more.host = host
+    return more
+  }
+
+  /// The same, with a log for what clients tell.
+  public func logging(_ log: any LogHandler) -> Surroundings {
+    var more = self
+    more.log = log
     return more
   }
 

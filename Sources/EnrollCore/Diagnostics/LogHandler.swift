@@ -11,6 +11,16 @@ public enum LogLevel: Int32, CaseIterable, Sendable {
   case info
   /// Every request.
   case debug
+
+  /// As users write it.
+  public var name: String {
+    switch self {
+    case .error: "error"
+    case .warning: "warning"
+    case .info: "info"
+    case .debug: "debug"
+    }
+  }
 }
 
 /// Gets lines.

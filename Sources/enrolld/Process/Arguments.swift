@@ -1,10 +1,11 @@
 // The words on the command line, read with getopt_long. Secrets never come this way: arguments are public (reliability.md).
 
 import CPosix
+import EnrollCore
 
 enum Arguments {
   enum Wish {
-    case serve(Log.Level)
+    case serve(LogLevel)
     case help, version, manifest
     /// What is wrong was said on stderr.
     case refused
@@ -43,7 +44,7 @@ enum Arguments {
     }
     options.append(CPosix.option())
 
-    var level = Log.Level.warning
+    var level = LogLevel.warning
     var argument: UnsafePointer<CChar>?
     var operand: Int32 = 0
     while true {
@@ -53,7 +54,7 @@ enum Arguments {
       case Int32(UInt8(ascii: "v")): return .version
       case Int32(UInt8(ascii: "m")): return .manifest
       case Int32(UInt8(ascii: "l")):
-        guard let named = argument.flatMap({ Log.Level(String(cString: $0)) }) else {
+        guard let named = argument.flatMap({ LogLevel(String(cString: $0)) }) else {
           return refused("--log-level is error, warning, info or debug")
         }
         level = named
@@ -82,9 +83,9 @@ enum Arguments {
   }
 }
 
-extension Log.Level {
+extension LogLevel {
   fileprivate init?(_ name: String) {
-    guard let level = Log.Level.allCases.first(where: { $0.name == name }) else { return nil }
+    guard let level = LogLevel.allCases.first(where: { ASCII.equals($0.name, name) }) else { return nil }
     self = level
   }
 }

@@ -1,37 +1,28 @@
 // Lines on stderr. A host that does not read them loses lines, not answers: nothing here waits.
-// No line holds parameters, results or URLs (R40): names of commands, numbers, and error texts, which hold no secret.
+// No line holds parameters or results (R40): names of commands, numbers, error texts, and what clients tell, without secrets.
 
 import CPosix
+import EnrollCore
 import EnrollHost
 
 /// The daemon's log. A class because every thread writes to it.
-final class Log: @unchecked Sendable {
+final class Log: LogHandler, @unchecked Sendable {
   // Unchecked: `lost` is only touched with `condition` held.
-  enum Level: Int, CaseIterable {
-    case error, warning, info, debug
-
-    var name: String {
-      switch self {
-      case .error: "error"
-      case .warning: "warning"
-      case .info: "info"
-      case .debug: "debug"
-      }
-    }
-  }
-
-  let level: Level
+  let level: LogLevel
   private let condition = Condition()
   private var lost = 0
 
-  init(_ level: Level) { self.level = level }
+  init(_ level: LogLevel) { self.level = level }
 
   func error(_ text: @autoclosure () -> String) { write(.error, text) }
   func warning(_ text: @autoclosure () -> String) { write(.warning, text) }
   func info(_ text: @autoclosure () -> String) { write(.info, text) }
   func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
 
-  private func write(_ level: Level, _ text: () -> String) {
+  /// What a client tells.
+  func write(_ level: LogLevel, _ line: String) { write(level) { line } }
+
+  private func write(_ level: LogLevel, _ text: () -> String) {
     guard level.rawValue <= self.level.rawValue else { return }
     let text = text()
     condition.lock()
