@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import atexit
 import collections
-import concurrent.futures
 import contextlib
 import logging
 import os
+import queue
 import subprocess
 import threading
 import time
@@ -45,13 +45,20 @@ class Session(Protocol):
 
 
 class _Answer:
-    """Waits for an outcome so that Ctrl-C is noticed."""
+    """Waits for an outcome so that Ctrl-C is noticed.
+
+    By a bare lock, not a condition: Ctrl-C in the moment in which a condition is entered leaves it locked for ever, and
+    the library's thread, which calls back for everybody, would wait for it.
+    """
 
     def __init__(self) -> None:
-        self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        self._outcome: Any = None
+        self._pending = threading.Lock()
+        self._pending.acquire()
 
     def settle(self, outcome: Any) -> None:
-        self._future.set_result(outcome)
+        self._outcome = outcome
+        self._pending.release()
 
     def take(self, give_up: Callable[[], None], patience: Optional[float] = None) -> Dict[str, Any]:
         """The result.
@@ -61,13 +68,15 @@ class _Answer:
             EnrollDeadlineExceeded: nothing came within `patience` seconds.
         """
         try:
-            outcome = self._future.result(patience)
-        except concurrent.futures.TimeoutError:
-            give_up()
-            raise EnrollDeadlineExceeded("no answer came in time") from None
+            # -1: for as long as it takes.
+            came = self._pending.acquire(timeout=-1 if patience is None else min(patience, threading.TIMEOUT_MAX))
         except BaseException:
             give_up()
             raise
+        if not came:
+            give_up()
+            raise EnrollDeadlineExceeded("no answer came in time")
+        outcome = self._outcome
         if isinstance(outcome, EnrollError):
             raise outcome
         result: Dict[str, Any] = outcome
@@ -343,7 +352,8 @@ class EventStream:
         self._session = session
         self._ended = ended
         self._events: Deque[Event] = collections.deque(maxlen=self.KEPT)
-        self._changed = threading.Condition()
+        # Told of each change. Not a condition: see `_Answer`.
+        self._changes: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._is_closed = False
         session.subscribe(self._listen)
 
@@ -360,23 +370,25 @@ class EventStream:
         """The next event; None when none came within `timeout` seconds (or a timedelta), or none will come any more."""
         patience = None if timeout is None else seconds("timeout", timeout)
         end = None if patience is None else time.monotonic() + min(patience, threading.TIMEOUT_MAX)
-        with self._changed:
-            while not self._events:
-                if self._is_closed:
-                    return None
-                left = None if end is None else end - time.monotonic()
-                if left is not None and left <= 0:
-                    return None
-                self._changed.wait(left)
-            return self._events.popleft()
+        while True:
+            # Before the look for events: none comes after it.
+            is_closed = self._is_closed
+            with contextlib.suppress(IndexError):
+                return self._events.popleft()
+            left = None if end is None else end - time.monotonic()
+            if is_closed or (left is not None and left <= 0):
+                if is_closed:
+                    self._changes.put(None)  # For whoever else waits.
+                return None
+            with contextlib.suppress(queue.Empty):
+                self._changes.get(timeout=left)
 
     def close(self) -> None:
         """Ends the stream; what was told before can still be taken."""
         self._session.unsubscribe(self._listen)
         self._ended(self)
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify_all()
+        self._is_closed = True
+        self._changes.put(None)
 
     def __enter__(self) -> EventStream:
         return self
@@ -392,9 +404,9 @@ class EventStream:
             return
         event = event_of(name, parameters)
         if event is not None:
-            with self._changed:
-                self._events.append(event)
-                self._changed.notify()
+            self._events.append(event)
+            if self._changes.qsize() < self.KEPT:
+                self._changes.put(None)
 
 
 class Client(ClientCommands):
