@@ -232,6 +232,43 @@ def test_ctrl_c_ends_a_wait(kind, sandbox, store):
         assert "interrupted authenticating" in output, (output, log)
 
 
+@pytest.mark.parametrize("kind, turns", [("Library", 4000), ("Daemon", 400)])
+def test_ctrl_c_in_any_moment_of_a_call_gives_it_up(kind, turns, sandbox, store):
+    script = f"""
+        import contextlib, enrollkit, random, signal, time
+        is_under_way = False
+        def interrupt(*_):
+            if is_under_way:
+                raise KeyboardInterrupt
+        signal.signal(signal.SIGALRM, interrupt)
+        client = enrollkit.Client({configuration(sandbox)!r}, store={str(store)!r}, over=enrollkit.{kind}())
+        begun = client.begin()
+        for _ in range({turns}):
+            with contextlib.suppress(KeyboardInterrupt):
+                try:
+                    # Again until it is heard: one that falls into an object's end is swallowed by Python.
+                    signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 4e-4), 0.1)
+                    is_under_way = True
+                    client.wait(begun)
+                except enrollkit.EnrollBusy:
+                    # What was given up ends in a moment.
+                    is_under_way = False
+                    time.sleep(0.1)
+                finally:
+                    is_under_way = False
+        is_under_way = False
+        for _ in range(50):
+            try:
+                print("still there", client.state().state)
+                break
+            except enrollkit.EnrollBusy:
+                time.sleep(0.1)
+    """
+    with running(script) as program:
+        output, log = told(program)
+        assert "still there authenticating" in output, (output, log)
+
+
 def told(program, timeout=60):
     """What it said, once it has ended; one that hangs is killed with the places where its threads stand."""
     try:
@@ -288,7 +325,7 @@ ENDINGS = {
         events = client.events()
         if hasattr(client._session, "_native"):
             for _ in range(3000):
-                client._session._native.start("diagnostics.export", {}, None, lambda outcome: dict(outcome))
+                client._session._native.prepare("diagnostics.export", {}, None, lambda outcome: dict(outcome)).start()
         client.state()
     """,
     "an exception": "client.state(); raise SystemExit(0)",

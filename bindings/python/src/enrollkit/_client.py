@@ -44,8 +44,12 @@ class Session(Protocol):
     def close(self) -> None: ...
 
 
+_TURN = 1.0
+"""For how many seconds to wait in one piece: Ctrl-C that comes in the moment before a wait begins does not end it."""
+
+
 class _Answer:
-    """Waits for an outcome so that Ctrl-C is noticed.
+    """Waits for an outcome so that Ctrl-C is noticed, whenever it comes.
 
     By a bare lock, not a condition: Ctrl-C in the moment in which a condition is entered leaves it locked for ever, and
     the library's thread, which calls back for everybody, would wait for it.
@@ -60,16 +64,18 @@ class _Answer:
         self._outcome = outcome
         self._pending.release()
 
-    def take(self, give_up: Callable[[], None], patience: Optional[float] = None) -> Dict[str, Any]:
-        """The result.
+    def take(
+        self, start: Callable[[], None], give_up: Callable[[], None], patience: Optional[float] = None
+    ) -> Dict[str, Any]:
+        """Starts the command and returns its result. `give_up` is called also of one that did not start.
 
         Raises:
             EnrollError: the command failed.
             EnrollDeadlineExceeded: nothing came within `patience` seconds.
         """
         try:
-            # -1: for as long as it takes.
-            came = self._pending.acquire(timeout=-1 if patience is None else min(patience, threading.TIMEOUT_MAX))
+            start()
+            came = self._comes(patience)
         except BaseException:
             give_up()
             raise
@@ -81,6 +87,15 @@ class _Answer:
             raise outcome
         result: Dict[str, Any] = outcome
         return result
+
+    def _comes(self, patience: Optional[float]) -> bool:
+        end = None if patience is None else time.monotonic() + patience
+        while True:
+            left = _TURN if end is None else end - time.monotonic()
+            if self._pending.acquire(timeout=min(max(left, 0), _TURN)):
+                return True
+            if left < _TURN:
+                return False
 
 
 class Library(CoreCommands):
@@ -116,9 +131,9 @@ class _LibrarySession:
 
     def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         answer = _Answer()
-        give_up = self._native.start(command, parameters, limit, answer.settle)
+        pending = self._native.prepare(command, parameters, limit, answer.settle)
         with given_up_with(lambda: self._native.is_closed):
-            return answer.take(give_up)
+            return answer.take(pending.start, pending.cancel)
 
 
 class Daemon(CoreCommands):
@@ -149,7 +164,9 @@ class Daemon(CoreCommands):
         self._program = arguments[0]
         self._owner = os.getpid()
         self._conversation = Conversation()
-        self._writing = threading.Lock()
+        # Written by a thread of its own: Ctrl-C would cut a line in two, and a pipe that is full would hold up a caller
+        # for longer than its deadline. None: no more.
+        self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
         self._last_words = ""
         try:
             # A session of its own: Ctrl-C in the terminal is this process's to judge.
@@ -168,6 +185,8 @@ class Daemon(CoreCommands):
         self._log_reader.start()
         self._reader = threading.Thread(target=self._read, name="enrolld", daemon=True)
         self._reader.start()
+        self._writer = threading.Thread(target=self._write_on, name="enrolld writer", daemon=True)
+        self._writer.start()
         try:
             described = self._ask("system.describe", {}, 30)
             abi, version = told(an_integer, described, "abi"), told(text, described, "version")
@@ -196,16 +215,13 @@ class Daemon(CoreCommands):
             return
         self._conversation.close()
         _daemons.discard(self)
-        with self._writing:
-            if self._process.stdin and not self._process.stdin.closed:
-                with contextlib.suppress(OSError):
-                    self._process.stdin.close()
+        self._outbox.put(None)
         try:
             self._process.wait(40)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for thread in (self._reader, self._log_reader):
+        for thread in (self._writer, self._reader, self._log_reader):
             if thread is not threading.current_thread():
                 thread.join(5)
 
@@ -226,13 +242,12 @@ class Daemon(CoreCommands):
         parameters, patience = with_deadline(command, parameters, limit)
         answer = _Answer()
         number, message = self._conversation.request(command, parameters, answer.settle)
-        self._write(message)
 
         def give_up() -> None:
             self._conversation.forget(number)
             self._write(self._conversation.cancellation(number))
 
-        return answer.take(give_up, patience)
+        return answer.take(lambda: self._write(message), give_up, patience)
 
     def _open(self, opening: Opening, transport: Optional[Transport]) -> Session:
         if transport is not None:
@@ -243,17 +258,17 @@ class Daemon(CoreCommands):
         return _DaemonSession(self, self._conversation, told(text, opened, "client"))
 
     def _write(self, message: bytes) -> None:
-        with self._writing:
-            pipe = self._process.stdin
-            if pipe is None or pipe.closed:
-                return
-            view = memoryview(message)
-            try:
+        self._outbox.put(message)
+
+    def _write_on(self) -> None:
+        pipe = self._process.stdin
+        assert pipe is not None
+        # Of one that has ended, the reader tells everybody.
+        with contextlib.suppress(OSError), pipe:
+            for message in iter(self._outbox.get, None):
+                view = memoryview(message)
                 while view:
                     view = view[pipe.write(view) :]
-            except OSError:
-                # It has ended; the reader tells everybody.
-                pass
 
     def _read(self) -> None:
         pipe = self._process.stdout
@@ -381,7 +396,7 @@ class EventStream:
                     self._changes.put(None)  # For whoever else waits.
                 return None
             with contextlib.suppress(queue.Empty):
-                self._changes.get(timeout=left)
+                self._changes.get(timeout=_TURN if left is None else min(left, _TURN))
 
     def close(self) -> None:
         """Ends the stream; what was told before can still be taken."""

@@ -171,37 +171,29 @@ class NativeSession:
             raise EnrollHandle("the client is closed")
         return self._handle
 
-    def start(
+    def prepare(
         self, command: str, parameters: Mapping[str, Any], limit: Optional[float], done: Callable[[Outcome], None]
-    ) -> Callable[[], None]:
-        """Starts a command; `done` is called once, on a thread of the library's. Returns how to give it up.
+    ) -> Pending:
+        """A call that can be started. `done` is called once, on a thread of the library's.
 
         Raises:
-            EnrollError: it did not start, and `done` is not called.
+            EnrollError: it cannot be started, and `done` is not called.
         """
         handle = self._usable()
         timeout = _abi.NO_TIMEOUT if limit is None else -int(-limit * 1000 // 1)
-        number, pending, error = next(_numbers), ctypes.c_void_p(), _abi.Error.empty()
-        ends = (number, ctypes.byref(pending), ctypes.byref(error))
-        start: Callable[[], int]
+        done = done if self._host is None else self._with_cause(done)
+        arguments: Tuple[Any, ...]
         # Tokens have functions of their own: they hold no thread while they wait for a renewal.
         if command == "token.access":
             lifetime = _lifetime(parameters.get("minimumLifetime", 0))
-            start = functools.partial(
-                self._library.enroll_token_access_start, handle, lifetime, timeout, _ACCESS, *ends
-            )
+            function, arguments = self._library.enroll_token_access_start, (lifetime, timeout, _ACCESS)
         elif command == "token.refresh":
-            start = functools.partial(self._library.enroll_token_refresh_start, handle, timeout, _ACCESS, *ends)
+            function, arguments = self._library.enroll_token_refresh_start, (timeout, _ACCESS)
         else:
             name, content = command.encode(), encoded(parameters)
             texts = (name, len(name), content, len(content))
-            start = functools.partial(self._library.enroll_call_start, handle, *texts, timeout, _DONE, *ends)
-        _completions[number] = done if self._host is None else self._with_cause(done)
-        status = start()
-        if status != _abi.OK:
-            del _completions[number]
-            raise error.exception()
-        return _Pending(self._library, pending).cancel
+            function, arguments = self._library.enroll_call_start, (*texts, timeout, _DONE)
+        return Pending(self._library, functools.partial(function, handle, *arguments), done)
 
     def _with_cause(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
         """Tells what the program's own part raised as the cause of a failure."""
@@ -276,21 +268,42 @@ class NativeSession:
         if self._handle is None or self._subscription is None:
             return done()
         try:
-            self.start("system.describe", {}, None, lambda _: done())
+            self.prepare("system.describe", {}, None, lambda _: done()).start()
         except EnrollError:
             done()
 
 
-class _Pending:
-    """A started call, which may be given up."""
+class Pending:
+    """A call, which may be given up at any time: before it was started, too, or in the middle of that."""
 
-    def __init__(self, library: ctypes.CDLL, handle: ctypes.c_void_p) -> None:
+    # Of none, until it is whole.
+    _process = 0
+
+    def __init__(self, library: ctypes.CDLL, function: Callable[..., int], done: Callable[[Outcome], None]) -> None:
         self._library = library
-        self._handle = handle
+        self._function = function
+        self._done = done
+        self._number = next(_numbers)
+        self._handle = ctypes.c_void_p()
         self._process = os.getpid()
 
+    def start(self) -> None:
+        """
+        Raises:
+            EnrollError: it did not start, and nobody is called back.
+        """
+        error = _abi.Error.empty()
+        _completions[self._number] = self._done
+        status = self._function(self._number, ctypes.byref(self._handle), ctypes.byref(error))
+        if status != _abi.OK:
+            del _completions[self._number]
+            raise error.exception()
+
     def cancel(self) -> None:
-        self._library.enroll_pending_cancel(self._handle)
+        if self._handle:
+            self._library.enroll_pending_cancel(self._handle)
+        else:
+            _completions.pop(self._number, None)
 
     def __del__(self) -> None:
         # Neither cancels nor waits.

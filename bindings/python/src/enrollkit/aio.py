@@ -173,9 +173,10 @@ class _LibrarySession:
 
     async def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         answer = _Answer()
-        give_up = self._native.start(command, parameters, limit, answer.settle)
+        pending = self._native.prepare(command, parameters, limit, answer.settle)
+        pending.start()
         with given_up_with(lambda: self._native.is_closed):
-            return await answer.take(give_up)
+            return await answer.take(pending.cancel)
 
     async def subscribe(self, listener: Listener) -> None:
         self._native.subscribe(listener)
