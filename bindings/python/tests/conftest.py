@@ -96,6 +96,10 @@ class Face:
             return await client.events().__aenter__()
         return Spoken(client.real.events())
 
+    def forget(self, client):
+        """One that is closed."""
+        self._opened.remove(getattr(client, "real", client))
+
     async def end(self):
         for one in reversed(self._opened):
             closing = one.close() if self.is_async else await asyncio.to_thread(one.close)
@@ -111,8 +115,8 @@ def face(request):
     return Face(request.param)
 
 
-@pytest.fixture(params=[name for name in FACES if not name.endswith("daemon")])
-def library_face(request):
+@pytest.fixture(params=[name for name in FACES if name.startswith("aio")])
+def aio_face(request):
     return Face(request.param)
 
 

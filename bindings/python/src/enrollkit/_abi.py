@@ -196,6 +196,7 @@ STRUCTS = {
 }
 
 _Error = ctypes.POINTER(Error)
+_Keys = ctypes.POINTER(Keys)
 _Handle = ctypes.c_void_p
 _Text = ctypes.c_char_p
 _Size = ctypes.c_size_t
@@ -233,6 +234,11 @@ FUNCTIONS: Dict[str, Any] = {
     "enroll_events_subscribe": (ctypes.c_int32, [_Handle, EVENT, _Handle, ctypes.POINTER(ctypes.c_int64), _Error]),
     "enroll_events_unsubscribe": (ctypes.c_int32, [_Handle, ctypes.c_int64, _Error]),
     "enroll_manifest": (ctypes.c_int32, [ctypes.POINTER(Buffer), _Error]),
+    "enroll_accounts_list": (ctypes.c_int32, [_Text, _Size, _Keys, ctypes.POINTER(Buffer), _Error]),
+    "enroll_accounts_remove": (ctypes.c_int32, [_Text, _Size, _Keys, _Text, _Size, _Error]),
+    "enroll_installation_reset": (ctypes.c_int32, [_Text, _Size, _Keys, _Error]),
+    "enroll_store_diagnose": (ctypes.c_int32, [_Text, _Size, _Keys, ctypes.POINTER(Buffer), _Error]),
+    "enroll_store_rekey": (ctypes.c_int32, [_Text, _Size, _Keys, _Keys, ctypes.c_int32, _Error]),
     "enroll_http_response_set_status": (ctypes.c_int32, [_Handle, ctypes.c_int32]),
     "enroll_http_response_add_header": (ctypes.c_int32, [_Handle, _Text, _Size, _Text, _Size]),
     "enroll_http_response_add_body": (ctypes.c_int32, [_Handle, _Text, _Size]),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import collections
 import contextlib
+import functools
 import logging
 import os
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -16,15 +18,16 @@ from types import TracebackType
 from typing import Any, Callable, Deque, Dict, Iterator, Literal, Mapping, Optional, Protocol, Sequence, Type, Union
 
 from . import _abi, _library, _programs
-from ._caller import given_up_with, token_of
+from ._caller import UnderWay, given_up_with, token_of
 from ._commands import ClientCommands, CoreCommands
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
 from ._given import Deadline, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
-from ._host import Transport
-from ._jsonrpc import NO_MORE, Conversation, with_deadline
-from ._library import Listener, NativeSession
-from ._statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollUnsupported
+from ._host import Parts, Transport, check_not_serving, explained_token, explaining, serving
+from ._jsonrpc import NO_MORE, Conversation, Outcome, with_deadline
+from ._library import Listener, NativeSession, cancel_started
+from ._serving import Question, Questions, Threads, store_parts
+from ._statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle
 from ._types import AccessToken, Action, AwaitingConfirmation, Configuration, Event, Kind, Platform, State
 from ._values import number as an_integer
 from ._values import text, told
@@ -35,6 +38,8 @@ class Session(Protocol):
 
     def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]: ...
 
+    def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken: ...
+
     def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]: ...
 
     def subscribe(self, listener: Listener) -> None: ...
@@ -42,6 +47,9 @@ class Session(Protocol):
     def unsubscribe(self, listener: Listener) -> None: ...
 
     def close(self) -> None: ...
+
+    def abandon(self) -> None:
+        """Closes it, from whatever thread."""
 
 
 _TURN = 1.0
@@ -127,20 +135,30 @@ class _LibrarySession:
         self.fresh_token = native.fresh_token
         self.subscribe = native.subscribe
         self.unsubscribe = native.unsubscribe
-        self.close = native.close
+        self.abandon = native.close
+        self._under_way = UnderWay()
 
     def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         answer = _Answer()
         pending = self._native.prepare(command, parameters, limit, answer.settle)
-        with given_up_with(lambda: self._native.is_closed):
+        with given_up_with(lambda: self._native.is_closed), self._under_way.one(lambda: cancel_started(pending)):
             return answer.take(pending.start, pending.cancel)
+
+    def close(self) -> None:
+        self._under_way.cancel()
+        self._native.close()
+
+    def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
+        return explained_token(self._native.host, token_of(self.call(command, parameters, limit)))
 
 
 class Daemon(CoreCommands):
     """A process of `enrolld` for the clients that are handed it: what they do cannot harm this process, nor the other
     way.
 
-    It starts at once and ends with `close`, with the `with` block, or with this process.
+    It starts at once and ends with `close`, with the `with` block, or with this process. HTTP and secrets of the
+    program's own it asks this process for, which answers on threads that are made when they are needed: at most 64 for
+    transports, and 16 for secret stores.
 
     Args:
         path: The program. None: $ENROLLD, else the one that the wheel carries, else the one in $PATH.
@@ -163,7 +181,12 @@ class Daemon(CoreCommands):
         self._logger = logger or logging.getLogger("enrollkit.daemon")
         self._program = arguments[0]
         self._owner = os.getpid()
-        self._conversation = Conversation()
+        self._questions = Questions(self._begin)
+        self._conversation = Conversation(self._questions)
+        self._transports = Threads("enrolld transport", 64)
+        self._vaults = Threads("enrolld secrets", 16)
+        # For one command about a store at a time, by threads that no Ctrl-C reaches.
+        self._turn = threading.Lock()
         # Written by a thread of its own: Ctrl-C would cut a line in two, and a pipe that is full would hold up a caller
         # for longer than its deadline. None: no more.
         self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
@@ -210,17 +233,27 @@ class Daemon(CoreCommands):
         self.close()
 
     def close(self) -> None:
-        """Ends the daemon: what waits is given up, renewals that were sent are stored. Twice is no error."""
+        """Ends the daemon: what waits is given up, renewals that were sent are stored. Twice is no error.
+
+        Raises:
+            EnrollReentrant: called by what serves this daemon.
+        """
         if self._owner != os.getpid():
             return
+        check_not_serving(self)
         self._conversation.close()
         _daemons.discard(self)
-        self._outbox.put(None)
+        if self._questions.is_serving:
+            # It still has to ask for what a renewal needs.
+            self._process.send_signal(signal.SIGTERM)
+        else:
+            self._outbox.put(None)
         try:
             self._process.wait(40)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._outbox.put(None)
         for thread in (self._writer, self._reader, self._log_reader):
             if thread is not threading.current_thread():
                 thread.join(5)
@@ -231,13 +264,18 @@ class Daemon(CoreCommands):
         return self._process.pid
 
     def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+        parts = store_parts(parameters)
+        if parts is not None:
+            return self._ask_with(parts, command, parameters)
         return self._ask(command, parameters, time_limit(deadline))
 
     def _check(self) -> None:
         if self._owner != os.getpid():
             raise EnrollForked("the daemon was started before the process forked; start another in the child")
 
-    def _ask(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+    def _ask(
+        self, command: str, parameters: Mapping[str, Any], limit: Optional[float], calls: Optional[UnderWay] = None
+    ) -> Dict[str, Any]:
         self._check()
         parameters, patience = with_deadline(command, parameters, limit)
         answer = _Answer()
@@ -245,17 +283,104 @@ class Daemon(CoreCommands):
 
         def give_up() -> None:
             self._conversation.forget(number)
+            cancel()
+
+        def cancel() -> None:
             self._write(self._conversation.cancellation(number))
 
-        return answer.take(lambda: self._write(message), give_up, patience)
+        with contextlib.nullcontext() if calls is None else calls.one(cancel):
+            return answer.take(lambda: self._write(message), give_up, patience)
+
+    def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
+        """Asks for a command about a store whose key the program guards.
+
+        What the daemon asks for it names no client: one at a time is under way, until it has really ended.
+        """
+        self._check()
+        check_not_serving(self)
+        answer = _Answer()
+        is_given_up = False
+        number: Optional[int] = None
+
+        def run() -> None:
+            nonlocal number
+            with self._turn:
+                if is_given_up:
+                    return
+                ended = _Answer()
+                self._questions.store = parts
+                try:
+                    number, message = self._conversation.request(command, parameters, ended.settle)
+                    self._write(message)
+                    answer.settle(ended.take(cancel, lambda: None))
+                except EnrollError as error:
+                    answer.settle(error)
+                finally:
+                    self._questions.store = None
+
+        def cancel() -> None:
+            if is_given_up and number is not None:
+                self._write(self._conversation.cancellation(number))
+
+        def give_up() -> None:
+            nonlocal is_given_up
+            is_given_up = True
+            cancel()
+
+        def start() -> None:
+            try:
+                threading.Thread(target=run, name="enrolld store", daemon=True).start()
+            except RuntimeError as fault:
+                raise EnrollBusy(f"{command}: {fault}") from None
+
+        with parts.explaining():
+            return answer.take(start, give_up)
 
     def _open(self, opening: Opening, transport: Optional[Transport]) -> Session:
-        if transport is not None:
-            raise EnrollUnsupported(
-                "a transport of the program's own is for clients over the library", field="transport"
-            )
-        opened = self._ask("client.open", opening.parameters(), None)
-        return _DaemonSession(self, self._conversation, told(text, opened, "client"))
+        self._check()
+        check_not_serving(self)
+        secrets = opening.keys.host if opening.keys else None
+        parts = None if transport is None and secrets is None else Parts(transport, secrets)
+        parameters = opening.parameters(hosts_transport=transport is not None)
+        answer = _Answer()
+        opened = _Opened(self, parts, answer.settle)
+        if parts is not None:
+            self._questions.opening(opened)
+        try:
+            number, message = self._conversation.request("client.open", parameters, opened)
+        except EnrollError:
+            opened.failed()
+            raise
+
+        def give_up() -> None:
+            self._write(self._conversation.cancellation(number))
+            opened.give_up()
+
+        result = answer.take(lambda: self._write(message), give_up)
+        return _DaemonSession(self, self._conversation, told(text, result, "client"), parts)
+
+    def _close_client(self, client: str) -> None:
+        """Without waiting for it: this may be the thread that reads."""
+        with contextlib.suppress(EnrollError):
+            self._write(self._conversation.request("client.close", {"client": client}, lambda _: None)[1])
+
+    def _begin(self, question: Question) -> None:
+        """On the thread that reads, which must not wait."""
+        threads = self._transports if question.is_http else self._vaults
+        try:
+            threads.run(functools.partial(self._answer, question))
+        except RuntimeError:
+            # The daemon waits in vain, until it is told so by its own clock.
+            logging.getLogger("enrollkit").exception("no thread could be started for what the daemon asks")
+
+    def _answer(self, question: Question) -> None:
+        if question.is_over:
+            return
+        with serving(self):
+            message = question.settled(question.ask)
+        if not question.is_over:
+            self._write(message)
+        self._questions.answered(question)
 
     def _write(self, message: bytes) -> None:
         self._outbox.put(message)
@@ -295,7 +420,10 @@ class Daemon(CoreCommands):
         except subprocess.TimeoutExpired:
             status = None
         self._log_reader.join(1)
+        self._questions.end()
         self._conversation.end(_programs.ending(self._program, status, self._last_words))
+        for threads in (self._transports, self._vaults):
+            threads.close()
 
     def _read_log(self) -> None:
         pipe = self._process.stderr
@@ -306,11 +434,49 @@ class Daemon(CoreCommands):
         pipe.close()
 
 
+class _Opened:
+    """Takes the answer of client.open, on the thread that reads: whoever opens a client and does not wait for it leaves
+    none behind.
+    """
+
+    def __init__(self, daemon: Daemon, parts: Optional[Parts], done: Callable[[Any], None]) -> None:
+        self._daemon = daemon
+        self._parts = parts
+        self._done = done
+        self._client: Optional[str] = None
+        self._is_given_up = False
+
+    def __call__(self, outcome: Outcome) -> None:
+        client = outcome.get("client") if isinstance(outcome, dict) else None
+        if self._parts is not None:
+            self._daemon._questions.opened(self, client, self._parts)
+        self._client = client
+        if self._is_given_up:
+            self._close()
+        self._done(outcome)
+
+    def failed(self) -> None:
+        """It was not even asked for."""
+        if self._parts is not None:
+            self._daemon._questions.opened(self, None, self._parts)
+
+    def give_up(self) -> None:
+        self._is_given_up = True
+        self._close()
+
+    def _close(self) -> None:
+        if self._client is not None:
+            self._daemon._close_client(self._client)
+
+
 class _DaemonSession:
-    def __init__(self, daemon: Daemon, conversation: Conversation, client: str) -> None:
+    def __init__(self, daemon: Daemon, conversation: Conversation, client: str, parts: Optional[Parts]) -> None:
         self._daemon = daemon
         self._conversation = conversation
         self._client = client
+        # What the daemon asks for this client is answered as long as this is there.
+        self._parts = parts
+        self._under_way = UnderWay()
         self._lock = threading.Lock()
         self._is_subscribed = False
         self._is_closed = False
@@ -318,8 +484,13 @@ class _DaemonSession:
     def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         if self._is_closed:
             raise EnrollHandle("the client is closed")
-        with given_up_with(lambda: self._is_closed):
-            return self._daemon._ask(command, {"client": self._client, **parameters}, limit)
+        check_not_serving(self._daemon)
+        with given_up_with(lambda: self._is_closed), explaining(self._parts):
+            return self._daemon._ask(command, {"client": self._client, **parameters}, limit, self._under_way)
+
+    def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
+        with explaining(self._parts):
+            return explained_token(self._parts, token_of(self.call(command, parameters, limit)))
 
     def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]:
         return None
@@ -350,9 +521,17 @@ class _DaemonSession:
         if was_closed:
             return
         self._conversation.stop_listening(self._client)
+        self._under_way.cancel()
         # It has ended, or was closed: then the client went with it.
         with contextlib.suppress(EnrollError):
             self._daemon._ask("client.close", {"client": self._client}, None)
+
+    def abandon(self) -> None:
+        # Rubbish is collected on whatever thread notices it: on the one that reads, too.
+        if self._daemon._owner == os.getpid() and not self._is_closed:
+            self._is_closed = True
+            self._conversation.stop_listening(self._client)
+            self._daemon._close_client(self._client)
 
 
 class EventStream:
@@ -438,7 +617,7 @@ class Client(ClientCommands):
         platform: What the host says about the device.
         wait_for_platform: Calls that ask for the registration wait until `platform_ready`.
         renew_in_background: Tokens are renewed a little before they are due, whether anybody asks or not.
-        transport: The program's own HTTP; None: libcurl. Over the library only.
+        transport: The program's own HTTP; None: libcurl.
         logger: Is told what happens, without secrets; the daemon's own log has a logger of its own.
         over: A `Library`, or a `Daemon` that is the caller's to close; None: the library that the package finds.
 
@@ -562,13 +741,13 @@ class Client(ClientCommands):
             token = self._session.fresh_token(parameters.get("minimumLifetime", 0))
             if token is not None:
                 return token
-        return token_of(self._session.call(command, parameters, limit))
+        return self._session.token(command, parameters, limit)
 
 
 def _abandoned(session: Session) -> None:
     """A client that nobody holds any more is closed."""
     with contextlib.suppress(EnrollError):
-        session.close()
+        session.abandon()
 
 
 _daemons: weakref.WeakSet[Daemon] = weakref.WeakSet()

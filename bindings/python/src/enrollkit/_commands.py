@@ -16,6 +16,7 @@ from ._given import (
     StorePath,
     given,
     given_keys,
+    given_new_keys,
     seconds_since_1970,
     store_path,
     transaction_id,
@@ -681,7 +682,7 @@ class CoreCommands(Caller):
             {
                 "store": store_path(store),
                 "keys": given_keys(keys),
-                "newKeys": given_keys(new_keys),
+                "newKeys": given_new_keys(new_keys),
                 "newDataKey": new_data_key,
             }
         )
@@ -1412,7 +1413,7 @@ class AsyncCoreCommands(AsyncCaller):
             {
                 "store": store_path(store),
                 "keys": given_keys(keys),
-                "newKeys": given_keys(new_keys),
+                "newKeys": given_new_keys(new_keys),
                 "newDataKey": new_data_key,
             }
         )

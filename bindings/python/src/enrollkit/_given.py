@@ -39,7 +39,7 @@ class Keys:
 
     provider: str = "file"
     """`file`, `secret-service` (the desktop's keyring), `passphrase`, or `auto`: for a new store the best that is
-    there, for any other the one that has its key.
+    there, for any other the one that has its key. Not looked at beside `host`.
     """
 
     file: Optional[StorePath] = None
@@ -52,7 +52,9 @@ class Keys:
     """How long the kernel's keyring remembers the opened key for other processes of the user; 0: not at all."""
 
     host: Optional[SecretStore] = field(default=None, repr=False)
-    """The program's own secrets, instead of a provider. Over the library, for clients."""
+    """The program's own secrets, instead of a provider: for clients and for commands about a store, over the library
+    and over a daemon. Only the library moves a key from one secret store straight to another (`rekey`).
+    """
 
 
 def invalid(name: str, expected: str, came: object) -> EnrollInvalidArgument:
@@ -133,22 +135,37 @@ def transaction_id(value: Union[Transaction, str, None]) -> Optional[str]:
     return identifier
 
 
-def given_keys(value: Optional[Keys]) -> Dict[str, Any]:
+class GivenKeys(Dict[str, Any]):
+    """`keys` of the manifest, beside what JSON cannot say: the program's own secret store."""
+
+    def __init__(self, keys: Keys) -> None:
+        self.given = keys
+        super().__init__(
+            {"provider": "host"}
+            if keys.host is not None
+            else given(
+                {
+                    "provider": keys.provider,
+                    "file": None if keys.file is None else absolute("keys.file", os.fspath(keys.file)),
+                    "passphrase": keys.passphrase,
+                    "sessionCacheSeconds": keys.session_cache_seconds or None,
+                }
+            )
+        )
+
+
+def given_keys(value: Optional[Keys]) -> GivenKeys:
     """`keys` of the manifest: always given, since library and daemon have defaults of their own."""
     if value is None:
         value = Keys()
     if not isinstance(value, Keys):
         raise invalid("keys", "enrollkit.Keys", value)
-    if value.host is not None:
-        raise EnrollInvalidArgument("keys: a secret store of the host's is for clients over the library", field="keys")
-    return given(
-        {
-            "provider": value.provider,
-            "file": None if value.file is None else absolute("keys.file", os.fspath(value.file)),
-            "passphrase": value.passphrase,
-            "sessionCacheSeconds": value.session_cache_seconds or None,
-        }
-    )
+    return GivenKeys(value)
+
+
+def given_new_keys(value: Optional[Keys]) -> Optional[GivenKeys]:
+    """`newKeys` of the manifest; None: as `keys` says."""
+    return None if value is None else given_keys(value)
 
 
 _PLATFORM = {"app_version": "appVersion", "device_id": "deviceId"}
@@ -198,7 +215,7 @@ class Opening:
             bool(renew_in_background),
         )
 
-    def parameters(self) -> Dict[str, Any]:
+    def parameters(self, *, hosts_transport: bool) -> Dict[str, Any]:
         """Of client.open."""
         members = given(
             {
@@ -208,6 +225,7 @@ class Opening:
                 "platform": self.platform or None,
                 "waitForPlatform": self.wait_for_platform or None,
                 "renewInBackground": self.renew_in_background or None,
+                "transport": "host" if hosts_transport else None,
             }
         )
         if self.store != MEMORY:

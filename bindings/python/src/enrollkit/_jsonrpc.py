@@ -9,7 +9,7 @@ import itertools
 import json
 import logging
 import math
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Protocol, Tuple, Union
 
 from ._error import EnrollDaemonEnded, EnrollError
 from ._given import encoded
@@ -30,10 +30,20 @@ _GRACE = 1.0
 _NO_LIMIT = 86_400
 
 
-class Conversation:
-    """The requests under way with one daemon. Any thread may ask; one feeds in what comes."""
+class Host(Protocol):
+    """Whom the daemon asks. Called by the thread that feeds in what comes, which must not wait."""
 
-    def __init__(self) -> None:
+    def asked(self, number: str, method: str, parameters: Mapping[str, Any]) -> None: ...
+
+    def given_up(self, number: object) -> None:
+        """Nobody waits for that answer any more."""
+
+
+class Conversation:
+    """The requests under way with one daemon, in both directions. Any thread may ask; one feeds in what comes."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
         self._ids = itertools.count(1)
         self._waiting: Dict[int, Callable[[Outcome], None]] = {}
         self._listeners: Dict[str, Tuple[Listener, ...]] = {}
@@ -81,8 +91,14 @@ class Conversation:
         except (ValueError, AttributeError, RecursionError):
             logging.getLogger("enrollkit").error("the daemon wrote a line that is no JSON-RPC message")
             return
-        if method is not None and number is None:
+        if method is not None:
             parameters = message.get("params", {})
+            if number is not None:
+                self._host.asked(number, method, parameters)
+                return
+            if method == "$/cancelRequest":
+                self._host.given_up(parameters.get("id"))
+                return
             for listener in self._listeners.get(parameters.get("client"), ()):
                 listener(method, {name: value for name, value in parameters.items() if name != "client"})
             return

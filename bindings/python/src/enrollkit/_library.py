@@ -9,6 +9,7 @@ closed and every callback is waited for, since none may come afterwards.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import functools
 import itertools
@@ -21,9 +22,19 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 from . import _abi
 from ._caller import token_of
 from ._error import EnrollError
-from ._given import MEMORY, Opening, absolute, decoded, encoded, invalid, text_bytes
-from ._host import HTTPRequest, HTTPResponse, SecretStore, Transport, transport_status
-from ._statuses import BY_CODE, EnrollForked, EnrollHandle, EnrollInternal, EnrollInvalidArgument, EnrollStoreLocked
+from ._given import MEMORY, GivenKeys, Keys, Opening, absolute, decoded, encoded, invalid, text_bytes
+from ._host import (
+    HTTPRequest,
+    Parts,
+    SecretStore,
+    Transport,
+    explaining,
+    response_parts,
+    secret_bytes,
+    secret_status,
+    transport_status,
+)
+from ._statuses import BY_CODE, BY_STATUS, EnrollForked, EnrollHandle, EnrollInternal, EnrollInvalidArgument
 from ._types import AccessToken
 
 LOG = logging.getLogger("enrollkit")
@@ -41,22 +52,16 @@ _hosts: Dict[int, Host] = {}
 _inside: Dict[int, int] = {}
 
 
-class Host:
-    """What a client was given to do HTTP and keep secrets with, until the library lets go of it."""
+class Host(Parts):
+    """The program's own parts, until the library lets go of them."""
 
     def __init__(self, library: ctypes.CDLL, transport: Optional[Transport], secrets: Optional[SecretStore]) -> None:
+        super().__init__(transport, secrets)
         self.library = library
-        self.transport = transport
-        self.secrets = secrets
-        self.failure: Optional[BaseException] = None
         self.number = next(_numbers)
         # One for the transport, one for the secrets.
         self.uses = (transport is not None) + (secrets is not None)
         _hosts[self.number] = self
-
-    def failed(self, what: str, failure: BaseException) -> None:
-        self.failure = failure
-        LOG.error("the program's own %s failed", what, exc_info=failure)
 
 
 class NativeSession:
@@ -69,7 +74,7 @@ class NativeSession:
         self._listeners: Tuple[Listener, ...] = ()
         self._subscription: Optional[int] = None
         self._number = next(_numbers)
-        self._host: Optional[Host] = None
+        self.host: Optional[Host] = None
         self._last: Optional[Tuple[bytes, int, AccessToken]] = None
         self._handle: Optional[int] = self._open(opening, transport)
         _sessions[self._number] = self
@@ -79,10 +84,7 @@ class NativeSession:
         options = _abi.ClientOptions(struct_size=ctypes.sizeof(_abi.ClientOptions))
 
         def set_text(target: ctypes.Structure, name: str, value: Optional[str]) -> None:
-            content, size = text_bytes(name, value)
-            keep.append(content)
-            setattr(target, name, content)
-            setattr(target, f"{name}_size", size)
+            keep.append(_set_text(target, name, value))
 
         configuration = encoded(opening.configuration, "configuration")
         options.configuration, options.configuration_size = configuration, len(configuration)
@@ -96,23 +98,22 @@ class NativeSession:
 
         secrets = opening.keys.host if opening.keys else None
         if transport is not None or secrets is not None:
-            self._host = Host(self._library, transport, secrets)
+            self.host = Host(self._library, transport, secrets)
         if transport is not None:
             options.transport = ctypes.pointer(
-                _abi.Transport(ctypes.sizeof(_abi.Transport), self._host and self._host.number, _SEND, _RELEASE)
+                _abi.Transport(ctypes.sizeof(_abi.Transport), self.host and self.host.number, _SEND, _RELEASE)
             )
         if opening.keys is not None:
             if opening.store == MEMORY:
                 raise EnrollInvalidArgument("keys: a store in memory has none, some came", field="keys")
-            keys = _abi.Keys(struct_size=ctypes.sizeof(_abi.Keys))
-            self._read_keys(opening, keys, set_text)
+            keys, texts = _keys(opening.keys, self.host)
+            keep.append(texts)
             options.keys = ctypes.pointer(keys)
 
         handle, error = ctypes.c_void_p(), _abi.Error.empty()
-        status = self._library.enroll_client_new(ctypes.byref(options), ctypes.byref(handle), ctypes.byref(error))
-        if status != _abi.OK:
-            failure = self._host.failure if self._host else None
-            raise error.exception() from failure
+        with explaining(self.host):
+            status = self._library.enroll_client_new(ctypes.byref(options), ctypes.byref(handle), ctypes.byref(error))
+            _abi.check(status, error)
         return handle.value
 
     @staticmethod
@@ -133,30 +134,6 @@ class NativeSession:
                 set_text(options, member, value)
             else:
                 raise EnrollInvalidArgument(f"platform has no member {name!r}", field="platform")
-
-    def _read_keys(self, opening: Opening, keys: Any, set_text: Callable[..., None]) -> None:
-        given = opening.keys
-        assert given is not None
-        if given.host is not None:
-            keys.provider = _abi.KEYS_HOST
-            number = self._host and self._host.number
-            keys.host = ctypes.pointer(
-                _abi.Secrets(ctypes.sizeof(_abi.Secrets), number, _LOAD, _SAVE, _REMOVE, _RELEASE)
-            )
-            return
-        if given.provider not in _abi.KEY_PROVIDERS:
-            raise EnrollInvalidArgument(
-                f"keys.provider: one of {', '.join(_abi.KEY_PROVIDERS)} expected", field="keys.provider"
-            )
-        keys.provider = _abi.KEY_PROVIDERS[given.provider]
-        cache = given.session_cache_seconds
-        if isinstance(cache, bool) or not isinstance(cache, int) or not 0 <= cache <= 604_800:
-            raise EnrollInvalidArgument(
-                "keys.session_cache_seconds: 0 to 604800 seconds expected", field="keys.session_cache_seconds"
-            )
-        keys.session_cache_seconds = cache
-        set_text(keys, "file", None if given.file is None else absolute("keys.file", os.fspath(given.file)))
-        set_text(keys, "passphrase", given.passphrase)
 
     def _usable(self) -> int:
         """The handle.
@@ -181,7 +158,7 @@ class NativeSession:
         """
         handle = self._usable()
         timeout = _abi.NO_TIMEOUT if limit is None else -int(-limit * 1000 // 1)
-        done = done if self._host is None else self._with_cause(done)
+        done = done if self.host is None else self._with_cause(done)
         arguments: Tuple[Any, ...]
         # Tokens have functions of their own: they hold no thread while they wait for a renewal.
         if command == "token.access":
@@ -198,11 +175,10 @@ class NativeSession:
     def _with_cause(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
         """Tells what the program's own part raised as the cause of a failure."""
 
+        host = self.host
+
         def explained(outcome: Outcome) -> None:
-            host = self._host
-            if isinstance(outcome, EnrollError) and host is not None and host.failure is not None:
-                outcome.__cause__, host.failure = host.failure, None
-            done(outcome)
+            done(host.explained(outcome) if host is not None and isinstance(outcome, EnrollError) else outcome)
 
         return explained
 
@@ -273,6 +249,12 @@ class NativeSession:
             done()
 
 
+def cancel_started(pending: Pending) -> None:
+    """For another thread than the one that starts it: of a call that is being started, nobody would be told."""
+    if pending._handle:
+        pending.cancel()
+
+
 class Pending:
     """A call, which may be given up at any time: before it was started, too, or in the middle of that."""
 
@@ -313,16 +295,94 @@ class Pending:
 
 def call(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
     """Runs a command that needs no client."""
+    if any(isinstance(one, GivenKeys) and one.given.host is not None for one in parameters.values()):
+        return _call_with_host(library, command, parameters)
     name, content = command.encode(), encoded(parameters)
     buffer, error = _abi.Buffer(), _abi.Error.empty()
     status = library.enroll_call(
         None, name, len(name), content, len(content), _abi.NO_TIMEOUT, ctypes.byref(buffer), ctypes.byref(error)
     )
     _abi.check(status, error)
+    return _taken(library, buffer)
+
+
+def _call_with_host(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
+    """The same for a store whose key the program guards itself: what JSON cannot say has functions of its own."""
+    store = text_bytes("store", parameters["store"])
+    texts: List[Any] = []
+    keys: List[Any] = []
+    buffer, error = _abi.Buffer(), _abi.Error.empty()
+    last = ctypes.byref(error)
+    with contextlib.ExitStack() as stack:
+        for name in ("keys", "newKeys"):
+            given: Optional[Keys] = parameters[name].given if name in parameters else None
+            host = None
+            if given is not None and given.host is not None:
+                host = Host(library, None, given.host)
+                stack.callback(_hosts.pop, host.number, None)
+                stack.enter_context(host.explaining())
+            struct, kept = (None, None) if given is None else _keys(given, host)
+            texts.append(kept)
+            keys.append(struct and ctypes.byref(struct))
+        if command == "accounts.remove":
+            account = text_bytes("account", parameters["account"])
+            status = library.enroll_accounts_remove(*store, keys[0], *account, last)
+        elif command == "installation.reset":
+            status = library.enroll_installation_reset(*store, keys[0], last)
+        elif command == "store.rekey":
+            new_data_key = int(bool(parameters.get("newDataKey")))
+            status = library.enroll_store_rekey(*store, keys[0], keys[1], new_data_key, last)
+        else:
+            function = {"accounts.list": "enroll_accounts_list", "store.diagnose": "enroll_store_diagnose"}[command]
+            status = getattr(library, function)(*store, keys[0], ctypes.byref(buffer), last)
+        _abi.check(status, error)
+    if command == "store.rekey":
+        # C does not say: it is who was named.
+        chosen = parameters.get("newKeys") or parameters["keys"]
+        if chosen["provider"] != "auto":
+            return {"provider": chosen["provider"]}
+        told = call(library, "store.diagnose", {"store": parameters["store"], "keys": chosen})
+        return {"provider": told["keyProviders"][0]}
+    return _taken(library, buffer) if buffer.data else {}
+
+
+def _taken(library: ctypes.CDLL, buffer: _abi.Buffer) -> Dict[str, Any]:
     try:
         return decoded(ctypes.string_at(buffer.data, buffer.size))
     finally:
         library.enroll_buf_free(ctypes.byref(buffer))
+
+
+def _set_text(target: ctypes.Structure, name: str, value: Optional[str]) -> Optional[bytes]:
+    """Returns what has to be kept as long as the struct is used."""
+    content, size = text_bytes(name, value)
+    setattr(target, name, content)
+    setattr(target, f"{name}_size", size)
+    return content
+
+
+def _keys(given: Keys, host: Optional[Host]) -> Tuple[_abi.Keys, List[Optional[bytes]]]:
+    """Who guards a store's key, for C, and what has to be kept as long as that is used."""
+    keys = _abi.Keys(struct_size=ctypes.sizeof(_abi.Keys))
+    if given.host is not None:
+        keys.provider = _abi.KEYS_HOST
+        keys.host = ctypes.pointer(
+            _abi.Secrets(ctypes.sizeof(_abi.Secrets), host and host.number, _LOAD, _SAVE, _REMOVE, _RELEASE)
+        )
+        return keys, []
+    if given.provider not in _abi.KEY_PROVIDERS:
+        raise EnrollInvalidArgument(
+            f"keys.provider: one of {', '.join(_abi.KEY_PROVIDERS)} expected", field="keys.provider"
+        )
+    keys.provider = _abi.KEY_PROVIDERS[given.provider]
+    cache = given.session_cache_seconds
+    if isinstance(cache, bool) or not isinstance(cache, int) or not 0 <= cache <= 604_800:
+        raise EnrollInvalidArgument(
+            "keys.session_cache_seconds: 0 to 604800 seconds expected", field="keys.session_cache_seconds"
+        )
+    keys.session_cache_seconds = cache
+    file = None if given.file is None else absolute("keys.file", os.fspath(given.file))
+    return keys, [_set_text(keys, "file", file), _set_text(keys, "passphrase", given.passphrase)]
 
 
 def _lifetime(seconds: int) -> int:
@@ -412,10 +472,16 @@ def _send(number: int, request: Any, response: int) -> int:
         if host is None or host.transport is None:
             return -99
         try:
-            return _exchange(host.library, host.transport, request.contents, response)
+            status = _exchange(host.library, host.transport, request.contents, response)
         except BaseException as failure:
-            host.failed("transport", failure)
-            return transport_status(failure)
+            if host.library.enroll_http_response_is_cancelled(response):
+                # Whoever waited knows by now, and why.
+                return BY_STATUS["cancelled"].code
+            means = transport_status(failure)
+            host.failed("transport", failure, means)
+            return BY_STATUS[means].code
+        host.worked("transport")
+        return status
 
 
 def _exchange(library: ctypes.CDLL, transport: Transport, request: Any, response: int) -> int:
@@ -429,19 +495,12 @@ def _exchange(library: ctypes.CDLL, transport: Transport, request: Any, response
         timeout=request.timeout_ms / 1000,
         is_cancelled=lambda: bool(library.enroll_http_response_is_cancelled(response)),
     )
-    answer = transport(asked)
-    if not isinstance(answer, HTTPResponse):
-        raise TypeError(f"a transport returns an enrollkit.HTTPResponse, {type(answer).__name__} came")
-    if (
-        not isinstance(answer.status, int)
-        or library.enroll_http_response_set_status(response, answer.status) != _abi.OK
-    ):
-        raise ValueError(f"a status code is 100 to 599, {answer.status!r} came")
-    for name, value in answer.headers:
-        n, v = name.encode("latin-1"), value.encode()
+    number, headers, body = response_parts(transport(asked))
+    library.enroll_http_response_set_status(response, number)
+    for name, value in headers:
+        n, v = name.encode(), value.encode()
         if library.enroll_http_response_add_header(response, n, len(n), v, len(v)) != _abi.OK:
-            raise ValueError("a transport told a header that is no header, or too many")
-    body = bytes(answer.body)
+            raise ValueError("a transport told a header that is no header")
     status: int = library.enroll_http_response_add_body(response, body, len(body))
     return status
 
@@ -452,13 +511,13 @@ def _keeping(number: int, work: Callable[[SecretStore], int]) -> int:
         if host is None or host.secrets is None:
             return -73
         try:
-            return work(host.secrets)
-        except EnrollStoreLocked as failure:
-            host.failure = failure
-            return EnrollStoreLocked.code
+            status = work(host.secrets)
         except BaseException as failure:
-            host.failed("secret store", failure)
-            return -73
+            means = secret_status(failure)
+            host.failed("secret store", failure, means)
+            return BY_STATUS[means].code
+        host.worked("secret store")
+        return status
 
 
 def _load(number: int, name: bytes, secret: int) -> int:
@@ -466,9 +525,7 @@ def _load(number: int, name: bytes, secret: int) -> int:
         kept = secrets.load(name.decode())
         if kept is None:
             return -11
-        if len(kept) != _abi.SECRET_SIZE:
-            raise ValueError(f"a secret is {_abi.SECRET_SIZE} bytes, {len(kept)} came")
-        ctypes.memmove(secret, bytes(kept), _abi.SECRET_SIZE)
+        ctypes.memmove(secret, secret_bytes(kept), _abi.SECRET_SIZE)
         return _abi.OK
 
     return _keeping(number, work)

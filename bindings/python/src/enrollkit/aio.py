@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import concurrent.futures
 import contextlib
 import functools
 import inspect
 import logging
 import os
+import signal
+import time
 import weakref
 from types import TracebackType
 from typing import (
@@ -32,20 +35,32 @@ from typing import (
     Optional,
     Protocol,
     Sequence,
+    Set,
     Type,
     Union,
 )
 
 from . import _abi, _library, _programs
-from ._caller import given_up_with, token_of
+from ._caller import UnderWay, given_up_with, token_of
 from ._commands import AsyncClientCommands, AsyncCoreCommands
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
 from ._given import Deadline, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
-from ._host import AsyncTransport, HTTPRequest, HTTPResponse, Transport
+from ._host import (
+    AsyncTransport,
+    HTTPRequest,
+    HTTPResponse,
+    Parts,
+    Transport,
+    check_not_serving,
+    explained_token,
+    explaining,
+    serving,
+)
 from ._jsonrpc import LONGEST_LINE, NO_MORE, Conversation, with_deadline
-from ._library import Listener, NativeSession, Outcome
-from ._statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollUnsupported
+from ._library import Listener, NativeSession, Outcome, Pending
+from ._serving import Question, Questions, Threads, store_parts
+from ._statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle
 from ._types import AccessToken, Action, AwaitingConfirmation, Configuration, Event, Kind, Platform, State
 from ._values import number as an_integer
 from ._values import text, told
@@ -57,6 +72,8 @@ class _Session(Protocol):
     """An opened client, whatever is behind it."""
 
     async def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]: ...
+
+    async def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken: ...
 
     def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]: ...
 
@@ -81,6 +98,10 @@ class _Answer:
         # The loop may have been closed meanwhile: then nobody waits any more.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.settle_here, outcome)
+
+    @property
+    def is_over(self) -> bool:
+        return self._future.done()
 
     def settle_here(self, outcome: Outcome) -> None:
         if not self._future.done():
@@ -133,13 +154,14 @@ class Library(AsyncCoreCommands):
         return result
 
     async def _open(self, opening: Opening, transport: Optional[AsyncTransport]) -> _Session:
-        plain = None if transport is None else _threaded(transport)
+        check_not_serving(self._native)
+        plain = None if transport is None else _threaded(transport, self._native)
         native = await _in_a_thread(NativeSession, self._native, opening, plain)
-        return _LibrarySession(native)
+        return _LibrarySession(native, self._native)
 
 
-def _threaded(transport: AsyncTransport) -> Transport:
-    """A transport for the library's threads that runs a coroutine in the loop of the client."""
+def _threaded(transport: AsyncTransport, owner: object) -> Transport:
+    """A transport for the library's threads that runs a coroutine in the loop of the client, for `owner`."""
     loop = asyncio.get_running_loop()
 
     def send(request: HTTPRequest) -> HTTPResponse:
@@ -150,9 +172,16 @@ def _threaded(transport: AsyncTransport) -> Transport:
             if inspect.iscoroutine(answer):
                 answer.close()
             raise ConnectionError("the event loop of the client's transport is not running")
-        future = asyncio.run_coroutine_threadsafe(_awaited(answer), loop)
+        future = asyncio.run_coroutine_threadsafe(_awaited(answer, owner), loop)
+        end = time.monotonic() + request.timeout
         try:
-            return future.result(request.timeout)
+            while not concurrent.futures.wait([future], _LOOK).done:
+                if request.is_cancelled() or time.monotonic() > end:
+                    raise TimeoutError("nobody waits for the transport any more")
+            returned = future.result()
+            if isinstance(returned, _Raised):
+                raise returned.failure
+            return returned
         except BaseException:
             future.cancel()
             raise
@@ -160,28 +189,76 @@ def _threaded(transport: AsyncTransport) -> Transport:
     return send
 
 
-async def _awaited(answer: Awaitable[HTTPResponse]) -> HTTPResponse:
-    return await answer
+# Seconds between two looks whether anybody still waits, which the library does not tell by itself.
+_LOOK = 0.1
+
+
+async def _awaited(answer: Awaitable[HTTPResponse], owner: object) -> Union[HTTPResponse, _Raised]:
+    with serving(owner):
+        try:
+            return await answer
+        except Exception as failure:
+            # As it is: a future would make another of some.
+            return _Raised(failure)
+
+
+class _Raised:
+    """What the program's own code raised, on its way between a thread and the loop.
+
+    A task that raised a SystemExit or a KeyboardInterrupt of a thread's would end its loop.
+    """
+
+    def __init__(self, failure: BaseException) -> None:
+        self.failure = failure
+
+
+def _give_up(pending: Pending, started: asyncio.Future[Any]) -> None:
+    if not started.cancelled() and started.exception() is None:
+        pending.cancel()
 
 
 class _LibrarySession:
-    def __init__(self, native: NativeSession) -> None:
+    def __init__(self, native: NativeSession, library: object) -> None:
         self._native = native
-        self.fresh_token = native.fresh_token
+        self._library = library
         self.unsubscribe = native.unsubscribe
         self.abandon = native.close
+        self._under_way = UnderWay()
+        self._is_store_open = False
 
     async def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+        check_not_serving(self._library)
         answer = _Answer()
         pending = self._native.prepare(command, parameters, limit, answer.settle)
-        pending.start()
-        with given_up_with(lambda: self._native.is_closed):
+        await self._start(pending, command)
+        with given_up_with(lambda: self._native.is_closed), self._under_way.one(pending.cancel):
             return await answer.take(pending.cancel)
+
+    async def _start(self, pending: Pending, command: str) -> None:
+        if self._is_store_open or command not in ("token.access", "token.refresh"):
+            pending.start()
+            return
+        # Whoever first asks for a token opens the store, and what guards its key may be slow: never in the loop.
+        starting = asyncio.ensure_future(_in_a_thread(pending.start))
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(functools.partial(_give_up, pending))
+            raise
+
+    def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]:
+        return self._native.fresh_token(minimum_lifetime) if self._is_store_open else None
+
+    async def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
+        token = token_of(await self.call(command, parameters, limit))
+        self._is_store_open = True
+        return explained_token(self._native.host, token)
 
     async def subscribe(self, listener: Listener) -> None:
         self._native.subscribe(listener)
 
     async def close(self) -> None:
+        self._under_way.cancel()
         # It waits for a renewal that was sent.
         await _in_a_thread(self._native.close)
 
@@ -190,7 +267,9 @@ class Daemon(AsyncCoreCommands):
     """A process of `enrolld` for the clients that are handed it: what they do cannot harm this process, nor the other
     way.
 
-    It starts with the `async with` block or the first call, and belongs to that event loop.
+    It starts with the `async with` block or the first call, and belongs to that event loop. HTTP and secrets of the
+    program's own it asks this process for: coroutine functions answer in the loop, functions and secret stores on
+    threads that are made when they are needed, at most 64 and 16.
 
     Args:
         path: The program. None: $ENROLLD, else the one that the wheel carries, else the one in $PATH.
@@ -212,7 +291,13 @@ class Daemon(AsyncCoreCommands):
         self._arguments = _programs.arguments(path, log_level)
         self._logger = logger or logging.getLogger("enrollkit.daemon")
         self._owner = os.getpid()
-        self._conversation = Conversation()
+        self._questions = Questions(self._begin)
+        self._conversation = Conversation(self._questions)
+        self._transports = Threads("enrolld transport", 64)
+        self._vaults = Threads("enrolld secrets", 16)
+        self._answering: Set[asyncio.Task[None]] = set()
+        self._stores: Optional[asyncio.Lock] = None
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._process: Optional[asyncio.subprocess.Process] = None
         self._starting: Optional[asyncio.Task[None]] = None
         self._readers: List[asyncio.Task[None]] = []
@@ -233,18 +318,29 @@ class Daemon(AsyncCoreCommands):
         await self.close()
 
     async def close(self) -> None:
-        """Ends the daemon: what waits is given up, renewals that were sent are stored. Twice is no error."""
+        """Ends the daemon: what waits is given up, renewals that were sent are stored. Twice is no error.
+
+        Raises:
+            EnrollReentrant: called by what serves this daemon.
+        """
+        check_not_serving(self)
         self._is_closed = True
         if self._owner != os.getpid() or self._process is None:
             return
         self._conversation.close()
-        if self._process.stdin is not None:
+        if self._questions.is_serving:
+            # It still has to ask for what a renewal needs.
+            with contextlib.suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGTERM)
+        elif self._process.stdin is not None:
             self._process.stdin.close()
         try:
             await asyncio.wait_for(self._process.wait(), 40)
         except asyncio.TimeoutError:
             self._process.kill()
             await self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
         await asyncio.gather(*self._readers, return_exceptions=True)
 
     @property
@@ -263,6 +359,8 @@ class Daemon(AsyncCoreCommands):
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stores = asyncio.Lock()
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._arguments,
@@ -291,13 +389,20 @@ class Daemon(AsyncCoreCommands):
             ) from fault
 
     async def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+        parts = store_parts(parameters)
+        if parts is not None:
+            return await self._ask_with(parts, command, parameters)
         return await self._ask(command, parameters, time_limit(deadline))
 
-    async def _ask(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+    async def _ask(
+        self, command: str, parameters: Mapping[str, Any], limit: Optional[float], calls: Optional[UnderWay] = None
+    ) -> Dict[str, Any]:
         await self._started()
-        return await self._send(command, parameters, limit)
+        return await self._send(command, parameters, limit, calls)
 
-    async def _send(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+    async def _send(
+        self, command: str, parameters: Mapping[str, Any], limit: Optional[float], calls: Optional[UnderWay] = None
+    ) -> Dict[str, Any]:
         parameters, patience = with_deadline(command, parameters, limit)
         answer = _Answer()
         number, message = self._conversation.request(command, parameters, answer.settle_here)
@@ -305,9 +410,13 @@ class Daemon(AsyncCoreCommands):
 
         def give_up() -> None:
             self._conversation.forget(number)
+            cancel()
+
+        def cancel() -> None:
             self._write(self._conversation.cancellation(number))
 
-        return await answer.take(give_up, patience)
+        with contextlib.nullcontext() if calls is None else calls.one(cancel):
+            return await answer.take(give_up, patience)
 
     def _write(self, message: bytes) -> None:
         pipe = self._process.stdin if self._process else None
@@ -315,13 +424,134 @@ class Daemon(AsyncCoreCommands):
             # The daemon never stops reading: what waits here does not grow.
             pipe.write(message)
 
+    async def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
+        """Asks for a command about a store whose key the program guards.
+
+        What the daemon asks for it says no name of a client's: one at a time is under way, until it has really ended.
+        """
+        check_not_serving(self)
+        await self._started()
+        answer = _Answer()
+        number: Optional[int] = None
+
+        async def run() -> None:
+            nonlocal number
+            assert self._stores is not None
+            async with self._stores:
+                if answer.is_over:
+                    return
+                ended = _Answer()
+                self._questions.store = parts
+                try:
+                    number, message = self._conversation.request(command, parameters, ended.settle_here)
+                    self._write(message)
+                    answer.settle_here(await ended.take(lambda: None))
+                except EnrollError as error:
+                    answer.settle_here(error)
+                finally:
+                    self._questions.store = None
+
+        def give_up() -> None:
+            if number is not None:
+                self._write(self._conversation.cancellation(number))
+
+        self._keep(asyncio.create_task(run()))
+        with parts.explaining():
+            return await answer.take(give_up)
+
     async def _open(self, opening: Opening, transport: Optional[AsyncTransport]) -> _Session:
-        if transport is not None:
-            raise EnrollUnsupported(
-                "a transport of the program's own is for clients over the library", field="transport"
-            )
-        opened = await self._ask("client.open", opening.parameters(), None)
-        return _DaemonSession(self, self._conversation, told(text, opened, "client"))
+        check_not_serving(self)
+        await self._started()
+        secrets = opening.keys.host if opening.keys else None
+        parts = None if transport is None and secrets is None else Parts(transport, secrets)
+        parameters = opening.parameters(hosts_transport=transport is not None)
+        answer = _Answer()
+
+        def opened(outcome: Outcome) -> None:
+            client = outcome.get("client") if isinstance(outcome, dict) else None
+            if parts is not None:
+                self._questions.opened(answer, client, parts)
+            if answer.is_over and client is not None:
+                # Whoever opened it does not wait any more.
+                self._close_client(client)
+            answer.settle_here(outcome)
+
+        if parts is not None:
+            self._questions.opening(answer)
+        try:
+            number, message = self._conversation.request("client.open", parameters, opened)
+        except EnrollError as error:
+            opened(error)
+            raise
+        self._write(message)
+        result = await answer.take(lambda: self._write(self._conversation.cancellation(number)))
+        return _DaemonSession(self, self._conversation, told(text, result, "client"), parts)
+
+    def _close_client(self, client: str) -> None:
+        """Without waiting for it."""
+        with contextlib.suppress(EnrollError):
+            self._write(self._conversation.request("client.close", {"client": client}, lambda _: None)[1])
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        """The loop itself keeps no task from being collected."""
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    def _begin(self, question: Question) -> None:
+        task = asyncio.create_task(self._answer(question))
+        question.give_up = task.cancel
+        self._keep(task)
+
+    async def _answer(self, question: Question) -> None:
+        work = asyncio.ensure_future(self._asked(question))
+        try:
+            # What is cancelled from without, and what the program's own code cancels, are not the same.
+            await asyncio.wait({work})
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+
+        def ask() -> Any:
+            returned = work.result()
+            if isinstance(returned, _Raised):
+                raise returned.failure
+            return returned
+
+        message = question.settled(ask)
+        self._questions.answered(question)
+        self._write(message)
+
+    async def _asked(self, question: Question) -> Any:
+        """What the program's own code returns, awaited here if that is to be done."""
+        with serving(self):
+            runs_here = question.is_http and question.parts is not None and _is_coroutine(question.parts.transport)
+            answer = question.ask() if runs_here else await self._on_a_thread(question)
+            return await answer if inspect.isawaitable(answer) else answer
+
+    async def _on_a_thread(self, question: Question) -> Any:
+        loop = asyncio.get_running_loop()
+        returned: asyncio.Future[Any] = loop.create_future()
+
+        def settle(value: object) -> None:
+            if not returned.done():
+                returned.set_result(value)
+            elif inspect.iscoroutine(value):
+                value.close()
+
+        def work() -> None:
+            if question.is_over:
+                return
+            with serving(self):
+                try:
+                    value = question.ask()
+                except BaseException as failure:
+                    value = _Raised(failure)
+            # The loop may have been closed meanwhile: then nobody waits any more.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(settle, value)
+
+        (self._transports if question.is_http else self._vaults).run(work)
+        return await returned
 
     async def _read(self, process: asyncio.subprocess.Process, logs: asyncio.Task[None]) -> None:
         assert process.stdout is not None
@@ -337,7 +567,10 @@ class Daemon(AsyncCoreCommands):
         status = await process.wait()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(asyncio.shield(logs), 1)
+        self._questions.end()
         self._conversation.end(_programs.ending(self._arguments[0], status, self._last_words))
+        for threads in (self._transports, self._vaults):
+            threads.close()
 
     async def _read_log(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None
@@ -346,19 +579,33 @@ class Daemon(AsyncCoreCommands):
             _programs.log_line(self._logger, line)
 
 
+def _is_coroutine(transport: object) -> bool:
+    # A method, too, and an object whose call is one.
+    called = transport if inspect.isroutine(transport) else type(transport).__call__
+    return inspect.iscoroutinefunction(transport) or inspect.iscoroutinefunction(called)
+
+
 class _DaemonSession:
-    def __init__(self, daemon: Daemon, conversation: Conversation, client: str) -> None:
+    def __init__(self, daemon: Daemon, conversation: Conversation, client: str, parts: Optional[Parts]) -> None:
         self._daemon = daemon
         self._conversation = conversation
         self._client = client
+        # What the daemon asks for this client is answered as long as this is there.
+        self._parts = parts
+        self._under_way = UnderWay()
         self._is_subscribed = False
         self._is_closed = False
 
     async def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         if self._is_closed:
             raise EnrollHandle("the client is closed")
-        with given_up_with(lambda: self._is_closed):
-            return await self._daemon._ask(command, {"client": self._client, **parameters}, limit)
+        check_not_serving(self._daemon)
+        with given_up_with(lambda: self._is_closed), explaining(self._parts):
+            return await self._daemon._ask(command, {"client": self._client, **parameters}, limit, self._under_way)
+
+    async def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
+        with explaining(self._parts):
+            return explained_token(self._parts, token_of(await self.call(command, parameters, limit)))
 
     def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]:
         return None
@@ -384,13 +631,17 @@ class _DaemonSession:
         if was_closed or self._daemon._owner != os.getpid():
             return
         self._conversation.stop_listening(self._client)
+        self._under_way.cancel()
         # It has ended, or was closed: then the client went with it.
         with contextlib.suppress(EnrollError):
             await self._daemon._ask("client.close", {"client": self._client}, None)
 
     def abandon(self) -> None:
-        # Its client ends with the daemon.
         self._conversation.stop_listening(self._client)
+        # The loop may have been closed meanwhile: then the daemon's input was, too.
+        if not self._is_closed and self._daemon._owner == os.getpid() and self._daemon._loop is not None:
+            with contextlib.suppress(RuntimeError):
+                self._daemon._loop.call_soon_threadsafe(self._daemon._close_client, self._client)
 
 
 class EventStream:
@@ -488,7 +739,7 @@ class Client(AsyncClientCommands):
         platform: What the host says about the device.
         wait_for_platform: Calls that ask for the registration wait until `platform_ready`.
         renew_in_background: Tokens are renewed a little before they are due, whether anybody asks or not.
-        transport: The program's own HTTP, a function or a coroutine function; None: libcurl. Over the library only.
+        transport: The program's own HTTP, a function or a coroutine function; None: libcurl.
         logger: Is told what happens, without secrets; the daemon's own log has a logger of its own.
         over: A `Library`, or a `Daemon` that is the caller's to close; None: the library that the package finds.
 
@@ -660,4 +911,4 @@ class Client(AsyncClientCommands):
             token = session.fresh_token(parameters.get("minimumLifetime", 0))
             if token is not None:
                 return token
-        return token_of(await session.call(command, parameters, limit))
+        return await session.token(command, parameters, limit)

@@ -1,0 +1,289 @@
+"""What a daemon asks of the program that started it: HTTP and secrets.
+
+docs/json-rpc.md, "What the daemon asks its host".
+Without input and output: who uses it has a question answered, on a thread or in an event loop, and writes the answer.
+What the program's own parts raise stays in this process, for the call that fails with it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import queue
+import threading
+import time
+import weakref
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set
+
+from ._given import MESSAGE_LIMIT, GivenKeys
+from ._host import (
+    HTTPRequest,
+    Part,
+    Parts,
+    SecretStore,
+    response_parts,
+    secret_bytes,
+    secret_status,
+    transport_status,
+)
+from ._statuses import BY_STATUS, EnrollResponseInvalid, EnrollUnsupported
+
+LOG = logging.getLogger("enrollkit")
+
+SEND, GET, SET, REMOVE = "host.http.send", "host.store.get", "host.store.set", "host.store.remove"
+
+_METHOD_NOT_FOUND = -32601
+
+
+class _TooLong(Exception):
+    """A response is longer than anybody wants it: not a failure of the program's."""
+
+
+class Question:
+    """One request of the daemon's."""
+
+    def __init__(self, number: str, method: str, parameters: Mapping[str, Any]) -> None:
+        self.number = number
+        self.method = method
+        self.parameters = parameters
+        self.parts: Optional[Parts] = None
+        """Who answers; None: nobody does."""
+        self.is_over = False
+        """Nobody waits for the answer any more."""
+        self.give_up: Callable[[], object] = lambda: None
+        """What is to be done then."""
+        self._came = time.monotonic()
+
+    @property
+    def is_http(self) -> bool:
+        return self.method == SEND
+
+    @property
+    def _part(self) -> Part:
+        return "transport" if self.is_http else "secret store"
+
+    def ask(self) -> Any:
+        """Has the program's own code do it, on this thread. A transport of asyncio may return what is to be awaited."""
+        parts, asked = self.parts, self.parameters
+        if self.is_http:
+            if parts is None or parts.transport is None:
+                raise ConnectionError("no client is open any more that the transport was for")
+            return parts.transport(self._request())
+        if parts is None or parts.secrets is None:
+            raise LookupError("no client is open any more that the secret store was for")
+        return self._keep(parts.secrets, asked["name"])
+
+    def _request(self) -> HTTPRequest:
+        asked = self.parameters
+        body = base64.b64decode(asked["bodyBase64"]) if "bodyBase64" in asked else asked.get("body", "").encode()
+        return HTTPRequest(
+            method=asked["method"],
+            url=asked["url"],
+            headers=tuple(asked["headers"].items()),
+            body=body,
+            response_limit=asked["responseLimit"],
+            needs_fresh_connection=asked["needsFreshConnection"],
+            # It may have waited for a thread.
+            timeout=max(0.001, asked["timeout"] - (time.monotonic() - self._came)),
+            is_cancelled=lambda: self.is_over,
+        )
+
+    def _keep(self, secrets: SecretStore, name: str) -> Dict[str, Any]:
+        if self.method == GET:
+            kept = secrets.load(name)
+            if kept is None:
+                return {}
+            return {"secret": base64.urlsafe_b64encode(secret_bytes(kept)).decode().rstrip("=")}
+        if self.method == SET:
+            secrets.save(name, base64.urlsafe_b64decode(self.parameters["secret"] + "="))
+        else:
+            secrets.remove(name)
+        return {}
+
+    def settled(self, ask: Callable[[], Any]) -> bytes:
+        """The answer, of what `ask` returns or raises."""
+        if self.method not in (SEND, GET, SET, REMOVE):
+            return self._refusal(_METHOD_NOT_FOUND)
+        try:
+            answer = ask()
+            message = self._message(result=self._response(answer) if self.is_http else answer)
+        except _TooLong:
+            return self._refusal(EnrollResponseInvalid.code - 32_000, EnrollResponseInvalid.status)
+        except BaseException as failure:
+            return self._failed(failure)
+        if self.parts is not None:
+            self.parts.worked(self._part)
+        return message
+
+    def _failed(self, failure: BaseException) -> bytes:
+        means = transport_status(failure) if self.is_http else secret_status(failure)
+        # A daemon takes no other: the call behind it ends with this one, and is told what it means.
+        told = "network" if means == "internal" else means
+        if self.parts is not None and not self.is_over:
+            self.parts.failed(self._part, failure, means, told)
+        return self._refusal(BY_STATUS[told].code - 32_000, told)
+
+    def _response(self, answer: object) -> Dict[str, Any]:
+        status, headers, body = response_parts(answer)
+        if len(body) > self.parameters["responseLimit"]:
+            raise _TooLong
+        # The first of a name counts, as over the library.
+        first = {name.lower(): (name, value) for name, value in reversed(headers)}
+        told = dict(first.values())
+        result: Dict[str, Any] = {"status": status, "headers": told}
+        if body:
+            result["bodyBase64"] = base64.b64encode(body).decode()
+        return result
+
+    def _message(self, **more: Any) -> bytes:
+        content = json.dumps({"jsonrpc": "2.0", "id": self.number, **more}, separators=(",", ":")).encode()
+        if len(content) > MESSAGE_LIMIT:
+            raise _TooLong
+        return content + b"\n"
+
+    def _refusal(self, code: int, status: Optional[str] = None) -> bytes:
+        data = {} if status is None else {"data": {"status": status}}
+        return self._message(error={"code": code, "message": status or "method not found", **data})
+
+
+class Questions:
+    """What one daemon asks. The thread that reads tells of it; any thread may have it answered.
+
+    Args:
+        begin: Has a question answered; must not wait.
+    """
+
+    def __init__(self, begin: Callable[[Question], None]) -> None:
+        self._begin = begin
+        # A client's parts are its own: what was asked before it went is answered, and then nothing keeps them.
+        self._parts: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
+        self._open: Dict[str, Question] = {}
+        self._early: List[Question] = []
+        self._opening: Set[object] = set()
+        self.store: Optional[Parts] = None
+        """Who answers for the command about a store that is under way: there is one at a time."""
+
+    @property
+    def is_serving(self) -> bool:
+        return bool(self._parts or self._open or self.store)
+
+    def opening(self, one: object) -> None:
+        """A client is about to be opened that will be served."""
+        self._opening.add(one)
+
+    def opened(self, one: object, client: object, parts: Parts) -> None:
+        """It is open, or (None) was not opened. By the thread that reads."""
+        self._opening.discard(one)
+        if isinstance(client, str):
+            self._parts[client] = parts
+        # The daemon may have asked before it told whose client it is.
+        early, self._early = self._early, []
+        for question in early:
+            self._find(question)
+
+    def asked(self, number: str, method: str, parameters: Mapping[str, Any]) -> None:
+        question = self._open[number] = Question(number, method, parameters)
+        self._find(question)
+
+    def _find(self, question: Question) -> None:
+        if question.is_over:
+            return
+        client = question.parameters.get("client")
+        question.parts = self.store if client is None else self._parts.get(client)
+        if question.parts is None and client is not None and self._opening:
+            self._early.append(question)
+        else:
+            self._begin(question)
+
+    def given_up(self, number: object) -> None:
+        question = self._open.pop(number, None) if isinstance(number, str) else None
+        if question is not None:
+            question.is_over = True
+            question.give_up()
+
+    def answered(self, question: Question) -> None:
+        self._open.pop(question.number, None)
+        question.is_over = True
+
+    def end(self) -> None:
+        """The daemon has ended."""
+        for number in list(self._open):
+            self.given_up(number)
+
+
+def store_parts(parameters: Mapping[str, Any]) -> Optional[Parts]:
+    """Who answers for a command about a store; None: nobody has to.
+
+    Raises:
+        EnrollUnsupported: two secret stores, which a daemon cannot tell apart.
+    """
+    given = [one.given.host for one in parameters.values() if isinstance(one, GivenKeys)]
+    hosts = [host for host in given if host is not None]
+    if not hosts:
+        return None
+    if any(host is not hosts[0] for host in hosts):
+        raise EnrollUnsupported(
+            "new_keys: over a daemon a key moves from one secret store of the program's to another by way of a third"
+            " place, or over the library",
+            field="newKeys",
+        )
+    return Parts(None, hosts[0])
+
+
+class Threads:
+    """At most so many threads, made when they are needed. They keep no program from ending.
+
+    The executors of the standard library would: what hangs in one hangs its interpreter.
+    """
+
+    def __init__(self, name: str, limit: int) -> None:
+        self._name = name
+        self._limit = limit
+        self._work: queue.SimpleQueue[Optional[Callable[[], None]]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._count = 0
+        # Threads that have nothing to do, less the work that has no thread.
+        self._idle = 0
+        self._is_closed = False
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Soon, on one of the threads.
+
+        Raises:
+            RuntimeError: there is no thread to be had, or they are to end.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise RuntimeError(f"the threads called {self._name} have ended")
+            if self._idle <= 0 and self._count < self._limit:
+                try:
+                    threading.Thread(target=self._run, name=self._name, daemon=True).start()
+                    self._count += 1
+                    self._idle += 1
+                except RuntimeError:
+                    if self._count == 0:
+                        raise
+            self._idle -= 1
+            self._work.put(work)
+
+    def _run(self) -> None:
+        while True:
+            work = self._work.get()
+            if work is None:
+                return
+            try:
+                work()
+            except Exception:
+                LOG.exception("an answer for the daemon failed")
+            # Nothing is kept by a thread that waits.
+            del work
+            with self._lock:
+                self._idle += 1
+
+    def close(self) -> None:
+        """Its threads end with what they are at."""
+        with self._lock:
+            count, self._count, self._is_closed = self._count, 0, True
+        for _ in range(count):
+            self._work.put(None)
