@@ -67,9 +67,13 @@ internal class Caller(private val port: Port, private val keeps: Any? = null) {
   }
 
   private suspend fun refuseReentry(command: String) {
-    if (port.isClient && currentCoroutineContext()[InsideTransport] != null) {
-      throw EnrollException(Status.REENTRANT, "$command was called by a host's transport, inside a call")
+    val who = when {
+      !port.isClient -> return
+      currentCoroutineContext()[InsideTransport] != null -> "transport"
+      HostSecrets.isHere -> "secret store"
+      else -> return
     }
+    throw EnrollException(Status.REENTRANT, "$command was called by a host's $who, inside a call")
   }
 }
 
@@ -105,7 +109,7 @@ internal class Parameters {
 
   val hasHostKeys: Boolean get() = givenKeys.values.any { it is Keys.Host }
 
-  /** All of it as JSON, which can say everything but the host's own secrets. */
+  /** All of it as JSON, in which the host's own secrets are a word. */
   fun json(): JsonObject {
     val all = members + givenKeys.mapValues { (_, keys) -> keys.encode() }
     return JsonObject(all).also { refuseUnreadable(it, 1) }
@@ -124,9 +128,7 @@ internal fun Keys.encode(): JsonObject = buildJsonObject {
       put("provider", "passphrase")
       put("passphrase", keys.text)
     }
-    is Keys.Host -> throw EnrollException(
-      Status.UNSUPPORTED, "a daemon keeps no key in its host's own secrets: that takes the library", "keys",
-    )
+    is Keys.Host -> put("provider", "host")
   }
   if (sessionCache != Duration.ZERO) put("sessionCacheSeconds", sessionCache.toWholeSeconds())
 }

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 with enrolld: one message per line, on the pipes of a child process.
+// JSON-RPC 2.0 with enrolld: one message per line, on the pipes of a child process. Either side asks, and answers.
 
 package org.enrollkit
 
@@ -14,6 +14,7 @@ import kotlin.coroutines.resume
 import kotlin.coroutines.resumeWithException
 import kotlinx.coroutines.CancellableContinuation
 import kotlinx.coroutines.suspendCancellableCoroutine
+import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
@@ -22,16 +23,39 @@ import kotlinx.serialization.json.put
 
 internal class DaemonConnection private constructor(private val process: Process, private val log: EnrollLog?) {
   private val waiting = ConcurrentHashMap<Long, CancellableContinuation<JsonObject>>()
+
+  /** Requests that are about a client and not answered yet. */
+  private val calls = ConcurrentHashMap<Long, String>()
   private val last = AtomicLong()
   private val outgoing = LinkedBlockingQueue<ByteArray>()
   private val isClosing = AtomicBoolean()
   private val hubs = ConcurrentHashMap<String, EventHub>()
+
+  /** What this program does itself for the daemon. */
+  val host = DaemonHost(log) { message -> if (end == null) outgoing.put(line(message)) }
   @Volatile private var lastLine: String? = null
   @Volatile private var end: DaemonEndedException? = null
 
-  /** @throws EnrollException what the daemon answers, or that it has ended. */
-  suspend fun request(method: String, parameters: JsonObject): JsonObject {
+  /** A request about a client: [cancelCalls] ends it. */
+  suspend fun call(client: String, method: String, parameters: JsonObject): JsonObject {
     val id = last.incrementAndGet()
+    calls[id] = client
+    try {
+      return request(method, parameters, id)
+    } finally {
+      calls.remove(id)
+    }
+  }
+
+  /** Ends the calls about a client that still wait. */
+  fun cancelCalls(client: String) {
+    for ((id, whose) in calls) if (whose == client) cancel(id)
+  }
+
+  private fun cancel(id: Long) = notify("$/cancelRequest", buildJsonObject { put("id", id) })
+
+  /** @throws EnrollException what the daemon answers, or that it has ended. */
+  suspend fun request(method: String, parameters: JsonObject, id: Long = last.incrementAndGet()): JsonObject {
     val message = message(method, parameters) { put("id", id) }
     return suspendCancellableCoroutine { continuation ->
       waiting[id] = continuation
@@ -42,7 +66,7 @@ internal class DaemonConnection private constructor(private val process: Process
       }
       outgoing.put(message)
       continuation.invokeOnCancellation {
-        if (waiting.remove(id) != null) notify("$/cancelRequest", buildJsonObject { put("id", id) })
+        if (waiting.remove(id) != null) cancel(id)
       }
     }
   }
@@ -60,10 +84,14 @@ internal class DaemonConnection private constructor(private val process: Process
     hubs.remove(client)?.end(null)
   }
 
-  /** Ends the input; the daemon answers what is under way, stores what was sent, and ends. */
+  /**
+   * Ends the daemon in order: it stores what was sent first. At the end of its input it could not be answered any more, so
+   * one that may still have to ask is told by a signal, and the input ends with its output.
+   */
   fun close() {
     if (!isClosing.compareAndSet(false, true)) return
-    outgoing.put(LAST)
+    // Not Process.destroy, which closes the pipes as well.
+    if (host.isNeeded) process.toHandle().destroy() else outgoing.put(LAST)
     if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
   }
 
@@ -71,16 +99,19 @@ internal class DaemonConnection private constructor(private val process: Process
     method: String,
     parameters: JsonObject,
     more: kotlinx.serialization.json.JsonObjectBuilder.() -> Unit,
-  ): ByteArray {
-    val json = buildJsonObject {
+  ): ByteArray = line(
+    buildJsonObject {
       put("jsonrpc", "2.0")
       more()
       put("method", method)
       put("params", parameters)
-    }
+    },
+  )
+
+  private fun line(json: JsonObject): ByteArray {
     val bytes = (json.toString() + "\n").toUtf8("parameters")
     if (bytes.size > LIMIT) {
-      throw EnrollException(Status.INVALID_ARGUMENT, "a request of at most $LIMIT bytes was expected, ${bytes.size} came", "parameters")
+      throw EnrollException(Status.INVALID_ARGUMENT, "a message of at most $LIMIT bytes was expected, ${bytes.size} came", "parameters")
     }
     return bytes
   }
@@ -123,7 +154,7 @@ internal class DaemonConnection private constructor(private val process: Process
 
   private fun take(message: JsonObject) {
     val method = message.textOrNull("method")
-    if (method != null) return event(method, message.find("params")?.members() ?: return)
+    if (method != null) return asked(message.find("id"), method, message.find("params") as? JsonObject ?: NOTHING)
     val id = (message.find("id") as? JsonPrimitive)?.longOrNull
     val failure = message.find("error")?.members()?.let(::failure)
     if (id == null) {
@@ -133,6 +164,14 @@ internal class DaemonConnection private constructor(private val process: Process
     }
     val continuation = waiting.remove(id) ?: return
     if (failure != null) continuation.resumeWithException(failure) else continuation.resume(message.need("result").members())
+  }
+
+  private fun asked(id: JsonElement?, method: String, parameters: JsonObject) {
+    when {
+      id != null -> host.ask(id, method, parameters)
+      method == "$/cancelRequest" -> parameters.find("id")?.let(host::giveUp)
+      else -> event(method, parameters)
+    }
   }
 
   private fun event(name: String, parameters: JsonObject) {
@@ -157,6 +196,7 @@ internal class DaemonConnection private constructor(private val process: Process
   }
 
   private fun ended(problem: String?) {
+    host.end()
     val exitCode = if (process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) process.exitValue() else null
     val why = listOfNotNull(problem, lastLine).joinToString("; ")
     val told = DaemonEndedException(
@@ -187,6 +227,7 @@ internal class DaemonConnection private constructor(private val process: Process
     private const val METHOD_NOT_FOUND = -32601
     private const val INVALID_PARAMETERS = -32602
     private val LAST = ByteArray(0)
+    private val NOTHING = JsonObject(emptyMap())
 
     fun start(command: List<String>, log: EnrollLog?): DaemonConnection {
       val process = try {

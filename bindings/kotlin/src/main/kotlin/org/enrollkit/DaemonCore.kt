@@ -5,28 +5,38 @@ package org.enrollkit
 import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
 import kotlinx.coroutines.withTimeoutOrNull
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 
-internal class DaemonCore(private val connection: DaemonConnection) : Core {
-  override val port: Port = DaemonPort(connection, null)
+internal class DaemonCore(private val connection: DaemonConnection, private val log: EnrollLog?) : Core {
+  override val port: Port = DaemonPort(connection, null, log)
 
   override suspend fun open(parameters: Parameters, transport: HttpTransport?, hub: EventHub): Port {
-    if (transport != null) {
-      throw EnrollException(
-        Status.UNSUPPORTED, "a daemon does not send by its host's own HTTP: that takes the library", "transport",
-      )
+    if (transport != null) parameters.put("transport", JsonPrimitive("host"))
+    val json = parameters.json()
+    suspend fun open() = connection.request("client.open", json).need("client").text()
+    val secrets = (parameters.keysNamed("keys") as? Keys.Host)?.secrets
+    // To its end, which reads no network: what the daemon has opened has to be closed by somebody.
+    val client = withContext(NonCancellable) {
+      if (transport == null && secrets == null) return@withContext open()
+      val served = Served(transport?.let { HostTransport(it, log) }, secrets?.let { HostSecrets(it, log) })
+      connection.host.opening(served) { open() }
     }
-    val client = connection.request("client.open", parameters.json()).need("client").text()
     connection.listen(client, hub)
-    return DaemonPort(connection, client)
+    return DaemonPort(connection, client, log)
   }
 }
 
 /** One client of the daemon, or the daemon itself. */
-private class DaemonPort(private val connection: DaemonConnection, private val client: String?) : Port {
+private class DaemonPort(
+  private val connection: DaemonConnection,
+  private val client: String?,
+  private val log: EnrollLog?,
+) : Port {
   private val isClosed = AtomicBoolean()
 
   override val isClient: Boolean get() = client != null
@@ -34,7 +44,17 @@ private class DaemonPort(private val connection: DaemonConnection, private val c
   override suspend fun call(command: String, kind: Kind, deadline: Duration?, parameters: Parameters): JsonObject {
     client?.let { parameters.put("client", JsonPrimitive(it)) }
     deadline?.let { parameters.put("deadline", JsonPrimitive(minOf(it.toWholeSeconds(), LONGEST_SECONDS))) }
-    return connection.request(command, parameters.json())
+    val json = parameters.json()
+    if (client != null) return connection.call(client, command, json)
+    val secrets = parameters.secrets() ?: return connection.request(command, json)
+    return connection.host.serving(HostSecrets(secrets, log)) { connection.request(command, json) }
+  }
+
+  /** The host's, in a command about a store. */
+  private fun Parameters.secrets(): SecretStore? {
+    val old = (keysNamed("keys") as? Keys.Host)?.secrets
+    val new = (keysNamed("newKeys") as? Keys.Host)?.secrets
+    return if (old != null && new != null) MovingSecrets(old, new) else old ?: new
   }
 
   override suspend fun subscribe() {
@@ -53,6 +73,9 @@ private class DaemonPort(private val connection: DaemonConnection, private val c
     } catch (_: EnrollException) {
       // The daemon has ended, and the client with it.
     }
+    // One that waits for a server would go on until that answers.
+    connection.cancelCalls(client)
+    connection.host.closed(client)
     connection.forget(client)
   }
 

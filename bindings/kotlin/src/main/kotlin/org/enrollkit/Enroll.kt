@@ -96,16 +96,17 @@ public class Enroll private constructor(private val caller: Caller, private val 
     }
 
     /**
-     * The core as a process of its own, which ends with this one. What it logs goes to [log].
+     * The core as a process of its own, which ends with this one.
      *
      * @param program the daemon, `enrolld`, looked for in `PATH` unless it is a path
      * @param logLevel `error`, `warning`, `info` or `debug`
+     * @param log is told what the daemon logs, and what a host's own transport or secret store threw
      * @throws EnrollException [Status.UNSUPPORTED]: the program cannot be started
      */
     @JvmStatic
     @JvmOverloads
     public fun daemon(program: String = "enrolld", logLevel: String = "warning", log: EnrollLog? = null): Enroll =
-      Enroll(DaemonCore(DaemonConnection.start(listOf(program, "--log-level", logLevel), log)))
+      Enroll(DaemonCore(DaemonConnection.start(listOf(program, "--log-level", logLevel), log), log))
   }
 }
 
@@ -121,7 +122,7 @@ public class ClientOptions(
   public val waitForPlatform: Boolean = false,
   /** Tokens are renewed a little before they are due, whether anybody asks or not. */
   public val renewInBackground: Boolean = false,
-  /** The host's own HTTP, with [Enroll.library] only; null: libcurl. */
+  /** The host's own HTTP; null: libcurl. */
   public val transport: HttpTransport? = null,
 )
 

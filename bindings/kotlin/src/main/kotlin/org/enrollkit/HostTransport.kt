@@ -15,11 +15,24 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 
-/** A host's transport as C calls it: on a thread of the library's, which waits. */
+/** What became of a call of the host's own code. */
+internal sealed interface HostAnswer<out T> {
+  class Given<T>(val value: T) : HostAnswer<T>
+
+  /** The log has been told why. */
+  class Refused(val status: Status) : HostAnswer<Nothing>
+}
+
+/** A host's transport as a core calls it: what it throws becomes a status, and what it gives is looked at. */
 internal class HostTransport(private val transport: HttpTransport, private val log: EnrollLog?) {
-  /** The status for C. */
+  /** For a daemon: by a coroutine that is cancelled when nobody waits any more. */
+  suspend fun send(request: HttpRequest): HostAnswer<HttpResponse> = answering(request) {
+    withTimeout(request.timeoutMillis.milliseconds) { transport.send(request) }
+  }
+
+  /** For C: on a thread of the library's, which waits. Gives the status. */
   fun send(request: HttpRequest, response: Long): Int {
-    val answer = try {
+    val answer = answering(request) {
       // The host's code runs on threads of the JVM's own: the library's have small stacks.
       runBlocking(InsideTransport) {
         withTimeout(request.timeoutMillis.milliseconds) {
@@ -28,14 +41,25 @@ internal class HostTransport(private val transport: HttpTransport, private val l
           sending.await().also { watching.cancel() }
         }
       }
-    } catch (fault: Throwable) {
-      val status = statusOf(fault)
-      if (status != Status.CANCELLED) {
-        log.tell("the host's transport failed with ${status.wire} for ${request.method} ${hiddenUrl(request.url)}: $fault", fault)
-      }
-      return status.code
     }
-    return fill(answer, response)
+    return when (answer) {
+      is HostAnswer.Given -> fill(answer.value, response)
+      is HostAnswer.Refused -> answer.status.code
+    }
+  }
+
+  private inline fun answering(request: HttpRequest, send: () -> HttpResponse): HostAnswer<HttpResponse> = try {
+    val response = send()
+    val flaw = response.flaw(request.responseLimit)
+    if (flaw != null) throw EnrollException(Status.RESPONSE_INVALID, flaw)
+    HostAnswer.Given(response)
+  } catch (fault: Throwable) {
+    val status = statusOf(fault)
+    if (status != Status.CANCELLED) {
+      val what = "${request.method} ${hiddenUrl(request.url)}"
+      log.tell("the host's transport failed with ${status.wire} for $what: $fault", fault)
+    }
+    HostAnswer.Refused(status)
   }
 
   /** Looks from time to time, since C has no way to call that out. */
@@ -54,11 +78,7 @@ internal class HostTransport(private val transport: HttpTransport, private val l
       status = Native.responseAddHeader(response, name.toByteArray(), value.toByteArray())
     }
     if (status == 0) status = Native.responseAddBody(response, answer.body)
-    if (status != 0) {
-      log.tell("the response of the host's transport is not acceptable: ${Status.of(status).summary}")
-      return Status.RESPONSE_INVALID.code
-    }
-    return 0
+    return if (status == 0) 0 else Status.RESPONSE_INVALID.code
   }
 
   private companion object {
@@ -73,5 +93,24 @@ internal class HostTransport(private val transport: HttpTransport, private val l
       is EnrollException -> fault.status.takeIf { it in OWN } ?: Status.INTERNAL
       else -> Status.INTERNAL
     }
+  }
+}
+
+private const val MOST_HEADERS = 256
+private const val LONGEST_HEADER = 16 shl 10
+
+/** What no core takes of a response, said once for both; null: nothing. Quotes nothing that came. */
+private fun HttpResponse.flaw(responseLimit: Int): String? {
+  fun isText(text: String) = Charsets.UTF_8.newEncoder().canEncode(text) && text.toByteArray().size <= LONGEST_HEADER
+  fun isLine(text: String) = text.none { it in "\u0000\r\n" } && isText(text)
+  return when {
+    status !in 100..599 -> "a status of 100 to 599 was expected, $status came"
+    headers.size > MOST_HEADERS -> "at most $MOST_HEADERS headers were expected, ${headers.size} came"
+    headers.any { (name, _) -> name.isEmpty() || !isLine(name) } ->
+      "the name of a header is one line of 1 to $LONGEST_HEADER bytes, another text came"
+    headers.any { (_, value) -> !isLine(value) } ->
+      "the value of a header is one line of at most $LONGEST_HEADER bytes, another text came"
+    body.size > responseLimit -> "a body of at most $responseLimit bytes was expected, ${body.size} came"
+    else -> null
   }
 }

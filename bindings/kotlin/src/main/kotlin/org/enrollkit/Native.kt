@@ -144,54 +144,37 @@ internal object Native {
   }
 
   @JvmStatic
-  fun load(secrets: Long, name: ByteArray, secret: ByteArray): Int = keeping(secrets, "load") { store ->
-    val found = store.load(String(name, Charsets.US_ASCII)) ?: return@keeping Status.NOT_FOUND.code
-    try {
-      if (found.size != secret.size) {
-        throw EnrollException(Status.STORE_IO, "load gives ${secret.size} bytes, ${found.size} came")
-      }
+  fun load(secrets: Long, name: ByteArray, secret: ByteArray): Int = keeping(secrets) { host ->
+    val answer = host.load(String(name, Charsets.US_ASCII))
+    if (answer is HostAnswer.Given) {
+      val found = answer.value ?: return@keeping HostAnswer.Refused(Status.NOT_FOUND)
       found.copyInto(secret)
-    } finally {
       found.fill(0)
     }
-    0
+    answer
   }
 
   @JvmStatic
-  fun save(secrets: Long, name: ByteArray, secret: ByteArray): Int = keeping(secrets, "save") { store ->
-    try {
-      store.save(String(name, Charsets.US_ASCII), secret)
-    } finally {
-      secret.fill(0)
-    }
-    0
-  }
+  fun save(secrets: Long, name: ByteArray, secret: ByteArray): Int =
+    keeping(secrets) { it.save(String(name, Charsets.US_ASCII), secret) }
 
   @JvmStatic
-  fun remove(secrets: Long, name: ByteArray): Int = keeping(secrets, "remove") { store ->
-    store.remove(String(name, Charsets.US_ASCII))
-    0
-  }
+  fun remove(secrets: Long, name: ByteArray): Int = keeping(secrets) { it.remove(String(name, Charsets.US_ASCII)) }
 
   @JvmStatic
   fun release(host: Long) {
     hosts.remove(host)
   }
 
-  private inline fun keeping(number: Long, function: String, body: (SecretStore) -> Int): Int {
+  /** The status. */
+  private inline fun keeping(number: Long, body: (HostSecrets) -> HostAnswer<*>): Int {
     val host = hosts[number] as? HostSecrets ?: return Status.INTERNAL.code
-    return try {
-      body(host.store)
-    } catch (fault: Throwable) {
-      val status = (fault as? EnrollException)?.status
-      host.log.tell("the host's secret store could not $function: $fault", fault)
-      if (status == Status.STORE_LOCKED || status == Status.NOT_FOUND) status.code else Status.STORE_IO.code
+    return when (val answer = body(host)) {
+      is HostAnswer.Given -> 0
+      is HostAnswer.Refused -> answer.status.code
     }
   }
 }
-
-/** A host's secrets with the log that hears of their failures. */
-internal class HostSecrets(val store: SecretStore, val log: EnrollLog?)
 
 /** As C has it: -1 is no limit. */
 internal fun Duration?.toTimeoutMillis(): Long = when {

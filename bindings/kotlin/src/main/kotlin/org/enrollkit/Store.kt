@@ -52,7 +52,7 @@ public sealed interface Keys {
     override fun toString(): String = "Passphrase(sessionCache=$sessionCache)"
   }
 
-  /** The host's own secrets, an Android Keystore say: with [Enroll.library] only. */
+  /** The host's own secrets: an Android Keystore, say. */
   public class Host(
     /** Where the host keeps them. */
     public val secrets: SecretStore,
@@ -62,10 +62,12 @@ public sealed interface Keys {
 
 /**
  * Secrets as the host keeps them: the key of a store is wrapped with one. Called by several threads at once, inside a
- * call: none of the functions may use a client, they answer [Status.REENTRANT].
+ * call: none of the functions may use a client, that is [Status.REENTRANT]; nor, with [Enroll.daemon], a command with
+ * [Keys.Host].
  *
- * What a function throws is told to the log of [Enroll.library], and counts as [Status.STORE_IO]; an [EnrollException]
- * with [Status.STORE_LOCKED] says that the user has to unlock something first ([locked] makes one).
+ * What a function throws is told to the log, and counts as [Status.STORE_IO]; an [EnrollException] with
+ * [Status.STORE_LOCKED] says that the user has to unlock something first ([locked] makes one). With [Enroll.daemon] a
+ * function that takes 30 seconds counts as locked, too.
  */
 public interface SecretStore {
   /** The 32 bytes that [save] was given for this name, or null. They are wiped after use: give a copy. */

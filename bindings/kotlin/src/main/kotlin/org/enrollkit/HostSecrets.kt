@@ -1,0 +1,65 @@
+package org.enrollkit
+
+import java.util.concurrent.ConcurrentHashMap
+
+/** A host's secrets as a core asks for them: what the host's code throws becomes a status, and is told to the log. */
+internal class HostSecrets(private val store: SecretStore, private val log: EnrollLog?) {
+  /** The bytes, which the caller wipes; null: there are none. */
+  fun load(name: String): HostAnswer<ByteArray?> = keeping("load") {
+    val found = store.load(name)
+    if (found != null && found.size != SIZE) {
+      found.fill(0)
+      throw EnrollException(Status.STORE_IO, "load gives $SIZE bytes, ${found.size} came")
+    }
+    found
+  }
+
+  /** Wipes [secret]. */
+  fun save(name: String, secret: ByteArray): HostAnswer<Unit> = try {
+    keeping("save") { store.save(name, secret) }
+  } finally {
+    secret.fill(0)
+  }
+
+  fun remove(name: String): HostAnswer<Unit> = keeping("remove") { store.remove(name) }
+
+  private inline fun <T> keeping(function: String, body: () -> T): HostAnswer<T> {
+    val wasInside = inside.get()
+    inside.set(true)
+    return try {
+      HostAnswer.Given(body())
+    } catch (fault: Throwable) {
+      log.tell("the host's secret store could not $function: $fault", fault)
+      val status = (fault as? EnrollException)?.status
+      HostAnswer.Refused(status?.takeIf { it == Status.STORE_LOCKED || it == Status.NOT_FOUND } ?: Status.STORE_IO)
+    } finally {
+      inside.set(wasInside)
+    }
+  }
+
+  companion object {
+    /** Bytes of a secret. */
+    const val SIZE = 32
+    private val inside = ThreadLocal.withInitial { false }
+
+    /** Whether this thread runs a function of a host's secret store. */
+    val isHere: Boolean get() = inside.get()
+  }
+}
+
+/**
+ * Two secret stores for the one command that takes a key from [old] to [new], where no question says which is meant.
+ * Everything is opened with the old secrets before the first new one is saved, and no name is given twice.
+ */
+internal class MovingSecrets(private val old: SecretStore, private val new: SecretStore) : SecretStore {
+  private val moved = ConcurrentHashMap.newKeySet<String>()
+
+  override fun load(name: String): ByteArray? = (if (moved.isEmpty()) old else new).load(name)
+
+  override fun save(name: String, secret: ByteArray) {
+    moved.add(name)
+    new.save(name, secret)
+  }
+
+  override fun remove(name: String) = (if (name in moved) new else old).remove(name)
+}
