@@ -744,7 +744,7 @@ async def test_a_command_about_a_store_that_is_given_up_ends_before_the_next(san
 
 def test_ctrl_c_gives_up_a_command_about_a_store_and_the_next_waits_for_its_end(sandbox, store):
     script = f"""
-        import enrollkit, signal, threading
+        import enrollkit, signal, threading, time
         signal.signal(signal.SIGINT, signal.default_int_handler)
         class Drawer:
             gate = None
@@ -766,7 +766,10 @@ def test_ctrl_c_gives_up_a_command_about_a_store_and_the_next_waits_for_its_end(
         try:
             over.rekey({str(store)!r} + "a", keys=enrollkit.Keys(host=drawers[0]), new_data_key=True)
         except KeyboardInterrupt:
-            threading.Timer(0.1, drawers[0].gate.set).start()
+            def open_once_the_next_is_there():
+                while sum(one.name == "enrolld store" for one in threading.enumerate()) < 2: time.sleep(0.01)
+                drawers[0].gate.set()
+            threading.Thread(target=open_once_the_next_is_there, daemon=True).start()
             over.rekey({str(store)!r} + "b", keys=enrollkit.Keys(host=drawers[1]), new_data_key=True)
             print("interrupted", [len(drawer.kept) for drawer in drawers], flush=True)
     """

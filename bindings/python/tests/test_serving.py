@@ -45,7 +45,7 @@ def answered(parts, question, **parameters):
 
     questions = Questions(answer)
     if parts is not None:
-        questions.opened(None, "c1", parts)
+        questions.opened(parts, "c1", parts)
     questions.asked("h1", question, parameters)
     return found[0]
 
@@ -117,7 +117,7 @@ def test_an_answer_that_fits_into_no_message_is_refused():
 
 def test_a_question_may_come_before_its_client():
     begun = []
-    questions, parts, opening = Questions(begun.append), sending(None), object()
+    questions, parts, opening = Questions(begun.append), sending(None), Empty()
     questions.opening(opening)
     for number in ("h1", "h2"):
         questions.asked(number, "host.http.send", REQUEST)
@@ -131,6 +131,11 @@ def test_a_question_may_come_before_its_client():
     assert len(begun) == 1
     questions.opened(opening, None, parts)
     assert begun[1].number == "h3" and begun[1].parts is None
+    # Nor is one when whoever opened it was interrupted.
+    questions.opening(opening)
+    del opening
+    questions.asked("h4", "host.http.send", {**REQUEST, "client": "c3"})
+    assert begun[2].number == "h4" and begun[2].parts is None
     questions.end()
     assert all(question.is_over for question in begun)
 

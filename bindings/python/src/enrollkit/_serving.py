@@ -14,7 +14,7 @@ import queue
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from ._given import MESSAGE_LIMIT, GivenKeys
 from ._host import (
@@ -160,7 +160,8 @@ class Questions:
         self._parts: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
         self._open: Dict[str, Question] = {}
         self._early: List[Question] = []
-        self._opening: Set[object] = set()
+        # What Ctrl-C interrupts in between is not being opened any more.
+        self._opening: weakref.WeakSet[Any] = weakref.WeakSet()
         self.store: Optional[Parts] = None
         """Who answers for the command about a store that is under way: there is one at a time."""
 
@@ -169,7 +170,7 @@ class Questions:
         return bool(self._parts or self._open or self.store)
 
     def opening(self, one: object) -> None:
-        """A client is about to be opened that will be served."""
+        """A client that will be served is being opened, as long as `one` is there."""
         self._opening.add(one)
 
     def opened(self, one: object, client: object, parts: Parts) -> None:
