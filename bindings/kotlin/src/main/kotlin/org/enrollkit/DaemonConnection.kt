@@ -148,7 +148,7 @@ internal class DaemonConnection private constructor(private val process: Process
   private fun readLines(reader: BufferedReader) {
     while (true) {
       val line = reader.readLine() ?: return
-      if (line.isNotBlank()) take(parseObject(line, "a message of the daemon"))
+      if (line.isNotBlank()) take(withDefects(line, parseObject(line, "a message of the daemon")))
     }
   }
 

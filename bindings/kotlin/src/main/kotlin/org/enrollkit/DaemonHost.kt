@@ -25,6 +25,7 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.sync.Mutex
 import kotlinx.coroutines.sync.withLock
 import kotlinx.coroutines.withContext
+import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
@@ -248,6 +249,31 @@ private fun message(id: JsonElement, more: kotlinx.serialization.json.JsonObject
   put("jsonrpc", "2.0")
   put("id", id)
   more()
+}
+
+/** What a daemon says that was told of a defect of its host's: it has no word for one, and repeats the number. */
+private const val DEFECT = "host.http.send with the error -32099"
+
+/** A message of the daemon's in which such a defect is none of the network's faults any more, wherever it is told. */
+internal fun withDefects(line: String, message: JsonObject): JsonObject =
+  if (DEFECT in line) message.withDefects() as JsonObject else message
+
+private fun JsonElement.withDefects(): JsonElement = when (this) {
+  is JsonObject -> {
+    val isDefect = textOrNull("status") == Status.NETWORK.wire && textOrNull("message").orEmpty().endsWith(DEFECT)
+    JsonObject(if (isDefect) this + INTERNAL else mapValues { (_, value) -> value.withDefects() })
+  }
+  is JsonArray -> JsonArray(map { it.withDefects() })
+  is JsonPrimitive -> this
+}
+
+private val INTERNAL = with(Status.INTERNAL) {
+  mapOf(
+    "status" to JsonPrimitive(wire),
+    "code" to JsonPrimitive(code),
+    "blame" to JsonPrimitive(blame.wire),
+    "retryable" to JsonPrimitive(isRetryable),
+  )
 }
 
 /** Of these the core reads all that come, of any other name the first. */

@@ -3,13 +3,12 @@ package org.enrollkit
 /**
  * HTTP as the host does it. Follows no redirect, repeats nothing, checks certificates.
  *
- * Called from several coroutines at once, on threads of [kotlinx.coroutines.Dispatchers.IO]; cancelled when nobody waits
- * for the answer any more. It runs inside a call: using a client from it is [Status.REENTRANT].
+ * Called from several coroutines at once, on threads of [kotlinx.coroutines.Dispatchers.IO]; cancelled when nobody
+ * waits for the answer any more. It runs inside a call: using a client from it is [Status.REENTRANT].
  *
  * An [javax.net.ssl.SSLException] counts as [Status.TLS], time-outs as [Status.TIMEOUT], other
  * [java.io.IOException]s as [Status.NETWORK]; an [EnrollException] as its status where that is one of these or
- * [Status.RESPONSE_INVALID]. Anything else is [Status.INTERNAL], which a daemon cannot be told: there it counts as
- * [Status.NETWORK]. All of them are told to the log.
+ * [Status.RESPONSE_INVALID]. Anything else is [Status.INTERNAL]. All of them are told to the log.
  */
 public fun interface HttpTransport {
   /** Sends one request, and gives the whole response, whatever its status. */
@@ -40,8 +39,8 @@ public class HttpRequest internal constructor(
  * A whole response. [toString] shows its status alone.
  *
  * One with another status, a body over [HttpRequest.responseLimit], more than 256 headers, or a header that is no line
- * of Unicode text or longer than 16 KiB is [Status.RESPONSE_INVALID], and told to the log; so are, with [Enroll.daemon],
- * headers and body of more than 1 MiB together, the body in Base64.
+ * of Unicode text or longer than 16 KiB is [Status.RESPONSE_INVALID], and told to the log; so are, with
+ * [Enroll.daemon], headers and body of more than 1 MiB together, the body in Base64.
  */
 public class HttpResponse(
   /** 100 to 599. */

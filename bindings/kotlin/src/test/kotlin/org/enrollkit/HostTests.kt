@@ -17,6 +17,7 @@ import kotlinx.coroutines.TimeoutCancellationException
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.sync.Semaphore
 import kotlinx.coroutines.sync.withPermit
 import kotlinx.coroutines.withContext
@@ -55,7 +56,7 @@ class HostTests : Case() {
   private suspend fun Backend.open(transport: HttpTransport) =
     enroll().open(Sandbox.shared.configuration(), store(), ClientOptions(transport = transport))
 
-  @ParameterizedTest(name = "a host's transport carries the whole sign-in, on threads of its own: {0}")
+  @ParameterizedTest(name = "a host''s transport carries the whole sign-in, on threads of its own: {0}")
   @EnumSource
   fun transport(backend: Backend) = runs {
     val requests = AtomicInteger()
@@ -80,9 +81,8 @@ class HostTests : Case() {
       java.net.SocketTimeoutException("slow") to Status.TIMEOUT,
       SSLHandshakeException("forged") to Status.TLS,
       EnrollException(Status.RESPONSE_INVALID, "no HTTP") to Status.RESPONSE_INVALID,
-      // A daemon has no word for that, and takes it for the network's.
-      IllegalStateException("a bug") to if (backend == Backend.DAEMON) Status.NETWORK else Status.INTERNAL,
-      StackOverflowError("a bad bug") to if (backend == Backend.DAEMON) Status.NETWORK else Status.INTERNAL,
+      IllegalStateException("a bug") to Status.INTERNAL,
+      StackOverflowError("a bad bug") to Status.INTERNAL,
       CancellationException("enough") to Status.CANCELLED,
     )
     for ((fault, status) in faults) {
@@ -91,6 +91,23 @@ class HostTests : Case() {
       val isTold = log.causes.any { it === fault || it.cause === fault || it.message == fault.message }
       assertEquals(status != Status.CANCELLED, isTold, "$fault")
       client.close()
+    }
+  }
+
+  @ParameterizedTest(name = "a defect of a transport is no fault of the network''s in outcomes and events either: {0}")
+  @EnumSource
+  fun defects(backend: Backend) = runs {
+    var isBroken = false
+    val client = backend.open({ request ->
+      check(!isBroken) { "a bug" }
+      UrlConnectionTransport().send(request)
+    }).signedIn()
+    isBroken = true
+    val event = async(start = CoroutineStart.UNDISPATCHED) { client.events.first { it is Event.TokenRenewalFailed } }
+    val outcome = client.token.refresh() as TokenOutcome.Stale
+    for (error in listOf(outcome.error, (event.await() as Event.TokenRenewalFailed).error)) {
+      assertEquals(Status.INTERNAL to Status.INTERNAL.code, error.status to error.code)
+      assertEquals(Blame.INTERNAL to false, error.blame to error.retryable)
     }
   }
 
@@ -230,7 +247,7 @@ class HostTests : Case() {
     assertEquals(setOf(listOf("default")), accounts.toSet())
   }
 
-  @ParameterizedTest(name = "a renewal in a transport's hands is stored before a core ends: {0}")
+  @ParameterizedTest(name = "a renewal in a transport''s hands is stored before a core ends: {0}")
   @EnumSource
   fun closedMeanwhile(backend: Backend) = runs {
     val enroll = backend.enroll()
@@ -398,7 +415,7 @@ class HostTests : Case() {
     }
   }
 
-  @ParameterizedTest(name = "the host's secret store guards the key: sign-in, restart, list, diagnosis, rekey: {0}")
+  @ParameterizedTest(name = "the host''s secret store guards the key: sign-in, restart, list, diagnosis, rekey: {0}")
   @EnumSource
   fun secrets(backend: Backend) = runs {
     val secrets = FakeSecrets()
@@ -432,7 +449,7 @@ class HostTests : Case() {
     waitUntil("the secret stores are given back") { Native.hosts.size == 0 }
   }
 
-  @ParameterizedTest(name = "a locked secret store signs nobody out; one that throws is a store's failure, told to the log: {0}")
+  @ParameterizedTest(name = "a locked secret store signs nobody out; one that throws is told to the log: {0}")
   @EnumSource
   fun lockedSecrets(backend: Backend) = runs {
     val secrets = FakeSecrets()
@@ -523,7 +540,7 @@ class HostTests : Case() {
     val other = async { enroll.accounts.list(store, Keys.Host(secrets)) }
     gate.countDown()
     assertEquals(listOf("default"), other.await())
-    waitUntil("the key is wrapped anew, and the old one removed") { secrets.kept.size == 1 && secrets.kept.keys != before }
+    waitUntil("the key is wrapped anew, the old one gone") { secrets.kept.size == 1 && secrets.kept.keys != before }
   }
 
   @ParameterizedTest(name = "what the host serves is in no log and no text: {0}")
