@@ -215,20 +215,20 @@ class ServingTests : Case() {
     val enroll = Backend.DAEMON.enroll()
     val daemon = newestDaemon()
     val began = CompletableDeferred<Unit>()
-    val ended = CompletableDeferred<Unit>()
+    val ended = CompletableDeferred<CancellationException>()
     val client = enroll.open(Sandbox.shared.configuration(), Store.Memory, ClientOptions(transport = {
       began.complete(Unit)
       try {
         awaitCancellation()
       } catch (fault: CancellationException) {
-        ended.complete(Unit)
+        ended.complete(fault)
         throw fault
       }
     }))
     val call = async { runCatching { client.registration.begin(deadline = 2.minutes) } }
     began.await()
     daemon.destroyForcibly()
-    ended.await()
+    assertFalse(ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
     assertEquals(137, (call.await().exceptionOrNull() as DaemonEndedException).exitCode)
     client.close()
   }
