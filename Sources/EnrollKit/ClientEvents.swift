@@ -1,0 +1,35 @@
+// What happens to the client, as streams.
+
+public import EnrollCore
+import EnrollHost
+
+extension EnrollClient {
+  /// The states from now on, beginning with the present one as last known. A slow reader gets the newest.
+  public var states: AsyncStream<RegistrationState> {
+    let client = client
+    return AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
+      let ticket = client.observe(
+        Observer { if case .registrationChanged(let state) = $0 { continuation.yield(state) } })
+      continuation.yield(client.lastKnownState)
+      continuation.onTermination = { _ in client.stopObserving(ticket) }
+    }
+  }
+
+  /// Everything that the client has to tell from now on: renewals, failures, states. A slow reader gets the newest.
+  public var events: AsyncStream<EnrollEvent> {
+    let client = client
+    return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+      let ticket = client.observe(Observer { continuation.yield($0) })
+      continuation.onTermination = { _ in client.stopObserving(ticket) }
+    }
+  }
+}
+
+/// A closure that observes.
+private final class Observer: EngineObserver {
+  private let body: @Sendable (EnrollEvent) -> Void
+
+  init(_ body: @escaping @Sendable (EnrollEvent) -> Void) { self.body = body }
+
+  func observe(_ notification: EnrollEvent) { body(notification) }
+}

@@ -1,0 +1,31 @@
+// Who is signed in, and what support needs to know.
+
+public import EnrollCore
+import EnrollHost
+public import EnrollJSON
+
+extension EnrollClient {
+  /// The proven claims of whoever is signed in, or waits for confirmation.
+  /// - Throws: `.notFound` when nobody is.
+  public func profile() async throws(EnrollError) -> JSONObject {
+    try await offload { client, _, _ throws(EnrollError) in try client.profile() }
+  }
+
+  /// What the userinfo endpoint says now. - Throws: `.profileMismatch` when it speaks of somebody else (R28).
+  public func userinfo() async throws(EnrollError) -> JSONObject {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.userinfo(until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// All that is kept of the account, but never the refresh token.
+  public func account() async throws(EnrollError) -> AccountSnapshot {
+    try await offload { client, _, _ throws(EnrollError) in try client.readAccount() }
+  }
+
+  /// Everything that support needs, as JSON for people: versions, configuration, provider, state, expiries, store,
+  /// transactions and the last errors; no token, code, key or PIN, and nothing about the user. Asks nobody.
+  public func diagnostics() async throws(EnrollError) -> JSONObject {
+    try await offload { client, _, _ throws(EnrollError) in try client.diagnostics() }
+  }
+}

@@ -1,0 +1,71 @@
+// The token for the next request, and what a provider or another server wants to know of it.
+
+public import EnrollCore
+import EnrollHost
+public import EnrollJSON
+
+extension EnrollClient {
+  /// What to do with the next request: a valid token, or why there is none. Costs nothing while the token is fresh.
+  /// - Parameters:
+  ///   - minimumLifetime: how long the caller needs the token to live; whole seconds count.
+  ///   - patience: how long it may take; afterwards a token that still works is served, or `busy`.
+  public func access(
+    minimumLifetime: Duration = .zero, patience: Duration = defaultPatience
+  ) async throws(EnrollError) -> AccessOutcome {
+    let seconds = minimumLifetime.components.seconds
+    if let token = client.freshAccessToken(minimumLifetimeSeconds: seconds) { return .valid(token) }
+    return try await completed(patience) { client, deadline, cancellation, done in
+      client.access(
+        minimumLifetimeSeconds: seconds, until: deadline, cancellation: cancellation, completion: done)
+    }
+  }
+
+  /// The access token for the next request, valid now.
+  /// - Throws: `.reauthenticate` when the user has to sign in, `.expired` while the provider cannot be reached,
+  ///   `.rejected`, `.storeLocked`, `.busy`.
+  public func accessToken(minimumLifetime: Duration = .zero) async throws(EnrollError) -> String {
+    try await access(minimumLifetime: minimumLifetime).token().value.reveal()
+  }
+
+  /// Renews now, whatever the token's age.
+  @discardableResult
+  public func refresh(patience: Duration = defaultPatience) async throws(EnrollError) -> AccessOutcome {
+    try await completed(patience) { client, deadline, cancellation, done in
+      client.refresh(until: deadline, cancellation: cancellation, completion: done)
+    }
+  }
+
+  /// What the provider says of one of the session's tokens: `active`, and what else it tells (RFC 7662 §2.2).
+  /// - Throws: `.unsupported` without an endpoint, `.notFound` without such a token, `.oauth` when the provider tells
+  ///   this client nothing.
+  public func introspect(
+    _ subject: Introspection.Subject = .accessToken
+  ) async throws(EnrollError) -> JSONObject {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.introspect(subject, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// The proof for one request of yours that carries an access token of type `DPoP` (``AccessToken/tokenType``):
+  /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Asks nobody.
+  /// - Parameters:
+  ///   - method: as it is sent.
+  ///   - url: of the request, https, without a fragment; its query does not count (RFC 9449 §4.2).
+  ///   - nonce: what the server demanded in `DPoP-Nonce`; nil: the last one of that server.
+  ///   - accessToken: the one that the request carries; nil: the present one.
+  /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs none; `.reauthenticate`.
+  public func dpopProof(
+    method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
+  ) async throws(EnrollError) -> String {
+    try await offload { client, _, _ throws(EnrollError) in
+      try client.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
+    }
+  }
+
+  /// Tells the server to forget the session's tokens, and forgets them here.
+  public func revoke() async throws(EnrollError) {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.revoke(until: deadline, cancellation: cancellation)
+    }
+  }
+}

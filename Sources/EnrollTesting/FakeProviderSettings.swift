@@ -1,0 +1,47 @@
+// What a test chooses about the fake provider.
+
+public import EnrollJSON
+
+extension FakeProvider {
+  /// What the provider says of itself and puts into tokens.
+  public struct Settings: Sendable {
+    /// What it says in `expires_in`; nil for nothing.
+    public var lifetime: JSON? = .integer(3600)
+    /// `sub` of the user who signs in.
+    public var subject = "alice"
+    /// Whether it gives a refresh token at all.
+    public var givesRefreshToken = true
+    /// Whether each renewal brings another refresh token, and ends the old one.
+    public var rotates = true
+    /// For how long the refresh token before the current one may be sent again, in seconds.
+    public var graceSeconds: Int64 = 0
+    /// Whether a renewal brings an id_token too.
+    public var givesIDTokenOnRefresh = true
+    /// Announces DPoP with these algorithms, and binds tokens to the key of whoever proves one (RFC 9449).
+    public var dpopAlgorithms: [String] = []
+    /// Answers Bearer tokens to those who prove a key, too.
+    public var answersBearer = false
+    /// What every proof must hold; a request without it is refused, and told.
+    public var dpopNonce: String?
+    /// Announces an endpoint for pushed authorization requests.
+    public var takesPushedRequests = false
+    /// Edits the claims before they are signed.
+    public var claims: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits the discovery document.
+    public var metadata: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Seconds by which the server's clock differs.
+    public var clockOffsetSeconds: Int64 = 0
+    /// `sub` of what userinfo says; nil for the user of the token.
+    public var userinfoSubject: String?
+    /// The one-time code that everybody gets.
+    public var oneTimeCode = "123456"
+    /// What a poll of a device code gets: nil for tokens, else the error.
+    public var deviceError: String? = "authorization_pending"
+    /// Edits the answer of the device authorization endpoint.
+    public var deviceAuthorization: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits the claims that userinfo tells.
+    public var userinfo: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits what the registration check answers.
+    public var checkAnswer: @Sendable (inout JSONObject) -> Void = { _ in }
+  }
+}
