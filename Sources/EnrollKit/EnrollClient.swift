@@ -112,7 +112,9 @@ public struct EnrollClient: Sendable {
       Void
   ) async throws(EnrollError) -> Value {
     let cancellation = CancellationFlag()
-    let deadline = client.deadline(afterSeconds: max(0, patience.components.seconds))
+    let (seconds, attoseconds) = patience.components
+    let deadline = client.deadline(afterSeconds: max(0, seconds))
+      .advanced(byNanoseconds: max(0, attoseconds / 1_000_000_000))
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         start(client, deadline, cancellation) { continuation.resume(returning: $0) }

@@ -73,6 +73,20 @@ struct EnrollClientTests {
     #expect(throws: EnrollError.self) { try result.get() }
   }
 
+  @Test("patience counts in parts of a second, too; none is none")
+  func patience() async throws {
+    let client = try client()
+    for none in [Duration.zero, .milliseconds(-500), .seconds(-5)] {
+      do throws(EnrollError) {
+        _ = try await client.begin(patience: none)
+        Issue.record("begun")
+      } catch {
+        #expect(error.code == .deadlineExceeded)
+      }
+    }
+    _ = try await client.begin(patience: .milliseconds(500))
+  }
+
   @Test("Foundation shows an error's own words")
   func localized() {
     let error: any Error = EnrollError(.network, "no connection")
