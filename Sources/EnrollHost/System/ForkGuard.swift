@@ -12,7 +12,7 @@ public struct ForkGuard: Sendable {
   private let generation: UInt32
 
   /// Remembers the process in which it is made.
-  public init() { generation = ForkState.shared.generation.load(ordering: .relaxed) }
+  public init() { generation = ForkState.ready.generation.load(ordering: .relaxed) }
 
   /// True in a child forked after this value was made. One load, no system call.
   public var isForkedChild: Bool {
@@ -29,7 +29,7 @@ public struct ForkGuard: Sendable {
 
   /// Runs `body` while no other thread forks, or runs a `body` of its own: for lists that a child goes on using.
   static func undisturbed<Result>(_ body: () -> Result) -> Result {
-    let state = ForkState.shared
+    let state = ForkState.ready
     pthread_mutex_lock(state.mutex)
     defer { pthread_mutex_unlock(state.mutex) }
     return body()
@@ -60,6 +60,19 @@ public struct ForkGuard: Sendable {
 private final class ForkState: @unchecked Sendable {
   // Unchecked: the list is only touched with `mutex` held; a fork takes it too.
   static let shared = ForkState()
+  /// Only when the state is whole: a child that is forked while another thread makes it would wait for that thread.
+  private static let isToldOfForks =
+    pthread_atfork(
+      { pthread_mutex_lock(ForkState.shared.mutex) },
+      { pthread_mutex_unlock(ForkState.shared.mutex) },
+      { ForkState.shared.becomeChild() }) == 0
+
+  /// What every guard has asked for.
+  static var ready: ForkState {
+    let shared = shared
+    _ = isToldOfForks
+    return shared
+  }
 
   let generation = Atomic<UInt32>(0)
   let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -72,10 +85,6 @@ private final class ForkState: @unchecked Sendable {
     mutex = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
     descriptors = .allocate(capacity: 64)
-    pthread_atfork(
-      { pthread_mutex_lock(ForkState.shared.mutex) },
-      { pthread_mutex_unlock(ForkState.shared.mutex) },
-      { ForkState.shared.becomeChild() })
   }
 
   func makeRoom() -> Bool {
