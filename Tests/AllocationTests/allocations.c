@@ -246,9 +246,9 @@ static int is_lie(enroll_status status) {
   }
 }
 
-/* It is told as internal: what OpenSSL says then is of everything but memory. */
+/* It is told as internal, as what OpenSSL says then is of everything but memory, or as a want of it, as it says nothing. */
 static int has_lost_algorithm(enroll_status status) {
-  report->is_lost = is_cold && target == OPENSSL && status == ENROLL_E_INTERNAL;
+  report->is_lost = is_cold && target == OPENSSL && (status == ENROLL_E_INTERNAL || status == ENROLL_E_OUT_OF_MEMORY);
   return report->is_lost;
 }
 

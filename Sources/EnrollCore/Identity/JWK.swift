@@ -20,17 +20,18 @@ public struct JWK: Sendable {
   /// Why a key is left out.
   public struct Unusable: Error, Equatable, Sendable {
     public var keyID: String?
-    public var reason: String
-    /// There was no memory for the key: nothing is said about it.
-    var isOutOfMemory = false
+    /// `.library` and `.missing`: this OpenSSL has no such keys; `.memory`: there was none. Both say nothing about the key.
+    var cause: CryptoError
+
+    public var reason: String { cause.message }
   }
 
   /// - Throws: when the key is for encryption, of an unknown kind, malformed, weak, or contradicts itself.
   init(_ json: JSON) throws(Unusable) {
-    guard json.object != nil else { throw Unusable(keyID: nil, reason: "not an object") }
     let keyID = json["kid"]?.string
-    func refusal(_ reason: String) -> Unusable { Unusable(keyID: keyID, reason: reason) }
+    func refusal(_ reason: String) -> Unusable { Unusable(keyID: keyID, cause: CryptoError(.key, reason)) }
 
+    guard json.object != nil else { throw refusal("not an object") }
     if let kid = json["kid"], (kid.string?.utf8.count ?? .max) > JWS.keyIDLimit {
       throw refusal("kid is not a text of at most \(JWS.keyIDLimit) bytes")
     }
@@ -44,7 +45,7 @@ public struct JWK: Sendable {
     guard json["d"] == nil, json["k"] == nil else { throw refusal("the secret half is published") }
     let key: PublicKey
     do throws(CryptoError) { key = try Self.key(json) } catch {
-      throw Unusable(keyID: keyID, reason: error.message, isOutOfMemory: error.reason == .memory)
+      throw Unusable(keyID: keyID, cause: error)
     }
     var algorithm: SignatureAlgorithm?
     if let name = json["alg"] {

@@ -39,7 +39,7 @@ public struct JWKSet: Sendable {
     guard body.count <= bodyLimit else { throw refusal("it has more than \(bodyLimit) bytes") }
     let document: JSON
     do throws(JSONError) { document = try JSON.parse(body) } catch {
-      throw EnrollError(.keysUnavailable, refused + "it is not JSON: ", error)
+      throw EnrollError(.keysUnavailable, refused + ": it is not JSON: ", error)
     }
     guard let entries = document["keys"]?.array else { throw refusal("it has no array of keys") }
     guard entries.count <= keyLimit else {
@@ -51,7 +51,7 @@ public struct JWKSet: Sendable {
     for entry in entries {
       do throws(JWK.Unusable) { keys.append(try JWK(entry)) } catch {
         // The set would lack a good key for as long as it is kept.
-        guard !error.isOutOfMemory else { throw EnrollError(.outOfMemory, refused + error.reason) }
+        guard error.cause.reason != .memory else { throw EnrollError(error.cause, refused) }
         unusable.append(error)
       }
     }
@@ -76,9 +76,9 @@ public struct JWKSet: Sendable {
     return keys.filter { $0.keyID.map { ASCII.equals($0, keyID) } ?? false }
   }
 
-  private static let refused = "the issuer's key set is refused: "
+  private static let refused = "the issuer's key set is refused"
 
   private static func refusal(_ message: String) -> EnrollError {
-    EnrollError(.keysUnavailable, refused + message)
+    EnrollError(.keysUnavailable, "\(refused): \(message)")
   }
 }

@@ -64,17 +64,20 @@ public final class PublicKey: Sendable {
     parameters.add("pub", octets: [4] + x + y)
     let libcrypto = try OpenSSL.functions()
     let key = try confirmed { () throws(CryptoError) in
-      do throws(CryptoError) {
-        let key = try handle("EC", parameters)
-        let context = KeyContext(
-          owning: try require(
-            libcrypto.pointee.EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
-        try require(libcrypto.pointee.EVP_PKEY_public_check(context.pointer), "key check")
-        return key
-      } catch {
-        guard error.reason != .memory else { throw error }
-        throw CryptoError(.key, "the point is not on \(curve.rawValue)")
+      let notOnCurve = CryptoError(.key, "the point is not on \(curve.rawValue)")
+      let key: KeyHandle
+      do throws(CryptoError) { key = try handle("EC", parameters) } catch {
+        throw error.reason == .key ? notOnCurve : error
       }
+      let context = KeyContext(
+        owning: try require(
+          libcrypto.pointee.EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
+      do throws(CryptoError) {
+        try require(libcrypto.pointee.EVP_PKEY_public_check(context.pointer), "key check")
+      } catch {
+        throw error.reason == .library ? notOnCurve : error
+      }
+      return key
     }
     return PublicKey(.ec(curve), [x, y], key)
   }

@@ -168,6 +168,18 @@ struct JWSTests {
     #expect(isRefused(try refusal(TokenMaker(), keys: keys), by: "R22", "use is not sig"))
   }
 
+  @Test("a key of a kind that this OpenSSL has not is nobody's fault, and no word against the token")
+  func keyWithoutAlgorithm() throws {
+    let key = JWK.Unusable(keyID: "rsa", cause: CryptoError(.library, "key context failed: unsupported"))
+    let keys = JWKSet(keys: [], unusable: [key])
+    for keyID in [JSON.string("rsa"), nil] {
+      var maker = TokenMaker()
+      maker.header["kid"] = keyID
+      let error = try #require(try refusal(maker, keys: keys))
+      #expect(error.code == .internal && error.blame == .internal && error.message.contains("unsupported"))
+    }
+  }
+
   @Test("three parts of strict base64url make a token (R21)")
   func form() throws {
     let text = try TokenMaker().text()

@@ -25,6 +25,9 @@ enum SignatureRule {
 
   private static func absence(of token: JWS, in keys: JWKSet) -> EnrollError {
     guard let keyID = token.keyID else {
+      if let key = keys.unusable.first(where: { isOurFault($0) }) {
+        return EnrollError(key.cause, "a key of the issuer's cannot be used here")
+      }
       return EnrollError(.keysUnavailable, "the issuer has no key for \(token.algorithm.rawValue)")
     }
     let shown = PrintableText.bounded(keyID, maximumBytes: 64)
@@ -32,8 +35,15 @@ enum SignatureRule {
       return IDTokenClaims.refusal("R22", "the key \(shown) is not for \(token.algorithm.rawValue)")
     }
     for key in keys.unusable where key.keyID.map({ ASCII.equals($0, keyID) }) ?? false {
-      return IDTokenClaims.refusal("R22", "the key \(shown) is refused: \(key.reason)")
+      return isOurFault(key)
+        ? EnrollError(key.cause, "the key \(shown) cannot be used here")
+        : IDTokenClaims.refusal("R22", "the key \(shown) is refused: \(key.reason)")
     }
     return EnrollError(.keysUnavailable, "the issuer has no key with the kid \(shown) (R23)")
+  }
+
+  /// OpenSSL has no such keys here, or no longer: it never asks again for an algorithm that it had no memory for.
+  private static func isOurFault(_ key: JWK.Unusable) -> Bool {
+    key.cause.reason == .library || key.cause.reason == .missing
   }
 }
