@@ -83,7 +83,7 @@ public struct EnrollClient: Sendable {
   /// The host's platform is ready: calls that waited for it go on.
   public func platformReady() { client.platformReady() }
 
-  /// Ends the client: waiting calls return, later ones throw `.handle`.
+  /// Ends the client: calls under way throw `.cancelled`, later ones `.handle`. A renewal that was sent is stored.
   public func close() { client.close() }
 
   typealias Step<Result> =
@@ -117,7 +117,10 @@ public struct EnrollClient: Sendable {
       .advanced(byNanoseconds: max(0, attoseconds / 1_000_000_000))
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        start(client, deadline, cancellation) { continuation.resume(returning: $0) }
+        let done = client.untilClosed(cancellation) { (result: Result<Value, EnrollError>) in
+          continuation.resume(returning: result)
+        }
+        start(client, deadline, cancellation, done)
       }
     } onCancel: {
       cancellation.cancel()

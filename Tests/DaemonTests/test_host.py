@@ -266,6 +266,30 @@ class Endings(SandboxCase):
             begun.result()
         self.assertEqual((caught.exception.status, daemon.wait()), ("network", 1))
 
+    def test_closing_a_client_ends_what_waits_for_the_host(self):
+        daemon = self.daemon()
+        client = daemon.call("client.open", configuration=NOBODY, store="memory", transport="host")["client"]
+        begun = daemon.start("registration.begin", {"client": client})
+        question = daemon.question()
+        daemon.call("client.close", client=client)
+        with self.assertRaises(Refused) as caught:
+            begun.result()
+        self.assertEqual(caught.exception.status, "cancelled")
+        self.assertEqual(daemon.given_up.get(timeout=PATIENCE), question["id"])
+
+    def test_a_closed_client_still_gets_the_answer_to_a_renewal(self):
+        self.host_daemon.call("client.close", client=self.client)
+        with self.assertRaises(Refused) as caught:
+            self.asked.result()
+        self.assertEqual(caught.exception.status, "cancelled")
+        answer = HTTP().send(self.question["params"])
+        self.host_daemon.answer(self.question, answer)
+        self.assertEqual(self.host_daemon.close(), 0)
+        daemon, client = self.open_again()
+        self.assertEqual(daemon.call("token.access", client=client)["accessToken"],
+                         json.loads(answer["body"])["access_token"])
+        self.assertEqual(self.sandbox.refreshes, 1)
+
     def test_after_a_signal_the_host_can_still_answer_and_what_it_says_is_stored(self):
         self.host_daemon.process.terminate()
         wait_until(lambda: "signal" in self.host_daemon.log, "the signal was seen")

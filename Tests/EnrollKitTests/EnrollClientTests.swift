@@ -1,6 +1,7 @@
 import EnrollKit
 import EnrollTesting
 import Foundation
+import Synchronization
 import Testing
 
 @Suite("The Swift face")
@@ -87,6 +88,26 @@ struct EnrollClientTests {
     _ = try await client.begin(patience: .milliseconds(500))
   }
 
+  @Test("closing ends what is under way, also a request that nobody answers")
+  func closing() async throws {
+    let deaf = DeafTransport()
+    let client = try EnrollClient(
+      configuration: Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"),
+      store: .memory, transport: deaf)
+    let beginning = Task { () async -> EnrollError.Code? in
+      do throws(EnrollError) {
+        _ = try await client.begin()
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    while !deaf.isAsked { try await Task.sleep(for: .milliseconds(1)) }
+    client.close()
+    #expect(await beginning.value == .cancelled)
+  }
+
   @Test("Foundation shows an error's own words")
   func localized() {
     let error: any Error = EnrollError(.network, "no connection")
@@ -123,5 +144,21 @@ struct EnrollClientTests {
     }
     #expect(tokens == ["access-3"])
     #expect(provider.count(.token) == 2)
+  }
+}
+
+/// Answers nothing; ends when it is cancelled.
+private final class DeafTransport: Transport {
+  private let asked = Atomic<Bool>(false)
+
+  var isAsked: Bool { asked.load(ordering: .acquiring) }
+
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    asked.store(true, ordering: .releasing)
+    let over = DispatchSemaphore(value: 0)
+    let hook = cancellation?.onCancel { over.signal() }
+    over.wait()
+    if let hook { cancellation?.removeHook(hook) }
+    throw EnrollError(.cancelled, "nobody waits any more")
   }
 }

@@ -93,14 +93,6 @@ final class CallRoom: Sendable {
   }
 }
 
-extension Result where Failure == EnrollError {
-  /// To whoever called before the client was freed, its handle was good: what ended the call is the freeing.
-  fileprivate var ofClosedClient: Self {
-    guard case .failure(let error) = self, error.code == .handle else { return self }
-    return .failure(EnrollError(.cancelled, "the client was freed meanwhile"))
-  }
-}
-
 /// What a call under way has to know of itself.
 private struct StartedCall: Sendable {
   let cancellation: CancellationFlag

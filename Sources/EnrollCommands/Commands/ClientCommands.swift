@@ -62,7 +62,7 @@ extension CommandTable {
     },
     Command(
       "client.close", .memory,
-      "Closes the client; whoever waits in it stops waiting. A renewal that was sent is stored first."
+      "Closes the client; calls under way in it end with cancelled. A renewal that was sent is stored all the same."
     ) { call throws(EnrollError) in
       try call.openSession().close(try call.openHandle())
       return .object([])

@@ -2,7 +2,7 @@
 // own and not those on which clients renew: a call may wait for a renewal, and must never stand in that renewal's way.
 
 public import EnrollCore
-import EnrollHost
+public import EnrollHost
 public import EnrollJSON
 
 /// A table of open clients (handles `c1`, `c2`, … never given twice) and everything that can be called on them.
@@ -46,15 +46,15 @@ public final class Session: Sendable {
   /// Starts a command and returns at once. `completion` runs exactly once: before this returns for refusals and for
   /// commands that need no waiting, else on another thread. Over a limit the result is `.busy`.
   public func start(
-    _ command: Command, _ parameters: JSON, cancellation: (any Cancellation)?,
+    _ command: Command, _ parameters: JSON, cancellation: CancellationFlag?,
     completion: @escaping Command.Completion
   ) {
     do throws(EnrollError) {
       let invocation = try invocation(command, parameters, nil, cancellation)
       switch command.kind {
       case .memory: completion(.success(try command.run(invocation)))
-      case .blocking, .waiting: try startBlocking(command, invocation, completion)
-      case .parked: try startParked(command, invocation, completion)
+      case .blocking, .waiting: try startBlocking(command, invocation, cancellation, completion)
+      case .parked: try startParked(command, invocation, cancellation, completion)
       }
     } catch {
       completion(.failure(error))
@@ -62,10 +62,12 @@ public final class Session: Sendable {
   }
 
   private func startBlocking(
-    _ command: Command, _ invocation: Invocation, _ completion: @escaping Command.Completion
+    _ command: Command, _ invocation: Invocation, _ cancellation: CancellationFlag?,
+    _ completion: @escaping Command.Completion
   ) throws(EnrollError) {
     let handle = invocation.opened?.handle ?? ""
     try limits.enterBlocking(handle)
+    let completion = untilClosed(invocation, cancellation, completion)
     let isAccepted = workers.submit { [limits] in
       let result: Result<JSON, EnrollError>
       do throws(EnrollError) {
@@ -76,20 +78,21 @@ public final class Session: Sendable {
       limits.leaveBlocking(handle)
       completion(result)
     }
-    guard isAccepted else {
-      limits.leaveBlocking(handle)
-      throw EnrollError(.busy, "the system gives no thread, or the session is ending")
-    }
+    guard !isAccepted else { return }
+    limits.leaveBlocking(handle)
+    completion(.failure(EnrollError(.busy, "the system gives no thread, or the session is ending")))
   }
 
   private func startParked(
-    _ command: Command, _ invocation: Invocation, _ completion: @escaping Command.Completion
+    _ command: Command, _ invocation: Invocation, _ cancellation: CancellationFlag?,
+    _ completion: @escaping Command.Completion
   ) throws(EnrollError) {
     guard case .parked(let start) = command.body else {
       throw EnrollError(.internal, "\(command.name) is parked and has no start")
     }
     if let known = command.known?(invocation) { return completion(.success(known)) }
     try limits.enterParked()
+    let completion = untilClosed(invocation, cancellation, completion)
     let done: Command.Completion = { [limits] result in
       limits.leaveParked()
       completion(result)
@@ -98,6 +101,13 @@ public final class Session: Sendable {
     if !beginner.submit({ start(invocation, done) }) {
       done(.failure(EnrollError(.busy, "the system gives no thread, or the client is closing")))
     }
+  }
+
+  private func untilClosed(
+    _ invocation: Invocation, _ cancellation: CancellationFlag?, _ completion: @escaping Command.Completion
+  ) -> Command.Completion {
+    guard let client = invocation.opened?.client, let cancellation else { return completion }
+    return client.untilClosed(cancellation, completion)
   }
 
   private func invocation(

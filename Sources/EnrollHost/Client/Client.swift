@@ -27,6 +27,7 @@ public final class Client: Sendable {
   private let background: BackgroundRenewal
   private let backgroundTicket: Int
   private let fork = ForkGuard()
+  let closing = CancellationFlag()
   private let readiness: Guarded<Readiness>
 
   private struct Readiness {
@@ -125,10 +126,11 @@ public final class Client: Sendable {
     func observe(_ notification: EnrollEvent) { tokens.forget() }
   }
 
-  /// Ends the client: loopback listeners close, waiting calls return, later ones throw `.handle`. Idempotent. A
-  /// renewal under way runs to its end.
+  /// Ends the client: loopback listeners close, calls under way end (``untilClosed(_:_:)``), later ones throw `.handle`.
+  /// Idempotent. A renewal under way runs to its end.
   public func close() {
     readiness.withLock { $0.isClosed = true }
+    closing.cancel()
     stopBackground()
     for cancellation in loopbacks.withLock({ $0.removeAll() }) { cancellation.cancel() }
     tokens.forget()
