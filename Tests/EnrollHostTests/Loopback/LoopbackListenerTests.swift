@@ -57,8 +57,7 @@ import Testing
     }
     #expect(urls == ["http://\(host):\(port)/cb/x?state=%20a&code=b/c?&good=1"])
     #expect(Self.status(answers[0]) == "200")
-    #expect(RawClient(port: port) == nil)
-    #expect(RawClient(port: port, isIPv6: true) == nil)
+    #expect(RawClient.isFree(port))
     let error = #expect(throws: EnrollError.self) {
       try listener.wait(deadline: soon, clock: clock) { (_: String) throws(EnrollError) in .declined }
     }

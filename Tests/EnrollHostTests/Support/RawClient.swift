@@ -28,6 +28,15 @@ final class RawClient: Sendable {
 
   deinit { close(descriptor) }
 
+  /// Nobody listens there: at once or, where another test got the port meanwhile, once that one has given it back.
+  static func isFree(_ port: UInt16) -> Bool {
+    for _ in 0..<3000 {
+      if RawClient(port: port) == nil, RawClient(port: port, isIPv6: true) == nil { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+
   private static func connect<Address>(_ descriptor: Int32, _ address: inout Address) -> Int32 {
     withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
