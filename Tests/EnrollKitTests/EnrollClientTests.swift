@@ -61,7 +61,8 @@ struct EnrollClientTests {
     let begun = try await client.begin()
     async let settled = client.settled(begun)
     _ = try await client.resume(provider.signIn(at: begun.url))
-    #expect(try await settled == .active(.confirmed))
+    // Confirmed, or valid where it found the session in the store before the other task had told of it.
+    #expect([.active(.confirmed), .active(.valid)].contains(try await settled))
   }
 
   @Test("a cancelled task ends its wait")
