@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from typing import Any, Callable, Dict, Iterator, Mapping
 
 from ._error import EnrollError
@@ -31,27 +30,6 @@ class AsyncCaller:
 
     async def _token(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> AccessToken:
         raise NotImplementedError
-
-
-class UnderWay:
-    """The calls in one client that wait, which end with it: the library itself ends only what waits for the user."""
-
-    def __init__(self) -> None:
-        self._numbers = itertools.count()
-        self._cancels: Dict[int, Callable[[], object]] = {}
-
-    @contextlib.contextmanager
-    def one(self, cancel: Callable[[], object]) -> Iterator[None]:
-        number = next(self._numbers)
-        self._cancels[number] = cancel
-        try:
-            yield
-        finally:
-            self._cancels.pop(number, None)
-
-    def cancel(self) -> None:
-        for cancel in list(self._cancels.values()):
-            cancel()
 
 
 @contextlib.contextmanager

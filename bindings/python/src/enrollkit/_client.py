@@ -18,14 +18,14 @@ from types import TracebackType
 from typing import Any, Callable, Deque, Dict, Iterator, Literal, Mapping, Optional, Protocol, Sequence, Type, Union
 
 from . import _abi, _library, _programs
-from ._caller import UnderWay, given_up_with, token_of
+from ._caller import given_up_with, token_of
 from ._commands import ClientCommands, CoreCommands
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
 from ._given import Deadline, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
 from ._host import Parts, Transport, check_not_serving, explained_token, explaining, serving
 from ._jsonrpc import NO_MORE, Conversation, Outcome, with_deadline
-from ._library import Listener, NativeSession, cancel_started
+from ._library import Listener, NativeSession
 from ._serving import Question, Questions, Threads, store_parts
 from ._statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle
 from ._types import AccessToken, Action, AwaitingConfirmation, Configuration, Event, Kind, Platform, State
@@ -135,18 +135,13 @@ class _LibrarySession:
         self.fresh_token = native.fresh_token
         self.subscribe = native.subscribe
         self.unsubscribe = native.unsubscribe
-        self.abandon = native.close
-        self._under_way = UnderWay()
+        self.close = self.abandon = native.close
 
     def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         answer = _Answer()
         pending = self._native.prepare(command, parameters, limit, answer.settle)
-        with given_up_with(lambda: self._native.is_closed), self._under_way.one(lambda: cancel_started(pending)):
+        with given_up_with(lambda: self._native.is_closed):
             return answer.take(pending.start, pending.cancel)
-
-    def close(self) -> None:
-        self._under_way.cancel()
-        self._native.close()
 
     def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
         return explained_token(self._native.host, token_of(self.call(command, parameters, limit)))
@@ -273,9 +268,7 @@ class Daemon(CoreCommands):
         if self._owner != os.getpid():
             raise EnrollForked("the daemon was started before the process forked; start another in the child")
 
-    def _ask(
-        self, command: str, parameters: Mapping[str, Any], limit: Optional[float], calls: Optional[UnderWay] = None
-    ) -> Dict[str, Any]:
+    def _ask(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         self._check()
         parameters, patience = with_deadline(command, parameters, limit)
         answer = _Answer()
@@ -283,13 +276,9 @@ class Daemon(CoreCommands):
 
         def give_up() -> None:
             self._conversation.forget(number)
-            cancel()
-
-        def cancel() -> None:
             self._write(self._conversation.cancellation(number))
 
-        with contextlib.nullcontext() if calls is None else calls.one(cancel):
-            return answer.take(lambda: self._write(message), give_up, patience)
+        return answer.take(lambda: self._write(message), give_up, patience)
 
     def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
         """Asks for a command about a store whose key the program guards.
@@ -476,7 +465,6 @@ class _DaemonSession:
         self._client = client
         # What the daemon asks for this client is answered as long as this is there.
         self._parts = parts
-        self._under_way = UnderWay()
         self._lock = threading.Lock()
         self._is_subscribed = False
         self._is_closed = False
@@ -486,7 +474,7 @@ class _DaemonSession:
             raise EnrollHandle("the client is closed")
         check_not_serving(self._daemon)
         with given_up_with(lambda: self._is_closed), explaining(self._parts):
-            return self._daemon._ask(command, {"client": self._client, **parameters}, limit, self._under_way)
+            return self._daemon._ask(command, {"client": self._client, **parameters}, limit)
 
     def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
         with explaining(self._parts):
@@ -521,7 +509,6 @@ class _DaemonSession:
         if was_closed:
             return
         self._conversation.stop_listening(self._client)
-        self._under_way.cancel()
         # It has ended, or was closed: then the client went with it.
         with contextlib.suppress(EnrollError):
             self._daemon._ask("client.close", {"client": self._client}, None)

@@ -249,12 +249,6 @@ class NativeSession:
             done()
 
 
-def cancel_started(pending: Pending) -> None:
-    """For another thread than the one that starts it: of a call that is being started, nobody would be told."""
-    if pending._handle:
-        pending.cancel()
-
-
 class Pending:
     """A call, which may be given up at any time: before it was started, too, or in the middle of that."""
 

@@ -41,7 +41,7 @@ from typing import (
 )
 
 from . import _abi, _library, _programs
-from ._caller import UnderWay, given_up_with, token_of
+from ._caller import given_up_with, token_of
 from ._commands import AsyncClientCommands, AsyncCoreCommands
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
@@ -223,7 +223,6 @@ class _LibrarySession:
         self._library = library
         self.unsubscribe = native.unsubscribe
         self.abandon = native.close
-        self._under_way = UnderWay()
         self._is_store_open = False
 
     async def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
@@ -231,7 +230,7 @@ class _LibrarySession:
         answer = _Answer()
         pending = self._native.prepare(command, parameters, limit, answer.settle)
         await self._start(pending, command)
-        with given_up_with(lambda: self._native.is_closed), self._under_way.one(pending.cancel):
+        with given_up_with(lambda: self._native.is_closed):
             return await answer.take(pending.cancel)
 
     async def _start(self, pending: Pending, command: str) -> None:
@@ -258,7 +257,6 @@ class _LibrarySession:
         self._native.subscribe(listener)
 
     async def close(self) -> None:
-        self._under_way.cancel()
         # It waits for a renewal that was sent.
         await _in_a_thread(self._native.close)
 
@@ -394,15 +392,11 @@ class Daemon(AsyncCoreCommands):
             return await self._ask_with(parts, command, parameters)
         return await self._ask(command, parameters, time_limit(deadline))
 
-    async def _ask(
-        self, command: str, parameters: Mapping[str, Any], limit: Optional[float], calls: Optional[UnderWay] = None
-    ) -> Dict[str, Any]:
+    async def _ask(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         await self._started()
-        return await self._send(command, parameters, limit, calls)
+        return await self._send(command, parameters, limit)
 
-    async def _send(
-        self, command: str, parameters: Mapping[str, Any], limit: Optional[float], calls: Optional[UnderWay] = None
-    ) -> Dict[str, Any]:
+    async def _send(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         parameters, patience = with_deadline(command, parameters, limit)
         answer = _Answer()
         number, message = self._conversation.request(command, parameters, answer.settle_here)
@@ -410,13 +404,9 @@ class Daemon(AsyncCoreCommands):
 
         def give_up() -> None:
             self._conversation.forget(number)
-            cancel()
-
-        def cancel() -> None:
             self._write(self._conversation.cancellation(number))
 
-        with contextlib.nullcontext() if calls is None else calls.one(cancel):
-            return await answer.take(give_up, patience)
+        return await answer.take(give_up, patience)
 
     def _write(self, message: bytes) -> None:
         pipe = self._process.stdin if self._process else None
@@ -592,7 +582,6 @@ class _DaemonSession:
         self._client = client
         # What the daemon asks for this client is answered as long as this is there.
         self._parts = parts
-        self._under_way = UnderWay()
         self._is_subscribed = False
         self._is_closed = False
 
@@ -601,7 +590,7 @@ class _DaemonSession:
             raise EnrollHandle("the client is closed")
         check_not_serving(self._daemon)
         with given_up_with(lambda: self._is_closed), explaining(self._parts):
-            return await self._daemon._ask(command, {"client": self._client, **parameters}, limit, self._under_way)
+            return await self._daemon._ask(command, {"client": self._client, **parameters}, limit)
 
     async def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
         with explaining(self._parts):
@@ -631,7 +620,6 @@ class _DaemonSession:
         if was_closed or self._daemon._owner != os.getpid():
             return
         self._conversation.stop_listening(self._client)
-        self._under_way.cancel()
         # It has ended, or was closed: then the client went with it.
         with contextlib.suppress(EnrollError):
             await self._daemon._ask("client.close", {"client": self._client}, None)

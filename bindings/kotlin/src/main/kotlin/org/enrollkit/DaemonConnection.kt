@@ -23,9 +23,6 @@ import kotlinx.serialization.json.put
 
 internal class DaemonConnection private constructor(private val process: Process, private val log: EnrollLog?) {
   private val waiting = ConcurrentHashMap<Long, CancellableContinuation<JsonObject>>()
-
-  /** Requests that are about a client and not answered yet. */
-  private val calls = ConcurrentHashMap<Long, String>()
   private val last = AtomicLong()
   private val outgoing = LinkedBlockingQueue<ByteArray>()
   private val isClosing = AtomicBoolean()
@@ -36,26 +33,9 @@ internal class DaemonConnection private constructor(private val process: Process
   @Volatile private var lastLine: String? = null
   @Volatile private var end: DaemonEndedException? = null
 
-  /** A request about a client: [cancelCalls] ends it. */
-  suspend fun call(client: String, method: String, parameters: JsonObject): JsonObject {
-    val id = last.incrementAndGet()
-    calls[id] = client
-    try {
-      return request(method, parameters, id)
-    } finally {
-      calls.remove(id)
-    }
-  }
-
-  /** Ends the calls about a client that still wait. */
-  fun cancelCalls(client: String) {
-    for ((id, whose) in calls) if (whose == client) cancel(id)
-  }
-
-  private fun cancel(id: Long) = notify("$/cancelRequest", buildJsonObject { put("id", id) })
-
   /** @throws EnrollException what the daemon answers, or that it has ended. */
-  suspend fun request(method: String, parameters: JsonObject, id: Long = last.incrementAndGet()): JsonObject {
+  suspend fun request(method: String, parameters: JsonObject): JsonObject {
+    val id = last.incrementAndGet()
     val message = message(method, parameters) { put("id", id) }
     return suspendCancellableCoroutine { continuation ->
       waiting[id] = continuation
@@ -66,7 +46,7 @@ internal class DaemonConnection private constructor(private val process: Process
       }
       outgoing.put(message)
       continuation.invokeOnCancellation {
-        if (waiting.remove(id) != null) cancel(id)
+        if (waiting.remove(id) != null) notify("$/cancelRequest", buildJsonObject { put("id", id) })
       }
     }
   }

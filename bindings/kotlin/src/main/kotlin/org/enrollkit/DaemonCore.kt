@@ -45,8 +45,7 @@ private class DaemonPort(
     client?.let { parameters.put("client", JsonPrimitive(it)) }
     deadline?.let { parameters.put("deadline", JsonPrimitive(minOf(it.toWholeSeconds(), LONGEST_SECONDS))) }
     val json = parameters.json()
-    if (client != null) return connection.call(client, command, json)
-    val secrets = parameters.secrets() ?: return connection.request(command, json)
+    val secrets = (if (client == null) parameters.secrets() else null) ?: return connection.request(command, json)
     return connection.host.serving(HostSecrets(secrets, log)) { connection.request(command, json) }
   }
 
@@ -73,8 +72,6 @@ private class DaemonPort(
     } catch (_: EnrollException) {
       // The daemon has ended, and the client with it.
     }
-    // One that waits for a server would go on until that answers.
-    connection.cancelCalls(client)
     connection.host.closed(client)
     connection.forget(client)
   }

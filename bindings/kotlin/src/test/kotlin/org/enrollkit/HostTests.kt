@@ -148,37 +148,21 @@ class HostTests : Case() {
   @ParameterizedTest(name = "a transport that is not waited for any more is cancelled: {0}")
   @EnumSource
   fun transportCancelled(backend: Backend) = runs {
-    val began = CompletableDeferred<Unit>()
-    val ended = CompletableDeferred<CancellationException>()
-    val client = backend.open({
-      began.complete(Unit)
-      try {
-        awaitCancellation()
-      } catch (fault: CancellationException) {
-        ended.complete(fault)
-        throw fault
-      }
-    })
+    val hanging = HangingTransport()
+    val client = backend.open(hanging)
     val call = async(start = CoroutineStart.UNDISPATCHED) { client.registration.begin(deadline = 1.minutes) }
-    began.await()
+    hanging.began.await()
     call.cancel()
-    assertFalse(ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
+    assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
   }
 
   @ParameterizedTest(name = "a deadline ends the wait for a transport, which is cancelled: {0}")
   @EnumSource
   fun transportTooLate(backend: Backend) = runs {
-    val ended = CompletableDeferred<CancellationException>()
-    val client = backend.open({
-      try {
-        awaitCancellation()
-      } catch (fault: CancellationException) {
-        ended.complete(fault)
-        throw fault
-      }
-    })
+    val hanging = HangingTransport()
+    val client = backend.open(hanging)
     refused(Status.DEADLINE_EXCEEDED) { client.registration.begin(deadline = 1.seconds) }
-    assertFalse(ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
+    assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
   }
 
   @ParameterizedTest(name = "transports that block keep nobody else waiting: {0}")
@@ -286,21 +270,12 @@ class HostTests : Case() {
   @ParameterizedTest(name = "closing a client ends a call that waits for its transport, which is cancelled: {0}")
   @EnumSource
   fun closedWhileWaiting(backend: Backend) = runs {
-    val began = CompletableDeferred<Unit>()
-    val ended = CompletableDeferred<CancellationException>()
-    val client = backend.open({
-      began.complete(Unit)
-      try {
-        awaitCancellation()
-      } catch (fault: CancellationException) {
-        ended.complete(fault)
-        throw fault
-      }
-    })
+    val hanging = HangingTransport()
+    val client = backend.open(hanging)
     val call = async { runCatching { client.registration.begin(deadline = 2.minutes) } }
-    began.await()
+    hanging.began.await()
     client.closeAndJoin()
-    assertFalse(ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
+    assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
     val status = (call.await().exceptionOrNull() as EnrollException).status
     assertTrue(status == Status.CANCELLED || status == Status.HANDLE, "$status")
   }

@@ -6,13 +6,11 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.CountDownLatch
 import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
-import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.TimeoutCancellationException
 import kotlinx.coroutines.async
-import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
@@ -97,17 +95,10 @@ class ServingTests : Case() {
   @DisplayName("a transport has the time that the daemon gives it")
   fun time() = runs {
     val daemon = Scripted("?", opened("c1"), sending(1, "c1", timeout = 1))
-    val ended = CompletableDeferred<CancellationException>()
-    daemon.open(transport = {
-      try {
-        awaitCancellation()
-      } catch (fault: CancellationException) {
-        ended.complete(fault)
-        throw fault
-      }
-    })
+    val hanging = HangingTransport()
+    daemon.open(transport = hanging)
     assertEquals("timeout", daemon.answer(1).status())
-    assertTrue(ended.await() is TimeoutCancellationException)
+    assertTrue(hanging.ended.await() is TimeoutCancellationException)
     assertTrue(log.lines.any { "failed with timeout for POST https://id.example" in it })
   }
 
@@ -214,21 +205,12 @@ class ServingTests : Case() {
   fun killed() = runs {
     val enroll = Backend.DAEMON.enroll()
     val daemon = newestDaemon()
-    val began = CompletableDeferred<Unit>()
-    val ended = CompletableDeferred<CancellationException>()
-    val client = enroll.open(Sandbox.shared.configuration(), Store.Memory, ClientOptions(transport = {
-      began.complete(Unit)
-      try {
-        awaitCancellation()
-      } catch (fault: CancellationException) {
-        ended.complete(fault)
-        throw fault
-      }
-    }))
+    val hanging = HangingTransport()
+    val client = enroll.open(Sandbox.shared.configuration(), Store.Memory, ClientOptions(transport = hanging))
     val call = async { runCatching { client.registration.begin(deadline = 2.minutes) } }
-    began.await()
+    hanging.began.await()
     daemon.destroyForcibly()
-    assertFalse(ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
+    assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
     assertEquals(137, (call.await().exceptionOrNull() as DaemonEndedException).exitCode)
     client.close()
   }
