@@ -33,12 +33,24 @@ public struct IDToken: Equatable, Sendable {
     }
 
     /// Applies R21 to R27. Pure: neither network nor clock.
-    /// - Throws: `.keysUnavailable` when `keys` has no key of the token's `kid`, so that it is worth fetching them
-    ///   again (R23); `.idTokenInvalid` for everything else, with the rule's number in the message.
+    /// - Throws: `.keysUnavailable` when `keys` has no key of the token's `kid`; `.idTokenInvalid` for everything else,
+    ///   with the rule's number in the message.
     public func verify(
       keys: JWKSet, expecting expected: IDTokenExpectations
     ) throws(EnrollError) -> IDToken {
-      try SignatureRule.check(token, keys: keys, algorithms: expected.algorithms)
+      if case .unproven(let error) = try signature(keys: keys, expecting: expected) { throw error }
+      return try proven(expecting: expected)
+    }
+
+    /// Applies R21 and R22: where the signature is unproven, newer keys may prove it (R23).
+    func signature(
+      keys: JWKSet, expecting expected: IDTokenExpectations
+    ) throws(EnrollError) -> SignatureRule.Verdict {
+      try SignatureRule.verdict(on: token, keys: keys, algorithms: expected.algorithms)
+    }
+
+    /// Applies R24 to R27 to a token whose signature was proven.
+    func proven(expecting expected: IDTokenExpectations) throws(EnrollError) -> IDToken {
       for rule in IDTokenRule.all { try rule.check(claims, token.algorithm, expected) }
       return IDToken(
         facts: IdentityFacts(

@@ -1,5 +1,5 @@
-// The keys of an issuer (RFC 7517 §5, R20, R22). A set with a key that cannot be used is still a set; two usable keys
-// under one `kid` make it unusable, because nobody could say which one a token means.
+// The keys of an issuer (RFC 7517 §5, R20, R22). A set with a key that cannot be used is still a set, and so is one with
+// two keys under one `kid`: only a token that could mean either of them is refused.
 
 public import EnrollCrypto
 import EnrollJSON
@@ -16,10 +16,11 @@ public struct JWKSet: Sendable {
   public let unusable: [JWK.Unusable]
 
   /// Asks for the document at the provider's `jwks_uri`.
-  public static func request(_ uri: String) -> HTTPRequest {
-    HTTPRequest(
-      .get, uri, headers: [HTTPHeader("Accept", "application/jwk-set+json, application/json")],
-      responseLimit: bodyLimit)
+  /// - Parameter knownTag: the ETag of what is at hand; status 304 then says that it still holds.
+  public static func request(_ uri: String, knownTag: String? = nil) -> HTTPRequest {
+    var headers = [HTTPHeader("Accept", "application/jwk-set+json, application/json")]
+    if let condition = EntityTag.condition(knownTag) { headers.append(condition) }
+    return HTTPRequest(.get, uri, headers: headers, responseLimit: bodyLimit)
   }
 
   /// Reads the answer to ``request(_:)``.
@@ -28,13 +29,13 @@ public struct JWKSet: Sendable {
     guard response.status == 200 else {
       throw EnrollError(
         .keysUnavailable, "the issuer's keys were answered with status \(response.status)",
-        httpStatus: response.status)
+        httpStatus: response.status, retryAfterSeconds: RetryAfter.seconds(of: response))
     }
     return try parse(response.body)
   }
 
-  /// - Throws: `.keysUnavailable` when the document is too large, is not JSON, is no set, has more than ``keyLimit``
-  ///   keys, or has two usable keys with one `kid` (R22).
+  /// - Throws: `.keysUnavailable` when the document is too large, is not JSON, is no set, or has more than
+  ///   ``keyLimit`` keys.
   public static func parse(_ body: [UInt8]) throws(EnrollError) -> JWKSet {
     guard body.count <= bodyLimit else { throw refusal("it has more than \(bodyLimit) bytes") }
     let document: JSON
@@ -55,19 +56,19 @@ public struct JWKSet: Sendable {
         unusable.append(error)
       }
     }
-    for (index, key) in keys.enumerated() {
-      guard let keyID = key.keyID else { continue }
-      for other in keys[..<index] where other.keyID.map({ ASCII.equals($0, keyID) }) ?? false {
-        throw refusal("two keys have the kid \(PrintableText.bounded(keyID, maximumBytes: 64)) (R22)")
-      }
-    }
     return JWKSet(keys: keys, unusable: unusable)
   }
 
-  /// The keys that a token with this header may have been signed with. A token without `kid` may mean any key that fits;
-  /// one with `kid` means that key and no other.
+  /// The keys that a token with this header may have been signed with, each once however often it is published. A token
+  /// without `kid` may mean any key that fits; one with `kid` means that key and no other, so that more than one are one
+  /// too many (R22).
   public func candidates(keyID: String?, algorithm: SignatureAlgorithm) -> [JWK] {
-    named(keyID).filter { $0.fits(algorithm) }
+    var fitting: [JWK] = []
+    for key in named(keyID) where key.fits(algorithm) {
+      let components = key.key.components
+      if !fitting.contains(where: { $0.key.components == components }) { fitting.append(key) }
+    }
+    return fitting
   }
 
   /// The keys under that `kid`, whatever they are for; all of them without one.

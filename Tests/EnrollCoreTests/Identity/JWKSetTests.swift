@@ -1,4 +1,4 @@
-// Key sets: what is left out, what makes the whole set unusable (R20, R22).
+// Key sets: what is left out, what makes the whole set unusable, what a kid may mean (R20, R22).
 
 import EnrollCore
 import EnrollCrypto
@@ -96,18 +96,43 @@ struct JWKSetTests {
     #expect(set.unusable.map(\.keyID) == [nil, "otherRSA", "mac"])
   }
 
-  @Test("two usable keys with one kid are refused (R22)")
+  @Test("two different keys that fit one kid and algorithm make that kid unusable, and no other (R22)")
   func twins() throws {
     let twin = try Provider.jwk(.otherRSA, [("kid", .string("rsa"))])
-    let body = JSON.object([("keys", .array([try Provider.jwk(.rsa), twin]))]).serialized()
-    let error = refusal(String(decoding: body, as: UTF8.self))
-    #expect(error?.code == .keysUnavailable)
-    #expect(error?.message.contains("kid rsa") == true)
-    // Not when one of them is for encryption, nor without a kid.
-    let encryption = try Provider.jwk(.otherRSA, [("kid", .string("rsa")), ("use", .string("enc"))])
-    #expect(try Provider.keySet([Provider.jwk(.rsa), encryption]).keys.count == 1)
+    let keys = try Provider.keySet([Provider.jwk(.rsa), twin, Provider.jwk(.p256)])
+    for algorithm: SignatureAlgorithm in [.RS256, .PS512] {
+      let error = try refusal(TokenMaker(algorithm), keys: keys)
+      #expect(isRefused(error, by: "R22", "2 different keys have the kid rsa"), "\(algorithm)")
+    }
+    #expect(try refusal(TokenMaker(.ES256), keys: keys) == nil)
+  }
+
+  @Test("a key that is published twice, or one kid for several algorithms or uses, harms nothing (R22)")
+  func sameKeyID() throws {
+    let twice = try Provider.keySet([
+      Provider.jwk(.rsa), Provider.jwk(.rsa, [("use", .string("sig")), ("x5c", .array([]))]),
+    ])
+    #expect(twice.keys.count == 2)
+    #expect(try refusal(TokenMaker(), keys: twice) == nil)
+
+    let one = JSON.string("rsa")
+    var elliptic = TokenMaker(.ES256)
+    elliptic.header["kid"] = one
+    for other in try [
+      Provider.jwk(.otherRSA, [("kid", one), ("use", .string("enc"))]),
+      Provider.jwk(.otherRSA, [("kid", one), ("alg", .string("RS512"))]),
+      Provider.jwk(.otherRSA, [("kid", one), ("alg", .string("RSA-OAEP"))]),
+      Provider.jwk(.p256, [("kid", one)]),
+    ] {
+      for order in try [[Provider.jwk(.rsa), other], [other, Provider.jwk(.rsa)]] {
+        #expect(try refusal(TokenMaker(), keys: Provider.keySet(order)) == nil)
+      }
+    }
+    let mixed = try Provider.keySet([Provider.jwk(.rsa), Provider.jwk(.p256, [("kid", one)])])
+    #expect(try refusal(elliptic, keys: mixed) == nil)
+    // Keys without a kid are no twins of anybody.
     let nameless = try [Provider.KeyID.rsa, .otherRSA].map { try Provider.jwk($0, [("kid", nil)]) }
-    #expect(try Provider.keySet(nameless).keys.count == 2)
+    #expect(try Provider.keySet(nameless).candidates(keyID: nil, algorithm: .RS256).count == 2)
   }
 
   @Test("a set has 100 keys at most, in 512 KiB (R20)")

@@ -10,8 +10,6 @@ extension Target {
     Target("jwks") { input in
       guard let keys = try? JWKSet.parse(input) else { return }
       require(keys.keys.count + keys.unusable.count <= JWKSet.keyLimit, "keys are capped (R20)")
-      let names = keys.keys.compactMap { $0.keyID }
-      require(Set(names.map { Array($0.utf8) }).count == names.count, "a kid is one key's (R22)")
       for algorithm in SignatureAlgorithm.allCases {
         for key in keys.candidates(keyID: nil, algorithm: algorithm) {
           require(algorithm.fits(key.key.kind), "a key is of its algorithm (R22)")

@@ -3,24 +3,40 @@
 import EnrollCrypto
 
 enum SignatureRule {
-  /// - Throws: `.keysUnavailable` when no key has the token's `kid`, or, without `kid`, none fits; `.idTokenInvalid`.
-  static func check(
-    _ token: JWS, keys: JWKSet, algorithms: [SignatureAlgorithm]
-  ) throws(EnrollError) {
+  /// What a set of keys says about a token.
+  enum Verdict {
+    /// One of them made the signature.
+    case proven
+    /// None of them did; newer keys of the issuer may say otherwise (R23).
+    case unproven(EnrollError)
+  }
+
+  /// - Throws: `.idTokenInvalid` for an algorithm that is not accepted, which no key changes; what OpenSSL fails with.
+  /// - Returns: unproven with `.keysUnavailable` when no key has the token's `kid`, or, without `kid`, none fits; else
+  ///   with `.idTokenInvalid`.
+  static func verdict(
+    on token: JWS, keys: JWKSet, algorithms: [SignatureAlgorithm]
+  ) throws(EnrollError) -> Verdict {
     let algorithm = token.algorithm
     guard algorithms.contains(algorithm) else {
       throw IDTokenClaims.refusal("R21", "alg \(algorithm.rawValue) is not a configured one")
     }
     let candidates = keys.candidates(keyID: token.keyID, algorithm: algorithm)
-    guard !candidates.isEmpty else { throw absence(of: token, in: keys) }
+    guard !candidates.isEmpty else { return .unproven(absence(of: token, in: keys)) }
+    if let keyID = token.keyID, candidates.count > 1 {
+      return .unproven(
+        IDTokenClaims.refusal(
+          "R22",
+          "\(candidates.count) different keys have the kid \(shown(keyID)) and fit \(algorithm.rawValue)"))
+    }
     for candidate in candidates {
       do throws(CryptoError) {
-        if try token.isSigned(by: candidate.key) { return }
+        if try token.isSigned(by: candidate.key) { return .proven }
       } catch {
         throw EnrollError(error, "the id_token's signature could not be checked")
       }
     }
-    throw IDTokenClaims.refusal("R21", "the signature is not the issuer's")
+    return .unproven(IDTokenClaims.refusal("R21", "the signature is not the issuer's"))
   }
 
   private static func absence(of token: JWS, in keys: JWKSet) -> EnrollError {
@@ -30,7 +46,7 @@ enum SignatureRule {
       }
       return EnrollError(.keysUnavailable, "the issuer has no key for \(token.algorithm.rawValue)")
     }
-    let shown = PrintableText.bounded(keyID, maximumBytes: 64)
+    let shown = shown(keyID)
     if !keys.named(keyID).isEmpty {
       return IDTokenClaims.refusal("R22", "the key \(shown) is not for \(token.algorithm.rawValue)")
     }
@@ -41,6 +57,8 @@ enum SignatureRule {
     }
     return EnrollError(.keysUnavailable, "the issuer has no key with the kid \(shown) (R23)")
   }
+
+  private static func shown(_ keyID: String) -> String { PrintableText.bounded(keyID, maximumBytes: 64) }
 
   /// OpenSSL has no such keys here, or no longer: it never asks again for an algorithm that it had no memory for.
   private static func isOurFault(_ key: JWK.Unusable) -> Bool {
