@@ -4,6 +4,7 @@
 public import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollJSON
 
 /// Answers discovery, JWKS, token, userinfo and revocation requests in memory.
 public final class FakeProvider: Transport, @unchecked Sendable {
@@ -52,10 +53,10 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// The issuer, as a `Configuration` names it.
   public let issuer: String
   let clock: any Clock
-  let key: PrivateKey
-  let state = Guarded(State(), by: Mutex())
+  let state: Guarded<State>
 
   struct State {
+    var key: PrivateKey
     var replies: [(Endpoint, Reply)] = []
     var requests: [(Endpoint, HTTPRequest)] = []
     var codes: [String: Grant] = [:]
@@ -92,7 +93,14 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   public init(issuer: String = "https://id.example", clock: any Clock) throws {
     self.issuer = issuer
     self.clock = clock
-    key = try PrivateKey.generate(.ec(.p256))
+    state = Guarded(State(key: try PrivateKey.generate(.ec(.p256))), by: Mutex())
+  }
+
+  /// Signs with another key from now on, and publishes that one instead, under the same `kid`.
+  /// - Throws: when there is no OpenSSL.
+  public func changeKey() throws {
+    let key = try PrivateKey.generate(.ec(.p256))
+    state.withLock { $0.key = key }
   }
 
   /// Changes what the provider says from now on.
@@ -115,6 +123,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// Forgets the requests so far, for tests that send very many: all counts begin again.
   public func forgetRequests() { state.withLock { $0.requests = [] } }
+
+  /// What its keys endpoint would say now.
+  public var keySet: String { String(decoding: keys().serialized(), as: UTF8.self) }
 
   /// Tokens that were revoked.
   public var revoked: [String] { state.withLock { $0.revoked } }

@@ -8,8 +8,8 @@ import EnrollJSON
 extension FakeProvider {
   func answer(_ request: HTTPRequest, _ endpoint: Endpoint) -> HTTPResponse {
     switch endpoint {
-    case .discovery: return json(200, discovery())
-    case .keys: return json(200, keys())
+    case .discovery: return document(discovery(), request)
+    case .keys: return document(keys(), request)
     case .deviceAuthorization: return authorizeDevice(form(request))
     case .revocation: return revoke(form(request))
     case .registrationCheck: return registrationCheck()
@@ -79,14 +79,15 @@ extension FakeProvider {
     return .object(document)
   }
 
-  private func keys() -> JSON {
+  func keys() -> JSON {
+    let (key, keyID) = state.withLock { ($0.key, $0.settings.keyID) }
     guard case .ec(_, let x, let y) = key.publicKey.components else { return .null }
     return .object([
       (
         "keys",
         .array([
           .object([
-            ("kty", .string("EC")), ("crv", .string("P-256")), ("kid", .string("key-1")),
+            ("kty", .string("EC")), ("crv", .string("P-256")), ("kid", keyID.map { .string($0) }),
             ("alg", .string("ES256")),
             ("use", .string("sig")), ("x", .string(Base64URL.encode(x))), ("y", .string(Base64URL.encode(y))),
           ])
@@ -217,7 +218,10 @@ extension FakeProvider {
       ("nonce", isRefresh ? nil : grant.nonce.map { .string($0) }), ("name", .string("Alice Example")),
     ])
     settings.claims(&claims)
-    let header = JSON.object([("alg", .string("ES256")), ("kid", .string("key-1")), ("typ", .string("JWT"))])
+    let header = JSON.object([
+      ("alg", .string("ES256")), ("kid", settings.keyID.map { .string($0) }), ("typ", .string("JWT")),
+    ])
+    let key = state.withLock { $0.key }
     let signed =
       Base64URL.encode(header.serialized()) + "." + Base64URL.encode(JSON.object(claims).serialized())
     let signature = (try? key.sign(Array(signed.utf8), algorithm: .ES256)) ?? []
@@ -280,8 +284,18 @@ extension FakeProvider {
 
   private func refusal(_ error: String) -> HTTPResponse { json(400, .object([("error", .string(error))])) }
 
-  private func json(_ status: Int, _ body: JSON) -> HTTPResponse {
-    let offset = state.withLock { $0.settings.clockOffsetSeconds }
+  private func document(_ body: JSON, _ request: HTTPRequest) -> HTTPResponse {
+    let settings = state.withLock { $0.settings }
+    var answer = json(200, body, ageSeconds: settings.documentAgeSeconds)
+    answer.headers += settings.documentHeaders
+    if let tag = answer.header("ETag"), request.headers.contains(HTTPHeader("If-None-Match", tag)) {
+      (answer.status, answer.body) = (304, [])
+    }
+    return answer
+  }
+
+  private func json(_ status: Int, _ body: JSON, ageSeconds: Int64 = 0) -> HTTPResponse {
+    let offset = state.withLock { $0.settings.clockOffsetSeconds } - ageSeconds
     return HTTPResponse(
       status: status,
       headers: [

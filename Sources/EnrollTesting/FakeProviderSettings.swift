@@ -1,5 +1,6 @@
 // What a test chooses about the fake provider.
 
+public import EnrollCore
 public import EnrollJSON
 
 extension FakeProvider {
@@ -25,8 +26,14 @@ extension FakeProvider {
     public var dpopNonce: String?
     /// Announces an endpoint for pushed authorization requests.
     public var takesPushedRequests = false
+    /// `kid` of its key, in the key set and in tokens; nil for none.
+    public var keyID: String? = "key-1"
     /// Edits the claims before they are signed.
     public var claims: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Headers of the discovery document and the key set, `Cache-Control` say; a request that names their `ETag` gets 304.
+    public var documentHeaders: [HTTPHeader] = []
+    /// Those two come out of a cache, where they have been for so many seconds.
+    public var documentAgeSeconds: Int64 = 0
     /// Edits the discovery document.
     public var metadata: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Seconds by which the server's clock differs.

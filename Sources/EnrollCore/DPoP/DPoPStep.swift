@@ -69,11 +69,16 @@ extension Engine {
     return response
   }
 
-  /// Now by the server's clock: as this process learned it from a response, else by the offset that was kept.
+  /// Now by the server's clock: as its answers told this process, else by the offset that was kept, else as its documents
+  /// told it.
   private func provenTime() -> UnixTime {
     if let time = provider.serverTime { return time }
-    let offset = (try? store.read(account))?.serverClockOffsetSeconds ?? 0
-    return clock.wallTime() + offset
+    let (now, told) = (clock.wallTime(), provider.documentTime)
+    guard let offset = (try? store.read(account))?.serverClockOffsetSeconds else { return told ?? now }
+    let time = now + offset
+    // A document out of a cache is too early, never too late: one that is later than this tells of a date that was set.
+    if let told, told.since(time) > ServerClock.toleranceSeconds { return told }
+    return time
   }
 
   /// A proof for a request of the host's own (`dpop.proof`).

@@ -23,7 +23,12 @@ extension Engine {
       ("provider", provider.cachedMetadata?.shown),
       (
         "clock",
-        .object([("aheadOfServerSeconds", provider.serverTime.map { .integer(moment.wall.since($0)) })])
+        .object([
+          (
+            "aheadOfServerSeconds",
+            (provider.serverTime ?? provider.documentTime).map { .integer(moment.wall.since($0)) }
+          )
+        ])
       ),
       ("renewal", known.1.shown(at: moment)),
       ("errors", .array(known.2.entries.map { $0.error.shown(at: $0.at) })),

@@ -1,5 +1,5 @@
-// What is known of the provider: its metadata and its keys, fetched when needed, kept in memory while fresh
-// (R18, R23; OpenID Connect Discovery §4, RFC 7517).
+// What is known of the provider: its metadata and its keys, fetched when needed, kept in memory while fresh, and serving
+// beyond that as long as no valid answer takes their place (R18, R23; OpenID Connect Discovery §4, RFC 7517).
 
 import EnrollCrypto
 
@@ -11,18 +11,13 @@ public final class ProviderDirectory: Sendable {
   private let cache: Guarded<Cache>
 
   private struct Cache {
-    var metadata: ProviderMetadata?
-    var metadataFreshUntil = Instant(nanoseconds: .min)
-    var metadataTag: String?
-    var keys: JWKSet?
-    var keysFreshUntil = Instant(nanoseconds: .min)
-    var keysTag: String?
+    var metadata = KnownDocument<ProviderMetadata>()
+    var keys = KnownDocument<JWKSet>()
     var keysRefetched = Instant(nanoseconds: .min)
-    /// The server's time, and when it was told.
-    var told: (time: UnixTime, at: Instant)?
+    var times = ServerTimes()
   }
 
-  /// A `kid` that is not known causes one refetch of the keys, at most this often (R23).
+  /// Keys that prove nothing cause one refetch of them, at most this often (R23).
   static let refetchPauseSeconds: Int64 = 60
 
   init(configuration: Configuration, transport: any Transport, clock: any Clock, exclusion: any Exclusion) {
@@ -32,56 +27,53 @@ public final class ProviderDirectory: Sendable {
     cache = Guarded(Cache(), by: exclusion)
   }
 
-  /// The provider's metadata: configured endpoints, or discovery's, revalidated when no longer fresh. An outage while
-  /// older metadata is at hand is no failure.
+  // MARK: Metadata
+
+  /// The provider's metadata: configured endpoints, or discovery's, asked for again when no longer fresh. While older
+  /// metadata is at hand, nothing that goes wrong with that is a failure.
+  /// - Throws: when nothing is at hand; `.issuerMismatch` and `.unsupported` also when a valid document says that what
+  ///   was at hand holds no longer.
   public func metadata(cancellation: (any Cancellation)?) throws(EnrollError) -> ProviderMetadata {
     if let configured = ProviderMetadata(configured: configuration) { return configured }
-    let known = cache.withLock { $0 }
-    if let metadata = known.metadata, clock.instant() < known.metadataFreshUntil { return metadata }
-    let request = ProviderMetadata.request(
-      configuration: configuration, knownTag: known.metadata == nil ? nil : known.metadataTag)
-    let response: HTTPResponse
+    let known = cache.withLock { $0.metadata }
+    let now = clock.instant()
+    if let metadata = known.serving(at: now) { return metadata }
+    if let refusal = known.refusal(at: now) { throw refusal }
     do throws(EnrollError) {
-      response = try transport.send(request, cancellation: cancellation)
-      if let metadata = known.metadata, response.status == 304 || response.status >= 500 {
-        return remember(metadata, response)
-      }
+      return try fetchMetadata(knowing: known, cancellation: cancellation)
     } catch {
-      if let metadata = known.metadata, error.isRetryable { return metadata }
-      throw error
+      if error.code == .cancelled { throw error }
+      if error.code == .issuerMismatch || error.code == .unsupported {
+        cache.withLock { $0.metadata.forget() }
+        throw error
+      }
+      let now = clock.instant()
+      let (failure, content) = cache.withLock { ($0.metadata.postpone(error, at: now), $0.metadata.content) }
+      guard let content else { throw failure }
+      return content
     }
-    return remember(try ProviderMetadata(processing: response, configuration: configuration), response)
+  }
+
+  private func fetchMetadata(
+    knowing known: KnownDocument<ProviderMetadata>, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> ProviderMetadata {
+    let request = ProviderMetadata.request(configuration: configuration, knownTag: known.tag)
+    let response = try transport.send(request, cancellation: cancellation)
+    let metadata: ProviderMetadata
+    if response.status == 304, let same = known.content, known.tag != nil {
+      metadata = same
+    } else {
+      metadata = try ProviderMetadata(processing: response, configuration: configuration)
+    }
+    noteTime(ofDocument: response)
+    let now = clock.instant()
+    cache.withLock { $0.metadata.accept(metadata, from: response, at: now) }
+    return metadata
   }
 
   /// Metadata that is at hand without asking anybody.
   public var cachedMetadata: ProviderMetadata? {
-    ProviderMetadata(configured: configuration) ?? cache.withLock { $0.metadata }
-  }
-
-  /// Now by the server's clock, as its last response told it: neither a wrong date on this device nor one that is set
-  /// meanwhile matters. nil as long as none told it.
-  var serverTime: UnixTime? {
-    guard let told = cache.withLock({ $0.told }) else { return nil }
-    return told.time + clock.instant().since(told.at) / 1_000_000_000
-  }
-
-  func learnTime(of response: HTTPResponse) {
-    guard let date = response.header("Date").flatMap({ HTTPDate.parse($0) }) else { return }
-    // A response out of a cache is older than it looks (RFC 9111 §5.1).
-    let age = response.header("Age").flatMap { DecimalText.parse($0) } ?? 0
-    let now = clock.instant()
-    cache.withLock { $0.told = (date + min(age, CacheControl.maximumSeconds), now) }
-  }
-
-  private func remember(_ metadata: ProviderMetadata, _ response: HTTPResponse) -> ProviderMetadata {
-    learnTime(of: response)
-    let until = clock.instant().advanced(bySeconds: CacheControl.freshSeconds(of: response))
-    cache.withLock {
-      $0.metadata = metadata
-      $0.metadataFreshUntil = until
-      $0.metadataTag = response.header("ETag") ?? $0.metadataTag
-    }
-    return metadata
+    ProviderMetadata(configured: configuration) ?? cache.withLock { $0.metadata.content }
   }
 
   /// Has metadata, and keys where they are needed, at hand: before something is sent that cannot be sent again.
@@ -90,24 +82,60 @@ public final class ProviderDirectory: Sendable {
     return try metadata(cancellation: cancellation)
   }
 
-  /// Proves an id_token with the issuer's keys; a `kid` that they do not hold causes one refetch (R21, R23).
+  // MARK: The server's time
+
+  /// Now by the server's clock, as its answers to this process told it: neither a wrong date on this device nor one that
+  /// is set meanwhile matters. nil as long as none told it.
+  var serverTime: UnixTime? {
+    let now = clock.instant()
+    return cache.withLock { $0.times.byAnswers(at: now) }
+  }
+
+  /// The same by discovery and keys, which may have been waiting in a cache: it may be too early.
+  var documentTime: UnixTime? {
+    let now = clock.instant()
+    return cache.withLock { $0.times.byDocuments(at: now) }
+  }
+
+  /// Takes the time from the answer to a request that only we made, and that no cache answers.
+  func learnTime(of response: HTTPResponse) {
+    let now = clock.instant()
+    cache.withLock { $0.times.learn(from: response, at: now) }
+  }
+
+  // MARK: Keys
+
+  /// Proves an id_token with the issuer's keys. Where keys that were at hand do not prove it, they are fetched once more,
+  /// and those judge it (R21, R23).
   /// - Throws: `.idTokenInvalid`; `.keysUnavailable` when the keys cannot be had, or hold none for the token.
   func verify(
     _ idToken: Secret, expecting: IDTokenExpectations, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> IDToken {
     let unverified = try IDToken.Unverified(parsing: idToken)
-    do throws(EnrollError) {
-      return try unverified.verify(keys: try keys(cancellation: cancellation), expecting: expecting)
-    } catch {
-      guard error.code == .keysUnavailable, mayRefetchKeys() else { throw error }
-      return try unverified.verify(keys: try fetchKeys(cancellation: cancellation), expecting: expecting)
+    let (known, wereFetched) = try keys(cancellation: cancellation)
+    if case .unproven(let error) = try unverified.signature(keys: known, expecting: expecting) {
+      guard !wereFetched, mayRefetchKeys() else {
+        // Newer keys were asked for in vain: nobody knows whether the token is good.
+        throw cache.withLock { $0.keys.failure } ?? error
+      }
+      let newer = try fetchKeys(cancellation: cancellation)
+      return try unverified.verify(keys: newer, expecting: expecting)
     }
+    return try unverified.proven(expecting: expecting)
   }
 
-  private func keys(cancellation: (any Cancellation)?) throws(EnrollError) -> JWKSet {
-    let known = cache.withLock { $0 }
-    if let keys = known.keys, clock.instant() < known.keysFreshUntil { return keys }
-    return try fetchKeys(cancellation: cancellation)
+  /// - Returns: also whether they were asked for just now.
+  private func keys(cancellation: (any Cancellation)?) throws(EnrollError) -> (JWKSet, wereFetched: Bool) {
+    let known = cache.withLock { $0.keys }
+    let now = clock.instant()
+    if let keys = known.serving(at: now) { return (keys, false) }
+    if let refusal = known.refusal(at: now) { throw refusal }
+    do throws(EnrollError) {
+      return (try fetchKeys(cancellation: cancellation), true)
+    } catch {
+      guard error.code != .cancelled, let keys = known.content else { throw error }
+      return (keys, true)
+    }
   }
 
   private func mayRefetchKeys() -> Bool {
@@ -120,22 +148,40 @@ public final class ProviderDirectory: Sendable {
   }
 
   private func fetchKeys(cancellation: (any Cancellation)?) throws(EnrollError) -> JWKSet {
-    let request = JWKSet.request(try metadata(cancellation: cancellation).jwksURI)
+    let uri = try metadata(cancellation: cancellation).jwksURI
+    do throws(EnrollError) {
+      return try askForKeys(at: uri, cancellation: cancellation)
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      let now = clock.instant()
+      throw cache.withLock { $0.keys.postpone(error, at: now) }
+    }
+  }
+
+  private func askForKeys(at uri: String, cancellation: (any Cancellation)?) throws(EnrollError) -> JWKSet {
+    let known = cache.withLock { $0.keys }
     let response: HTTPResponse
     do throws(EnrollError) {
-      response = try transport.send(request, cancellation: cancellation)
+      response = try transport.send(JWKSet.request(uri, knownTag: known.tag), cancellation: cancellation)
     } catch {
       // A certificate that is refused stays what it is: final, not an outage (R19). A want of memory is ours.
       if [.cancelled, .tls, .outOfMemory].contains(error.code) { throw error }
       throw EnrollError(.keysUnavailable, "the issuer's keys could not be fetched: \(error.message)")
     }
-    learnTime(of: response)
-    let keys = try JWKSet.accept(response)
-    let until = clock.instant().advanced(bySeconds: CacheControl.freshSeconds(of: response))
-    cache.withLock {
-      $0.keys = keys
-      $0.keysFreshUntil = until
+    let keys: JWKSet
+    if response.status == 304, let same = known.content, known.tag != nil {
+      keys = same
+    } else {
+      keys = try JWKSet.accept(response)
     }
+    noteTime(ofDocument: response)
+    let now = clock.instant()
+    cache.withLock { $0.keys.accept(keys, from: response, at: now) }
     return keys
+  }
+
+  private func noteTime(ofDocument response: HTTPResponse) {
+    let now = clock.instant()
+    cache.withLock { $0.times.learn(fromDocument: response, at: now) }
   }
 }

@@ -56,7 +56,7 @@ extension ProviderMetadata {
     let issuer = configuration.issuer
     let base = issuer.utf8.last == 0x2F ? String(decoding: issuer.utf8.dropLast(), as: UTF8.self) : issuer
     var headers = [HTTPHeader("Accept", "application/json")]
-    if let knownTag, isTag(knownTag) { headers.append(HTTPHeader("If-None-Match", knownTag)) }
+    if let condition = EntityTag.condition(knownTag) { headers.append(condition) }
     return HTTPRequest(.get, base + wellKnownPath, headers: headers)
   }
 
@@ -96,10 +96,5 @@ extension ProviderMetadata {
       requiresPushedRequests: try document.flag("require_pushed_authorization_requests"),
       dpopAlgorithms: try document.texts("dpop_signing_alg_values_supported") ?? [],
       promptValues: try document.texts("prompt_values_supported"))
-  }
-
-  /// Visible characters and spaces only: it goes into a header.
-  private static func isTag(_ tag: String) -> Bool {
-    (1...256).contains(tag.utf8.count) && tag.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
   }
 }

@@ -75,6 +75,57 @@ struct DPoPStepTests {
     #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
   }
 
+  /// `iat` of the last proof at the token endpoint, minus the date.
+  private func lastIssued(_ bench: Bench) throws -> Int64? {
+    let issued = try proof(bench.provider.requests(.token).last)?.claims["iat"]?.integer
+    return issued.map { $0 - bench.clock.wallTime().seconds }
+  }
+
+  @Test("a date that comes out of a cache proves nothing to a server whose own answer was heard (R25)")
+  func cachedDate() throws {
+    let bench = try bench()
+    let engine = try bench.signedIn()
+    bench.provider.change { $0.documentAgeSeconds = 86_400 }
+    for _ in 1...3 {
+      bench.clock.advance(seconds: 4000)
+      _ = try engine.token()
+      #expect(try lastIssued(bench) == 0)
+    }
+    #expect(bench.provider.count(.discovery) == 4)
+    // Nor does it to a process that only knows how the clocks stood.
+    let other = bench.engine()
+    bench.clock.advance(seconds: 4000)
+    _ = try other.token()
+    #expect(try lastIssued(bench) == 0)
+  }
+
+  @Test("an answer that says it comes out of a cache tells no time at all, whatever its date (R25)")
+  func age() throws {
+    for age in ["86400", "soon", "-1"] {
+      let bench = try bench()
+      bench.provider.change { $0.documentHeaders = [HTTPHeader("Age", age)] }
+      // The date is the device's own, and the server's clock an hour behind.
+      bench.provider.change { $0.documentAgeSeconds = -3600 }
+      _ = try bench.signedIn()
+      #expect(try lastIssued(bench) == 0)
+    }
+  }
+
+  @Test("a server's clock that jumps is believed when a second answer agrees (R25)")
+  func jump() throws {
+    let bench = try bench()
+    let engine = try bench.signedIn()
+    var seen: [Int64?] = []
+    // One node of a cluster, and then the whole of it.
+    for offset: Int64 in [0, 7200, 0, 7200, 7200, 7200] {
+      bench.provider.change { $0.clockOffsetSeconds = offset }
+      _ = try? engine.userinfo(cancellation: nil)
+      let issued = try proof(bench.provider.requests(.userinfo).last)?.claims["iat"]?.integer
+      seen.append(issued.map { $0 - bench.clock.wallTime().seconds })
+    }
+    #expect(seen == [0, 0, 0, 0, 0, 7200])
+  }
+
   @Test("where it is announced, where it is not, and what the configuration says of it")
   func configuration() throws {
     for (use, announced, type) in [

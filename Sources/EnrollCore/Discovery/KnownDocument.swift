@@ -1,0 +1,49 @@
+// One document of the provider's that was fetched, and when it is asked for again. What is known serves until a valid
+// answer takes its place: a page of a proxy, a refusal or an outage says nothing about the provider.
+
+/// The metadata or the keys of an issuer, as far as they are at hand.
+struct KnownDocument<Content: Sendable>: Sendable {
+  /// After a failure a document that is known is asked for again this much later, where the server names no time.
+  static var pauseSeconds: Int64 { 60 }
+
+  private(set) var content: Content?
+  /// Its ETag.
+  private(set) var tag: String?
+  private var freshUntil = Instant(nanoseconds: .min)
+  private var pausedUntil = Instant(nanoseconds: .min)
+  /// Why it could not be had when it was asked for last; nil when it could.
+  private(set) var failure: EnrollError?
+
+  /// What may be used without asking: it is fresh, or asking failed a moment ago.
+  func serving(at now: Instant) -> Content? { now < freshUntil || now < pausedUntil ? content : nil }
+
+  /// Why nobody is to be asked now although nothing is known.
+  func refusal(at now: Instant) -> EnrollError? {
+    guard content == nil, now < pausedUntil else { return nil }
+    return failure?.retrying(after: max(1, pausedUntil.since(now) / 1_000_000_000))
+  }
+
+  /// - Parameter response: 200, or 304, which says that what is at hand still holds.
+  mutating func accept(_ content: Content, from response: HTTPResponse, at now: Instant) {
+    tag = response.header("ETag") ?? (response.status == 304 ? tag : nil)
+    self.content = content
+    freshUntil = now.advanced(bySeconds: CacheControl.freshSeconds(of: response))
+    pausedUntil = Instant(nanoseconds: .min)
+    failure = nil
+  }
+
+  /// Asking failed. What is known goes on serving, and the server's wish is kept to; with nothing known, for a minute at
+  /// most, because whoever answered may not be the provider.
+  /// - Returns: the error to throw where nothing is known.
+  mutating func postpone(_ error: EnrollError, at now: Instant) -> EnrollError {
+    failure = error
+    let wish = error.retryAfterSeconds
+    let pause = content == nil ? wish.map { min($0, Self.pauseSeconds) } : wish ?? Self.pauseSeconds
+    guard let pause else { return error }
+    pausedUntil = now.advanced(bySeconds: pause)
+    return wish == nil ? error : error.retrying(after: pause)
+  }
+
+  /// A valid answer said otherwise.
+  mutating func forget() { self = KnownDocument() }
+}

@@ -1,0 +1,197 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("What is known of the provider serves until a valid answer says otherwise (R18, R23)")
+struct ProviderDirectoryTests {
+  private typealias Reply = FakeProvider.Reply
+
+  /// Longer than a document is fresh that says nothing of that, and than the token lives.
+  private func outlive(_ bench: Bench) { bench.clock.advance(seconds: 4000) }
+
+  private static func status(_ status: Int, _ body: String = "", _ headers: HTTPHeader...) -> Reply {
+    .status(status, headers: headers, body: body)
+  }
+
+  /// What stands between us and the provider, or the provider itself in trouble.
+  private static let troubles: [(name: String, reply: Reply)] = [
+    ("429", status(429, "", HTTPHeader("Retry-After", "3600"))),
+    ("403 of a firewall", status(403, "<html>Request blocked</html>")),
+    ("403 of a gateway", status(403, #"{"message":"Forbidden"}"#)),
+    ("302 to a portal", status(302, "", HTTPHeader("Location", "https://portal.example/"))),
+    ("a portal's page", status(200, "<html>Log in to our network</html>")), ("nothing", status(200)),
+    ("null", status(200, "null")), ("another object", status(200, #"{"status":"ok"}"#)),
+    ("half a document", status(200, #"{"issuer":"https://id.exam"#)), ("401", status(401)),
+    ("404", status(404, #"{"error":"Not Found"}"#)), ("407", status(407)), ("304 unasked", status(304)),
+    ("503", status(503, "", HTTPHeader("Retry-After", "600"))), ("unreachable", .unreachable),
+    ("timeout", .timeout),
+  ]
+
+  @Test("a renewal goes on with the endpoints that are known", arguments: troubles.indices)
+  func discoveryInTrouble(index: Int) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    outlive(bench)
+    bench.provider.next(.discovery, Self.troubles[index].reply)
+    #expect(try engine.token() == "access-3", "\(Self.troubles[index].name)")
+    #expect(bench.provider.count(.discovery) == 2)
+    #expect(bench.provider.count(.token) == 2)
+    #expect(
+      try engine.begin(SignInOptions(), cancellation: nil).url.hasPrefix("https://id.example/authorize"))
+    #expect(bench.provider.count(.discovery) == 2, "a pause follows")
+  }
+
+  @Test("the time that discovery asks for bars discovery alone", arguments: [("3600", 3600), ("soon", 60)])
+  func discoveryPause(wish: String, seconds: Int64) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.lifetime = .integer(30) }
+    let engine = try bench.signedIn()
+    outlive(bench)
+    bench.provider.next(.discovery, Self.status(429, "", HTTPHeader("Retry-After", wish)))
+    #expect(try engine.token() == "access-3")
+    bench.clock.advance(seconds: seconds - 1)
+    #expect(try engine.token() == "access-4")
+    #expect(bench.provider.count(.discovery) == 2)
+    bench.clock.advance(seconds: 31)
+    #expect(try engine.token() == "access-5")
+    #expect(bench.provider.count(.discovery) == 3)
+  }
+
+  @Test("a provider that is not known yet is asked again after a minute at most, whatever it asks for")
+  func unknown() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    bench.provider.next(.discovery, Self.status(429, "", HTTPHeader("Retry-After", "3600")))
+    func error() -> EnrollError? {
+      do throws(EnrollError) {
+        _ = try engine.begin(SignInOptions(), cancellation: nil)
+        return nil
+      } catch { return error }
+    }
+    #expect(error()?.retryAfterSeconds == 60)
+    bench.clock.advance(seconds: 20)
+    #expect(error()?.retryAfterSeconds == 40)
+    #expect(bench.provider.count(.discovery) == 1)
+    bench.clock.advance(seconds: 40)
+    #expect(error() == nil)
+    // What says no time is asked again at once.
+    let other = try Bench()
+    other.provider.next(.discovery, .unreachable)
+    #expect(code { _ = try other.signedIn() } == .network)
+    _ = try other.signedIn()
+  }
+
+  @Test("a valid document with another issuer is refused, and the session is kept (R18)")
+  func otherIssuer() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    outlive(bench)
+    bench.provider.change { $0.metadata = { $0["issuer"] = .string("https://other.example") } }
+    guard case .expired(_, _, let reason) = try engine.access() else { throw Unexpected(what: "not expired") }
+    #expect(reason.code == .issuerMismatch)
+    #expect(bench.provider.count(.token) == 1)
+    #expect(try bench.record.sessionEnded == nil)
+    bench.provider.change { $0.metadata = { _ in } }
+    bench.clock.advance(seconds: 120)
+    #expect(try engine.token() == "access-3")
+  }
+
+  @Test("a valid document replaces what was known, and 304 confirms it")
+  func replaced() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    outlive(bench)
+    bench.provider.change { $0.metadata = { $0["token_endpoint"] = .string("https://id.example/elsewhere") } }
+    guard case .expired(_, _, let reason) = try engine.access() else { throw Unexpected(what: "not expired") }
+    #expect(reason.message.contains("elsewhere"))
+  }
+
+  @Test("keys that are known prove id_tokens while newer ones are not to be had", arguments: troubles.indices)
+  func keysInTrouble(index: Int) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    outlive(bench)
+    let reply = Self.troubles[index].reply
+    bench.provider.next(.keys, reply, reply, reply)
+    #expect(try engine.token() == "access-3")
+    #expect(try bench.record.confirmed?.isVerified == true, "\(Self.troubles[index].name)")
+    #expect(bench.provider.count(.keys) == 2)
+    // And a sign-in beside it goes on, too.
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    #expect(try engine.failure(of: url) == nil)
+    #expect(bench.provider.count(.keys) == 2, "a pause follows")
+  }
+
+  @Test(
+    "a signature that fails with keys from the cache is judged again with newer ones (R23)",
+    arguments: ["key-1", nil])
+  func changedKey(keyID: String?) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.keyID = keyID }
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3550)
+    try bench.provider.changeKey()
+    #expect(try engine.token() == "access-3")
+    #expect(bench.provider.count(.keys) == 2)
+    #expect(try bench.record.confirmed?.isVerified == true)
+    #expect(try engine.standing() == .known(.active(.renewed)))
+
+    // At a sign-in as well.
+    let other = try Bench()
+    other.provider.change { $0.keyID = keyID }
+    let first = try other.signedIn()
+    other.clock.advance(seconds: 61)
+    try other.provider.changeKey()
+    let url = other.provider.signIn(at: try first.begin(SignInOptions(), cancellation: nil).url)
+    #expect(try first.failure(of: url) == nil)
+    #expect(other.provider.count(.keys) == 2)
+  }
+
+  @Test("keys that do not prove a token are fetched again once a minute at most (R23)")
+  func refetches() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let old = bench.provider.keySet
+    try bench.provider.changeKey()
+    // The key set stays what it was: whoever signs is not the issuer.
+    for _ in 1...4 { bench.provider.next(.keys, Self.status(200, old)) }
+    for count in [2, 2, 2] {
+      let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+      #expect(try engine.failure(of: url) == .idTokenInvalid)
+      #expect(bench.provider.count(.keys) == count)
+      bench.clock.advance(seconds: 20)
+    }
+    bench.clock.advance(seconds: 1)
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    #expect(try engine.failure(of: url) == .idTokenInvalid)
+    #expect(bench.provider.count(.keys) == 3)
+  }
+
+  @Test("while newer keys are not to be had, a signature that fails is no word against the token (R23)")
+  func noNewerKeys() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    try bench.provider.changeKey()
+    bench.provider.next(.keys, Self.status(503))
+    for _ in 1...2 {
+      let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+      #expect(try engine.failure(of: url) == .keysUnavailable)
+    }
+    #expect(bench.provider.count(.keys) == 2)
+  }
+
+  @Test("keys that came with the very question are not fetched again for it")
+  func fetchedJustNow() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    outlive(bench)
+    let old = bench.provider.keySet
+    try bench.provider.changeKey()
+    bench.provider.next(.keys, Self.status(200, old))
+    _ = try? engine.token()
+    #expect(bench.provider.count(.keys) == 2)
+  }
+}
