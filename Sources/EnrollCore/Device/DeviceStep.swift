@@ -12,9 +12,14 @@ extension Engine {
     let scopes = AuthorizationRequest.scopes(configuration, options)
     let request = try DeviceAuthorization.request(configuration, metadata, options, scopes: scopes)
     let asked = clock.moment()
-    let authorization = try DeviceAuthorization(
-      processing: try transport.send(request, cancellation: cancellation),
-      allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+    let http = try transport.send(request, cancellation: cancellation)
+    let authorization: DeviceAuthorization
+    do throws(EnrollError) {
+      authorization = try DeviceAuthorization(
+        processing: http, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+    } catch {
+      throw explained(error, scopes: scopes)
+    }
     let transaction = Transaction(
       id: Base64URL.encode(try random.bytes(16)), kind: .device, issuer: configuration.issuer,
       redirectURI: "", state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]),

@@ -24,6 +24,8 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var dpopAlgorithms: [String]
   /// `prompt` values that it announces; nil when it says nothing.
   public var promptValues: [String]?
+  /// The scopes that it lists, which may be some of those that it has; nil when it lists none.
+  public var scopes: [String]?
 }
 
 extension ProviderMetadata {
@@ -95,6 +97,8 @@ extension ProviderMetadata {
       announcesIssuerInRedirect: try document.flag("authorization_response_iss_parameter_supported"),
       requiresPushedRequests: try document.flag("require_pushed_authorization_requests"),
       dpopAlgorithms: try document.texts("dpop_signing_alg_values_supported") ?? [],
-      promptValues: try document.texts("prompt_values_supported"))
+      promptValues: try document.texts("prompt_values_supported"),
+      // Shown to people alone: a list that is none bars nothing.
+      scopes: try? document.texts("scopes_supported"))
   }
 }

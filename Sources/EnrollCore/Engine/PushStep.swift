@@ -20,6 +20,7 @@ extension Engine {
       return PushedAuthorizationRequest.url(
         naming: pushed.requestURI, configuration: configuration, metadata: metadata)
     } catch {
+      guard !error.isAboutScopes else { throw explained(error, scopes: request.transaction.scopes) }
       throw error.isOurConfiguration && !metadata.requiresPushedRequests ? error.namingPushedRequests : error
     }
   }

@@ -121,7 +121,9 @@ extension Engine {
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
       let goesOn = verified.transaction.isSilentFallback && error.asksForUser && isIdentified
       var settlement = try settle(
-        verified.transaction, failed: verified.transaction.explained(error), isReported: !goesOn)
+        verified.transaction,
+        failed: explained(verified.transaction.explained(error), scopes: verified.transaction.scopes),
+        isReported: !goesOn)
       if goesOn { settlement.silentFallback = verified.transaction }
       return settlement
     case .code(let code):

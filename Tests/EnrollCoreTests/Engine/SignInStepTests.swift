@@ -30,6 +30,22 @@ struct SignInStepTests {
     #expect(code { _ = try engine.confirm() } == .illegalState)
   }
 
+  @Test("scopes that are refused are told with what was asked and what the provider lists")
+  func scopesRefused() throws {
+    let bench = try Bench(scopes: ["openid", "parties"])
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let state = try #require(
+      URLComponents(string: begun.url)?.queryItems?.first { $0.name == "state" }?.value)
+    let url = "com.example.app:/callback?error=invalid_scope&state=\(state)"
+    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+      throw Unexpected(what: "a success")
+    }
+    #expect(error.oauthError == "invalid_scope")
+    #expect(error.field == "scopes")
+    #expect(error.message.contains("; asked: openid parties; the provider lists"), "\(error.message)")
+  }
+
   @Test("without confirmation G is passed through at once")
   func unconfirmed() throws {
     let engine = try Bench().signedIn()
