@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import unittest
@@ -28,6 +29,15 @@ exit {status}
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _sandbox = None
+
+# A command that somebody is advised to run, and the options that name their place.
+HINT = re.compile(r"`(enroll [^`]*)`")
+PLACE = ("--config", "--profile", "--store", "--account", "--keys")
+
+
+def hints(words):
+    """The commands that these words advise; a narrow terminal may have broken their lines."""
+    return HINT.findall(re.sub(r"\s*\n\s*", " ", words))
 
 
 def shared_sandbox():
@@ -90,7 +100,19 @@ class CommandCase(unittest.TestCase):
             env=environment or self.environment, pass_fds=pass_fds)
         words = done.stderr.decode()
         self.assertEqual(done.returncode, status, f"enroll {' '.join(arguments)}: {words}")
+        for hint in hints(words):
+            self.assertKeepsPlace(hint, arguments)
         return (done.stdout or b"").decode(), words
+
+    def assertKeepsPlace(self, hint, arguments):
+        """What is advised is about the same profile, account and store."""
+        if hint.endswith("--help"):
+            return
+        said = shlex.split(hint)
+        for option, value in zip(arguments, arguments[1:]):
+            if option in PLACE:
+                self.assertIn(option, said, hint)
+                self.assertEqual(said[said.index(option) + 1], value, hint)
 
     def json(self, *arguments, status=0):
         """With --json: the one document that it prints."""

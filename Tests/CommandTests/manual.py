@@ -32,7 +32,9 @@ def name(argument):
 
 
 def is_own(argument):
-    """Whether it is this command's, and no option that all have."""
+    """Whether it is this command's, and no option that all have, nor one that tests alone use."""
+    if not argument["shouldDisplay"]:
+        return False
     return argument["kind"] == "positional" or name(argument) not in (*PLACE, *ALWAYS)
 
 

@@ -1,6 +1,8 @@
 """What the doctor finds: nothing on a healthy machine, and each kind of trouble by its name; nothing is changed by looking."""
 
 import json
+import signal
+import urllib.request
 
 from cases import CommandCase
 from keyring import Session
@@ -120,6 +122,72 @@ class Doctor(CommandCase):
         self.assertFound(checks["browser"], "warning", "neither DISPLAY nor WAYLAND_DISPLAY", "--device")
         checks, _ = self.checks(BROWSER="/nowhere/browser")
         self.assertFound(checks["browser"], "warning", "BROWSER names no program")
+
+
+class Attempts(CommandCase):
+    """The doctor and sign-ins that failed, before there is a profile."""
+
+    def provide(self):
+        return self.own_sandbox()
+
+    def configure(self, *_, **__):
+        """There is none yet."""
+
+    def given(self, issuer=None):
+        return ["--issuer", issuer or self.sandbox.issuer, "--client-id", "sample-app", "--allow-loopback-http"]
+
+    def test_a_provider_that_is_named_is_looked_at(self):
+        output, _ = self.run_enroll("doctor", *self.given())
+        self.assertIn(f"✓ configuration: as given here: client sample-app of {self.sandbox.issuer}", output)
+        self.assertIn("✓ provider:", output)
+        # Without a client it is discovery alone.
+        output, _ = self.run_enroll("doctor", "--issuer", self.sandbox.issuer, "--allow-loopback-http")
+        self.assertIn("✓ provider:", output)
+        self.assertNotIn("client", output)
+        self.assertEqual(list(self.home.iterdir()), [])
+        self.run_enroll("doctor", "--client-id", "x", status=2)
+
+    def test_a_first_sign_in_that_was_refused_is_known_until_one_succeeds(self):
+        child = self.start("login", "--yes", *self.given(), "--scope", "openid", "--scope", "parties")
+        url = self.opened()
+        redirect = self.sandbox.control("settle", url=url, error="invalid_scope")["redirect"]
+        urllib.request.urlopen(redirect, timeout=60).close()
+        _, words = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 5)
+        self.assertIn("asked: openid parties", words)
+        self.assertRegex(words, r"the provider lists: openid \S+")
+        output, _ = self.run_enroll("doctor")
+        self.assertIn(f"none at {self.profiles}/default.json yet; of the last attempt: client sample-app of", output)
+        self.assertIn("✓ provider:", output)
+        self.assertRegex(output, r"! last sign-in: failed \d+ s ago: the provider answered invalid_scope")
+        self.assertIn("asked: openid parties", output)
+        note = self.home / ".local/state/enrollkit/last-attempt.json"
+        self.assertEqual(note.stat().st_mode & 0o777, 0o600)
+        self.assertNotIn("last sign-in", self.run_enroll("doctor", "--profile", "other", status=1)[0])
+        self.sign_in(*self.given())
+        self.assertFalse(note.exists())
+        self.assertNotIn("last sign-in", self.run_enroll("doctor")[0])
+
+    def test_scopes_that_are_refused_before_the_browser_are_told_alike(self):
+        self.sandbox = self.own_sandbox("--pushed-requests", "required")
+        # Discovery alone can be looked at without a client.
+        output, _ = self.run_enroll("doctor", "--issuer", self.sandbox.issuer, "--allow-loopback-http")
+        self.assertIn("✓ provider:", output)
+        for endpoint, option in (("pushed", "--no-browser"), ("deviceAuthorization", "--device")):
+            self.sandbox.control("fault", fault="oauthError", value="invalid_scope", endpoint=endpoint)
+            _, words = self.run_enroll("login", "--yes", option, *self.given(), status=5)
+            self.assertIn("asked: openid profile email offline_access; the provider lists: openid", words)
+            self.assertNotIn("pushedRequests", words)
+
+    def test_a_sign_in_that_was_stopped_is_known(self):
+        child = self.start("login", "--yes", *self.given())
+        self.opened()
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=60)
+        checks = json.loads(self.run_enroll("doctor", "--json")[0])["checks"]
+        attempt = next(check for check in checks if check["check"] == "last sign-in")
+        self.assertIn("stopped", attempt["text"])
+        self.assertEqual(attempt["advice"].split("`")[1].split(), ["enroll", "login", *self.given()])
 
 
 class Keyring(CommandCase):

@@ -139,6 +139,58 @@ class InATerminal(CommandCase):
         terminal.line("")
         self.assertEqual(terminal.ends(), 0)
 
+    def test_another_device_is_advised_only_where_the_provider_has_an_endpoint_for_it(self):
+        self.sandbox.control(
+            "fault", fault="omitMember", endpoint="discovery", member="device_authorization_endpoint")
+        terminal = self.terminal("login", BROWSER=None)
+        terminal.shows("Waiting")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        self.assertNotIn("--device", terminal.text)
+        environment = {name: value for name, value in self.environment.items() if name != "BROWSER"}
+        output, _ = self.run_enroll("doctor", environment=environment)
+        self.assertIn("! browser: there is no desktop", output)
+        self.assertNotIn("--device", output)
+
+    def test_a_browser_that_stays_away_is_asked_about_with_what_to_compare(self):
+        terminal = self.terminal("login", "--long-wait", "0")
+        url = self.opened()
+        terminal.shows(r"Does the browser show an error page\?")
+        terminal.shows("client id: sample-app\n")
+        terminal.shows(re.escape(f"redirect: {parameter(url, 'redirect_uri')}\n"))
+        self.come_back(url)
+        terminal.shows(r"\[Y/n\]")
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 0)
+        # Once, however long it takes.
+        self.assertEqual(terminal.text.count("error page"), 1)
+
+    def test_ctrl_c_after_another_attempt_signed_in_says_who_is_signed_in(self):
+        first = self.terminal("login")
+        url = self.opened()
+        second = self.terminal("login")
+        self.opened(2)
+        second.shows("Waiting")
+        self.come_back(url)
+        first.shows(r"\[Y/n\]")
+        second.interrupt()
+        self.assertEqual(second.ends(), 130)
+        self.assertNotIn("nothing has changed", second.text)
+        self.assertRegex(second.text, r"Alice Example \S+ has signed in\s+meanwhile,\s+and\s+waits for your\s+confirmation")
+        first.line("y")
+        self.assertEqual(first.ends(), 0)
+
+    def test_ctrl_c_after_another_attempt_was_confirmed_says_so(self):
+        waiting = self.terminal("login")
+        self.opened()
+        waiting.shows("Waiting")
+        child = self.start("login", "--yes")
+        self.come_back(self.opened(2))
+        self.assertEqual(child.wait(60), 0)
+        waiting.interrupt()
+        self.assertEqual(waiting.ends(), 130)
+        self.assertRegex(waiting.text, r"stopped; but Alice Example \S+\s+has\s+signed\s+in\s+meanwhile")
+
     def test_over_ssh_the_way_to_the_port_is_told(self):
         terminal = self.terminal("login", "--no-browser", SSH_CONNECTION="192.0.2.1 1 192.0.2.2 22")
         url = terminal.shows(r"Open this address in a browser:\s+(http\S+)")[1]

@@ -100,7 +100,7 @@ struct TellingTests {
       """#
     let findings = Finding.store(try json(facts), user: 7)
     #expect(findings.map { $0.verdict } == [.good, .bad, .bad, .warning])
-    #expect(findings.last?.advice == "Rename it to d while nothing uses the store.")
+    #expect(findings.last?.advice?.text(Said()) == "Rename it to d while nothing uses the store.")
   }
 
   @Test(

@@ -18,6 +18,10 @@ public enum UserDirectories {
   /// - Throws: as ``store()``.
   public static func configurations() throws(EnrollError) -> String { try own("XDG_CONFIG_HOME", "/.config") }
 
+  /// `$XDG_STATE_HOME/enrollkit`, or `~/.local/state/enrollkit`: what a program notes between its runs.
+  /// - Throws: as ``store()``.
+  public static func state() throws(EnrollError) -> String { try own("XDG_STATE_HOME", "/.local/state") }
+
   /// The file of the configuration with that name.
   /// - Throws: `.invalidArgument` for a name that could leave the directory; as ``store()``.
   public static func configurationPath(_ name: String) throws(EnrollError) -> String {

@@ -31,7 +31,7 @@ struct Accounts: EnrollCommand {
               rows.map { row in
                 .object([
                   ("account", .string(row.name)), ("profile", row.kept["profile"]),
-                  ("expiresAt", row.kept["expiresAt"]), ("problem", row.problem?.json["error"]),
+                  ("expiresAt", row.kept["expiresAt"]), ("problem", row.problem?.errorJSON),
                 ])
               })
           )
@@ -39,7 +39,8 @@ struct Accounts: EnrollCommand {
       return .done
     }
     if rows.isEmpty {
-      Terminal.errors.say("No accounts in \(door.place.store). \(Ending.signInNeeded.advice ?? "")")
+      let advice = Ending.signInNeeded.advice?.text(door.said) ?? ""
+      Terminal.errors.say("No accounts in \(door.place.store). \(advice)")
     }
     let table = rows.map { row in
       (

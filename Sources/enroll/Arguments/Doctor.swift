@@ -9,17 +9,25 @@ struct Doctor: EnrollCommand {
     discussion: """
       Changes nothing: the store is looked at without being opened for use, and the provider is asked by beginning a \
       sign-in in memory, which is given up. The exit status is 1 when something is wrong.
+
+      Before there is a profile: enroll doctor --issuer URL looks at that provider; without it, at the one of the last \
+      sign-in that failed.
       """)
+
+  @OptionGroup var named: ProviderArguments
 
   @OptionGroup(title: "Place") var place: PlaceOptions
 
+  var provider: ProviderArguments? { named }
+
   func perform(_ door: Door) throws(Failure) -> Ending {
-    let examination = try Examination(door)
+    let examination = try Examination(
+      door, named: named.provision(scopes: [], fallbackClient: Examination.anyClient))
     let isWell = !examination.findings.contains { $0.verdict == .bad }
     if door.isJSON {
       Output.json(
         .object([
-          ("ok", .bool(isWell)), ("checks", .array(examination.findings.map { $0.json })),
+          ("ok", .bool(isWell)), ("checks", .array(examination.findings.map { $0.json(door.said) })),
           ("store", examination.store), ("provider", examination.diagnostics?["provider"]),
           ("clock", examination.diagnostics?["clock"]),
         ]))
@@ -29,7 +37,7 @@ struct Doctor: EnrollCommand {
         terminal.say(
           "\(finding.verdict.sign(terminal.signs)) \(finding.check): \(finding.text)",
           in: finding.verdict.colour)
-        if let advice = finding.advice { terminal.say("  " + advice) }
+        if let advice = finding.advice { terminal.say("  " + advice.text(door.said)) }
       }
     }
     return isWell ? .done : .failed

@@ -7,9 +7,15 @@ protocol EnrollCommand: ParsableCommand {
   var place: PlaceOptions { get }
   /// Whether a person at the terminal may be asked for a passphrase or a PIN.
   var mayAsk: Bool { get }
+  /// The provider that was named on the command line, where the command takes one.
+  var provider: ProviderArguments? { get }
+  /// The command's name and its own options, to be typed again.
+  var attempt: [String] { get }
   func perform(_ door: Door) throws(Failure) -> Ending
 }
 
 extension EnrollCommand {
   var mayAsk: Bool { true }
+  var provider: ProviderArguments? { nil }
+  var attempt: [String] { [Self._commandName] }
 }

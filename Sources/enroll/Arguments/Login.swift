@@ -25,6 +25,9 @@ struct Login: EnrollCommand {
     }
   }
 
+  var provider: ProviderArguments? { way.provider }
+  var attempt: [String] { ["login"] + (device ? ["--device"] : []) + way.words }
+
   func perform(_ door: Door) throws(Failure) -> Ending {
     try SignIn(way, device ? .device : .signIn, door).run()
   }
@@ -37,6 +40,9 @@ struct Register: EnrollCommand {
 
   @OptionGroup var way: SignInArguments
   @OptionGroup(title: "Place") var place: PlaceOptions
+
+  var provider: ProviderArguments? { way.provider }
+  var attempt: [String] { ["register"] + way.words }
 
   func perform(_ door: Door) throws(Failure) -> Ending { try SignIn(way, .register, door).run() }
 }

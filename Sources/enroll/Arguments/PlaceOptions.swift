@@ -71,6 +71,21 @@ struct PlaceOptions: ParsableArguments {
     }
   }
 
+  /// The same place again, as far as a later command needs it. What the environment says is said, too: a variable may
+  /// have been set for one command alone.
+  func words(_ environment: Environment = .process) -> [String] {
+    var words = ArgumentWords()
+    if let path = config ?? (profile == nil ? environment["ENROLL_CONFIG"] : nil) {
+      words.add("--config", path)
+    } else {
+      words.add("--profile", profile ?? environment["ENROLL_PROFILE"])
+    }
+    words.add("--store", store ?? environment["ENROLL_STORE"])
+    words.add("--account", account ?? environment["ENROLL_ACCOUNT"])
+    words.add("--keys", keys?.rawValue)
+    return words.list
+  }
+
   /// The parameter `keys`; nil for the program's default.
   func keysParameter() throws(Failure) -> JSON? {
     if let passphraseFD {

@@ -31,39 +31,32 @@ struct SignInArguments: ParsableArguments {
   var scopes: [String] = []
 
   @Option(
+    name: .customLong("long-wait"),
     help: ArgumentHelp(
-      "The provider, for a first use: what is said here is saved as the profile.", valueName: "url"))
-  var issuer: String?
+      "Seconds after which a browser that does not come back is asked about.", valueName: "seconds",
+      visibility: .private))
+  var longWaitSeconds = LongWait.usualSeconds
 
-  @Option(
-    name: .customLong("client-id"),
-    help: ArgumentHelp("The client that the provider registered, with --issuer.", valueName: "id"))
-  var clientID: String?
-
-  @Option(
-    name: .customLong("redirect-uri"),
-    help: ArgumentHelp(
-      "Where the browser comes back to, with --issuer: \(Provision.redirectURI).", valueName: "url"))
-  var redirectURI: String?
-
-  @Flag(
-    name: .customLong("allow-loopback-http"),
-    help: "With --issuer: the provider is on this machine, and is spoken to by http.")
-  var allowLoopbackHTTP = false
+  @OptionGroup var provider: ProviderArguments
 
   func validate() throws {
-    if (issuer == nil) != (clientID == nil) {
+    if provider.issuer != nil, provider.clientID == nil {
       throw ValidationError("--issuer and --client-id go together.")
-    }
-    if issuer == nil, redirectURI != nil || allowLoopbackHTTP {
-      throw ValidationError("--redirect-uri and --allow-loopback-http go with --issuer.")
     }
   }
 
-  var provision: Provision? {
-    guard let issuer, let clientID else { return nil }
-    return Provision(
-      issuer: issuer, clientID: clientID, redirectURI: redirectURI ?? Provision.redirectURI, scopes: scopes,
-      allowsLoopbackHTTP: allowLoopbackHTTP)
+  var provision: Provision? { provider.provision(scopes: scopes) }
+
+  /// The same options again.
+  var words: [String] {
+    var words = ArgumentWords()
+    words.add("--no-browser", noBrowser)
+    words.add("--yes", yes)
+    words.add("--again", again)
+    words.add("--login-hint", loginHint)
+    words.add("--prompt", prompt)
+    words.add("--connection", connection)
+    for scope in scopes { words.add("--scope", scope) }
+    return words.list
   }
 }

@@ -41,7 +41,7 @@ struct Status: EnrollCommand {
       ("key", store["keyProviders"]?.array.map { KeyWords.list($0) } ?? "none yet"),
     ]
     for line in Layout.table(rows, width: terminal.width) { Output.line(line) }
-    if let advice = standing.advice { terminal.say(advice) }
+    if let advice = standing.advice { terminal.say(advice.text(door.said)) }
     return standing.ending
   }
 }

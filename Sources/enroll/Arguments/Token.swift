@@ -55,11 +55,11 @@ struct Token: EnrollCommand {
     let outcome = TokenOutcome(answer, mustBeNew: renew)
     let words = try outcome.words(door, client)
     if door.isJSON {
-      Output.json(outcome.json(words))
+      Output.json(outcome.json(words, door.said))
     } else if let token = outcome.token {
       Output.line(token)
     }
-    if let words { Terminal.errors.tell(words) }
+    if let words { Terminal.errors.tell(words, door.said) }
     return outcome.ending
   }
 }

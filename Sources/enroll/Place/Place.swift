@@ -51,18 +51,12 @@ struct Place {
       }
       throw Failure(
         .usage, "there is no configuration at \(configurationPath)",
-        advice: "Run `enroll login\(naming) --issuer URL --client-id ID` once, or name a file by --config.")
+        advice: "Run \(.firstLogin) once, or name a file by --config.")
     }
   }
 
   /// What to do about a configuration that is not acceptable.
-  var advice: String { "Mend \(configurationPath), or name another file by --config." }
-
-  /// The option that names the same place again; nothing for the default.
-  private var naming: String {
-    if ASCII.equals(configurationName, configurationPath) { return " --config \(configurationPath)" }
-    return ASCII.equals(configurationName, "default") ? "" : " --profile \(configurationName)"
-  }
+  var advice: Advice { "Mend \(configurationPath), or name another file by --config." }
 
   var hasConfiguration: Bool { access(configurationPath, F_OK) == 0 }
   var hasStore: Bool { access(store, F_OK) == 0 }

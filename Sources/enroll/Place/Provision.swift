@@ -20,6 +20,24 @@ struct Provision: Equatable {
     ])
   }
 
+  /// The options that give such a configuration.
+  static func words(_ configuration: JSON) -> [String] {
+    var words = ArgumentWords()
+    words.add("--issuer", configuration["issuer"]?.string)
+    words.add("--client-id", configuration["clientId"]?.string)
+    let redirectURI = configuration["redirectUri"]?.string
+    words.add("--redirect-uri", redirectURI == Self.redirectURI ? nil : redirectURI)
+    words.add("--allow-loopback-http", configuration["allowLoopbackHTTP"]?.bool ?? false)
+    return words.list
+  }
+
+  /// For the doctor, where no client is named: nothing is pushed, so that none is named to the provider either.
+  var withoutClient: JSON {
+    guard var members = configuration.object else { return configuration }
+    members["pushedRequests"] = .string("never")
+    return .object(members)
+  }
+
   /// With the address, which `status` shows.
   static let scopes = ["openid", "profile", "email", "offline_access"]
   static let redirectURI = "http://127.0.0.1/callback"
@@ -30,13 +48,13 @@ struct Provision: Equatable {
   }
 
   /// What to say instead, where what was said is not acceptable.
-  static func advice(_ error: EnrollError) -> String {
+  static func advice(_ error: EnrollError) -> Advice {
     switch error.field {
     case "issuer":
       "Give the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
     case "clientId": "Give the client that the provider registered by --client-id."
     case "redirectUri": "Give a redirect that the provider registered by --redirect-uri."
-    default: "See `enroll login --help`."
+    default: "See \(.loginHelp)."
     }
   }
 

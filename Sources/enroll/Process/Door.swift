@@ -16,11 +16,13 @@ final class Door {
   private let pinFD: Int32?
   /// Whether a person may be asked for a passphrase or a PIN.
   private let mayAsk: Bool
+  private let command: any EnrollCommand
 
   init(_ options: PlaceOptions, for command: any EnrollCommand) throws(Failure) {
     place = try Place(options)
     isJSON = options.json
     pinFD = options.pinFD
+    self.command = command
     mayAsk = command.mayAsk && Terminal.hasPerson
     keys = try options.keysParameter()
     if options.keys == .passphrase, keys?["passphrase"] == nil {
@@ -39,15 +41,20 @@ final class Door {
   /// Seconds since 1970, by this machine's clock.
   var now: Int64 { SystemClock().wallTime().seconds }
 
+  /// What hints have to say again.
+  var said: Said { Said(command) }
+
+  var instant: Instant { SystemClock().instant() }
+
   // MARK: Calls
 
   /// Runs a command, and waits for its end.
   /// - Parameters:
   ///   - words: what the spinner says; nil for none.
-  ///   - tick: asked now and then while it waits, with the line that was typed, if one was; gives a warning, or nil.
+  ///   - tick: asked now and then while it waits, with the line that was typed, if one was; gives the lines of a warning, or none.
   func call(
     _ name: String, _ parameters: [(String, JSON?)] = [], saying words: String? = nil,
-    listens: Bool = false, tick: ((_ typed: String?) -> String?)? = nil
+    listens: Bool = false, tick: ((_ typed: String?) -> [String])? = nil
   ) throws(Failure) -> JSON {
     guard let command = CommandTable.command(name) else {
       throw Failure(EnrollError(.internal, "there is no command \(name)"))
@@ -70,19 +77,20 @@ final class Door {
       switch waits.next(milliseconds: pause, listens: ear != nil) {
       case .answer: break
       case .interrupt: cancellation.cancel()
-      case .tick: warn(tick?(nil), spinner)
+      case .tick: warn(tick?(nil) ?? [], spinner)
       case .typed:
         let line = ear?.read()
         if ear?.isAtEnd ?? false { ear = nil }
-        if let line { warn(tick?(line), spinner) }
+        if let line { warn(tick?(line) ?? [], spinner) }
       }
     }
   }
 
-  private func warn(_ words: String??, _ spinner: Spinner?) {
-    guard let words = words ?? nil else { return }
+  private func warn(_ lines: [String], _ spinner: Spinner?) {
+    guard let first = lines.first else { return }
     spinner?.clear()
-    Terminal.errors.say("! \(words)", in: .warning)
+    Terminal.errors.say("! \(first)", in: .warning)
+    for line in lines.dropFirst() { Terminal.errors.say("  \(line)") }
   }
 
   /// As ``call(_:_:saying:listens:tick:)``, from within its `tick`, where nothing is drawn.

@@ -57,17 +57,17 @@ enum Ending: Int32, CaseIterable {
   }
 
   /// What to do next; nil where the error itself says all.
-  var advice: String? {
+  var advice: Advice? {
     switch self {
-    case .signInNeeded: "Run `enroll login`."
-    case .unreachable: "Try again later; `enroll doctor` looks for the reason."
-    case .refused: "`enroll doctor` shows the provider as it answers now."
+    case .signInNeeded: "Run \(.login)."
+    case .unreachable: "Try again later; \(.doctor) looks for the reason."
+    case .refused: "\(.doctor) shows the provider as it answers now."
     case .storeLocked:
       "Unlock the keyring, or give the passphrase by --passphrase-fd, the PIN by --pin-fd."
     case .busy: "Try again."
-    case .storeUnusable: "`enroll doctor` says more."
-    case .notFinished: "Run `enroll login` to try again."
-    case .usage: "See `enroll --help`."
+    case .storeUnusable: "\(.doctor) says more."
+    case .notFinished: "Run \(.sameAgain) to try again."
+    case .usage: "See \(.help)."
     case .done, .failed, .interrupted: nil
     }
   }

@@ -9,19 +9,19 @@ struct Failure: Error {
   var ending: Ending
   var message: String
   /// What to do next, in words that name a command.
-  var advice: String?
+  var advice: Advice?
   /// The library's error, where it is one.
   var error: EnrollError?
 
   /// One of this program's own.
-  init(_ ending: Ending, _ message: String, advice: String? = nil) {
+  init(_ ending: Ending, _ message: String, advice: Advice? = nil) {
     self.ending = ending
     self.message = message
     self.advice = advice ?? ending.advice
   }
 
   /// One of the library's.
-  init(_ error: EnrollError, advice: String? = nil) {
+  init(_ error: EnrollError, advice: Advice? = nil) {
     ending = Ending(error.code)
     message = error.message
     self.advice = advice ?? Self.advice(error.code) ?? ending.advice
@@ -29,7 +29,7 @@ struct Failure: Error {
   }
 
   /// Where the exit status alone does not say what helps.
-  private static func advice(_ code: EnrollError.Code) -> String? {
+  private static func advice(_ code: EnrollError.Code) -> Advice? {
     switch code {
     case .storeKey: "Name the provider that has the key by --keys, or leave --keys out."
     case .issuerMismatch: "Give the issuer exactly as the provider says it."
@@ -38,10 +38,12 @@ struct Failure: Error {
   }
 
   /// With --json: the library's error as the manifest describes it, or its likeness.
-  var json: JSON {
+  func json(_ said: Said) -> JSON {
     .object([
-      ("error", error?.json ?? .object([("message", .string(message))])),
-      ("advice", advice.map { .string($0) }), ("exitStatus", .integer(Int64(ending.rawValue))),
+      ("error", errorJSON), ("advice", advice.map { .string($0.text(said)) }),
+      ("exitStatus", .integer(Int64(ending.rawValue))),
     ])
   }
+
+  var errorJSON: JSON { error?.json ?? .object([("message", .string(message))]) }
 }

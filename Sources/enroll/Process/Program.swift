@@ -40,7 +40,7 @@ enum Program {
     do throws(Failure) {
       door = try Door(command.place, for: command)
     } catch {
-      return tell(error, asJSON: command.place.json)
+      return tell(error, command)
     }
     // A renewal that was sent is stored, whatever happened meanwhile.
     defer { door.finish() }
@@ -48,12 +48,13 @@ enum Program {
       let ending = try command.perform(door)
       return Output.isWhole ? ending.rawValue : Ending.failed.rawValue
     } catch {
-      return tell(error, asJSON: command.place.json)
+      return tell(error, command)
     }
   }
 
-  private static func tell(_ failure: Failure, asJSON: Bool) -> Int32 {
-    if asJSON { Output.json(failure.json) } else { Terminal.errors.tell(failure) }
+  private static func tell(_ failure: Failure, _ command: any EnrollCommand) -> Int32 {
+    let said = Said(command)
+    if command.place.json { Output.json(failure.json(said)) } else { Terminal.errors.tell(failure, said) }
     return failure.ending.rawValue
   }
 }

@@ -6,33 +6,49 @@ import EnrollCore
 import EnrollJSON
 
 struct Examination {
+  /// Stands for the client where the user names a provider alone: it is in no request, since none is pushed.
+  static let anyClient = "enroll-doctor"
+
   private(set) var findings: [Finding] = []
   private(set) var store: JSON = .null
   /// Of a client in memory that began a sign-in; nil where none could.
   private(set) var diagnostics: JSON?
 
-  init(_ door: Door) throws(Failure) {
-    let configuration = examineConfiguration(door)
+  /// - Parameter named: the provider of the command line, which goes before the profile.
+  init(_ door: Door, named: Provision?) throws(Failure) {
+    let attempt = LastAttempt(about: door.place.configurationPath)
+    let configuration = examineConfiguration(door, named, attempt)
     try examineStore(door)
     if let configuration { try examineProvider(configuration, door) }
-    findings.append(.browser(Browser()))
+    let hasDevices = diagnostics?.hasDeviceGrant ?? false
+    if let configuration { findings += Finding.redirect(configuration, hasDevices: hasDevices) }
+    if let attempt { findings.append(.attempt(attempt, now: door.now)) }
+    findings.append(.browser(Browser(), hasDevices: hasDevices))
   }
 
-  private mutating func examineConfiguration(_ door: Door) -> JSON? {
+  private static func hasClient(_ named: Provision) -> Bool { named.clientID != anyClient }
+
+  private mutating func examineConfiguration(
+    _ door: Door, _ named: Provision?, _ attempt: LastAttempt?
+  ) -> JSON? {
     do throws(Failure) {
-      let json = try door.place.configuration()
-      let configuration: Configuration
-      do throws(EnrollError) { configuration = try Configuration(json: json) } catch { throw Failure(error) }
-      findings.append(
-        Finding(
-          "configuration", .good,
-          "\(door.place.configurationPath), client \(configuration.clientID) of \(configuration.issuer)"))
-      if !configuration.usesLoopbackRedirect {
-        findings.append(
-          Finding(
-            "redirect", .warning, "\(configuration.redirectURI) comes back to an app, not to this program",
-            advice: "Configure \(Provision.redirectURI), or sign in by `enroll login --device`."))
+      var place = door.place.configurationPath
+      let json: JSON
+      if let named {
+        (place, json) = ("as given here", Self.hasClient(named) ? named.configuration : named.withoutClient)
+      } else if !door.place.hasConfiguration, let attempted = attempt?.configuration {
+        (place, json) = ("none at \(place) yet; of the last attempt", attempted)
+      } else {
+        json = try door.place.configuration()
       }
+      let configuration: Configuration
+      do throws(EnrollError) {
+        configuration = try Configuration(json: json)
+      } catch {
+        throw Failure(error, advice: named == nil ? nil : Provision.advice(error))
+      }
+      let client = named.map { !Self.hasClient($0) } ?? false ? "" : "client \(configuration.clientID) of "
+      findings.append(Finding("configuration", .good, "\(place): \(client)\(configuration.issuer)"))
       return json
     } catch {
       findings.append(Finding("configuration", .bad, error.message, advice: error.advice))
@@ -73,8 +89,10 @@ struct Examination {
       }
       diagnostics = try door.call("diagnostics.export", [("client", client)])["diagnostics"]
       _ = try door.call("client.close", [("client", client)])
-      if let refusal { throw refusal }
-      let hasDevices = diagnostics?["provider"]?["deviceAuthorizationEndpoint"] != nil
+      // Where no client is named, discovery is all that can be looked at.
+      let isKnown = configuration["clientId"]?.string == Self.anyClient && diagnostics?["provider"] != nil
+      if let refusal, !isKnown { throw refusal }
+      let hasDevices = diagnostics?.hasDeviceGrant ?? false
       findings.append(
         Finding(
           "provider", .good,
@@ -90,4 +108,9 @@ struct Examination {
             ? "Look at the network, and at the address of the issuer." : nil))
     }
   }
+}
+
+extension JSON {
+  /// Of diagnostics: whether the provider lists an endpoint for other devices (RFC 8628).
+  var hasDeviceGrant: Bool { self["provider"]?["deviceAuthorizationEndpoint"] != nil }
 }

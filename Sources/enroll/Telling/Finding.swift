@@ -1,12 +1,13 @@
 // What the doctor found of one thing: well, worth knowing, or wrong; and what to do. Pure, from the library's own facts.
 
+import EnrollCore
 import EnrollJSON
 
 struct Finding: Equatable {
   var check: String
   var verdict: Verdict
   var text: String
-  var advice: String?
+  var advice: Advice?
 
   enum Verdict: String {
     case good, warning, bad
@@ -28,17 +29,17 @@ struct Finding: Equatable {
     }
   }
 
-  init(_ check: String, _ verdict: Verdict, _ text: String, advice: String? = nil) {
+  init(_ check: String, _ verdict: Verdict, _ text: String, advice: Advice? = nil) {
     self.check = check
     self.verdict = verdict
     self.text = Shown.text(text)
     self.advice = advice
   }
 
-  var json: JSON {
+  func json(_ said: Said) -> JSON {
     .object([
       ("check", .string(check)), ("verdict", .string(verdict.rawValue)), ("text", .string(text)),
-      ("advice", advice.map { .string($0) }),
+      ("advice", advice.map { .string($0.text(said)) }),
     ])
   }
 
@@ -50,7 +51,7 @@ struct Finding: Equatable {
   static func store(_ found: JSON, user: UInt32) -> [Finding] {
     let path = found["store"]?.string ?? ""
     guard found["exists"]?.bool ?? false else {
-      return [Finding("store", .warning, "none yet at \(path)", advice: "The first `enroll login` makes it.")]
+      return [Finding("store", .warning, "none yet at \(path)", advice: "The first \(.login) makes it.")]
     }
     var findings: [Finding] = []
     let owner = found["owner"]?.integer ?? -1
@@ -151,11 +152,33 @@ struct Finding: Equatable {
       advice: verdict == .good ? nil : "Set this machine's clock: timedatectl set-ntp true")
   }
 
-  static func browser(_ browser: Browser) -> Finding {
+  /// - Parameter hasDevices: whether the provider says that it signs in other devices.
+  static func browser(_ browser: Browser, hasDevices: Bool) -> Finding {
     guard let name = browser.name else {
       return Finding(
-        "browser", .warning, browser.absence ?? "none", advice: "`enroll login --device` needs none here.")
+        "browser", .warning, browser.absence ?? "none",
+        advice: hasDevices ? "\(.loginByDevice) needs none here." : nil)
     }
     return Finding("browser", .good, name)
+  }
+
+  /// A redirect that this program cannot wait for.
+  static func redirect(_ configuration: JSON, hasDevices: Bool) -> [Finding] {
+    guard let configuration = try? Configuration(json: configuration), !configuration.usesLoopbackRedirect
+    else { return [] }
+    return [
+      Finding(
+        "redirect", .warning, "\(configuration.redirectURI) comes back to an app, not to this program",
+        advice: hasDevices
+          ? "Configure \(Provision.redirectURI), or sign in by \(.loginByDevice)."
+          : "Configure \(Provision.redirectURI).")
+    ]
+  }
+
+  /// The last sign-in, which failed.
+  static func attempt(_ attempt: LastAttempt, now: Int64) -> Finding {
+    Finding(
+      "last sign-in", .warning, "failed \(Shown.span(seconds: now - attempt.at)) ago: \(attempt.message)",
+      advice: "\(.login) tries again.")
   }
 }

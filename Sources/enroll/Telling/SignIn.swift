@@ -35,7 +35,18 @@ struct SignIn {
       return try confirm(client, state["state"]?["profile"])
     default: break
     }
-    let arrived = try wait(client, try begin(client))
+    let before = try door.call("account.read", [("client", client)])
+    let arrived: JSON
+    do throws(Failure) {
+      arrived = try wait(client, try begin(client), before)
+    } catch {
+      LastAttempt(
+        at: door.now, configurationPath: door.place.configurationPath,
+        configuration: saves ? configuration : nil, message: error.message
+      ).save()
+      throw error
+    }
+    LastAttempt.forget(about: door.place.configurationPath)
     // Not before: a slip of the finger is not to be there the next time.
     if saves { try save(configuration) }
     guard arrived["state"]?["state"]?.string == "awaitingConfirmation" else {
@@ -67,7 +78,7 @@ struct SignIn {
     guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
       throw Failure(
         .usage, "the redirect \(configuration.redirectURI) comes back to an app, not to this program",
-        advice: "Configure \(Provision.redirectURI), or use --device.")
+        advice: "Configure \(Provision.redirectURI).")
     }
     return json
   }
@@ -104,10 +115,13 @@ struct SignIn {
       ], saying: "Asking the provider")
   }
 
-  private func wait(_ client: JSON, _ begun: JSON) throws(Failure) -> JSON {
+  /// - Parameter before: what was kept of the account.
+  private func wait(_ client: JSON, _ begun: JSON, _ before: JSON) throws(Failure) -> JSON {
     if door.isJSON { Output.json(begun) }
     let action = begun["action"]
-    let opener = action?["type"]?.string == "showDeviceCode" ? showCode(action) : openBrowser(begun)
+    let opener =
+      action?["type"]?.string == "showDeviceCode" ? showCode(action) : try openBrowser(begun, client)
+    var longWait = kind == .device ? nil : try longWait(begun)
     let listens = kind != .device && (opener == nil || way.noBrowser) && Terminal.hasPerson
     if listens { errors.say("Or paste here the address that the browser ended at, and press Enter.") }
     do throws(Failure) {
@@ -117,24 +131,48 @@ struct SignIn {
         saying: kind == .device ? "Waiting for the other device" : "Waiting for the browser", listens: listens
       ) { typed in
         if let status = opener?.failure() {
-          return "\(opener?.name ?? "") ended with status \(status): open the address yourself."
+          return ["\(opener?.name ?? "") ended with status \(status): open the address yourself."]
         }
-        return typed.flatMap { take($0, client, begun) }
+        if let refusal = typed.flatMap({ take($0, client, begun) }) { return [refusal] }
+        return longWait?.lines(at: door.instant) ?? []
       }
     } catch {
       guard door.waits.isInterrupted else { throw error }
       // In order: the listener closes, and the next attempt begins afresh.
       _ = try door.call("registration.cancel", [("client", client), ("transaction", begun["transaction"])])
-      throw Failure(
-        .interrupted, "stopped; nothing has changed", advice: "Run `enroll \(again)` to try again.")
+      throw interrupted(
+        try stateNow(client), from: before, to: try door.call("account.read", [("client", client)]))
     }
   }
 
-  private var again: String {
-    switch kind {
-    case .signIn: "login"
-    case .register: "register"
-    case .device: "login --device"
+  private func longWait(_ begun: JSON) throws(Failure) -> LongWait {
+    let configuration = try checked(try self.configuration(), isGiven: false)
+    return LongWait(
+      clientID: configuration.clientID,
+      redirectURI: begun["redirectUri"]?.string ?? configuration.redirectURI,
+      since: door.instant, seconds: way.longWaitSeconds)
+  }
+
+  /// As the store says: another attempt of this account may have ended meanwhile.
+  private func stateNow(_ client: JSON) throws(Failure) -> String? {
+    try door.call("registration.state", [("client", client), ("deadline", .integer(5))])["state"]?["state"]?
+      .string
+  }
+
+  /// What the end of the wait left behind.
+  private func interrupted(_ state: String?, from before: JSON, to now: JSON) -> Failure {
+    let person = Shown.person(now["profile"])
+    switch state {
+    case "awaitingConfirmation":
+      return Failure(
+        .interrupted, "stopped; but \(person) has signed in meanwhile, and waits for your confirmation",
+        advice: "Run \(.login) to be asked.")
+    case "active" where now["profile"] != before["profile"]:
+      return Failure(
+        .interrupted, "stopped; but \(person) has signed in meanwhile",
+        advice: "\(.token) prints the token, \(.loginAgain) begins anew.")
+    default:
+      return Failure(.interrupted, "stopped; nothing has changed", advice: "Run \(.sameAgain) to try again.")
     }
   }
 
@@ -153,7 +191,7 @@ struct SignIn {
     return "That is not the address: \(Shown.text(refused.message))"
   }
 
-  private func openBrowser(_ begun: JSON) -> Opener? {
+  private func openBrowser(_ begun: JSON, _ client: JSON) throws(Failure) -> Opener? {
     let address = begun["action"]?["url"]?.string ?? ""
     let browser = Browser()
     let opener = way.noBrowser ? nil : browser.open(address)
@@ -166,18 +204,22 @@ struct SignIn {
       errors.say("Open this address in a browser:")
     }
     errors.say(address: address)
-    if opener == nil { hint(redirectURI: begun["redirectUri"]?.string ?? "") }
+    if opener == nil { try hint(redirectURI: begun["redirectUri"]?.string ?? "", client) }
     return opener
   }
 
   /// The redirect comes back to this machine: what to do where the browser is on another.
-  private func hint(redirectURI: String) {
+  private func hint(redirectURI: String, _ client: JSON) throws(Failure) {
     let port = redirectURI.split(separator: "/").dropFirst().first?.split(separator: ":").last ?? ""
     if Environment.process["SSH_CONNECTION"] != nil, Int(port) != nil {
       errors.say(
         "It comes back to this machine: first, over there, ssh -L \(port):127.0.0.1:\(port) to here.")
     }
-    if kind != .register { errors.say("Without a browser on this machine: `enroll login --device`.") }
+    let known = try door.call("diagnostics.export", [("client", client)])["diagnostics"]
+    if kind != .register, known?.hasDeviceGrant ?? false {
+      let advice: Advice = "Without a browser on this machine: \(.loginByDevice)."
+      errors.say(advice.text(door.said))
+    }
   }
 
   private func showCode(_ action: JSON?) -> Opener? {
@@ -203,10 +245,10 @@ struct SignIn {
         _ = try door.call("registration.retry", [("client", client)], saying: "Giving the tokens back")
         throw Failure(
           .notFinished, "not confirmed: the new tokens were given back",
-          advice: "Run `enroll login --again --prompt select_account` to sign in as somebody else.")
+          advice: "Run \(.loginAsSomebodyElse) to sign in as somebody else.")
       case .interrupted:
         throw Failure(
-          .interrupted, "stopped before you confirmed", advice: "Run `enroll login` to be asked again.")
+          .interrupted, "stopped before you confirmed", advice: "Run \(.login) to be asked again.")
       }
     }
     let confirmed = try door.call("registration.confirm", [("client", client)], saying: "Confirming")
@@ -214,15 +256,15 @@ struct SignIn {
   }
 
   private func stay(_ client: JSON, _ state: JSON?) throws(Failure) -> Ending {
-    try tell(client, state, "already signed in as", "To sign in anew: enroll login --again")
+    try tell(client, state, "already signed in as", "To sign in anew: \(.loginAgain)")
   }
 
   private func welcome(_ client: JSON, _ state: JSON?) throws(Failure) -> Ending {
-    try tell(client, state, "signed in as", "A token for scripts: enroll token")
+    try tell(client, state, "signed in as", "A token for scripts: \(.token)")
   }
 
   private func tell(
-    _ client: JSON, _ state: JSON?, _ words: String, _ next: String
+    _ client: JSON, _ state: JSON?, _ words: String, _ next: Advice
   ) throws(Failure) -> Ending {
     let kept = try door.call("account.read", [("client", client)])
     if door.isJSON {
@@ -233,7 +275,7 @@ struct SignIn {
         ]))
     } else {
       errors.say("\(errors.signs.good) \(words) \(Shown.person(kept["profile"]))", in: .good)
-      errors.say("  " + next)
+      errors.say("  " + next.text(door.said))
     }
     return .done
   }

@@ -8,7 +8,7 @@ struct Standing {
   let headline: String
   let token: String
   /// What to do next; nil when nothing is to be done.
-  let advice: String?
+  let advice: Advice?
   let colour: Terminal.Colour
 
   /// - Parameters:
@@ -32,12 +32,12 @@ struct Standing {
       ending = .signInNeeded
       headline = "Signed in as \(person), not confirmed"
       token = "waits for your confirmation"
-      (advice, colour) = ("Run `enroll login` to be asked.", .warning)
+      (advice, colour) = ("Run \(.login) to be asked.", .warning)
     case "authenticating":
       ending = .signInNeeded
       headline = "A sign-in is under way"
       token = "none yet"
-      (advice, colour) = ("It ends by itself; `enroll login` begins another.", .warning)
+      (advice, colour) = ("It ends by itself; \(.login) begins another.", .warning)
     case "failed" where state["remedy"]?.string == "registerAgain":
       ending = .signInNeeded
       headline = "The session is over"

@@ -27,10 +27,10 @@ struct TokenOutcome {
   }
 
   /// The answer; where there is no token, with what to do about it.
-  func json(_ words: Failure?) -> JSON {
+  func json(_ words: Failure?, _ said: Said) -> JSON {
     guard let words, token == nil, var members = answer.object else { return answer }
     members["accessToken"] = nil
-    members["advice"] = words.advice.map { .string($0) }
+    members["advice"] = words.advice.map { .string($0.text(said)) }
     members["exitStatus"] = .integer(Int64(ending.rawValue))
     return .object(members)
   }
@@ -55,7 +55,7 @@ struct TokenOutcome {
     case .unreachable where token == nil && answer["accessToken"] != nil:
       return Failure(
         .unreachable, "the token could not be renewed: \(reason)",
-        advice: "The old one works until it expires: `enroll token` prints it.")
+        advice: "The old one works until it expires: \(.token) prints it.")
     case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
     case .refused: return Failure(.refused, "the provider refused to renew the token: \(reason)")
     case .storeLocked:

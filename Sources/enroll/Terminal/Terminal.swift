@@ -55,9 +55,9 @@ struct Terminal {
   func say(address: String) { write("\n  \(address)\n\n") }
 
   /// Something went wrong, and what to do next.
-  func tell(_ failure: Failure) {
+  func tell(_ failure: Failure, _ said: Said) {
     say("enroll: \(Shown.text(failure.message))", in: .bad)
-    if let advice = failure.advice { say("  " + advice) }
+    if let advice = failure.advice { say("  " + advice.text(said)) }
   }
 }
 

@@ -1,0 +1,65 @@
+// A provider that is named on the command line, before there is a profile of it.
+
+import ArgumentParser
+
+struct ProviderArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The provider, for a first use: a sign-in saves what is said here as the profile.", valueName: "url"))
+  var issuer: String?
+
+  @Option(
+    name: .customLong("client-id"),
+    help: ArgumentHelp("The client that the provider registered, with --issuer.", valueName: "id"))
+  var clientID: String?
+
+  @Option(
+    name: .customLong("redirect-uri"),
+    help: ArgumentHelp(
+      "Where the browser comes back to, with --issuer: \(Provision.redirectURI).", valueName: "url"))
+  var redirectURI: String?
+
+  @Flag(
+    name: .customLong("allow-loopback-http"),
+    help: "With --issuer: the provider is on this machine, and is spoken to by http.")
+  var allowLoopbackHTTP = false
+
+  func validate() throws {
+    if issuer == nil, clientID != nil || redirectURI != nil || allowLoopbackHTTP {
+      throw ValidationError(
+        clientID == nil
+          ? "--redirect-uri and --allow-loopback-http go with --issuer." : "--client-id goes with --issuer.")
+    }
+  }
+
+  /// - Parameter fallbackClient: where no client is named.
+  func provision(scopes: [String], fallbackClient: String? = nil) -> Provision? {
+    guard let issuer, let clientID = clientID ?? fallbackClient else { return nil }
+    return Provision(
+      issuer: issuer, clientID: clientID, redirectURI: redirectURI ?? Provision.redirectURI, scopes: scopes,
+      allowsLoopbackHTTP: allowLoopbackHTTP)
+  }
+
+  /// The same options again.
+  var words: [String] {
+    var words = ArgumentWords()
+    words.add("--issuer", issuer)
+    words.add("--client-id", clientID)
+    words.add("--redirect-uri", redirectURI)
+    words.add("--allow-loopback-http", allowLoopbackHTTP)
+    return words.list
+  }
+}
+
+/// Options as they are typed again.
+struct ArgumentWords {
+  private(set) var list: [String] = []
+
+  mutating func add(_ option: String, _ value: String?) {
+    if let value { list += [option, value] }
+  }
+
+  mutating func add(_ flag: String, _ isSet: Bool) {
+    if isSet { list.append(flag) }
+  }
+}

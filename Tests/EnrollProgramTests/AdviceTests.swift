@@ -1,0 +1,100 @@
+// Advice, and the commands in it: each one is a command line that the program takes, about the place that the user named.
+
+import ArgumentParser
+import EnrollCore
+import EnrollJSON
+import Testing
+
+@testable import enroll
+
+@Suite("Advice")
+struct AdviceTests {
+  private static let place = ["--profile", "work", "--store", "/a b", "--account", "it's"]
+
+  /// As a POSIX shell splits it.
+  private func words(_ line: String) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var isQuoted = false
+    var isEscaped = false
+    for character in line {
+      switch character {
+      case _ where isEscaped: (word, isEscaped) = ((word ?? "") + String(character), false)
+      case "\\" where !isQuoted: isEscaped = true
+      case "'": (word, isQuoted) = (word ?? "", !isQuoted)
+      case " " where !isQuoted:
+        if let whole = word { words.append(whole) }
+        word = nil
+      default: word = (word ?? "") + String(character)
+      }
+    }
+    return words + (word.map { [$0] } ?? [])
+  }
+
+  private func said(_ line: [String], _ environment: Environment = Environment([:])) throws -> Said {
+    let command = try #require(try Enroll.parseAsRoot(line) as? any EnrollCommand)
+    return Said(
+      place: command.place.words(environment), provider: command.provider?.words ?? [],
+      attempt: command.attempt)
+  }
+
+  @Test("every command that advice may name is one that the program takes", arguments: HintedCommand.allCases)
+  func commands(command: HintedCommand) throws {
+    let provider = ["--issuer", "https://id.example", "--client-id", "a client", "--allow-loopback-http"]
+    let login =
+      ["login", "--yes", "--login-hint", "Al Ice", "--scope", "openid"] + Self.place + provider
+    let line = words(command.line(try said(login)))
+    #expect(line.first == "enroll")
+    guard line.last != "--help" else {
+      #expect(!(try Enroll.parseAsRoot(Array(line.dropFirst())) is any EnrollCommand))
+      return
+    }
+    let parsed = try #require(try Enroll.parseAsRoot(Array(line.dropFirst())) as? any EnrollCommand)
+    #expect(parsed.place.words(Environment([:])) == Self.place)
+    if case .sameAgain = command { #expect(line == ["enroll"] + login) }
+    if [.login, .doctor, .loginByDevice].contains(command) { #expect(parsed.provider?.words == provider) }
+  }
+
+  @Test("every sign-in and every look may be said again as it was said")
+  func again() throws {
+    for line in [
+      ["register", "--no-browser", "--again", "--prompt", "login", "--connection", "idp x"],
+      ["login", "--device", "--yes", "--config", "/c.json", "--keys", "file"],
+      ["token", "--account", "-"], ["doctor", "--issuer", "https://id.example"],
+    ] {
+      #expect(words(HintedCommand.sameAgain.line(try said(line))) == ["enroll"] + line)
+    }
+  }
+
+  @Test("a place that the environment names is said, and the command line goes before it")
+  func environment() throws {
+    let environment = Environment(["ENROLL_PROFILE": "work", "ENROLL_ACCOUNT": "a", "ENROLL_STORE": "/s"])
+    #expect(
+      try said(["token", "--account", "b"], environment).place
+        == ["--profile", "work", "--store", "/s", "--account", "b"])
+    let file = Environment(["ENROLL_CONFIG": "/c", "ENROLL_PROFILE": "x"])
+    #expect(try said(["token"], file).place == ["--config", "/c"])
+    #expect(try said(["token", "--profile", "y"], file).place == ["--profile", "y"])
+  }
+
+  @Test(
+    "a word is quoted where a shell would read it otherwise",
+    arguments: ["", "a b", "it's", "$HOME", "a;b", "ä", "~"])
+  func quoting(word: String) {
+    let quoted = ShellWord.quoted(word)
+    #expect(quoted != word)
+    #expect(words(quoted) == [word])
+    #expect(ShellWord.quoted("https://id.example/a_b-c") == "https://id.example/a_b-c")
+  }
+
+  @Test("the browser is asked about once, after its time, with what was sent")
+  func longWait() {
+    let begun = Instant(nanoseconds: 1_000)
+    var wait = LongWait(clientID: "app\u{1B}", redirectURI: "http://127.0.0.1:9/cb", since: begun)
+    #expect(wait.lines(at: begun.advanced(bySeconds: 29)) == [])
+    let lines = wait.lines(at: begun.advanced(bySeconds: 30))
+    #expect(lines.first?.hasPrefix("Does the browser show an error page?") == true)
+    #expect(lines.dropFirst() == ["client id: app\u{FFFD}", "redirect: http://127.0.0.1:9/cb"])
+    #expect(wait.lines(at: begun.advanced(bySeconds: 31)) == [])
+  }
+}
