@@ -55,7 +55,10 @@
  *
  * THREADS. Every function may be called from any thread at any time, also with one client from many threads, and also
  * while another thread frees that client: a call under way keeps what it uses. Nothing here is safe in a signal
- * handler. No function changes signal handlers or the locale; the library's own threads block all signals. After
+ * handler. No function changes signal handlers or the locale. The library's own threads block signals, but for those
+ * that a fault raises; callbacks and the host's own transport, secrets, clock and log find the signal mask of the
+ * thread that made the client. The stack of such a thread has the default size of the host's threads (512 KiB at
+ * least). At exit() the library's threads stop before other handlers run: a client need not be freed first. After
  * fork() the child gets ENROLL_E_FORKED for every handle made before, and makes its own; or it calls exec.
  *
  * CALLBACKS of completion and of events have `user_data` first. They run on a thread of their own, or on one of the
@@ -481,7 +484,8 @@ void enroll_client_options_init(enroll_client_options *options, size_t struct_si
 enroll_status enroll_client_new(const enroll_client_options *options, enroll_client **client, enroll_error *error);
 
 /** Closes a client. Calls of other threads that are waiting in it end with ENROLL_E_CANCELLED, pending ones call back
- *  with it; no callback is waited for. Returns once a renewal that was sent is stored (30 seconds at most), so that a
+ *  with it; no callback is waited for. Nothing more is sent; requests under way end, and what servers are being told
+ *  has 2 seconds. A refresh token that was sent gets its answer, which is stored (30 seconds at most), so that a
  *  program may end afterwards. Tokens stay in the store. NULL does nothing.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (freed already, or never a client); ENROLL_E_REENTRANT. In a forked child the
  *  handle is given up, and ENROLL_E_FORKED returned.

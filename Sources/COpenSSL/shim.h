@@ -35,7 +35,7 @@
   each(EVP_PKEY_get0_type_name) each(EVP_PKEY_keygen_init) each(EVP_PKEY_new_raw_public_key_ex) each(EVP_PKEY_public_check) \
   each(EVP_PKCS82PKEY) each(EVP_PKEY2PKCS8) each(PKCS8_PRIV_KEY_INFO_free) each(d2i_PKCS8_PRIV_KEY_INFO) \
   each(i2d_PKCS8_PRIV_KEY_INFO) \
-  each(RAND_bytes) each(RAND_priv_bytes)
+  each(OPENSSL_init_crypto) each(OPENSSL_thread_stop) each(RAND_bytes) each(RAND_priv_bytes)
 
 struct enroll_openssl {
 #define ENROLL_OPENSSL_FIELD(name) __typeof__(&name) _Nonnull name;
@@ -63,6 +63,12 @@ static inline const char *enroll_openssl_bind(void *library, struct enroll_opens
   ENROLL_OPENSSL_FUNCTIONS(ENROLL_OPENSSL_BIND)
 #undef ENROLL_OPENSSL_BIND
   return NULL;
+}
+
+// Before anything else of OpenSSL: it frees nothing at exit, where other threads may be using it. Without effect where the
+// program was first.
+static inline void enroll_openssl_keep_at_exit(const struct enroll_openssl *_Nonnull functions) {
+  functions->OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 }
 
 // Whether a reason in the error queue is a want of memory.

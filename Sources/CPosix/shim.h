@@ -31,6 +31,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -96,6 +97,39 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   return found;
 }
 
+// A descriptor that becomes readable at an instant of the clock that counts suspend; above the standard streams. Negative
+// where there is none to be had.
+static inline int enroll_posix_alarm(void) {
+  int fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (fd < 0 || fd > 2) return fd;
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  close(fd);
+  return moved;
+}
+// Nanoseconds since the boot; what is past is now.
+static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
+  struct itimerspec when = {{0, 0}, {0, 1}};
+  if (instant > 0) {
+    when.it_value.tv_sec = instant / 1000000000;
+    when.it_value.tv_nsec = instant % 1000000000;
+    if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0) when.it_value.tv_nsec = 1;
+  }
+  timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+// Linked into the library itself, so that the handler belongs to it.
+static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
+// Opens /dev/null in place of each standard stream that is closed, so that no other file takes its number.
+static inline void enroll_posix_open_missing_streams(void) {
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd) return;
+}
+// The signals that ask a thread to stop for others' sake; a fault's own signal is none: blocked, it would kill the process
+// without the host's handler.
+static inline void enroll_posix_outside_signals(sigset_t *set) {
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+  sigfillset(set);
+  for (unsigned index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(set, faults[index]);
+}
 static inline char *const *enroll_posix_environment(void) {
   extern char **environ;
   return environ;

@@ -10,6 +10,7 @@ final class HostClock: Clock, @unchecked Sendable {
   // Unchecked: the host promised that `user_data` may be used by several threads at once.
   private typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Int64
   private let functions: enroll_clock
+  private let code = HostCode()
   private let date: Function
   private let monotonic: Function
   private let system = SystemClock()
@@ -56,7 +57,7 @@ final class HostClock: Clock, @unchecked Sendable {
   }
 
   private func read(_ function: Function) -> Int64 {
-    HostCode.mark.during { function(functions.user_data) }
+    code.run { function(functions.user_data) }
   }
 }
 

@@ -3,7 +3,14 @@
 
 import EnrollHost
 
-enum HostCode {
+/// How functions of the host are called.
+struct HostCode: Sendable {
   /// Set on a thread that is inside such code.
   static let mark = ThreadMark()
+
+  /// The host's, as the functions were given.
+  private let thread = HostThread()
+
+  /// Runs code of the host inside a call, whosever the thread is.
+  func run<Result>(_ body: () -> Result) -> Result { thread.run { Self.mark.during(body) } }
 }

@@ -54,6 +54,7 @@ extension KeyPlan {
 final class HostSecretStore: SecretKeeper, @unchecked Sendable {
   // Unchecked: the host promised that `user_data` may be used by several threads at once.
   private let functions: enroll_secret_store
+  private let code = HostCode()
 
   /// - Throws: `.invalidArgument` without one of the functions.
   convenience init(_ pointer: UnsafePointer<enroll_secret_store>) throws(EnrollError) {
@@ -75,7 +76,7 @@ final class HostSecretStore: SecretKeeper, @unchecked Sendable {
     defer { room.withUnsafeMutableBytes { Wipe.bytes($0) } }
     let status = name.text.withCString { name in
       room.withUnsafeMutableBufferPointer { room in
-        HostCode.mark.during {
+        code.run {
           functions.load?(functions.user_data, name, room.baseAddress) ?? ENROLL_E_INTERNAL
         }
       }
@@ -91,7 +92,7 @@ final class HostSecretStore: SecretKeeper, @unchecked Sendable {
     }
     let status = name.text.withCString { name in
       secret.withBytes { bytes in
-        HostCode.mark.during {
+        code.run {
           functions.save?(
             functions.user_data, name, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
             ?? ENROLL_E_INTERNAL
@@ -103,7 +104,7 @@ final class HostSecretStore: SecretKeeper, @unchecked Sendable {
 
   func remove(_ name: SecretName) throws(EnrollError) {
     let status = name.text.withCString { name in
-      HostCode.mark.during { functions.remove?(functions.user_data, name) ?? ENROLL_E_INTERNAL }
+      code.run { functions.remove?(functions.user_data, name) ?? ENROLL_E_INTERNAL }
     }
     if status != ENROLL_E_NOT_FOUND { try Self.check(status, "remove") }
   }

@@ -11,6 +11,7 @@ final class HostLog: LogHandler, @unchecked Sendable {
   private typealias Function =
     @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, Int) -> Void
   private let functions: enroll_log
+  private let code = HostCode()
   private let write: Function
 
   /// - Throws: `.invalidArgument` without `write`, or for a level that is none.
@@ -36,7 +37,7 @@ final class HostLog: LogHandler, @unchecked Sendable {
 
   func write(_ level: LogLevel, _ line: String) {
     let text = Array(line.utf8).withUnsafeBytes { Buffer($0) }
-    HostCode.mark.during { write(functions.user_data, level.rawValue, text.bytes, text.size) }
+    code.run { write(functions.user_data, level.rawValue, text.bytes, text.size) }
   }
 }
 

@@ -14,6 +14,7 @@ final class HostTransport: Transport, @unchecked Sendable {
       enroll_status
   private let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
   private let userData: UnsafeMutableRawPointer?
+  private let code = HostCode()
 
   /// - Throws: `.invalidArgument` without a `send`.
   convenience init(_ pointer: UnsafePointer<enroll_transport>) throws(EnrollError) {
@@ -46,7 +47,7 @@ final class HostTransport: Transport, @unchecked Sendable {
     defer { _ = HostResponse.table.remove(handle) }
     if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
     let status = RequestMemory(request).with { request in
-      HostCode.mark.during { send(userData, request, OpaquePointer(bitPattern: handle)) }
+      code.run { send(userData, request, OpaquePointer(bitPattern: handle)) }
     }
     guard status == ENROLL_OK else { throw Self.error(status) }
     return try answer.response()

@@ -10,6 +10,7 @@ final class CallRoom: Sendable {
   let closing = CancellationFlag()
   /// Runs the host's callbacks.
   let callbacks: CallbackPlace
+  private let host = HostThread()
   /// Runs what was started and blocks; each job holds one thread.
   private let workers = WorkerPool(threads: 64, queue: 4096)
 
@@ -89,7 +90,9 @@ final class CallRoom: Sendable {
     closing.removeHook(call.ticket)
     let result = closing.isCancelled ? result.ofClosedClient : result
     // Without a thread of its own left, the callback runs here: once is the promise that counts.
-    if !callbacks.submit(completion: { deliver(result) }) { Self.callbackInPlace.during { deliver(result) } }
+    if !callbacks.submit(completion: { deliver(result) }) {
+      host.run { Self.callbackInPlace.during { deliver(result) } }
+    }
   }
 }
 

@@ -28,6 +28,29 @@ enum OpenSSL {
       functions.deallocate()
       return .failure(CryptoError(.missing, "\(fileName) is too old: it has no \(String(cString: missing))"))
     }
+    enroll_openssl_keep_at_exit(functions)
+    _ = enroll_atomic_fill(openedCell, functions)
     return .success(UnsafePointer(functions))
   }
+
+  // Unsafe: only touched by the two atomic operations.
+  private nonisolated(unsafe) static let openedCell: UnsafeMutablePointer<UnsafeMutableRawPointer?> = {
+    let cell = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
+    cell.initialize(to: nil)
+    return cell
+  }()
+
+  /// The functions if they were asked for before; opens nothing.
+  fileprivate static var alreadyOpened: UnsafePointer<enroll_openssl>? {
+    enroll_atomic_read(openedCell).map { UnsafePointer($0.assumingMemoryBound(to: enroll_openssl.self)) }
+  }
+}
+
+/// What OpenSSL and this library's threads have to do with one another.
+public enum OpenSSLThread {
+  /// To be called before another library opens OpenSSL: it frees nothing at exit then.
+  public static func prepare() { _ = OpenSSL.opened }
+
+  /// Frees what OpenSSL keeps for the current thread, which must not use it any more.
+  public static func end() { OpenSSL.alreadyOpened?.pointee.OPENSSL_thread_stop() }
 }

@@ -46,7 +46,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
 
   /// Looks at the store, on a thread of the pool, and plans from what it finds.
   func start() {
-    if !pool.submit({ self.lookAgain() }) { wake(at: clock.instant().advanced(bySeconds: Self.idleSeconds)) }
+    if !pool.submit({ self.lookAgain() }) { wake(at: nextLook()) }
   }
 
   /// No renewal is begun any more; one that was begun goes on.
@@ -68,7 +68,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   }
 
   private func lookAgain() {
-    let later = clock.instant().advanced(bySeconds: Self.idleSeconds)
+    let later = nextLook()
     do throws(EnrollError) {
       switch try engine.planRenewal(ahead: isAhead, jitter: jitter) {
       case .nothing: if isAhead { wake(at: later) }
@@ -78,6 +78,12 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
     } catch {
       if isAhead { wake(at: later) }
     }
+  }
+
+  /// The same moment for every client of the process: one wake-up for all of them.
+  private func nextLook() -> Instant {
+    let idle = Self.idleSeconds * 1_000_000_000
+    return Instant(nanoseconds: (clock.instant().nanoseconds / idle + 1) * idle)
   }
 
   private func begin(_ epoch: UInt64) {

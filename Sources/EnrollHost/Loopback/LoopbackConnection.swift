@@ -59,7 +59,7 @@ struct LoopbackConnection {
         } else {
           guard count < 0, enroll_posix_errno() == EAGAIN || enroll_posix_errno() == EINTR else { return }
           var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          guard poll(&writable, 1, Self.sendMilliseconds) > 0 else { return }
+          guard ExitBarrier.outside({ poll(&writable, 1, Self.sendMilliseconds) }) > 0 else { return }
         }
       }
     }

@@ -179,7 +179,7 @@ extension LoopbackListener {
     }
     // Rounded up, so that the time is really over.
     let milliseconds = Int32(clamping: until.since(now) / 1_000_000 + 1)
-    _ = CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+    _ = ExitBarrier.outside { CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds) }
     var ready = Ready()
     for (index, polled) in descriptors.enumerated() where index > 0 && polled.revents != 0 {
       if index <= sockets.count {

@@ -1,5 +1,5 @@
 // A few threads for work that must not hold a caller's thread: callbacks, renewals, requests of the daemon. Threads
-// start when there is work and end when there is none, block every signal (signals belong to the host), and are bounded.
+// start when there is work and end when there is none, block signals (those belong to the host), and are bounded.
 
 import EnrollCore
 
@@ -35,7 +35,7 @@ public final class WorkerPool: @unchecked Sendable {
   /// - Returns: false when it will never run: the pool is draining, its queue is full, the system gives no thread, or
   ///   this process was forked after the pool was made.
   public func submit(_ job: @escaping Job) -> Bool {
-    if origin.isForkedChild { return false }
+    if origin.isForkedChild || ExitBarrier.isExiting { return false }
     condition.lock()
     defer { condition.unlock() }
     guard !isDraining else { return false }
@@ -50,7 +50,7 @@ public final class WorkerPool: @unchecked Sendable {
   /// Runs `job` on a free thread of the pool, now or not at all: for work on which the busy threads may be waiting.
   /// - Returns: false when every thread is busy, as well as for the reasons of ``submit(_:)``.
   public func submitNow(_ job: @escaping Job) -> Bool {
-    if origin.isForkedChild { return false }
+    if origin.isForkedChild || ExitBarrier.isExiting { return false }
     condition.lock()
     defer { condition.unlock() }
     let pending = waiting.count
@@ -64,9 +64,9 @@ public final class WorkerPool: @unchecked Sendable {
   }
 
   /// Accepts no more jobs, and returns once every accepted one has run and every thread has left. Not to be called from a
-  /// job of this pool. A second call waits as well.
+  /// job of this pool. A second call waits as well; one that comes from a handler of exit() does not.
   public func drain() {
-    if origin.isForkedChild { return }
+    if origin.isForkedChild || ExitBarrier.isExiting { return }
     condition.lock()
     defer { condition.unlock() }
     isDraining = true

@@ -87,7 +87,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
 
   /// Starts no more jobs, and returns when the running one has ended and its callers are answered.
   public func drain() {
-    if origin.isForkedChild { return }
+    if origin.isForkedChild || ExitBarrier.isExiting { return }
     condition.lock()
     defer { condition.unlock() }
     isDraining = true
@@ -98,6 +98,10 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   private func enter(_ completion: @escaping Completion) -> (Flight, UInt64)? {
     if origin.isForkedChild {
       completion(.refused(EnrollError(.forked, "this process forked after the client was made")))
+      return nil
+    }
+    if ExitBarrier.isExiting {
+      completion(.refused(Self.noThread))
       return nil
     }
     condition.lock()

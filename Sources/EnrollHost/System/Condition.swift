@@ -40,10 +40,7 @@ public final class Condition: Exclusion, @unchecked Sendable {
   /// Waits, with the mutex held, until woken or until `limit` nanoseconds passed; nil waits for ever. May wake for no
   /// reason: callers look at their state again.
   public func wait(atMost limit: Int64? = nil) {
-    guard let limit else {
-      pthread_cond_wait(condition, mutex)
-      return
-    }
+    guard let limit else { return wait(until: nil) }
     guard limit > 0 else { return }
     var end = timespec()
     clock_gettime(CLOCK_MONOTONIC, &end)
@@ -52,7 +49,20 @@ public final class Condition: Exclusion, @unchecked Sendable {
     let nanoseconds = Int64(end.tv_nsec) + bounded % 1_000_000_000
     end.tv_sec += time_t(bounded / 1_000_000_000 + nanoseconds / 1_000_000_000)
     end.tv_nsec = Int(nanoseconds % 1_000_000_000)
-    pthread_cond_timedwait(condition, mutex, &end)
+    wait(until: end)
+  }
+
+  private func wait(until end: timespec?) {
+    let comesBack = ExitBarrier.leave()
+    if var end {
+      pthread_cond_timedwait(condition, mutex, &end)
+    } else {
+      pthread_cond_wait(condition, mutex)
+    }
+    if comesBack, !ExitBarrier.comeBack() {
+      unlock()
+      ExitBarrier.park()
+    }
   }
 
   public func wakeOne() { pthread_cond_signal(condition) }

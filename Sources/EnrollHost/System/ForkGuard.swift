@@ -113,6 +113,7 @@ private final class ForkState: @unchecked Sendable {
 
   func becomeChild() {
     generation.wrappingAdd(1, ordering: .relaxed)
+    ExitBarrier.forgetThreads()
     for index in 0..<count { close(descriptors[index]) }
     count = 0
     pthread_mutex_unlock(mutex)

@@ -63,6 +63,10 @@ public final class SystemClock: Clock {
 enum Pause {
   /// Returns early only where a signal handler ran.
   static func nanoseconds(_ amount: Int64) {
+    ExitBarrier.outside { bare(nanoseconds: amount) }
+  }
+
+  static func bare(nanoseconds amount: Int64) {
     guard amount > 0 else { return }
     var time = timespec()
     time.tv_sec = time_t(amount / 1_000_000_000)

@@ -23,10 +23,19 @@ public final class ThreadMark: Sendable {
   public var isSet: Bool { hasKey && pthread_getspecific(key) != nil }
 
   /// Marks the current thread while `body` runs.
-  public func during<Result>(_ body: () -> Result) -> Result {
+  public func during<Result>(_ body: () -> Result) -> Result { set(1, body) }
+
+  /// Takes the mark from the current thread while `body` runs.
+  func lifted<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    try set(0, body)
+  }
+
+  private func set<Result, Failure: Error>(
+    _ mark: UInt, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let before = hasKey ? pthread_getspecific(key) : nil
-    if hasKey { pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1)) }
+    if hasKey { pthread_setspecific(key, UnsafeRawPointer(bitPattern: mark)) }
     defer { if hasKey { pthread_setspecific(key, before) } }
-    return body()
+    return try body()
   }
 }

@@ -4,6 +4,7 @@
 import CCurl
 import CPosix
 import EnrollCore
+import EnrollCrypto
 
 /// The functions of libcurl, all found, and libcurl initialised. Their table goes with its last user; libcurl itself stays.
 final class CurlLibrary: @unchecked Sendable {
@@ -29,6 +30,7 @@ final class CurlLibrary: @unchecked Sendable {
       .unsupported,
       "libcurl is not installed: \(fileNames.first ?? "it") could not be opened (Debian package libcurl4)")
     opening.locked {
+      OpenSSLThread.prepare()
       for name in fileNames where library == nil {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else { continue }
         let functions = UnsafeMutablePointer<enroll_curl>.allocate(capacity: 1)
@@ -39,6 +41,8 @@ final class CurlLibrary: @unchecked Sendable {
           failure = EnrollError(.outOfMemory, "\(name) could not be initialised")
         } else {
           library = CurlLibrary(owning: functions)
+          // Whatever registered handlers of its own meanwhile runs them after ours.
+          ExitBarrier.prepare()
           continue
         }
         functions.deallocate()

@@ -134,9 +134,11 @@ final class CurlSession: @unchecked Sendable {
       var code = CURLE_OK
       guard enroll_curl_multi_perform(curl, multi, &running) == CURLM_OK else { throw Self.defect(target) }
       if enroll_curl_multi_outcome(curl, multi, &code) == 1 { return code }
-      guard running > 0,
-        enroll_curl_multi_wait(curl, multi, wakeDescriptor, Self.longestWaitMilliseconds) == CURLM_OK
-      else { throw Self.defect(target) }
+      guard running > 0 else { throw Self.defect(target) }
+      let waited = ExitBarrier.outside {
+        enroll_curl_multi_wait(curl, multi, wakeDescriptor, Self.longestWaitMilliseconds)
+      }
+      guard waited == CURLM_OK else { throw Self.defect(target) }
       waker?.drain()
     }
   }

@@ -1,0 +1,187 @@
+// The thread behind every timer of the process: started with the first, gone after the last, asleep until the next is due.
+// It waits by the clock that counts suspend (timerfd_create(2)), so that nothing has to be looked at meanwhile; only a
+// clock that the host or a test brought, which may jump, is looked at now and then.
+
+import CPosix
+import EnrollCore
+
+/// Runs short blocks when their time has come.
+final class TimerThread: @unchecked Sendable {
+  // Unchecked: all state is only touched with `condition` held.
+  struct Entry: Sendable {
+    var due: Instant
+    /// nil: the machine's.
+    var clock: (any Clock)?
+    /// How soon a jump of `clock` is noticed, in nanoseconds.
+    var slice: Int64
+    var run: @Sendable () -> Void
+  }
+
+  static let ofProcess = PerProcess { TimerThread() }
+
+  /// Without a descriptor to be had, the thread looks at the clock this often.
+  private static let blindSlice: Int64 = 1_000_000_000
+
+  private let condition = Condition()
+  private var planned = TimerHeap()
+  /// By clocks that are not the machine's, the earliest first.
+  private var foreign: [(ticket: UInt64, entry: Entry)] = []
+  private var nextTicket: UInt64 = 1
+  private var isRunning = false
+  /// A timerfd while the thread runs; negative where none is to be had.
+  private var alarm: Int32 = -1
+  private var armedFor = Instant(nanoseconds: .max)
+
+  /// - Returns: a ticket for ``cancel(_:)``; nil when the system gives no thread.
+  func add(_ entry: Entry) -> UInt64? {
+    condition.lock()
+    defer { condition.unlock() }
+    if !isRunning {
+      guard PlainThread.start({ self.work() }) else { return nil }
+      isRunning = true
+      alarm = enroll_posix_alarm()
+    }
+    let ticket = nextTicket
+    nextTicket += 1
+    if entry.clock == nil {
+      planned.add(ticket, due: entry.due, entry.run)
+      if entry.due < armedFor { arm(for: entry.due) }
+    } else {
+      let index = foreign.firstIndex { entry.due < $0.entry.due } ?? foreign.count
+      foreign.insert((ticket, entry), at: index)
+      arm(for: Instant(nanoseconds: .min))
+    }
+    return ticket
+  }
+
+  /// Forgets a block. It may be running while this returns.
+  func cancel(_ ticket: UInt64) {
+    condition.lock()
+    defer { condition.unlock() }
+    foreign.removeAll { $0.ticket == ticket }
+    planned.remove(ticket)
+    // The thread leaves.
+    if planned.first == nil, foreign.isEmpty { arm(for: Instant(nanoseconds: .min)) }
+  }
+
+  private func work() {
+    condition.lock()
+    while planned.first != nil || !foreign.isEmpty {
+      armedFor = Instant(nanoseconds: .max)
+      var next = runPlanned()
+      // Code of the host: called without the lock.
+      let clocks = foreign
+      condition.unlock()
+      let now = SystemClock.now()
+      for (ticket, entry) in clocks {
+        guard let clock = entry.clock else { continue }
+        let left = entry.due.since(clock.instant())
+        if left > 0 {
+          next = min(next, now.advanced(byNanoseconds: min(left, entry.slice)))
+        } else {
+          run(foreign: ticket)
+          next = now
+        }
+      }
+      condition.lock()
+      if next > now, planned.first != nil || !foreign.isEmpty { sleep(until: min(next, armedFor)) }
+    }
+    isRunning = false
+    if alarm >= 0 { close(alarm) }
+    alarm = -1
+    condition.unlock()
+  }
+
+  /// Called with the condition held; lets go of it while a block runs.
+  /// - Returns: when the next is due.
+  private func runPlanned() -> Instant {
+    while let first = planned.first {
+      guard first.due <= SystemClock.now() else { return first.due }
+      planned.remove(first.ticket)
+      condition.unlock()
+      first.run()
+      condition.lock()
+    }
+    return Instant(nanoseconds: .max)
+  }
+
+  private func run(foreign ticket: UInt64) {
+    condition.lock()
+    let index = foreign.firstIndex { $0.ticket == ticket }
+    let taken = index.map { foreign.remove(at: $0) }
+    condition.unlock()
+    taken?.entry.run()
+  }
+
+  /// Called with the condition held; lets go of it meanwhile.
+  private func sleep(until instant: Instant) {
+    guard alarm >= 0 else {
+      let left = instant.since(SystemClock.now())
+      return condition.wait(atMost: min(left, Self.blindSlice))
+    }
+    arm(for: instant)
+    let alarm = alarm
+    condition.unlock()
+    var poller = pollfd(fd: alarm, events: Int16(POLLIN), revents: 0)
+    _ = ExitBarrier.outside { poll(&poller, 1, -1) }
+    condition.lock()
+    var count: UInt64 = 0
+    _ = read(alarm, &count, 8)
+  }
+
+  /// Called with the condition held.
+  private func arm(for instant: Instant) {
+    armedFor = instant
+    if alarm >= 0 { enroll_posix_set_alarm(alarm, instant.nanoseconds) } else { condition.wakeAll() }
+  }
+}
+
+/// Blocks by the time at which they are due: a binary heap, the earliest first.
+private struct TimerHeap {
+  struct Timer {
+    var ticket: UInt64
+    var due: Instant
+    var run: @Sendable () -> Void
+  }
+
+  private var heap: [Timer] = []
+
+  var first: Timer? { heap.first }
+
+  mutating func add(_ ticket: UInt64, due: Instant, _ run: @escaping @Sendable () -> Void) {
+    heap.append(Timer(ticket: ticket, due: due, run: run))
+    rise(from: heap.count - 1)
+  }
+
+  mutating func remove(_ ticket: UInt64) {
+    guard let index = heap.firstIndex(where: { $0.ticket == ticket }) else { return }
+    let last = heap.removeLast()
+    guard index < heap.count else { return }
+    heap[index] = last
+    rise(from: index)
+    sink(from: index)
+  }
+
+  private mutating func rise(from start: Int) {
+    var child = start
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard heap[child].due < heap[parent].due else { return }
+      heap.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  private mutating func sink(from start: Int) {
+    var parent = start
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+        if heap[child].due < heap[least].due { least = child }
+      }
+      guard least != parent else { return }
+      heap.swapAt(parent, least)
+      parent = least
+    }
+  }
+}
