@@ -46,9 +46,10 @@ package final class FussyStore: TokenStore {
   }
 
   package func renewalTurn(
-    _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+    _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
+    _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
-    try base.renewalTurn(account, epoch: epoch, deadline: deadline, body)
+    try base.renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: cancellation, body)
   }
   package func reserveSpace(_ account: AccountName) throws(EnrollError) { try base.reserveSpace(account) }
   package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }

@@ -220,7 +220,9 @@ func childOfFork(_ orders: Orders) throws(EnrollError) {
       say(
         "turn "
           + code { () throws(EnrollError) in
-            _ = try each.renewalTurn(.default, epoch: 0, deadline: far) { () throws(EnrollError) in }
+            _ = try each.renewalTurn(.default, epoch: 0, deadline: far, cancellation: nil) {
+              () throws(EnrollError) in
+            }
           })
       say("reserve " + code { () throws(EnrollError) in try each.reserveSpace(.default) })
       say("accounts " + code { () throws(EnrollError) in _ = try each.accounts() })

@@ -17,6 +17,7 @@ public final class Session: Sendable {
   private struct Clients {
     var opened: [UInt64: OpenClient] = [:]
     var next: UInt64 = 1
+    var isEnding = false
   }
 
   let surroundings: Surroundings
@@ -160,13 +161,14 @@ public final class Session: Sendable {
   func add(_ client: Client, handle: String, opensAside: Bool) throws(EnrollError) {
     let opened = OpenClient(client, handle: handle, opensAside: opensAside, tell: tell)
     let isAdded = clients.withLock { clients -> Bool in
-      guard clients.opened.count < Self.clientLimit, let number = Self.number(handle) else { return false }
+      guard clients.opened.count < Self.clientLimit, !clients.isEnding, let number = Self.number(handle)
+      else { return false }
       clients.opened[number] = opened
       return true
     }
     guard isAdded else {
       client.close()
-      throw EnrollError(.busy, "\(Self.clientLimit) clients are open")
+      throw EnrollError(.busy, "\(Self.clientLimit) clients are open, or the session is ending")
     }
   }
 
@@ -183,11 +185,30 @@ public final class Session: Sendable {
     }
   }
 
+  /// Closes every client, and those that are opened later: calls under way in them end, and nothing more is sent.
+  public func closeClients() {
+    let open = clients.withLock { clients -> [OpenClient] in
+      clients.isEnding = true
+      return Array(clients.opened.values)
+    }
+    for opened in open { opened.client.close() }
+  }
+
   /// Ends the session: no more calls; those under way end, and every renewal that was sent is stored (R39). Returns
-  /// once all of that is so. Cancel what waits for a user before.
-  public func finish() {
+  /// once all of that is so.
+  /// - Parameter seconds: after so long not even the answer to a refresh token is waited for; nil: as long as a request
+  ///   takes at most.
+  public func finish(within seconds: Int64? = nil) {
+    closeClients()
     let open = clients.withLock { Array($0.opened.values) }
+    let timers = TimerQueue()
+    let timer = seconds.flatMap { seconds in
+      timers.run(at: SystemClock.now().advanced(bySeconds: seconds)) {
+        for opened in open { opened.client.abandon() }
+      }
+    }
     for opened in open { close(opened) }
     workers.drain()
+    if let timer { timers.cancel(timer) }
   }
 }

@@ -112,7 +112,7 @@ extension Engine {
           if error.code != .oauth { revokeLater(refreshToken, hint: "refresh_token", bearer: nil) }
           throw error
         }
-        pause(after: error, attempt: attempt)
+        try pause(after: error, attempt: attempt)
         attempt += 1
       }
     }

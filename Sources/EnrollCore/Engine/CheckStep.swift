@@ -195,7 +195,8 @@ extension Engine {
     else { return nil }
     var renewed: TokenSet?
     _ = try store.renewalTurn(
-      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: Self.turnPatienceSeconds)
+      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: Self.turnPatienceSeconds),
+      cancellation: closing
     ) { () throws(EnrollError) in
       guard let present = try store.read(account)?.provisional else { return }
       guard present.refreshToken == refreshToken else {

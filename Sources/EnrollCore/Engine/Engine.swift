@@ -15,6 +15,8 @@ public final class Engine: Sendable {
   let clock: any Clock
   let random: any RandomSource
   let provider: ProviderDirectory
+  /// Raised when the client is closed: nothing more is sent, and no wait goes on.
+  let closing: (any Cancellation)?
   private let observer: any EngineObserver
   let memory: Guarded<Memory>
 
@@ -36,11 +38,13 @@ public final class Engine: Sendable {
     var errors = ErrorLog()
   }
 
-  /// - Parameter exclusion: makes one lock for each value that threads share.
+  /// - Parameters:
+  ///   - closing: raised when the client is closed.
+  ///   - exclusion: makes one lock for each value that threads share.
   public init(
     configuration: Configuration, account: AccountName, platform: Platform, transport: any Transport,
     store: any TokenStore, clock: any Clock, random: any RandomSource, observer: any EngineObserver,
-    exclusion: () -> any Exclusion
+    closing: (any Cancellation)? = nil, exclusion: () -> any Exclusion
   ) {
     self.configuration = configuration
     self.account = account
@@ -50,9 +54,15 @@ public final class Engine: Sendable {
     self.clock = clock
     self.random = random
     self.observer = observer
+    self.closing = closing
     provider = ProviderDirectory(
       configuration: configuration, transport: transport, clock: clock, exclusion: exclusion())
     memory = Guarded(Memory(), by: exclusion())
+  }
+
+  /// - Throws: `.cancelled` once the client is being closed.
+  func requireNotClosing() throws(EnrollError) {
+    if closing?.isCancelled ?? false { throw EnrollError(.cancelled, "the client was closed") }
   }
 
   /// The state as last decided, without looking at the store.

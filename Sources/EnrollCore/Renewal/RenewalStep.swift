@@ -30,13 +30,14 @@ extension Engine {
   /// - Parameters:
   ///   - epochs: of the tokens that callers want renewed; where the store's are others, there is nothing to do.
   ///   - forced: renew although the last failure asks for patience.
-  /// - Throws: store errors.
+  /// - Throws: store errors; `.cancelled` when the client is closed before anything was sent, or before a second try.
   public func renew(epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
     let result: RenewalResult
     do throws(EnrollError) {
       result = try renewed(epochs, forced: forced)
     } catch {
-      notify(.tokenRenewalFailed(error))
+      // A client that is closed says nothing of the provider.
+      if error.code != .cancelled { notify(.tokenRenewalFailed(error)) }
       throw error
     }
     try report(result)
@@ -44,6 +45,7 @@ extension Engine {
   }
 
   private func renewed(_ epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
+    try requireNotClosing()
     guard let record = try store.read(account), let tokens = record.confirmed else {
       return .reauthenticate("nobody is signed in")
     }
@@ -56,7 +58,7 @@ extension Engine {
     var result = RenewalResult.renewed
     let turn = try store.renewalTurn(
       account, epoch: record.tokenEpoch,
-      deadline: clock.instant().advanced(bySeconds: Self.turnPatienceSeconds)
+      deadline: clock.instant().advanced(bySeconds: Self.turnPatienceSeconds), cancellation: closing
     ) { () throws(EnrollError) in
       result = try renewInTurn(epoch: epoch)
     }
@@ -102,10 +104,12 @@ extension Engine {
     if let kept = try keepUnsaved(replacing: epoch) { return kept }
     let metadata: ProviderMetadata
     do throws(EnrollError) {
-      metadata = try provider.metadata(cancellation: nil)
+      metadata = try provider.metadata(cancellation: closing)
     } catch {
+      try requireNotClosing()
       return .unavailable(error)
     }
+    try requireNotClosing()
     // A full disk shows now, before the refresh token is spent. An intent that is found here belongs to a process
     // that died: its outcome is unknown, and sending the same token again at once is what providers' grace is for.
     try store.reserveSpace(account)
@@ -141,13 +145,14 @@ extension Engine {
       refreshToken: refreshToken, configuration: configuration, metadata: metadata)
     var trouble = EnrollError(.network, "the provider was not asked")
     for attempt in 1...Self.triesPerRenewal {
-      if attempt > 1 { pause(after: trouble, attempt: attempt - 1) }
+      if attempt > 1 { try pause(after: trouble, attempt: attempt - 1) }
       let sent = clock.moment()
       let http: HTTPResponse
       do throws(EnrollError) {
         http = try send(request, provenBy: tokens.dpopKey, cancellation: nil)
       } catch {
         trouble = error
+        try requireNotClosing()
         if error.code == .tls { break }
         continue
       }
@@ -174,11 +179,21 @@ extension Engine {
     return .unavailable(trouble)
   }
 
-  func pause(after trouble: EnrollError, attempt: Int) {
+  /// How soon a pause ends when the client is closed.
+  private static let pauseSlice: Int64 = 50_000_000
+
+  /// - Throws: `.cancelled` once the client is being closed.
+  func pause(after trouble: EnrollError, attempt: Int) throws(EnrollError) {
     let jitter = (try? random.bytes(1).first) ?? 0
     let delay = RetryPolicy.delayNanoseconds(
       attempt: attempt, retryAfterSeconds: trouble.retryAfterSeconds, jitter: jitter)
-    clock.sleep(until: clock.instant().advanced(byNanoseconds: min(delay, 2_000_000_000)))
+    var left = min(delay, 2_000_000_000)
+    while left > 0 {
+      try requireNotClosing()
+      clock.sleep(until: clock.instant().advanced(byNanoseconds: min(left, Self.pauseSlice)))
+      left -= Self.pauseSlice
+    }
+    try requireNotClosing()
   }
 
   /// `invalid_grant` for the token that is current ends the session; the record is kept for diagnosis (R34).

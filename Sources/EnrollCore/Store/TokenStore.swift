@@ -76,8 +76,11 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Waits for the account's exclusive turn at renewal, across threads and processes, and runs `body` in it, holding
   /// it throughout (across the network). Before `body` runs the record is read again: if its epoch is not `epoch`
   /// any more, the turn is given up. `body` may call ``update(_:_:)`` (the order is: renew, then write).
+  /// - Parameter cancellation: ends the wait for the turn, never `body`.
+  /// - Throws: `.cancelled` where `cancellation` ended the wait.
   func renewalTurn(
-    _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+    _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
+    _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn
 
   /// Makes sure that the next ``update(_:_:)`` of this account finds disk space, or says so now: called before a
@@ -106,4 +109,11 @@ public protocol TokenStore: AnyObject, Sendable {
 
 extension TokenStore {
   public var pins: (any PINKeeper)? { nil }
+
+  /// As the other, with nothing but the deadline to end the wait.
+  public func renewalTurn(
+    _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RenewalTurn {
+    try renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: nil, body)
+  }
 }

@@ -24,7 +24,9 @@ public enum TokenRequest {
     form.add("grant_type", "refresh_token")
     form.add("refresh_token", refreshToken)
     form.add("client_id", configuration.clientID)
-    return post(metadata.tokenEndpoint, form, freshConnection: false)
+    var request = post(metadata.tokenEndpoint, form, freshConnection: false)
+    request.isFollowedUp = true
+    return request
   }
 
   /// Asks whether the user has finished elsewhere (RFC 8628 §3.4). The answer that has the tokens comes once, so on a

@@ -27,7 +27,8 @@ public final class Client: Sendable {
   private let background: BackgroundRenewal
   private let backgroundTicket: Int
   private let fork = ForkGuard()
-  let closing = CancellationFlag()
+  let steps: ClosingSteps
+  var closing: CancellationFlag { steps.closing }
   private let readiness: Guarded<Readiness>
 
   private struct Readiness {
@@ -63,16 +64,19 @@ public final class Client: Sendable {
     if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     storeKeys = options.keys
     self.clock = clock
-    pool = WorkerPool()
-    timers = TimerQueue(clock: clock)
+    // Threads that looked at the store for what there is to do do not stay: there may be hundreds of clients.
+    pool = WorkerPool(idleSeconds: 1)
+    timers = TimerQueue(clock: options.clock)
     readiness = Guarded(Readiness(isPlatformReady: options.isPlatformReady), by: Mutex())
     tokens = TokenCache(clock: clock, graceSeconds: configuration.graceSeconds)
-    let transport = Self.transport(options, clock)
+    let steps = ClosingSteps()
+    self.steps = steps
     let engine = Engine(
-      configuration: configuration, account: account, platform: options.platform, transport: transport,
-      store: store, clock: clock, random: random, observer: hub, exclusion: { Mutex() })
+      configuration: configuration, account: account, platform: options.platform,
+      transport: ClosingTransport(Self.transport(options, clock), steps), store: store, clock: clock,
+      random: random, observer: hub, closing: steps.closing, exclusion: { Mutex() })
     self.engine = engine
-    let outbox = OutboxSender(engine, pool: pool)
+    let outbox = OutboxSender(engine, pool: pool, ending: steps.lastMoment)
     self.outbox = outbox
     // Before any other observer: who hears of new tokens and asks for one must not get the old one.
     _ = hub.add(CacheKeeper(tokens))
@@ -102,12 +106,15 @@ public final class Client: Sendable {
   }
 
   private static func transport(_ options: ClientOptions, _ clock: any Clock) -> any Transport {
-    let transport: any Transport =
-      options.transport
-      ?? CurlTransport(
+    let transport: any Transport
+    if let own = options.transport {
+      transport = HostedTransport(own)
+    } else {
+      transport = CurlTransport(
         .init(
           allowsLoopbackHTTP: options.configuration.allowsLoopbackHTTP,
           caFile: options.configuration.caFile))
+    }
     guard let log = options.log else { return transport }
     return LoggedTransport(transport, log, clock: clock)
   }
@@ -127,30 +134,33 @@ public final class Client: Sendable {
   }
 
   /// Ends the client: loopback listeners close, calls under way end (``untilClosed(_:_:)``), later ones throw `.handle`.
-  /// Idempotent. A renewal under way runs to its end.
+  /// Idempotent. Requests under way end, now or within two seconds; only a refresh token that was sent is followed to its
+  /// answer, as long as a request may take.
   public func close() {
-    readiness.withLock { $0.isClosed = true }
+    let isFirst = readiness.withLock { readiness -> Bool in
+      defer { readiness.isClosed = true }
+      return !readiness.isClosed
+    }
+    guard isFirst else { return }
     closing.cancel()
+    steps.beginLastMoment()
     stopBackground()
     for cancellation in loopbacks.withLock({ $0.removeAll() }) { cancellation.cancel() }
     tokens.forget()
     hub.announceChange()
   }
 
-  /// Returns once every renewal that was begun has ended, and what it got is stored (R39). Close the client before.
+  /// Returns once every renewal that was sent has its answer, and what it got is stored (R39). Close the client before.
   /// Not to be called from a completion or an observer.
   public func drain() {
-    // A server that does not answer must not hold up a process that ends: only renewals are waited for.
-    let patience = timers.run(at: deadline(afterSeconds: Self.outboxPatienceSeconds)) { [outbox] in
-      outbox.ending.cancel()
-    }
+    renewals.drain()
     pool.drain()
+    steps.endLastMoment()
     engine.keepUnsaved()
-    if let patience { timers.cancel(patience) }
   }
 
-  /// What the outbox gets of a process's last moments.
-  private static let outboxPatienceSeconds: Int64 = 2
+  /// Ends the wait for the last requests, too: their tokens may be lost.
+  public func abandon() { steps.abandoned.cancel() }
 
   var isClosed: Bool { readiness.withLock { $0.isClosed } }
 

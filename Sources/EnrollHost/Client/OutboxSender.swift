@@ -12,14 +12,15 @@ final class OutboxSender: Sendable {
   }
 
   /// Ends what is under way: it stays in the outbox, for the next process.
-  let ending = CancellationFlag()
+  let ending: CancellationFlag
   private let run = Guarded(Run(), by: Mutex())
   private let pool: WorkerPool
   private let engine: Engine
   private let hasBackEnd: Bool
 
-  init(_ engine: Engine, pool: WorkerPool) {
+  init(_ engine: Engine, pool: WorkerPool, ending: CancellationFlag) {
     self.engine = engine
+    self.ending = ending
     self.pool = pool
     hasBackEnd = engine.configuration.errorReportURI != nil || engine.configuration.profileUpdateURI != nil
   }

@@ -272,9 +272,11 @@ final class AccountFile: RenewalGround, Sendable {
   // MARK: Renewal
 
   func renewalTurn(
-    epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+    epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
+    _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
-    try gate.turn(epoch: epoch, deadline: deadline, clock: clock, ground: self) { () throws(EnrollError) in
+    try gate.turn(epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, ground: self) {
+      () throws(EnrollError) in
       // The reserve was for what the turn brings.
       defer { try? file.folder.discard(names.reserve) }
       try body()

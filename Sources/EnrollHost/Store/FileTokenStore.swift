@@ -142,10 +142,11 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   }
 
   public func renewalTurn(
-    _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+    _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
+    _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
     try with(account) { (file) throws(EnrollError) in
-      try file.renewalTurn(epoch: epoch, deadline: deadline, body)
+      try file.renewalTurn(epoch: epoch, deadline: deadline, cancellation: cancellation, body)
     }
   }
 

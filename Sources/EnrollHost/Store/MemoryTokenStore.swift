@@ -42,11 +42,13 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
   }
 
   public func renewalTurn(
-    _ name: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+    _ name: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
+    _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
     try origin.check()
     let account = account(name)
-    return try account.gate.turn(epoch: epoch, deadline: deadline, clock: clock, ground: account, body)
+    return try account.gate.turn(
+      epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, ground: account, body)
   }
 
   public func reserveSpace(_ name: AccountName) throws(EnrollError) { try origin.check() }

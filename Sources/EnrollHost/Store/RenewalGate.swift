@@ -32,39 +32,58 @@ final class RenewalGate: @unchecked Sendable {
 
   /// See `TokenStore.renewalTurn`.
   func turn(
-    epoch: UInt64, deadline: Instant, clock: any Clock, ground: any RenewalGround,
-    _ body: () throws(EnrollError) -> Void
+    epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?, clock: any Clock,
+    ground: any RenewalGround, _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
-    if let end = try park(epoch: epoch, deadline: deadline, clock: clock, ground: ground) { return end }
+    let wait = Wait(
+      epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, ground: ground)
+    let hook = cancellation?.onCancel { self.noteChange() }
+    defer { if let hook { cancellation?.removeHook(hook) } }
+    if let end = try park(wait) { return end }
     defer { leave() }
     let lock = try ground.openTurnLock()
     defer { lock?.close() }
-    if let end = try poll(lock, epoch: epoch, deadline: deadline, clock: clock, ground: ground) { return end }
+    if let end = try poll(lock, wait) { return end }
     try body()
     return .taken
   }
 
+  /// What one thread waits for, and how long.
+  private struct Wait {
+    let epoch: UInt64
+    let deadline: Instant
+    let cancellation: (any Cancellation)?
+    let clock: any Clock
+    let ground: any RenewalGround
+
+    var isCancelled: Bool { cancellation?.isCancelled ?? false }
+
+    /// - Throws: `.cancelled`.
+    func requireWanted() throws(EnrollError) {
+      if isCancelled { throw EnrollError(.cancelled, "the wait for the renewal's turn was cancelled") }
+    }
+  }
+
   /// Waits until no other thread of this process holds or polls.
   /// - Returns: nil when the gate is ours.
-  private func park(
-    epoch: UInt64, deadline: Instant, clock: any Clock, ground: any RenewalGround
-  ) throws(EnrollError) -> RenewalTurn? {
+  private func park(_ wait: Wait) throws(EnrollError) -> RenewalTurn? {
     condition.lock()
     defer { condition.unlock() }
     while isOccupied {
+      try wait.requireWanted()
       let seen = changes
       condition.unlock()
       let result: Result<UInt64?, EnrollError>
       do {
-        result = .success(try ground.tokenEpoch(fresh: false))
+        result = .success(try wait.ground.tokenEpoch(fresh: false))
       } catch {
         result = .failure(error)
       }
       condition.lock()
-      guard try result.get() == epoch else { return .overtaken }
+      guard try result.get() == wait.epoch else { return .overtaken }
       guard isOccupied else { break }
       guard seen == changes else { continue }
-      guard let limit = Patience.left(until: deadline, by: clock) else { return .deadlinePassed }
+      guard let limit = Patience.left(until: wait.deadline, by: wait.clock) else { return .deadlinePassed }
       condition.wait(atMost: limit)
     }
     isOccupied = true
@@ -81,19 +100,20 @@ final class RenewalGate: @unchecked Sendable {
 
   /// Waits until no other process holds the turn: every millisecond for a quarter of a second, then ever more rarely.
   /// - Returns: nil when the turn is ours.
-  private func poll(
-    _ lock: FileLock?, epoch: UInt64, deadline: Instant, clock: any Clock, ground: any RenewalGround
-  ) throws(EnrollError) -> RenewalTurn? {
+  private func poll(_ lock: FileLock?, _ wait: Wait) throws(EnrollError) -> RenewalTurn? {
     var pause = PollingPause(longest: 100_000_000)
     while true {
-      guard try ground.tokenEpoch(fresh: true) == epoch else { return .overtaken }
+      try wait.requireWanted()
+      guard try wait.ground.tokenEpoch(fresh: true) == wait.epoch else { return .overtaken }
       if try lock?.tryLock() ?? true {
         // What the last holder did before it let go.
-        return try ground.tokenEpoch(fresh: true) == epoch ? nil : .overtaken
+        return try wait.ground.tokenEpoch(fresh: true) == wait.epoch ? nil : .overtaken
       }
-      let left = deadline.since(clock.instant())
+      let left = wait.deadline.since(wait.clock.instant())
       guard left > 0 else { return .deadlinePassed }
-      Pause.nanoseconds(min(pause.next(), left))
+      condition.locked {
+        if !wait.isCancelled { condition.wait(atMost: min(pause.next(), left)) }
+      }
     }
   }
 }

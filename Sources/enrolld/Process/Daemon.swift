@@ -59,10 +59,19 @@ enum Daemon {
     if !isReading { conversation.server.giveUpHost() }
   }
 
-  /// Requests under way get their answers, renewals that were sent are stored. A host that goes away meanwhile, or a
-  /// signal, ends the waits and not the renewals.
+  /// How long the daemon goes on at most once it is asked to end: as long as one request may take.
+  private static let longestSeconds = HTTPRequest.totalTimeoutSeconds
+  /// How long requests under way may go on to their answers after the end of the input; then they are given up, so that
+  /// a refresh token which was sent late still has a while to be answered.
+  private static let answeringSeconds: Int64 = 20
+
+  /// Requests under way get their answers, renewals that were sent are stored, within half a minute. A host that goes
+  /// away meanwhile, or a signal, ends the waits and not the renewals.
   private static func finish(_ input: Input, _ conversation: Conversation) {
+    let begin = SystemClock.now()
+    let patience = begin.advanced(bySeconds: answeringSeconds)
     while !conversation.server.isIdle(withinNanoseconds: 20_000_000) {
+      if patience < SystemClock.now() { conversation.server.giveUpAll() }
       if input.hasSignal {
         input.takeSignal()
         conversation.server.giveUpAll()
@@ -72,7 +81,8 @@ enum Daemon {
         conversation.server.giveUpHost()
       }
     }
-    conversation.server.finish()
+    let left = begin.advanced(bySeconds: longestSeconds).since(SystemClock.now()) / 1_000_000_000
+    conversation.server.finish(within: max(1, left))
     conversation.output.finish()
   }
 }

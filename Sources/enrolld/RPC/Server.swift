@@ -129,12 +129,15 @@ final class Server: Sendable {
   func takeAnswersOnly() { takesAnswersOnly.store(true, ordering: .relaxed) }
 
   /// Nobody is there any more: every wait ends. What was sent to a provider is followed up all the same.
-  func giveUpAll() { requests.cancelAll() }
+  func giveUpAll() {
+    requests.cancelAll()
+    session.closeClients()
+  }
 
   func isIdle(withinNanoseconds limit: Int64) -> Bool { requests.areDone(withinNanoseconds: limit) }
 
-  /// Returns once every renewal that was sent is stored (R39).
-  func finish() { session.finish() }
+  /// Returns once every renewal that was sent is stored (R39), or that many seconds have passed.
+  func finish(within seconds: Int64) { session.finish(within: seconds) }
 }
 
 extension Command {

@@ -152,7 +152,8 @@ private final class LockedStore: TokenStore {
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord { throw locked }
   func renewalTurn(
-    _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+    _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
+    _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn { throw locked }
   func reserveSpace(_ account: AccountName) throws(EnrollError) { throw locked }
   func accounts() throws(EnrollError) -> [AccountName] { throw locked }

@@ -1,0 +1,62 @@
+// What the closing of a client does to its requests: none is sent any more, and those under way end. An answer that may
+// bring what comes once gets a moment more, and that to a request which spends a refresh token is waited for as long as the
+// transport does (reliability.md, Renewal, 4; R39).
+
+import EnrollCore
+
+/// When a client's requests end, in three steps. A class because its threads share it.
+final class ClosingSteps: Sendable {
+  /// Nothing is sent any more, and what is under way ends.
+  let closing = CancellationFlag()
+  /// A moment later: what cannot be asked for again, and what servers still have to be told, ends as well.
+  let lastMoment = CancellationFlag()
+  /// The process cannot wait any longer, not even for tokens.
+  let abandoned = CancellationFlag()
+
+  private static let lastMomentSeconds: Int64 = 2
+  /// By the machine's clock, whatever clock the client was given: this is about servers that do not answer.
+  private let timers = TimerQueue()
+  private let timer = Guarded<UInt64?>(nil, by: Mutex())
+
+  /// To be called once.
+  func beginLastMoment() {
+    let end = SystemClock.now().advanced(bySeconds: Self.lastMomentSeconds)
+    let ticket = timers.run(at: end) { [lastMoment] in lastMoment.cancel() }
+    timer.withLock { $0 = ticket }
+    if ticket == nil { lastMoment.cancel() }
+  }
+
+  /// Nothing is under way any more.
+  func endLastMoment() {
+    if let ticket = timer.withLock({ $0 }) { timers.cancel(ticket) }
+  }
+}
+
+/// Sends while the client is open.
+final class ClosingTransport: Transport {
+  private let base: any Transport
+  private let steps: ClosingSteps
+
+  init(_ base: any Transport, _ steps: ClosingSteps) {
+    self.base = base
+    self.steps = steps
+  }
+
+  /// - Throws: `.cancelled` once the client is being closed; what the transport throws.
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    // The outbox bounds itself.
+    if cancellation === steps.lastMoment { return try base.send(request, cancellation: cancellation) }
+    if steps.closing.isCancelled { throw EnrollError(.cancelled, "the client was closed; nothing was sent") }
+    let limit =
+      request.isFollowedUp ? steps.abandoned : request.freshConnection ? steps.lastMoment : steps.closing
+    guard let cancellation else { return try base.send(request, cancellation: limit) }
+    let either = CancellationFlag()
+    let wish = cancellation.onCancel { either.cancel() }
+    let end = limit.onCancel { either.cancel() }
+    defer {
+      cancellation.removeHook(wish)
+      limit.removeHook(end)
+    }
+    return try base.send(request, cancellation: either)
+  }
+}
