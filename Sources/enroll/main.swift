@@ -3,4 +3,5 @@
 
 import CPosix
 
+enroll_posix_open_missing_streams()
 exit(Program.run())

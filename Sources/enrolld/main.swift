@@ -5,6 +5,7 @@ import EnrollCommands
 import EnrollHost
 import EnrollJSON
 
+enroll_posix_open_missing_streams()
 switch Arguments.read() {
 case .serve(let level): exit(Daemon.serve(Log(level)))
 case .help: print(Arguments.help, terminator: "")

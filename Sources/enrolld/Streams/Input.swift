@@ -40,7 +40,9 @@ final class Input: @unchecked Sendable {
       ]
       guard poll(&pollers, 4, -1) > 0 else { continue }
       if pollers[1].revents != 0 { return .signal }
-      if pollers[2].revents != 0 || Int32(pollers[3].revents) & (POLLERR | POLLNVAL) != 0 { return .wake }
+      if pollers[2].revents != 0 || Output.isGone(pollers[3]) { return .wake }
+      // A read that would wait hears no signal.
+      guard pollers[0].revents != 0 else { continue }
       switch take() {
       case nil: continue
       case 0?: return .end
@@ -58,8 +60,8 @@ final class Input: @unchecked Sendable {
         pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
       ]
       guard poll(&pollers, 2, -1) > 0 else { continue }
-      if Int32(pollers[1].revents) & (POLLERR | POLLNVAL) != 0 { return nil }
-      if let count = take() { return count > 0 ? count : nil }
+      if Output.isGone(pollers[1]) { return nil }
+      if pollers[0].revents != 0, let count = take() { return count > 0 ? count : nil }
     }
   }
 

@@ -106,7 +106,12 @@ final class Output: @unchecked Sendable {
   /// Whether the other end is closed, asked without writing.
   var isClosed: Bool {
     var poller = pollfd(fd: descriptor, events: 0, revents: 0)
-    return poll(&poller, 1, 0) == 1 && Int32(poller.revents) & (POLLERR | POLLNVAL) != 0
+    return poll(&poller, 1, 0) == 1 && Self.isGone(poller)
+  }
+
+  /// Whether nobody can read any more: a pipe's reader is gone, a socket's peer, a terminal.
+  static func isGone(_ poller: pollfd) -> Bool {
+    Int32(poller.revents) & (POLLERR | POLLHUP | POLLNVAL) != 0
   }
 
   private var backlog: Int { waiting.count + taken }
@@ -151,9 +156,8 @@ final class Output: @unchecked Sendable {
   private func writeToPipe(_ bytes: UnsafeRawBufferPointer) -> Int {
     var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     guard poll(&poller, 1, 0) == 1 else { return 0 }
-    let found = Int32(poller.revents)
-    if found & (POLLERR | POLLNVAL) != 0 { return -1 }
-    guard found & POLLOUT != 0 else { return 0 }
+    if Self.isGone(poller) { return -1 }
+    guard Int32(poller.revents) & POLLOUT != 0 else { return 0 }
     return result(write(descriptor, bytes.baseAddress, min(bytes.count, 4096)))
   }
 
@@ -195,7 +199,7 @@ final class Output: @unchecked Sendable {
       var done = 0
       while done < bytes.count {
         let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-        let count = write(descriptor, rest.baseAddress, min(rest.count, 65_536))
+        let count = ExitBarrier.outside { write(descriptor, rest.baseAddress, min(rest.count, 65_536)) }
         if count > 0 {
           done += count
           condition.lock()
@@ -208,7 +212,7 @@ final class Output: @unchecked Sendable {
           guard number == EINTR || number == EAGAIN else { return false }
           // The host made stdout non-blocking.
           var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          _ = poll(&poller, 1, -1)
+          _ = ExitBarrier.outside { poll(&poller, 1, -1) }
         }
       }
       return true

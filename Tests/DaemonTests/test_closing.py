@@ -1,0 +1,78 @@
+"""The end of the daemon with a provider that never answers: at most one request's time (json-rpc.md, The end; R39)."""
+
+import signal
+import socket
+import subprocess
+import unittest
+
+from cases import SandboxCase
+from daemon import ENROLLD, PATIENCE
+from silent import Silent
+
+
+class Closing(SandboxCase):
+    def setUp(self):
+        super().setUp()
+        self.silent = Silent()
+        self.addCleanup(self.silent.close)
+
+    def renewing(self):
+        """A daemon whose refresh token was sent to a token endpoint that does not answer."""
+        daemon, client = self.signed_in()
+        daemon.call("client.close", client=client)
+        configuration = self.sandbox.configuration_with_token_endpoint(self.silent.url + "/token")
+        client = self.open(daemon, configuration)
+        renewal = daemon.start("token.refresh", {"client": client, "deadline": 300})
+        self.assertTrue(self.silent.reached.wait(PATIENCE))
+        return daemon, renewal
+
+    def test_after_the_input_a_refresh_token_that_was_sent_gets_one_request_s_time_and_no_second_try(self):
+        daemon, _ = self.renewing()
+        daemon.process.stdin.close()
+        self.assertEqual(daemon.wait(), 0)
+        self.assertEqual(len(self.silent.connections), 1)
+
+    def test_after_a_signal_what_was_not_sent_is_given_up_at_once(self):
+        daemon = self.daemon()
+        configuration = {**self.sandbox.configuration, "issuer": self.silent.url}
+        client = self.open(daemon, configuration)
+        begun = daemon.start("registration.begin", {"client": client, "deadline": 300})
+        self.assertTrue(self.silent.reached.wait(PATIENCE))
+        daemon.process.send_signal(signal.SIGTERM)
+        # Long before the request would end by itself.
+        self.assertEqual(daemon.process.wait(25), 0)
+        self.assertEqual(len(self.silent.connections), 1)
+        with self.assertRaises(Exception):
+            begun.result()
+
+
+class Streams(unittest.TestCase):
+    def test_a_stdout_whose_peer_is_gone_ends_it(self):
+        ours, theirs = socket.socketpair()
+        process = subprocess.Popen([ENROLLD], stdin=subprocess.PIPE, stdout=theirs)
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.kill)
+        theirs.close()
+        ours.close()
+        self.assertEqual(process.wait(PATIENCE), 0)
+
+    def test_a_signal_is_heard_while_an_answer_cannot_be_written(self):
+        ours, theirs = socket.socketpair()
+        process = subprocess.Popen([ENROLLD], stdin=subprocess.PIPE, stdout=theirs)
+        self.addCleanup(process.kill)
+        theirs.close()
+        with ours, process.stdin:
+            process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"system.describe"}\n' * 2000)
+            process.stdin.flush()
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(PATIENCE), 0)
+
+    def test_streams_that_are_closed_are_the_null_device(self):
+        for closed in ("<&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"):
+            with self.subTest(closed):
+                done = subprocess.run(["bash", "-c", f'exec "$0" {closed}', ENROLLD], timeout=PATIENCE)
+                self.assertEqual(done.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
