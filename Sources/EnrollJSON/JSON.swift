@@ -60,6 +60,16 @@ public struct JSONObject: Equatable, Sendable {
     }
   }
 
+  /// The same without the members that are `null`, at every depth.
+  public var withoutNulls: JSONObject {
+    var kept: [Member] = []
+    kept.reserveCapacity(members.count)
+    for member in members where !member.value.isNull {
+      kept.append(Member(key: member.key, value: member.value.withoutNulls))
+    }
+    return JSONObject(unique: kept)
+  }
+
   private func index(of key: String) -> Int? {
     members.indices.first { Self.areSame(members[$0].key, key) }
   }
@@ -95,6 +105,15 @@ extension JSON {
   public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
   /// Whether it is `null`.
   public var isNull: Bool { self == .null }
+
+  /// The same without the members that are `null`, at every depth. Elements of arrays keep their places.
+  public var withoutNulls: JSON {
+    switch self {
+    case .object(let object): .object(object.withoutNulls)
+    case .array(let elements): .array(elements.map { $0.withoutNulls })
+    case .null, .bool, .integer, .number, .string: self
+    }
+  }
 
   /// What kind of value it is, for error texts: `string`, `integer`, …
   public var kind: String {

@@ -200,14 +200,14 @@ extension FakeProvider {
     if isBound { state.withLock { $0.bound[access] = grant.thumbprint } }
     let givesRefreshToken = settings.givesRefreshToken && (!isRefresh || settings.rotates)
     let givesIDToken = grant.hasOpenID && (!isRefresh || settings.givesIDTokenOnRefresh)
-    return json(
-      200,
-      .object([
-        ("access_token", .string(access)), ("token_type", .string(isBound ? "DPoP" : "Bearer")),
-        ("expires_in", settings.lifetime),
-        ("refresh_token", givesRefreshToken ? .string("refresh-\(number)") : nil),
-        ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),
-      ]))
+    var answer = JSONObject([
+      ("access_token", .string(access)), ("token_type", .string(isBound ? "DPoP" : "Bearer")),
+      ("expires_in", settings.lifetime),
+      ("refresh_token", givesRefreshToken ? .string("refresh-\(number)") : nil),
+      ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),
+    ])
+    settings.tokens(&answer)
+    return json(200, .object(answer))
   }
 
   private func idToken(for grant: Grant, isRefresh: Bool, _ settings: Settings) -> String {

@@ -46,6 +46,8 @@ extension FakeProvider {
     public var deviceError: String? = "authorization_pending"
     /// Edits the answer of the device authorization endpoint.
     public var deviceAuthorization: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits what the token endpoint answers with tokens.
+    public var tokens: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits the claims that userinfo tells.
     public var userinfo: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits what the registration check answers.

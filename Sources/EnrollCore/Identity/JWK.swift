@@ -27,7 +27,8 @@ public struct JWK: Sendable {
   }
 
   /// - Throws: when the key is for encryption, of an unknown kind, malformed, weak, or contradicts itself.
-  init(_ json: JSON) throws(Unusable) {
+  init(_ published: JSON) throws(Unusable) {
+    let json = published.withoutNulls
     let keyID = json["kid"]?.string
     func refusal(_ reason: String) -> Unusable { Unusable(keyID: keyID, cause: CryptoError(.key, reason)) }
 

@@ -57,7 +57,7 @@ struct JWS: Sendable {
       throw refusal("alg \(PrintableText.bounded(name, maximumBytes: 32)) is not accepted")
     }
     guard header["crit"] == nil else { throw refusal("crit asks for an extension that is not known here") }
-    guard let keyID = header["kid"] else { return (algorithm, nil) }
+    guard let keyID = header["kid"], !keyID.isNull else { return (algorithm, nil) }
     guard let keyID = keyID.string, keyID.utf8.count <= keyIDLimit else {
       throw refusal("kid is not a text of at most \(keyIDLimit) bytes")
     }

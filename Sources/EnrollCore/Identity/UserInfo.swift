@@ -1,5 +1,5 @@
 // The userinfo endpoint (OpenID Connect Core §5.3): the access token goes into the header and nowhere else (R31), and
-// claims about somebody else are discarded (R28). Signed answers (`application/jwt`) are refused.
+// claims about somebody else are discarded (R28). A claim that is `null` is absent (§5.3.2). Signed answers (`application/jwt`) are refused.
 
 public import EnrollCrypto
 public import EnrollJSON
@@ -35,7 +35,7 @@ public enum UserInfo {
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
       guard let object = json.object else { throw JSONError("an object was expected, \(json.kind) came") }
-      claims = object
+      claims = object.withoutNulls
     } catch {
       throw EnrollError(.responseInvalid, "userinfo must be a JSON object: ", error, httpStatus: status)
     }

@@ -1,5 +1,6 @@
-// What a token endpoint gives (RFC 6749 §5.1). An answer to a code is read strictly: an optional member of a wrong type
-// refuses it. An answer to a refresh token is read by RefreshAnswer, which never loses a rotated token (R30).
+// What a token endpoint gives (RFC 6749 §5.1). By then the code is spent, so an optional member that cannot be read
+// counts as absent, and so does `null`. An answer to a refresh token is read by RefreshAnswer, which never loses a
+// rotated token (R30).
 
 public import EnrollCrypto
 import EnrollJSON
@@ -18,16 +19,12 @@ public struct TokenResponse: Equatable, Sendable {
   /// The answer to a code.
   /// - Parameter binding: which types of token the answer may have.
   /// - Throws: `.oauth` when the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` for any other
-  ///   status, for what is not JSON, and when a member is missing or of a wrong type.
+  ///   status, for what is not JSON, and when `access_token` or `token_type` is missing or cannot be used.
   public init(
     processing response: HTTPResponse, binding: DPoPBinding = .none
   ) throws(EnrollError) {
     if let error = TokenEndpointError.read(response) { throw error }
-    let json = try TokenResponse.object(in: response)
-    for name in ["refresh_token", "id_token", "scope"] where json[name] != nil && json[name]?.string == nil {
-      throw TokenResponse.invalid("\(name) must be a string, not \(json[name]?.kind ?? "")", response)
-    }
-    try self.init(reading: json, of: response, binding)
+    try self.init(reading: try TokenResponse.object(in: response), of: response, binding)
   }
 
   /// What can be used of a successful answer; members of a wrong type count as absent.
@@ -43,7 +40,7 @@ public struct TokenResponse: Equatable, Sendable {
     lifetimeSeconds = TokenResponse.lifetimeSeconds(from: json["expires_in"])
     refreshToken = TokenResponse.token(json["refresh_token"])
     idToken = TokenResponse.token(json["id_token"])
-    scopes = json["scope"]?.string.flatMap { TokenResponse.scopes($0) }
+    scopes = TokenResponse.scopes(json["scope"])
   }
 }
 
@@ -93,6 +90,7 @@ extension TokenResponse {
       isVerified: idToken == nil && old.isVerified)
   }
 
+  /// The answer's members. `null` is absence.
   /// - Parameter place: what the answer is, for an error text.
   static func object(
     in response: HTTPResponse, _ place: String = "token response"
@@ -100,7 +98,7 @@ extension TokenResponse {
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
       guard json.object != nil else { throw JSONError("an object was expected, \(json.kind) came") }
-      return json
+      return json.withoutNulls
     } catch {
       throw EnrollError(
         .responseInvalid, "\(place): the answer must be a JSON object: ", error, httpStatus: response.status)
@@ -112,8 +110,13 @@ extension TokenResponse {
     json?.string.flatMap { TokenText.isAcceptable($0) ? Secret($0) : nil }
   }
 
-  private static func scopes(_ text: String) -> [String]? {
-    let scopes = text.utf8.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+  /// Scopes as RFC 6749 §3.3 writes them, or as an array of such texts; nil for none that can be read.
+  private static func scopes(_ json: JSON?) -> [String]? {
+    guard let texts = json?.string.map({ [$0] }) ?? json?.array?.compactMap({ $0.string }), !texts.isEmpty
+    else { return nil }
+    let scopes = texts.flatMap { text in
+      text.utf8.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+    }
     return Scopes.problem(in: scopes) == nil ? scopes : nil
   }
 

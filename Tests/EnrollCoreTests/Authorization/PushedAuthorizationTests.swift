@@ -69,6 +69,7 @@ struct PushedAuthorizationRuleTests {
       (201, #"{"request_uri":"urn:a","expires_in":60}"#),
       (200, #"{"request_uri":"urn:a","expires_in":60.5}"#),
       (201, #"{"request_uri":"urn:a","expires_in":"60"}"#), (201, #"{"request_uri":"urn:a"}"#),
+      (201, #"{"request_uri":"urn:a","expires_in":null}"#),
     ])
   func answer(status: Int, body: String) throws {
     let read = try PushedAuthorizationResponse(processing: Fixture.json(body, status: status))
@@ -82,7 +83,7 @@ struct PushedAuthorizationRuleTests {
     (201, #"{"request_uri":7,"expires_in":60}"#, .responseInvalid, nil),
     (201, #"{"request_uri":"urn:a","expires_in":0}"#, .responseInvalid, nil),
     (201, #"{"request_uri":"urn:a","expires_in":-1}"#, .responseInvalid, nil),
-    (201, #"{"request_uri":"urn:a","expires_in":null}"#, .responseInvalid, nil),
+    (201, #"{"request_uri":null,"expires_in":60}"#, .responseInvalid, nil),
     (201, "[]", .responseInvalid, nil), (201, "<html>", .responseInvalid, nil),
     (302, "", .responseInvalid, nil), (404, "", .responseInvalid, nil), (503, "", .server, nil),
     (429, "", .server, nil), (400, #"{"error":"invalid_request"}"#, .oauth, "invalid_request"),

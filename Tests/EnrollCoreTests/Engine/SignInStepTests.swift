@@ -169,6 +169,23 @@ struct SignInStepTests {
     #expect(try engine.token() == "access-2")
   }
 
+  @Test("members of the answer that are null, and scopes as an array, cost nothing once the code is spent")
+  func oddAnswer() throws {
+    let bench = try Bench(scopes: ["openid", "offline_access", "profile"])
+    bench.provider.change {
+      $0.tokens = {
+        $0["refresh_token"] = .null
+        $0["expires_in"] = .null
+        $0["not_before_policy"] = .null
+        $0["scope"] = .array([.string("openid"), .string("profile")])
+      }
+    }
+    let engine = try bench.signedIn()
+    #expect(try engine.token() == "access-2")
+    #expect(try bench.record.confirmed?.scopes == ["openid", "profile"])
+    #expect(try bench.record.confirmed?.refreshToken == nil)
+  }
+
   @Test("openid was asked for and no id_token came: refused")
   func missingIDToken() throws {
     let bench = try Bench()

@@ -27,6 +27,19 @@ struct UserInfoTests {
     #expect(claims["name"] == .string("A"))
   }
 
+  @Test("a claim that is null is absent (OpenID Connect Core §5.3.2)")
+  func nulls() throws {
+    let body = #"{"sub":"alice","email":null,"address":{"region":null,"country":"NO"},"groups":["a",null]}"#
+    let claims = try UserInfo.accept(response(body), subject: "alice")
+    #expect(
+      claims
+        == JSONObject([
+          ("sub", .string("alice")), ("address", .object([("country", .string("NO"))])),
+          ("groups", .array([.string("a"), .null])),
+        ]))
+    #expect(code(response(#"{"sub":null}"#)) == .responseInvalid)
+  }
+
   @Test(
     "claims about somebody else are discarded (R28)",
     arguments: ["Alice", "alice ", "mallory", "alic\u{65}\u{301}"])

@@ -72,6 +72,13 @@ struct IntrospectionTests {
     #expect(refusal { try Introspection.accept(Fixture.json(body, status: status)) }?.code == code)
   }
 
+  @Test("a member that is null is absent")
+  func nulls() throws {
+    let body = #"{"active":true,"scope":null,"exp":null,"ext":{"a":null,"b":1}}"#
+    let told = try Introspection.accept(Fixture.json(body))
+    #expect(told == JSONObject([("active", .bool(true)), ("ext", .object([("b", .integer(1))]))]))
+  }
+
   @Test("inactive is an answer")
   func inactive() throws {
     #expect(try Introspection.accept(Fixture.json(#"{"active":false}"#))["active"] == .bool(false))
