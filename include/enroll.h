@@ -255,7 +255,8 @@ const char *enroll_status_summary(enroll_status status);
 int32_t enroll_status_blame(enroll_status status);
 
 /** 1 when the same call may succeed later without anybody changing anything, else 0; 0 for unknown numbers of
- *  `status`. */
+ *  `status`. For a call that failed see `is_retryable` of its error, which knows more: an attempt to sign in that has
+ *  ended is not retryable, whatever its status. */
 int32_t enroll_status_is_retryable(enroll_status status);
 
 /** The name of `blame`, ENROLL_BLAME_*, as it is written in JSON: "server"; "none" for ENROLL_BLAME_NONE, "unknown"
@@ -272,7 +273,7 @@ typedef struct enroll_error {
   enroll_status status;
   /** ENROLL_BLAME_*. */
   int32_t blame;
-  /** 1 when trying again may help. */
+  /** 1 when the same call may succeed later; 0 when it ended an attempt to sign in: begin again. */
   int32_t is_retryable;
   /** Status of the HTTP response that caused it; 0 for none. */
   int32_t http_status;
@@ -610,7 +611,7 @@ typedef struct enroll_state {
   int32_t remedy;
   /** 1 when the old access token still works, in E. */
   int32_t is_token_usable;
-  /** Why, in E and F; ENROLL_OK elsewhere. */
+  /** Why, in E and F; ENROLL_OK elsewhere. In F the attempt has ended, and the user begins again. */
   enroll_status reason;
   /** Status of the HTTP response behind `reason`; 0 for none. */
   int32_t reason_http_status;

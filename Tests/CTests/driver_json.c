@@ -51,11 +51,13 @@ json_t *json_of_error(const enroll_error *error) {
   return object;
 }
 
-static json_t *json_of_reason(enroll_status status, const char *message, int32_t http_status, const char *oauth_error) {
+/* `has_ended`: an attempt to sign in has; whatever the reason, it cannot be gone on with. */
+static json_t *json_of_reason(enroll_status status, const char *message, int32_t http_status, const char *oauth_error,
+                              int has_ended) {
   enroll_error error = ENROLL_ERROR_INIT;
   error.status = status;
   error.blame = enroll_status_blame(status);
-  error.is_retryable = enroll_status_is_retryable(status);
+  error.is_retryable = !has_ended && enroll_status_is_retryable(status);
   error.http_status = http_status;
   strncpy(error.message, message, sizeof error.message - 1);
   strncpy(error.oauth_error, oauth_error, sizeof error.oauth_error - 1);
@@ -106,7 +108,7 @@ json_t *json_of_state(const enroll_state *state, json_t *claims) {
     case ENROLL_STATE_REGISTRATION_FAILED:
       json_object_set_new(object, "error",
                           json_of_reason(state->reason, state->reason_message, state->reason_http_status,
-                                         state->reason_oauth_error));
+                                         state->reason_oauth_error, state->kind == ENROLL_STATE_REGISTRATION_FAILED));
       if (state->kind == ENROLL_STATE_REGISTRATION_FAILED) {
         json_object_set_new(object, "reason", json_string("registration"));
         break;
@@ -149,7 +151,7 @@ json_t *json_of_no_token(const enroll_error *error) {
                              : enroll_status_name(error->reason);
     json_object_set_new(object, "reason", json_string(reason));
     json_object_set_new(object, "error",
-                        json_of_reason(error->reason, error->message, error->http_status, error->oauth_error));
+                        json_of_reason(error->reason, error->message, error->http_status, error->oauth_error, 0));
   } else if (error->status == ENROLL_E_REAUTHENTICATE) {
     json_object_set_new(object, "reason", json_string(error->message));
   }

@@ -21,8 +21,10 @@ public struct EnrollError: Error, Sendable {
   ) {
     details = Details(
       code: code, message: message, field: field, httpStatus: httpStatus, oauthError: oauthError,
-      retryAfterSeconds: retryAfterSeconds)
+      retryAfterSeconds: retryAfterSeconds, hasEndedAttempt: false)
   }
+
+  private init(_ details: Details) { self.details = details }
 
   /// The reason, out of a closed set.
   public var code: Code { details.code }
@@ -37,11 +39,29 @@ public struct EnrollError: Error, Sendable {
   /// How long the server asked us to wait.
   public var retryAfterSeconds: Int64? { details.retryAfterSeconds }
 
+  /// It ended an attempt to sign in: what may help another call to the same server does not help this one.
+  var hasEndedAttempt: Bool { details.hasEndedAttempt }
+
   /// The same, to be tried again in `seconds`.
-  func retrying(after seconds: Int64) -> EnrollError {
+  func retrying(after seconds: Int64) -> EnrollError { copy(retryAfterSeconds: seconds) }
+
+  /// The same in other words.
+  func saying(_ message: String) -> EnrollError { copy(message: message) }
+
+  /// The same as the end of an attempt: its code is spent, so that the call cannot succeed later. The user begins again.
+  func endingAttempt() -> EnrollError {
+    guard isRetryable else { return self }
+    return copy(message: message + ". The attempt has ended. Begin the sign-in again.", hasEndedAttempt: true)
+  }
+
+  private func copy(
+    message: String? = nil, retryAfterSeconds: Int64? = nil, hasEndedAttempt: Bool? = nil
+  ) -> EnrollError {
     EnrollError(
-      code, message, field: field, httpStatus: httpStatus, oauthError: oauthError,
-      retryAfterSeconds: seconds)
+      Details(
+        code: code, message: message ?? self.message, field: field, httpStatus: httpStatus,
+        oauthError: oauthError, retryAfterSeconds: retryAfterSeconds ?? self.retryAfterSeconds,
+        hasEndedAttempt: hasEndedAttempt ?? self.hasEndedAttempt))
   }
 
   /// Whose fault it is, so that a host knows whom to tell.
@@ -165,8 +185,9 @@ public struct EnrollError: Error, Sendable {
 
   /// Whose fault it is.
   public var blame: Blame { code.row.blame }
-  /// Whether the same call may succeed later without anything else being done.
-  public var isRetryable: Bool { code.row.retryable }
+  /// Whether the same call may succeed later without anything else being done. Never true of an error that ended an
+  /// attempt to sign in: begin again.
+  public var isRetryable: Bool { code.row.retryable && !hasEndedAttempt }
 }
 
 extension EnrollError: CustomStringConvertible {
@@ -180,6 +201,7 @@ extension EnrollError: Equatable {
       || left.code == right.code && left.message == right.message && left.field == right.field
         && left.httpStatus == right.httpStatus && left.oauthError == right.oauthError
         && left.retryAfterSeconds == right.retryAfterSeconds
+        && left.hasEndedAttempt == right.hasEndedAttempt
   }
 
   fileprivate final class Details: Sendable {
@@ -189,10 +211,11 @@ extension EnrollError: Equatable {
     let httpStatus: Int?
     let oauthError: String?
     let retryAfterSeconds: Int64?
+    let hasEndedAttempt: Bool
 
     init(
       code: Code, message: String, field: String?, httpStatus: Int?, oauthError: String?,
-      retryAfterSeconds: Int64?
+      retryAfterSeconds: Int64?, hasEndedAttempt: Bool
     ) {
       self.code = code
       self.message = message
@@ -200,6 +223,7 @@ extension EnrollError: Equatable {
       self.httpStatus = httpStatus
       self.oauthError = oauthError
       self.retryAfterSeconds = retryAfterSeconds
+      self.hasEndedAttempt = hasEndedAttempt
     }
   }
 }

@@ -104,10 +104,16 @@ extension Engine {
   /// The transaction is over without tokens: the state is F, or the session beside which it ran (flows.md §6).
   /// - Parameter isReported: false where it is no failure, but an answer that the flow goes on from.
   func settle(
-    _ transaction: Transaction, failed error: EnrollError, isReported: Bool = true
+    _ transaction: Transaction, failed reason: EnrollError, isReported: Bool = true
   ) throws(EnrollError) -> Settlement {
-    let record = try store.update(account) { record throws(EnrollError) in
-      record.settle(transaction.id, as: .failed)
+    let error = reason.endingAttempt()
+    let record: AccountRecord
+    do throws(EnrollError) {
+      record = try store.update(account) { record throws(EnrollError) in
+        record.settle(transaction.id, as: .failed)
+      }
+    } catch {
+      throw error.endingAttempt()
     }
     if isReported { report(error) }
     if state.kind != .authenticating { try apply(.advanced(transactionID: transaction.id, step: .browser)) }

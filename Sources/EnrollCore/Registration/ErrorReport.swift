@@ -24,7 +24,8 @@ extension EnrollError {
 
   /// What the user, or the host for them, can do about it.
   public var helps: Help {
-    switch code {
+    guard !hasEndedAttempt else { return .registerAgain }
+    return switch code {
     case .cancelled, .deadlineExceeded, .busy, .accessDenied, .codeRejected, .storeIO, .outOfMemory: .retry
     case .network, .timeout, .server, .keysUnavailable, .rejected, .expired, .storeLocked, .storeFull: .wait
     case .redirectMalformed, .redirectMismatch, .unsolicited, .alreadySettled, .transactionExpired,
