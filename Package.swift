@@ -128,10 +128,14 @@ if !embedded {
       name: "EnrollHostTests",
       dependencies: ["EnrollHost", "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON"],
       exclude: ["Support/tls_server.py"], swiftSettings: strict),
+    // Between the store and the C library, for tests alone: no product contains it.
+    .target(name: "SystemCalls", path: "Tests/SystemCalls"),
     // A process that tests of the store kill, fork and run as another user.
     .executableTarget(
       name: "store-probe",
-      dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "EnrollTesting", "CPosix"],
+      dependencies: [
+        "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "EnrollTesting", "CPosix", "SystemCalls",
+      ],
       path: "Tests/StoreProbe", swiftSettings: strict),
     .testTarget(
       name: "EnrollCommandsTests",

@@ -43,11 +43,44 @@ long syscall(long number, ...);
 int renameat2(int from, const char *old, int to, const char *name, unsigned int flags);
 
 static inline int enroll_posix_errno(void) { return errno; }
-static inline int enroll_posix_open(const char *path, int flags, mode_t mode) {
-  return open(path, flags, mode);
+// Descriptors 0, 1 and 2 are the host's, also while they are closed: what it writes to its stderr must not land in a file of
+// ours. Everything that opens a descriptor here passes it through this function, which moves it to 3 or above.
+// -1 with errno when it cannot be moved; it is closed then.
+static inline int enroll_posix_own(int fd) {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  int saved = errno;
+  close(fd);
+  errno = saved;
+  return moved;
 }
+static inline int enroll_posix_open(const char *path, int flags, mode_t mode) {
+  return enroll_posix_own(open(path, flags, mode));
+}
+// A file that is written has no low number for a moment even: free ones are taken meanwhile by what nobody can write to.
+#define ENROLL_POSIX_O_PATH 010000000
 static inline int enroll_posix_openat(int directory, const char *path, int flags, mode_t mode) {
-  return openat(directory, path, flags, mode);
+  int taken[STDERR_FILENO + 1], count = 0;
+  while ((flags & O_ACCMODE) != O_RDONLY && count <= STDERR_FILENO) {
+    int low = open("/", ENROLL_POSIX_O_PATH | O_CLOEXEC);
+    if (low > STDERR_FILENO) close(low);
+    if (low < 0 || low > STDERR_FILENO) break;
+    taken[count++] = low;
+  }
+  int fd = enroll_posix_own(openat(directory, path, flags, mode));
+  int saved = errno;
+  while (count > 0) close(taken[--count]);
+  errno = saved;
+  return fd;
+}
+// An eventfd(2) of 0, close-on-exec and non-blocking.
+static inline int enroll_posix_event(void) { return enroll_posix_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+// The next entry of the folder; NULL at its end, and with `*error` set when it cannot be read any further.
+static inline const struct dirent *enroll_posix_next_entry(DIR *stream, int *error) {
+  errno = 0;
+  const struct dirent *entry = readdir(stream);
+  *error = entry == NULL ? errno : 0;
+  return entry;
 }
 // `d_name` is an array in the middle of its struct, which Swift would copy.
 static inline const char *enroll_posix_entry_name(const struct dirent *entry) {
@@ -150,7 +183,7 @@ static inline int enroll_posix_ending(pid_t child) {
 // `family` is AF_INET (127.0.0.1) or AF_INET6 (::1); port 0 lets the system choose. Listens, close-on-exec and non-blocking.
 // -1 with errno when that cannot be.
 static inline int enroll_posix_listen_loopback(int family, uint16_t port, int backlog) {
-  int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int fd = enroll_posix_own(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd < 0) return -1;
   int one = 1, done = -1;
   // SO_REUSEADDR: a fixed port must be usable again while connections of the last sign-in linger.
@@ -181,6 +214,6 @@ static inline int enroll_posix_local_port(int fd) {
   return -1;
 }
 static inline int enroll_posix_accept(int fd) {
-  return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  return enroll_posix_own(accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 #endif

@@ -102,6 +102,16 @@ public final class FaultyFileSystem: FileSystem {
     }
   }
 
+  public func readBack(
+    _ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileFault) -> Int {
+    try pass(.readBack, nil) { (limit) throws(FileFault) in
+      let count = min(max(1, limit), buffer.count)
+      return try base.readBack(
+        descriptor, at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+
   public func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(FileFault) -> Int {
     try pass(.write, nil) { (limit) throws(FileFault) in
       try base.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<min(limit, bytes.count)]))

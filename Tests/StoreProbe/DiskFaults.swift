@@ -1,11 +1,11 @@
-// A disk that fails at any one operation, once or from then on, in each of the ways in which disks fail (reliability.md, Proof):
+// A disk that fails at any one system call, once or from then on, in each of the ways in which disks fail (reliability.md, Proof):
 // the store says what it is, keeps the old state or the new one, leaves no descriptor open, and goes on when it is over.
 
 import CPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting
-import Synchronization
+import SystemCalls
 
 /// All faults in one change.
 struct DiskFaults {
@@ -17,37 +17,39 @@ struct DiskFaults {
     rehearsal = try Rehearsal(of: change, in: path)
   }
 
-  /// How an operation fails.
+  /// How a call fails.
   struct Fault {
     var name: String
-    var fault: FaultyFileSystem.Fault
+    var plan: system_call_plan
     /// What a caller may be told; nil: it is no failure, and everything has to succeed.
     var code: EnrollError.Code?
     /// The same when it happens once only.
     var codeOnce: EnrollError.Code?
 
-    static let all: [Fault] = [
-      error("EIO", EIO, .storeIO), error("ENOSPC", ENOSPC, .storeFull), error("EDQUOT", EDQUOT, .storeFull),
-      error("EROFS", EROFS, .storeRefused), error("EACCES", EACCES, .storeRefused),
-      error("EMFILE", EMFILE, .storeIO), error("ENFILE", ENFILE, .storeIO),
-      error("ENOMEM", ENOMEM, .storeIO),
-      Fault(name: "EINTR", fault: .error(EINTR), code: .storeIO, codeOnce: nil),
-      Fault(name: "one byte", fault: .short(1), code: nil, codeOnce: nil),
-      Fault(name: "no byte", fault: .short(0), code: .storeIO, codeOnce: .storeIO),
-    ]
+    static var all: [Fault] {
+      [
+        error("EIO", EIO, .storeIO), error("ENOSPC", ENOSPC, .storeFull), error("EDQUOT", EDQUOT, .storeFull),
+        error("EROFS", EROFS, .storeRefused), error("EACCES", EACCES, .storeRefused),
+        error("EMFILE", EMFILE, .storeIO), error("ENFILE", ENFILE, .storeIO),
+        error("ENOMEM", ENOMEM, .storeIO),
+        Fault(name: "EINTR", plan: system_call_plan(at: 0, number: EINTR), code: .storeIO, codeOnce: nil),
+        Fault(name: "one byte", plan: system_call_plan(at: 0, limit: 1), code: nil, codeOnce: nil),
+        Fault(name: "no byte", plan: system_call_plan(at: 0, limit: 0), code: .storeIO, codeOnce: .storeIO),
+      ]
+    }
 
     private static func error(_ name: String, _ number: Int32, _ code: EnrollError.Code) -> Fault {
-      Fault(name: name, fault: .error(number), code: code, codeOnce: code)
+      Fault(name: name, plan: system_call_plan(at: 0, number: number), code: code, codeOnce: code)
     }
   }
 
   /// Says what went wrong, line by line, and at last how many faults there were.
-  /// - Parameter every: only each so-manieth of all operations failing in all ways.
+  /// - Parameter every: only each so-manieth of all calls failing in all ways.
   func run(every: Int) {
     var count = 0
     var problems = 0
     let ways = Fault.all.flatMap { [($0, false), ($0, true)] }
-    for index in stride(from: 0, to: rehearsal.operations * ways.count, by: every) {
+    for index in stride(from: 0, to: rehearsal.calls * ways.count, by: every) {
       // Neighbours fail in different ways, so that few of them are of all kinds.
       let (fault, isLasting) = ways[index % ways.count]
       let at = index / ways.count + 1
@@ -56,37 +58,32 @@ struct DiskFaults {
       let left = Self.descriptors() - before
       if left != 0 { told.append("\(left) descriptors are left") }
       for text in told {
-        say("\(change.name), \(fault.name) \(isLasting ? "from" : "at") operation \(at): \(text)")
+        say("\(change.name), \(fault.name) \(isLasting ? "from" : "at") call \(at): \(text)")
       }
       count += 1
       problems += told.isEmpty ? 0 : 1
     }
-    say("failed \(count) operations, \(problems) problems")
+    say("failed \(count) calls, \(problems) problems")
   }
 
   /// - Returns: what was wrong.
   private func meet(_ fault: Fault, at: Int, _ isLasting: Bool) -> [String] {
     let site = rehearsal.stage()
-    let count = Counter()
-    let isOver = Atomic<Bool>(false)
-    let system = FaultyFileSystem(
-      change.disk(),
-      before: { _ in
-        guard !isOver.load(ordering: .relaxed) else { return nil }
-        let now = count.next()
-        return now == at || (isLasting && now > at) ? fault.fault : nil
-      })
+    var plan = fault.plan
+    plan.at = at
+    plan.lasts = isLasting ? 1 : 0
     var acknowledged = 0
     var failure: EnrollError?
     var store: FileTokenStore?
+    system_calls_begin(plan)
     do throws(EnrollError) {
-      let opened = try site.open(system)
+      let opened = try site.open(change.disk())
       store = opened
       try change.make(opened, site) { acknowledged += 1 }
     } catch {
       failure = error
     }
-    isOver.store(true, ordering: .relaxed)
+    system_calls_end()
 
     var told: [String] = []
     let isFull = change.isDiskFull && failure?.code == .storeFull

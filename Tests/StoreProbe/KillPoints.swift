@@ -1,10 +1,11 @@
-// A process that is killed before or after any one of its file operations, and what the next process finds
+// A process that is killed before or after any one of its system calls, and what the next process finds
 // (reliability.md, Proof). Each point has a process of its own, which SIGKILL ends, and a second one that looks.
 
 import CPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import SystemCalls
 
 /// All points of one change.
 struct KillPoints {
@@ -19,11 +20,11 @@ struct KillPoints {
   private enum Moment: String, CaseIterable { case before, after }
 
   /// Says what went wrong, line by line, and at last how many processes were killed.
-  /// - Parameter every: only each so-manieth operation.
+  /// - Parameter every: only each so-manieth call.
   func run(every: Int) {
     var killed = 0
     var problems = 0
-    for at in stride(from: 1, through: rehearsal.operations, by: every) {
+    for at in stride(from: 1, through: rehearsal.calls, by: every) {
       for moment in Moment.allCases {
         let site = rehearsal.stage()
         let victim = inChild { say in die(at, moment, site, say) }
@@ -37,27 +38,42 @@ struct KillPoints {
         var told = [victim.said.filter { $0 != "." }, witness.said].filter { !$0.isEmpty }
         if witness.signal != 0 { told.append("signal \(witness.signal)") }
         problems += told.isEmpty ? 0 : 1
-        for text in told { say("\(change.name), \(moment) operation \(at): \(text)") }
+        for text in told { say("\(change.name), \(moment) call \(at): \(text)") }
       }
     }
-    say("killed \(killed) of \(rehearsal.operations) operations, \(problems) problems")
+    say("killed \(killed) of \(rehearsal.calls) calls, \(problems) problems")
   }
 
-  /// The change, which is killed at its `at`-th operation; a dot for each step that was acknowledged.
+  /// The change, which is killed at its `at`-th call; a dot for each step that was acknowledged.
   private func die(_ at: Int, _ moment: Moment, _ site: StoreSite, _ say: (String) -> Void) {
-    let count = Counter()
-    let system = FaultyFileSystem(
-      change.disk(),
-      before: { _ in
-        if count.next() == at, moment == .before { kill(getpid(), SIGKILL) }
-        return nil
-      },
-      after: { _ in if count.value == at, moment == .after { kill(getpid(), SIGKILL) } })
+    system_calls_begin(
+      system_call_plan(at: at, kills_before: moment == .before, kills_after: moment == .after))
     do throws(EnrollError) {
-      try change.make(try site.open(system), site) { say(".") }
+      try change.make(try site.open(change.disk()), site) { say(".") }
     } catch {
       say("failed: \(error)")
     }
+    system_calls_end()
+  }
+}
+
+extension system_call_plan {
+  /// - Parameters:
+  ///   - at: the call to which it happens, counted from 1; 0 only counts.
+  ///   - number: the `errno` with which it fails.
+  ///   - limit: bytes that a read or a write moves at most.
+  init(
+    at: Int, lasts: Bool = false, number: Int32 = 0, limit: Int? = nil, kills_before: Bool = false,
+    kills_after: Bool = false, only: UnsafePointer<CChar>? = nil
+  ) {
+    self.init()
+    self.at = at
+    self.lasts = lasts ? 1 : 0
+    self.number = number
+    self.limit = limit ?? -1
+    self.kills_before = kills_before ? 1 : 0
+    self.kills_after = kills_after ? 1 : 0
+    self.only = only
   }
 }
 
@@ -69,7 +85,7 @@ func inChild(_ body: ((String) -> Void) -> Void) -> (said: String, signal: Int32
   if child == 0 {
     body { text in
       let bytes = Array(text.utf8)
-      _ = write(ends[1], bytes, bytes.count)
+      system_calls_say(ends[1], bytes, bytes.count)
     }
     _exit(0)
   }

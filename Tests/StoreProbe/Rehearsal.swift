@@ -7,8 +7,8 @@ import EnrollHost
 struct Rehearsal {
   let change: StoreChange
   let path: String
-  /// How many operations of the disk it takes, with the opening of the store.
-  let operations: Int
+  /// How many system calls it takes, with the opening of the store.
+  let calls: Int
 
   private let beginning: StoreSite
   private let states: [[String]]
@@ -19,7 +19,7 @@ struct Rehearsal {
     self.path = path
     beginning = try change.begin(in: path + "/beginning")
     states = try change.states(from: beginning, in: path + "/states")
-    operations = try change.operations(from: beginning, in: path + "/count")
+    calls = try change.calls(from: beginning, in: path + "/count")
   }
 
   /// A copy of the beginning, in the same place each time.

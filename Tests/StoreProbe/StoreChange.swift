@@ -1,11 +1,12 @@
-// All that changes a store on the disk, each from a beginning of its own: what is interrupted at every operation of the
-// disk (KillPoints), and whose every operation is made to fail (DiskFaults).
+// All that changes a store on the disk, each from a beginning of its own: what is interrupted at every system call
+// (KillPoints), and whose every system call is made to fail (DiskFaults).
 
 import CPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollTesting
+import SystemCalls
 
 /// One change, in one step or several.
 struct StoreChange: Sendable {
@@ -56,18 +57,13 @@ struct StoreChange: Sendable {
     return states
   }
 
-  /// How many operations of the disk it takes, with the opening of the store.
-  func operations(from beginning: StoreSite, in path: String) throws(EnrollError) -> Int {
-    let count = Counter()
+  /// How many system calls it takes, with the opening of the store.
+  func calls(from beginning: StoreSite, in path: String) throws(EnrollError) -> Int {
     let site = beginning.copied(to: path)
-    let system = FaultyFileSystem(
-      disk(),
-      before: { _ in
-        count.next()
-        return nil
-      })
-    try make(try site.open(system), site, {})
-    return count.value
+    system_calls_begin(system_call_plan(at: 0))
+    defer { system_calls_end() }
+    try make(try site.open(disk()), site, {})
+    return system_calls_end()
   }
 
   /// The disk on which it happens.

@@ -97,13 +97,20 @@ func run(_ orders: inout Orders) throws(EnrollError) {
     // What there is to interrupt, one a line; `dear` follows what takes long.
     for change in StoreChange.all { say(change.name + (change.isDear ? " dear" : "")) }
   case "kill-points":
-    // One change, interrupted at each so-manieth of its operations. PATH is a folder for everything that is needed.
+    // One change, interrupted at each so-manieth of its system calls. PATH is a folder for everything that is needed.
     let change = try StoreChange.named(orders.next())
     try KillPoints(of: change, in: orders.path).run(every: Int(orders.next()) ?? 1)
   case "disk-faults":
-    // The same with each of its operations failing.
+    // The same with each of its system calls failing.
     let change = try StoreChange.named(orders.next())
     try DiskFaults(of: change, in: orders.path).run(every: Int(orders.next()) ?? 1)
+  case "hidden-names":
+    // Looks at the folder that fail at each name. PATH is a folder for everything that is needed.
+    try HiddenNames(path: orders.path).run()
+  case "strays":
+    // So many saves of a host whose standard descriptors are closed, and who writes to them.
+    let saves = Int(orders.next()) ?? 1
+    try Strays(orders: orders).run(saves: saves)
   case "read":
     let record = try orders.openStore().read(.default)
     say(record.map { "epoch \($0.tokenEpoch)" } ?? "none")

@@ -142,20 +142,17 @@ final class AccountFile: RenewalGround, Sendable {
     }
   }
 
-  /// Seals what is there with the key that seals now.
-  /// - Returns: false for what cannot be opened, which is left as it is.
-  func reseal() throws(EnrollError) -> Bool {
+  /// Seals what is there with the key that seals now. What cannot be opened is left as it is.
+  func reseal() throws(EnrollError) {
     let held = try writing.take()
     defer { held.release() }
     do throws(EnrollError) {
-      guard let content = try file.read() else { return true }
+      guard let content = try file.read() else { return }
       let (plaintext, generation) = try file.open(content)
       _ = try file.save(plaintext, after: generation)
       known.forget()
-      return true
     } catch {
       guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
-      return false
     }
   }
 

@@ -3,11 +3,12 @@
 
 import CPosix
 import EnrollCore
+import EnrollCrypto
 
 extension StoreFolder {
-  /// Replaces a file durably: exclusive temporary file → write → sync → rename → sync the folder. After a failed sync the
-  /// temporary file is thrown away and written anew: syncing it again could succeed without its data being on the disk.
-  /// One that was interrupted has not failed, and goes on.
+  /// Replaces a file durably: exclusive temporary file → write → sync → read back → rename → sync the folder. After a failed
+  /// sync the temporary file is thrown away and written anew: syncing it again could succeed without its data being on the
+  /// disk. The same when it does not read back as it was written. A call that was interrupted has not failed, and goes on.
   /// - Parameter reserve: a file made by ``reserve(_:_:)`` whose space is used when the disk is full.
   /// - Returns: the status of the new file.
   func replace(
@@ -21,7 +22,7 @@ extension StoreFolder {
       if error.number == ENOSPC || error.number == EDQUOT {
         guard let reserve, try status(reserve) != nil else { throw StoreFault.error(error, name) }
         spare = reserve
-      } else if error.operation != .sync {
+      } else if !error.isMendedByWritingAnew {
         throw StoreFault.error(error, name)
       }
     }
@@ -54,7 +55,31 @@ extension StoreFolder {
       }
     }
     try StoreFault.patiently { () throws(FileFault) in try system.sync(descriptor) }
-    return try StoreFault.patiently { () throws(FileFault) in try system.status(descriptor) }
+    let status = try StoreFault.patiently { () throws(FileFault) in try system.status(descriptor) }
+    try readBack(descriptor, status, bytes)
+    return status
+  }
+
+  /// Nothing but what was written may get the file's name: another part of the program may have written to the descriptor.
+  private func readBack(_ descriptor: Int32, _ status: FileStatus, _ bytes: [UInt8]) throws(FileFault) {
+    guard status.size == Int64(bytes.count) else { throw FileFault(.readBack, EIO) }
+    var found = [UInt8](repeating: 0, count: min(bytes.count, 1 << 16))
+    // A key file passes here as well.
+    defer { found.withUnsafeMutableBytes { Wipe.bytes($0) } }
+    var compared = 0
+    while compared < bytes.count {
+      let count = try StoreFault.patiently { () throws(FileFault) in
+        try found.withUnsafeMutableBytes { buffer in
+          Result { () throws(FileFault) in
+            try system.readBack(descriptor, at: Int64(compared), into: buffer)
+          }
+        }.get()
+      }
+      guard (1...(bytes.count - compared)).contains(count),
+        found[..<count].elementsEqual(bytes[compared..<(compared + count)])
+      else { throw FileFault(.readBack, EIO) }
+      compared += count
+    }
   }
 
   private func fill(_ descriptor: Int32, _ bytes: [UInt8]) throws(FileFault) {
@@ -118,7 +143,8 @@ extension StoreFolder {
       do throws(FileFault) {
         _ = try write(bytes, to: temporary)
       } catch {
-        guard error.operation == .sync else { throw error }
+        guard error.isMendedByWritingAnew else { throw error }
+        try? discard(temporary)
         _ = try write(bytes, to: temporary)
       }
       try StoreFault.patiently { () throws(FileFault) in try system.renameNew(temporary, to: name, in: folder)
@@ -149,4 +175,9 @@ extension StoreFolder {
     try attempt(name) { () throws(FileFault) in try system.renameNew(name, to: other, in: folder) }
     try sync()
   }
+}
+
+extension FileFault {
+  /// Whether another try with a new file may succeed, and the same file must not be tried again.
+  fileprivate var isMendedByWritingAnew: Bool { operation == .sync || operation == .readBack }
 }

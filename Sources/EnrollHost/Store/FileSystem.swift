@@ -7,7 +7,7 @@ import EnrollCore
 /// The operations by name: what a fault is injected into.
 public enum FileOperation: String, Sendable, CaseIterable {
   case makeFolder, openFolder, open, openLock, close, closeLock, read, write, allocate, truncate, sync,
-    rename, renameNew
+    readBack, rename, renameNew
   case unlink, status, statusByName, kind, list, lock
 }
 
@@ -26,9 +26,9 @@ public struct FileFault: Error, Equatable, Sendable {
 /// How a file is opened. Always close-on-exec, never following a symbolic link, never waiting for a pipe's other end.
 public enum FileAccess: Sendable {
   case reading
-  /// For writing, made by this call with mode 0600: fails with EEXIST where there is one.
+  /// For writing and reading back, made by this call with mode 0600: fails with EEXIST where there is one.
   case making
-  /// For writing, there already.
+  /// For writing and reading back, there already.
   case writing
 }
 
@@ -79,6 +79,10 @@ public protocol FileSystem: AnyObject, Sendable {
   func closeLock(_ descriptor: Int32)
   /// Bytes read at the descriptor's position, 0 at the end.
   func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int
+  /// Bytes read from the byte at `offset` on, 0 at the end. The descriptor's position stays (pread).
+  func readBack(
+    _ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileFault) -> Int
   /// Bytes written at the descriptor's position; may be fewer than asked.
   func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(FileFault) -> Int
   /// Disk space for the first `count` bytes, which the file then has (posix_fallocate).

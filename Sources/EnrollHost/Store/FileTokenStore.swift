@@ -104,14 +104,18 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
 
   /// - Returns: whether nothing needs the older keys any more.
   private func reseal() throws(EnrollError) -> Bool {
-    var isComplete = true
-    // By their locks: one that is being saved for the first time this moment has its lock already.
+    // A record that is being saved for the first time this moment has its lock already; one that was put back from a copy
+    // may have none.
+    var tags: Set<[UInt8]> = []
     for name in try folder.names() {
-      if StoreNames.isSetAside(name) { isComplete = false }
-      guard let tag = AccountFileNames.tag(ofWriteLock: name) else { continue }
+      if let tag = AccountFileNames.tag(ofWriteLock: name) ?? AccountFileNames.tag(ofRecord: name) {
+        tags.insert(tag)
+      }
+    }
+    for tag in tags {
       let file = AccountFile(
         tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms)
-      if try !file.reseal() { isComplete = false }
+      try file.reseal()
     }
     let held = try storeLock.take()
     defer { held.release() }
@@ -123,10 +127,29 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
         _ = try file.save(plaintext, after: generation)
       } catch {
         guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
-        isComplete = false
       }
     }
-    return isComplete
+    return try isResealed()
+  }
+
+  /// Whether every sealed file says itself that the key that seals now has sealed it: looked for on the disk once more,
+  /// because a key that goes takes with it whatever was overlooked.
+  private func isResealed() throws(EnrollError) -> Bool {
+    let keys = try ring.open()
+    for name in try folder.names() where StoreNames.isSealed(name) {
+      let found: (bytes: [UInt8], status: FileStatus)?
+      do throws(EnrollError) {
+        found = try folder.read(name, limit: SealedFormat.fileLimit)
+      } catch {
+        guard error.code == .storeCorrupt else { throw error }
+        return false
+      }
+      guard let bytes = found?.bytes else { continue }
+      guard let header = try? SealedHeader(of: bytes), header.storeID == keys.storeID,
+        header.keyID == keys.active.id
+      else { return false }
+    }
+    return true
   }
 
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {

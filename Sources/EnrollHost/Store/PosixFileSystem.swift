@@ -23,8 +23,8 @@ public final class PosixFileSystem: FileSystem {
     let flags =
       switch access {
       case .reading: O_RDONLY
-      case .making: O_WRONLY | O_CREAT | O_EXCL
-      case .writing: O_WRONLY
+      case .making: O_RDWR | O_CREAT | O_EXCL
+      case .writing: O_RDWR
       }
     return try check(enroll_posix_openat(folder, name, flags | always, 0o600), .open)
   }
@@ -48,6 +48,14 @@ public final class PosixFileSystem: FileSystem {
   public func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
     let count = CPosix.read(descriptor, buffer.baseAddress, buffer.count)
     if count < 0 { throw FileFault(.read, enroll_posix_errno()) }
+    return count
+  }
+
+  public func readBack(
+    _ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileFault) -> Int {
+    let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+    if count < 0 { throw FileFault(.readBack, enroll_posix_errno()) }
     return count
   }
 
@@ -113,11 +121,14 @@ public final class PosixFileSystem: FileSystem {
     }
     defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
+    var number: Int32 = 0
+    while let entry = enroll_posix_next_entry(stream, &number) {
       guard let start = enroll_posix_entry_name(entry) else { continue }
       let name = String(cString: start)
       if name != ".", name != ".." { names.append(name) }
     }
+    // Some names only would say that the others are not there.
+    guard number == 0 else { throw FileFault(.list, number) }
     return names
   }
 

@@ -29,6 +29,13 @@ enum StoreFault {
 
   /// - Parameter what: a file's name inside the store, or the store's folder.
   static func error(_ fault: FileFault, _ what: String) -> EnrollError {
+    if fault.operation == .readBack, fault.number == EIO {
+      return EnrollError(
+        .storeIO,
+        "\(what) did not read back as it was written, twice: the disk is in trouble, or another part of the program"
+          + " writes to descriptors that are not its own",
+        field: "store")
+    }
     let text = "\(what): \(fault.operation.rawValue) failed, errno \(fault.number)"
     switch fault.number {
     case ENOSPC, EDQUOT: return EnrollError(.storeFull, text + " (no space left)", field: "store")

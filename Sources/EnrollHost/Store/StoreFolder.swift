@@ -185,7 +185,12 @@ final class StoreFolder: Sendable {
       if got <= 0 { break }
       count += got
     }
-    bytes.removeLast(bytes.count - min(count, Int(status.size)))
+    // A disk that gives less than it says it has is in trouble; the file is not damaged by that.
+    guard count >= Int(status.size) else {
+      throw EnrollError(
+        .storeIO, "\(name) has \(status.size) bytes, of which the disk gave \(count)", field: "store")
+    }
+    bytes.removeLast(bytes.count - Int(status.size))
     return (bytes, status)
   }
 

@@ -9,7 +9,7 @@ final class EventDescriptor: Sendable {
 
   /// - Throws: `.busy` when the process may open no more.
   convenience init() throws(EnrollError) {
-    let number = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+    let number = enroll_posix_event()
     guard number >= 0 else {
       throw EnrollError(.busy, "no descriptor is to be had (errno \(enroll_posix_errno()))")
     }

@@ -11,7 +11,7 @@ final class Waker: Sendable {
 
   /// - Throws: `.busy` when the process has no descriptor left.
   convenience init() throws(EnrollError) {
-    let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    let descriptor = enroll_posix_event()
     guard descriptor >= 0 else {
       throw EnrollError(.busy, "no file descriptor could be had (errno \(enroll_posix_errno()))")
     }

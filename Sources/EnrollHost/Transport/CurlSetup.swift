@@ -2,6 +2,7 @@
 // they find the ResponseReader behind the pointer that libcurl hands back.
 
 import CCurl
+import CPosix
 import EnrollCore
 
 struct CurlSetup {
@@ -98,7 +99,7 @@ struct CurlSetup {
           Unmanaged<ResponseReader>.fromOpaque(reader).takeUnretainedValue().refuseAddress()
           return -1
         }
-        return enroll_curl_open_socket(address)
+        return enroll_posix_own(enroll_curl_open_socket(address))
       })
     memory(CURLOPT_OPENSOCKETDATA, isPlain ? opaque : nil)
   }

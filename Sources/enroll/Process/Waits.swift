@@ -12,7 +12,7 @@ import Synchronization
 final class Waits {
   /// Raised once the user asked for the end.
   private(set) var isInterrupted = false
-  private let answers = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+  private let answers = enroll_posix_event()
 
   enum Event { case answer, interrupt, typed, tick }
 

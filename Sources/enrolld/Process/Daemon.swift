@@ -11,7 +11,7 @@ enum Daemon {
   static func serve(_ log: Log) -> Int32 {
     do throws(EnrollError) { try ProcessMemory.hide() } catch { log.warning(error.message) }
     let signals = Signals.prepare()
-    let waker = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    let waker = enroll_posix_event()
     let conversation = Conversation(log: log, waker: waker)
     let input = Input(signals: signals, waker: waker)
     let status = read(input, conversation, log)

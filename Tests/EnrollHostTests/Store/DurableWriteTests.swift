@@ -98,6 +98,33 @@ struct DurableWriteTests {
     #expect(made[first...second].contains(.write))
   }
 
+  @Test(
+    "what another part of the program writes into a file while it is saved never gets the file's name",
+    arguments: [1, Int.max])
+  func strayBytes(_ times: Int) throws {
+    try folder.filled()
+    let path = try folder.only(".record").replacingOccurrences(of: ".record", with: ".temp")
+    let left = Guarded(times, by: Mutex())
+    let store = try folder.open(
+      system: FaultyFileSystem(after: { call in
+        guard call.operation == .write,
+          left.withLock({
+            $0 -= 1; return $0 >= 0
+          })
+        else { return }
+        let file = open(path, O_WRONLY | O_APPEND)
+        _ = "a line of the host's log\n".withCString { write(file, $0, strlen($0)) }
+        close(file)
+      }))
+    let saved = code { () throws(EnrollError) in
+      try store.update(.default) { $0.registrationType = "NEW" }
+    }
+    // Once: it is written anew. Always: it is refused, and the old record stays.
+    #expect(saved == (times == 1 ? nil : .storeIO))
+    #expect(try folder.open().read(.default)?.registrationType == (times == 1 ? "NEW" : "SOCIAL"))
+    #expect(try folder.names(".temp").isEmpty)
+  }
+
   @Test("short writes and interruptions are taken up again")
   func shortWrites() throws {
     let turn = Guarded(0, by: Mutex())

@@ -1,5 +1,5 @@
-// Every change that the store knows, interrupted at every one of its file operations (reliability.md, Proof): by SIGKILL, and
-// by an error of the disk. What is found afterwards is the old state or the new one, the new one where it was acknowledged, and
+// Every change that the store knows, interrupted at every one of its system calls (reliability.md, Proof): by SIGKILL, and by an
+// error of the disk. What is found afterwards is the old state or the new one, the new one where it was acknowledged, and
 // the store goes on with it. The changes and the processes are those of `store-probe`.
 
 import EnrollCore
@@ -12,16 +12,16 @@ import Testing
 struct InterruptionTests {
   private let folder = TestFolder()
 
-  @Test("whoever is killed at any file operation of any change loses nothing, and leaves nothing in the way")
+  @Test("whoever is killed at any system call of any change loses nothing, and leaves nothing in the way")
   func killed() async throws {
-    // Changes that derive a key from a PIN take long: of these only some operations, unless there is time.
+    // Changes that derive a key from a PIN take long: of these only some calls, unless there is time.
     let killed = try await interrupt("kill-points") { isDear in isDear && !isTorture ? 17 : 1 }
     print("killed \(killed) processes")
     #expect(killed > 1500)
   }
 
   @Test(
-    "an error of the disk at any operation, once or from then on, has a type, loses nothing, and is over when it is"
+    "an error of the disk at any system call, once or from then on, has a type, loses nothing, and is over when it is"
   )
   func failing() async throws {
     let failed = try await interrupt("disk-faults") { isDear in
@@ -32,8 +32,15 @@ struct InterruptionTests {
       case (true, true): 7
       }
     }
-    print("failed \(failed) operations")
+    print("failed \(failed) calls")
     #expect(failed > (isTorture ? 15_000 : 2000))
+  }
+
+  @Test("a look at the folder that the disk ends early loses no key and no record, and makes no new keys")
+  func hiddenNames() throws {
+    let said = try Probe.run("hidden-names", folder.path)
+    let words = said.last?.split(separator: " ") ?? []
+    #expect(said.count == 1 && words.count == 5 && (Int(words[1]) ?? 0) > 20, "\(said.suffix(5))")
   }
 
   fileprivate struct Outcome {
@@ -41,7 +48,7 @@ struct InterruptionTests {
     var problems: [String] = []
   }
 
-  /// - Parameter step: from one operation to the next, for changes that are dear and those that are not.
+  /// - Parameter step: from one call to the next, for changes that are dear and those that are not.
   /// - Returns: how many were interrupted.
   private func interrupt(_ how: String, step: @escaping @Sendable (Bool) -> Int) async throws -> Int {
     let folder = folder

@@ -145,6 +145,11 @@ struct StoreProcessTests {
     #expect(try Probe.run("churn", folder.store, "300") == ["locks 1 leaks 0"])
   }
 
+  @Test("what a host writes to standard descriptors that are closed never lands in a file of the store")
+  func strayLines() throws {
+    #expect(try Probe.run("strays", folder.store, "200") == ["saved 200, lost 0, taken 0"])
+  }
+
   @Test("a lock file that somebody removed excludes again")
   func removedLockFile() throws {
     let start = try folder.open().update(.default) { $0.tokenEpoch += 1 }.tokenEpoch

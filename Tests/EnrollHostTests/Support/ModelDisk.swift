@@ -267,6 +267,17 @@ final class ModelDisk: FileSystem, @unchecked Sendable {
     }
   }
 
+  func readBack(
+    _ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileFault) -> Int {
+    try look { (state) throws(FileFault) in
+      let inode = try ModelDisk.inode(state, descriptor, .readBack)
+      let part = (state.live.files[inode] ?? []).dropFirst(Int(offset)).prefix(buffer.count)
+      buffer.copyBytes(from: part)
+      return part.count
+    }
+  }
+
   func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(FileFault) -> Int {
     try change { (state) throws(FileFault) in
       let inode = try ModelDisk.inode(state, descriptor, .write)

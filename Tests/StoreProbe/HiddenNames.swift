@@ -1,0 +1,98 @@
+// A folder that cannot be read to its end: the names that the disk does not give must not count as names that are not there.
+
+import CPosix
+import EnrollCore
+import EnrollHost
+import EnrollTesting
+import SystemCalls
+
+/// Every look at the store's folder, ended by an error after so many names.
+struct HiddenNames {
+  let path: String
+
+  /// Says what went wrong, line by line, and at last how often a look was ended.
+  func run() throws(EnrollError) {
+    let (ended, problems) = try rekeying()
+    let (others, more) = try makingKeys()
+    say("ended \(ended + others) looks, \(problems + more) problems")
+  }
+
+  /// Every file is sealed with a new key; those that were not seen need the old one.
+  private func rekeying() throws(EnrollError) -> (ended: Int, problems: Int) {
+    let rehearsal = try Rehearsal(of: try StoreChange.named("new-data-key"), in: path)
+    var problems = 0
+    var at = 0
+    while true {
+      at += 1
+      let site = rehearsal.stage()
+      var acknowledged = 0
+      var failure: EnrollError?
+      let isEnded = try ending(at) { () throws(EnrollError) in
+        do throws(EnrollError) {
+          try rehearsal.change.make(try site.open(), site) { acknowledged += 1 }
+        } catch {
+          failure = error
+        }
+      }
+      guard isEnded else { return (at - 1, problems) }
+      let allowed = rehearsal.states(acknowledged: acknowledged, isInterrupted: failure != nil)
+      for problem in rehearsal.problems(at: site, allowed: allowed) {
+        say("a new key, look ended at name \(at): \(problem)")
+        problems += 1
+      }
+    }
+  }
+
+  /// The keys of a store are gone: none may be made in their place.
+  private func makingKeys() throws(EnrollError) -> (ended: Int, problems: Int) {
+    let beginning = try StoreChange.named("overwrite").begin(in: path + "/keyless")
+    unlink(beginning.store + "/keys")
+    var problems = 0
+    var at = 0
+    while true {
+      at += 1
+      let site = beginning.copied(to: path + "/stage")
+      let isEnded = try ending(at) { () throws(EnrollError) in
+        do throws(EnrollError) {
+          _ = try site.open()
+        } catch {
+          guard error.code != .storeIO, error.code != .storeLocked else { return }
+          say("keys that are gone, look ended at name \(at): \(error)")
+          problems += 1
+        }
+      }
+      guard isEnded else { return (at - 1, problems) }
+      guard site.has("keys") else { continue }
+      say("keys that are gone, look ended at name \(at): new ones were made")
+      problems += 1
+    }
+  }
+
+  /// Runs `body` on a disk that fails to give the `at`-th name.
+  /// - Returns: whether so many were asked for.
+  private func ending(_ at: Int, _ body: () throws(EnrollError) -> Void) throws(EnrollError) -> Bool {
+    try HiddenNames.readdir.withUnsafePointer { (name) throws(EnrollError) in
+      system_calls_begin(system_call_plan(at: at, number: EIO, only: name))
+      defer { system_calls_end() }
+      try body()
+      return system_calls_end() >= at
+    }
+  }
+
+  private static let readdir = CName("readdir")
+}
+
+/// The name of a system call, as C has it.
+final class CName: @unchecked Sendable {
+  // Unchecked: nobody writes there.
+  private let text: UnsafeMutablePointer<CChar>
+
+  init(_ name: String) { text = strdup(name) }
+  deinit { free(text) }
+
+  func withUnsafePointer<Value>(
+    _ body: (UnsafePointer<CChar>) throws(EnrollError) -> Value
+  ) throws(EnrollError) -> Value {
+    try body(text)
+  }
+}

@@ -1,0 +1,24 @@
+// The system calls of the store, on their way to the C library. A program that links this target has its own definitions of
+// open, read, readdir and the others, so that a test can count them, make any of them fail, or kill the process beside one.
+// Only calls of the thread that watches are touched; without a plan every call passes as it is.
+#ifndef ENROLL_SYSTEM_CALLS_H
+#define ENROLL_SYSTEM_CALLS_H
+#include <stddef.h>
+
+typedef struct system_call_plan {
+  long at;          // The call to which it happens, counted from 1; 0: none.
+  int lasts;        // To every later call, too.
+  int number;       // errno of the failure; 0: no failure.
+  long limit;       // Bytes that a read or a write moves at most; negative: all.
+  int kills_before; // SIGKILL instead of the call.
+  int kills_after;  // SIGKILL once it has been made.
+  const char *only; // Counts and touches calls of this name alone, "readdir" for example; NULL: all. Must stay valid.
+} system_call_plan;
+
+// Watches this thread's calls from now on.
+void system_calls_begin(system_call_plan plan);
+// Watches no more. Returns how many calls were counted.
+long system_calls_end(void);
+// write(2) that is no call of the store: a test's own word.
+void system_calls_say(int descriptor, const void *bytes, size_t count);
+#endif
