@@ -140,36 +140,32 @@ final class HostResponse: @unchecked Sendable {
 
   /// - Returns: false when there are too many.
   func add(_ header: HTTPHeader) -> Bool {
-    var isAdded = false
     exclusion.locked {
-      guard headers.count < Self.headerLimit else { return }
+      guard headers.count < Self.headerLimit else { return false }
       headers.append(header)
-      isAdded = true
+      return true
     }
-    return isAdded
   }
 
   /// - Returns: false over the request's limit: nothing is added any more.
   func add(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var isAdded = false
     exclusion.locked {
       isTooLong = isTooLong || bytes.count > limit - body.count
-      guard !isTooLong else { return }
+      guard !isTooLong else { return false }
       body.append(contentsOf: bytes)
-      isAdded = true
+      return true
     }
-    return isAdded
   }
 
   /// - Throws: `.responseInvalid` when it was too long, `.internal` without a status.
   func response() throws(EnrollError) -> HTTPResponse {
-    var result: Result<HTTPResponse, EnrollError> = .failure(
-      EnrollError(.internal, "the host's transport succeeded without setting a status"))
-    exclusion.locked {
+    let result: Result<HTTPResponse, EnrollError> = exclusion.locked {
       if isTooLong {
-        result = .failure(EnrollError(.responseInvalid, "the response is over \(limit) bytes (R20)"))
+        .failure(EnrollError(.responseInvalid, "the response is over \(limit) bytes (R20)"))
       } else if let status {
-        result = .success(HTTPResponse(status: Int(status), headers: headers, body: body))
+        .success(HTTPResponse(status: Int(status), headers: headers, body: body))
+      } else {
+        .failure(EnrollError(.internal, "the host's transport succeeded without setting a status"))
       }
     }
     return try result.get()

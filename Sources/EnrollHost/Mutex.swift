@@ -18,9 +18,6 @@ public final class Mutex: Exclusion, @unchecked Sendable {
     handle.deallocate()
   }
 
-  public func locked(_ body: () -> Void) {
-    pthread_mutex_lock(handle)
-    body()
-    pthread_mutex_unlock(handle)
-  }
+  public func lock() { pthread_mutex_lock(handle) }
+  public func unlock() { pthread_mutex_unlock(handle) }
 }

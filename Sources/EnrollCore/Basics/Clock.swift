@@ -21,8 +21,19 @@ public protocol RandomSource: AnyObject, Sendable {
 
 /// Mutual exclusion between the threads of this process, for the few caches that Core keeps in memory.
 public protocol Exclusion: AnyObject, Sendable {
-  /// Runs `body` while no other `locked` of this value runs. Not re-entrant.
-  func locked(_ body: () -> Void)
+  /// Returns once the calling thread holds the lock: every other thread waits here until ``unlock()``. Not re-entrant.
+  func lock()
+  /// Called by the thread that holds the lock.
+  func unlock()
+}
+
+extension Exclusion {
+  /// Runs `body` with the lock held.
+  public func locked<Result>(_ body: () -> Result) -> Result {
+    lock()
+    defer { unlock() }
+    return body()
+  }
 }
 
 /// A caller's wish to stop waiting. Checked by steps between, and by the transport during, requests.

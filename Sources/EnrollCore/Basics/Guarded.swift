@@ -2,7 +2,7 @@
 
 /// Access to `Value` by one thread at a time.
 public final class Guarded<Value>: @unchecked Sendable {
-  // Unchecked: every access to `value` runs inside `exclusion`.
+  // Unchecked: every access to `value` runs with `exclusion` held.
   private var value: Value
   private let exclusion: any Exclusion
 
@@ -13,9 +13,8 @@ public final class Guarded<Value>: @unchecked Sendable {
 
   /// Runs `body` with the value locked. Keep it short, and do no IO in it.
   public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-    var result: Result?
-    exclusion.locked { result = body(&value) }
-    guard let result else { return body(&value) }
-    return result
+    exclusion.lock()
+    defer { exclusion.unlock() }
+    return body(&value)
   }
 }

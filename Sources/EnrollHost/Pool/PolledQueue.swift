@@ -32,15 +32,13 @@ public final class PolledQueue: @unchecked Sendable {
   /// - Returns: false when the job will never run.
   public func submit(_ job: @escaping WorkerPool.Job, limit: Int = .max) -> Bool {
     if origin.isForkedChild { return false }
-    var isAccepted = true
-    exclusion.locked {
-      isAccepted = waiting.count < limit
-      guard isAccepted else { return }
+    return exclusion.locked {
+      guard waiting.count < limit else { return false }
       waiting.append(job)
       if waiting.count == 1 { event.raise() }
       handOver()
+      return true
     }
-    return isAccepted
   }
 
   /// Runs what waits now, on this thread; not what comes meanwhile, so that a loop gets on.
@@ -81,9 +79,7 @@ public final class PolledQueue: @unchecked Sendable {
   }
 
   private func next() -> WorkerPool.Job? {
-    var job: WorkerPool.Job?
-    exclusion.locked { job = isRetired ? nil : take() }
-    return job
+    exclusion.locked { isRetired ? nil : take() }
   }
 
   /// Called with `exclusion` held.

@@ -31,12 +31,6 @@ public final class Condition: Exclusion, @unchecked Sendable {
   public func lock() { pthread_mutex_lock(mutex) }
   public func unlock() { pthread_mutex_unlock(mutex) }
 
-  public func locked(_ body: () -> Void) {
-    lock()
-    defer { unlock() }
-    body()
-  }
-
   /// Waits, with the mutex held, until woken or until `limit` nanoseconds passed; nil waits for ever. May wake for no
   /// reason: callers look at their state again.
   public func wait(atMost limit: Int64? = nil) {
