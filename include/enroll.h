@@ -45,8 +45,8 @@
  * version of the struct (struct_size never set, say) is ENROLL_E_INVALID_ARGUMENT.
  *
  * HANDLES (enroll_client, enroll_pending, enroll_queue) are numbers dressed as pointers: never dereferenced, looked up
- * at each call. Null, stale and doubly freed ones are ENROLL_E_HANDLE. Handing in a handle of another kind is
- * ENROLL_E_HANDLE too.
+ * at each call. Null, stale and doubly freed ones are ENROLL_E_HANDLE. So is a handle of another kind, and one of
+ * another copy of the library in the same process.
  *
  * TIME. `timeout_ms` says for how many milliseconds a call may wait: 0 does not wait, ENROLL_NO_TIMEOUT waits as long
  * as it takes (each request ends by itself after 30 seconds), other negative numbers are ENROLL_E_INVALID_ARGUMENT. A

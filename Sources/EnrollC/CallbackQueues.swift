@@ -5,7 +5,7 @@ import EnrollCore
 import EnrollHost
 
 extension PolledQueue {
-  static let table = HandleTable<PolledQueue>(kind: 3)
+  static let table = HandleTable<PolledQueue>(kind: 5)
 
   /// - Throws: `.handle`, `.forked`.
   static func find(_ pointer: Handle?) throws(EnrollError) -> PolledQueue {

@@ -1,18 +1,23 @@
 // Handles: numbers dressed as pointers, looked up by slot and generation and never dereferenced, so that a null, stale,
-// doubly freed or invented one is an error code and not a crash (R41). No lock: a lookup is one compare-and-swap, and a
+// doubly freed or invented one is an error code and not a crash (R41). So is a handle of another copy of the library in
+// the same process: each copy mixes a random number into its handles. No lock: a lookup is one compare-and-swap, and a
 // process may fork in the middle of anything.
 
 import EnrollCore
+import EnrollHost
 import Synchronization
 
 /// The objects that C holds handles of, one table for each kind. A handle that was handed out stays good until it is
 /// removed; whoever looked it up before that keeps the object until it gives it back.
 ///
 /// A handle is, from the low end: 3 bits of kind (never zero, so that no handle is an aligned pointer), 20 bits of
-/// slot, the rest generation: 32 bits where a pointer has 64, 9 where it has 32.
+/// slot, the rest generation: 32 bits where a pointer has 64, 9 where it has 32. Slot and generation are mixed with the
+/// table's random number.
 struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   // Unchecked: slots are made of atomics, and an object is only reached through a slot that counts its users.
   private let kind: UInt
+  /// Mixed into every handle by XOR; 0 in the bits of the kind and above those of the generation.
+  private let salt: UInt
   /// Pointers to chunks of slots, allocated when first needed and never freed.
   private let chunks: UnsafeMutablePointer<Atomic<UInt>>
   /// Slots that were ever used.
@@ -23,6 +28,8 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   init(kind: UInt) {
     self.kind = kind & Slot.kinds
     chunks = .allocate(capacity: Slot.chunkLimit)
+    // Without random bytes the address serves: no two tables of a process have the same one.
+    salt = (Slot.randomSalt ?? UInt(bitPattern: chunks)) & Slot.saltBits
     for index in 0..<Slot.chunkLimit { (chunks + index).initialize(to: Atomic(0)) }
   }
 
@@ -35,22 +42,22 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
       UInt(bitPattern: Unmanaged.passRetained(object).toOpaque()), ordering: .relaxed)
     slot.pointee.word.store(word, ordering: .relaxed)
     slot.pointee.state.store(Slot.alive(generation), ordering: .releasing)
-    return UInt(generation) << Slot.generationShift | UInt(index) << 3 | kind
+    return (UInt(generation) << Slot.generationShift | UInt(index) << 3) ^ salt | kind
   }
 
   /// Runs `body` with the object of a live handle. The object outlives the call even if another thread removes it.
   /// - Returns: nil, without having run anything, when the handle is not alive.
   func with<Result>(_ handle: UInt, _ body: (Object) -> Result) -> Result? {
     guard let slot = acquire(handle) else { return nil }
-    defer { giveBack(slot, index: Slot.index(handle)) }
+    defer { giveBack(slot, index: index(handle)) }
     guard let object = object(of: slot) else { return nil }
     return body(object)
   }
 
   /// Where a handle of this kind points, alive or not; counts no user, so nothing there is kept.
   func glimpse(_ handle: UInt) -> Glimpse? {
-    guard handle & Slot.kinds == kind, let slot = usedSlot(at: Slot.index(handle)) else { return nil }
-    return Glimpse(slot: slot, generation: Slot.generation(handle))
+    guard handle & Slot.kinds == kind, let slot = usedSlot(at: index(handle)) else { return nil }
+    return Glimpse(slot: slot, generation: generation(handle))
   }
 
   /// The object of a live handle, retained.
@@ -60,7 +67,7 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   /// - Returns: the object; nil when the handle was not alive.
   func remove(_ handle: UInt) -> Object? {
     guard let slot = acquire(handle) else { return nil }
-    defer { giveBack(slot, index: Slot.index(handle)) }
+    defer { giveBack(slot, index: index(handle)) }
     // Of two that free one handle at once, the one that closes it wins.
     let before = slot.pointee.state.bitwiseOr(Slot.closed, ordering: .acquiringAndReleasing).oldValue
     return before & Slot.closed == 0 ? object(of: slot) : nil
@@ -74,8 +81,8 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
 
   /// Counts one more user of a live slot of this generation.
   private func acquire(_ handle: UInt) -> UnsafeMutablePointer<Slot>? {
-    guard handle & Slot.kinds == kind, let slot = usedSlot(at: Slot.index(handle)) else { return nil }
-    let generation = Slot.generation(handle)
+    guard handle & Slot.kinds == kind, let slot = usedSlot(at: index(handle)) else { return nil }
+    let generation = generation(handle)
     var state = slot.pointee.state.load(ordering: .relaxed)
     while Slot.isAlive(state, generation) {
       let (exchanged, seen) = slot.pointee.state.weakCompareExchange(
@@ -126,16 +133,23 @@ private struct Slot: ~Copyable {
   static let closed: UInt64 = 0x8000_0000
   static let kinds: UInt = 7
   static let generationShift = 23
+  /// How many bits of a generation a handle has room for.
+  static let generationBits = min(32, UInt.bitWidth - generationShift)
+  static let saltBits = UInt.max >> UInt(UInt.bitWidth - generationShift - generationBits) & ~kinds
 
-  static func index(_ handle: UInt) -> Int { Int(handle >> 3 & 0xF_FFFF) }
-  static func generation(_ handle: UInt) -> UInt32 {
-    UInt32(truncatingIfNeeded: handle >> UInt(generationShift))
+  /// Nil where the system has no random bytes.
+  static var randomSalt: UInt? {
+    let size = UInt.bitWidth / 8
+    do throws(EnrollError) {
+      return try SystemRandomSource().bytes(size).reduce(0) { $0 << 8 | UInt($1) }
+    } catch {
+      return nil
+    }
   }
 
   /// The generation after that of `state`: never 0, and no wider than a handle has room for.
   static func next(_ state: UInt64) -> UInt32 {
-    let room = min(32, UInt.bitWidth - generationShift)
-    let next = (state >> 32 &+ 1) & (1 << UInt64(room) &- 1)
+    let next = (state >> 32 &+ 1) & (1 << UInt64(generationBits) &- 1)
     return UInt32(truncatingIfNeeded: max(next, 1))
   }
 
@@ -147,6 +161,12 @@ private struct Slot: ~Copyable {
 }
 
 extension HandleTable {
+  private func index(_ handle: UInt) -> Int { Int((handle ^ salt) >> 3 & 0xF_FFFF) }
+
+  private func generation(_ handle: UInt) -> UInt32 {
+    UInt32(truncatingIfNeeded: (handle ^ salt) >> UInt(Slot.generationShift))
+  }
+
   /// The slot at an index that a handle may name; nil for one that was never used.
   private func usedSlot(at index: Int) -> UnsafeMutablePointer<Slot>? {
     let chunk = chunks[index / Slot.perChunk].load(ordering: .acquiring)
