@@ -8,6 +8,7 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -21,7 +22,17 @@ struct enroll_curl {
 #define ENROLL_CURL_FIELD(name) __typeof__(&curl_##name) name;
   ENROLL_CURL_FUNCTIONS(ENROLL_CURL_FIELD)
 #undef ENROLL_CURL_FIELD
+  // SSL_CTX_set_keylog_callback of the OpenSSL that libcurl stands on. NULL where it stands on another TLS library.
+  void (*set_key_log)(void *context, void *callback);
+  // The environment named a file for TLS secrets when libcurl was initialised, which is when it looks.
+  int found_key_log;
 };
+
+// Whether the environment names a file that TLS libraries write the secrets of every connection to.
+static inline int enroll_curl_is_key_log_wanted(void) {
+  const char *path = getenv("SSLKEYLOGFILE");
+  return path && *path;
+}
 
 // Looks every function up. The name of the first that is missing, or NULL.
 static inline const char *enroll_curl_bind(void *library, struct enroll_curl *curl) {
@@ -30,10 +41,13 @@ static inline const char *enroll_curl_bind(void *library, struct enroll_curl *cu
   if (!curl->name) return "curl_" #name;
   ENROLL_CURL_FUNCTIONS(ENROLL_CURL_BIND)
 #undef ENROLL_CURL_BIND
+  // A library's handle finds what that library depends on, too.
+  curl->set_key_log = (__typeof__(curl->set_key_log))dlsym(library, "SSL_CTX_set_keylog_callback");
   return NULL;
 }
 
-static inline CURLcode enroll_curl_global_init(const struct enroll_curl *curl) {
+static inline CURLcode enroll_curl_global_init(struct enroll_curl *curl) {
+  curl->found_key_log = enroll_curl_is_key_log_wanted();
   return curl->global_init(CURL_GLOBAL_DEFAULT);
 }
 static inline const char *enroll_curl_strerror(const struct enroll_curl *curl, CURLcode code) {
@@ -72,6 +86,26 @@ static inline CURLcode enroll_curl_set_socket_opener(
 static inline CURLcode enroll_curl_set_protocol_bits(const struct enroll_curl *curl, CURL *easy) {
   long option = 181;  // CURLOPT_PROTOCOLS, whose name is deprecated
   return curl->easy_setopt(easy, (CURLoption)option, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+}
+// Called with the SSL_CTX of a connection when libcurl has set it up, before anything is sent.
+static inline CURLcode enroll_curl_drop_key_log(CURL *easy, void *context, void *curl) {
+  (void)easy;
+  ((const struct enroll_curl *)curl)->set_key_log(context, NULL);
+  return CURLE_OK;
+}
+// Keeps the TLS secrets of this handle's connections out of the file that SSLKEYLOGFILE names. libcurl offers a way in
+// for OpenSSL's contexts only. CURLE_NOT_BUILT_IN where TLS is another library's.
+static inline CURLcode enroll_curl_forbid_key_log(const struct enroll_curl *curl, CURL *easy) {
+  struct curl_tlssessioninfo *tls = NULL;
+  if (!curl->set_key_log || curl->easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls ||
+      tls->backend != CURLSSLBACKEND_OPENSSL)
+    return CURLE_NOT_BUILT_IN;
+  CURLcode code = curl->easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, enroll_curl_drop_key_log);
+  return code != CURLE_OK ? code : curl->easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)curl);
+}
+// Whether libcurl, or the TLS library below it, has found the name of such a file, or will.
+static inline int enroll_curl_logs_keys(const struct enroll_curl *curl) {
+  return curl->found_key_log || enroll_curl_is_key_log_wanted();
 }
 static inline CURLcode enroll_curl_get_long(const struct enroll_curl *curl, CURL *easy, CURLINFO info, long *value) {
   return curl->easy_getinfo(easy, info, value);

@@ -95,6 +95,12 @@ final class CurlSession: @unchecked Sendable {
     // 7.87 and later: a slow name server does not hold up a time-out or a cancellation.
     setup.longIfKnown(CURLOPT_QUICK_EXIT, 1)
     setup.tls(caFile: options.caFile)
+    guard setup.keepsSecrets() || target.isPlain else {
+      throw EnrollError(
+        .unsupported,
+        "this libcurl would write the secrets of TLS to the file that SSLKEYLOGFILE names (R19). It can be kept from it "
+          + "where it is built on OpenSSL (Debian package libcurl4). Install that one, or unset the variable")
+    }
     if target.isLoopback { setup.text(CURLOPT_PROXY, "") }
     if request.freshConnection {
       setup.long(CURLOPT_FRESH_CONNECT, 1)

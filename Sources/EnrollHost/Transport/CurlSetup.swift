@@ -56,6 +56,17 @@ struct CurlSetup {
     note(enroll_curl_set_text(curl, easy, CURLOPT_CAPATH, nil))
   }
 
+  /// Keeps the secrets of TLS connections out of the file that the environment variable SSLKEYLOGFILE names (R19).
+  /// - Returns: false where libcurl offers no way to do that, and the variable is set.
+  mutating func keepsSecrets() -> Bool {
+    let code = enroll_curl_forbid_key_log(curl, easy)
+    guard code != CURLE_NOT_BUILT_IN, code != CURLE_UNKNOWN_OPTION else {
+      return enroll_curl_logs_keys(curl) == 0
+    }
+    note(code)
+    return true
+  }
+
   /// `body` is borrowed until the handle is cleaned up.
   mutating func method(_ method: HTTPRequest.Method, _ body: UnsafeRawBufferPointer) {
     if method == .post || !body.isEmpty {
