@@ -163,6 +163,15 @@ static inline void enroll_posix_outside_signals(sigset_t *set) {
   sigfillset(set);
   for (unsigned index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(set, faults[index]);
 }
+// The words of the command line and how many they are, as the kernel laid them out: the number, then the pointers, at the
+// end of the stack, whose address glibc's loader keeps. NULL with another C library.
+static inline char **enroll_posix_command_words(long *count) {
+  void *const *end = (void *const *)dlsym(NULL, "__libc_stack_end");  // NULL is RTLD_DEFAULT
+  if (!end || !*end) return NULL;
+  *count = *(const long *)*end;
+  return (char **)*end + 1;
+}
+
 static inline char *const *enroll_posix_environment(void) {
   extern char **environ;
   return environ;

@@ -50,6 +50,22 @@ class Options(unittest.TestCase):
             self.assertEqual(done.stderr == b"", silent, level)
 
 
+    def test_words_are_read_where_proc_is_not_mounted(self):
+        def hidden(*words):
+            return subprocess.run(["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh", *words],
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+
+        if hidden("true").returncode:
+            self.skipTest("a mount namespace is needed to hide /proc")
+        done = hidden(ENROLLD, "--log-level", "error", "--version")
+        self.assertEqual((done.returncode, done.stdout[:10], done.stderr), (0, b"enrolld 0.", b""))
+        for words in (["--frobnicate"], ["operand"], ["--log-level", "loud"]):
+            with self.subTest(words):
+                done = hidden(ENROLLD, *words)
+                self.assertEqual((done.returncode, done.stdout), (2, b""))
+                self.assertTrue(done.stderr)
+
+
 class OtherLibraries(unittest.TestCase):
     def test_without_openssl_only_what_needs_it_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:

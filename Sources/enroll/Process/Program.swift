@@ -10,7 +10,7 @@ enum Program {
   static func run() -> Int32 {
     Interrupts.prepare()
     do {
-      var command = try Enroll.parseAsRoot()
+      var command = try Enroll.parseAsRoot(CommandWords.arguments())
       guard let own = command as? any EnrollCommand else {
         // What the parser brings along, and `help`.
         try command.run()

@@ -2,6 +2,7 @@
 
 import CPosix
 import EnrollCore
+import EnrollHost
 
 enum Arguments {
   enum Wish {
@@ -32,11 +33,14 @@ enum Arguments {
   ]
 
   static func read() -> Wish {
+    guard let given = CommandWords.pointers() else {
+      return refused("the command line cannot be read: enrolld needs glibc for that")
+    }
+    // getopt_long sorts the pointers.
     var words: [UnsafeMutablePointer<CChar>?] = []
-    for word in self.words() { words.append(strdup(word)) }
-    defer { for word in words { free(word) } }
-    let count = Int32(words.count)
+    for word in given { words.append(word) }
     words.append(nil)
+    let count = Int32(given.count)
     var options = wanted.map { option in
       CPosix.option(
         name: UnsafeRawPointer(option.name.utf8Start).assumingMemoryBound(to: CChar.self),
@@ -67,19 +71,6 @@ enum Arguments {
   private static func refused(_ text: String) -> Wish {
     Log(.error).error(text)
     return .refused
-  }
-
-  /// As the kernel keeps them: Embedded Swift has no CommandLine. Each ends in NUL.
-  private static func words() -> [[CChar]] {
-    let fd = enroll_posix_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0)
-    guard fd >= 0 else { return [Array("enrolld\0".utf8.map { CChar(bitPattern: $0) })] }
-    defer { close(fd) }
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    let count = bytes.withUnsafeMutableBytes { CPosix.read(fd, $0.baseAddress, $0.count) }
-    return bytes[..<max(0, count)].split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
-      word in
-      (Array(word) + [0]).map { CChar(bitPattern: $0) }
-    }
   }
 }
 
