@@ -19,8 +19,13 @@ command := build/bin/enroll
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 11
 
+# What a goal needs, from its building to its end, is asked for before its first step: lines of .ci/packages.
+lib: packages := lib
+test: packages := $(if $(QUICK),quick,test)
+torture: packages := torture
+
 setup: ## install what building needs
-	@.ci/setup
+	@.ci/setup $(packages)
 
 demo: setup $(programs) ## sign in against a local provider, renew, sign out (AUTO=1: plays the user)
 	@python3 Examples/demo.py $(if $(AUTO),--auto)
@@ -34,13 +39,13 @@ lib: setup $(libraries) $(command) $(pages) ## build the C library in both flavo
 
 # Folders are sources as well: they change when a file goes away.
 $(libraries): build/%/libenroll.so.0: Package.swift .ci/build-library include/enroll.h $(embedded)
-	@.ci/setup
+	@.ci/setup lib
 	.ci/build-library $*
 	@touch $@
 
 # After the library: both are built in one place.
 $(command): Package.swift .ci/build-command $(embedded) $(shell find Sources/enroll) | build/standard/libenroll.so.0
-	@.ci/setup
+	@.ci/setup lib
 	.ci/build-command
 	@touch $@
 
@@ -52,7 +57,7 @@ uninstall: ## take away what `make install` put there
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' .ci/install uninstall
 
 $(pages): $(libraries) .ci/man-pages .ci/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
-	@.ci/setup lowdown
+	@.ci/setup lib
 	@rm -rf build/man
 	.ci/man-pages build/small/enrolld build/man
 
@@ -62,11 +67,10 @@ check: setup ## everything a reviewer would check without running the tests
 docs: setup ## build the Swift documentation into build/docs; broken links and gaps fail it
 	.ci/docs
 
-test: ## run all tests (QUICK=1: without the real providers and the browser)
-	@.ci/setup
+test: setup ## run all tests (QUICK=1: without the real providers and the browser)
 	@QUICK=$(QUICK) .ci/test
 
-torture: lib ## run the long forms of the tests: faults, kills, hostile input, for about an hour
+torture: setup lib ## run the long forms of the tests: faults, kills, hostile input, for about an hour
 	@.ci/torture
 
 bench: lib ## measure, beside what others do
