@@ -3,15 +3,21 @@ import json, subprocess, sys
 if len(sys.argv) != 4:
     sys.exit("usage: json_rpc.py ENROLLD ISSUER STORE")
 enrolld, issuer, store = sys.argv[1:]
-daemon = subprocess.Popen([enrolld], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+try:
+    daemon = subprocess.Popen([enrolld], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+except OSError as error:
+    sys.exit(f"json_rpc.py: {enrolld} does not start: {error.strerror}")
 
 
 def call(method, **params):
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     print(json.dumps(request), file=daemon.stdin, flush=True)
-    answer = json.loads(daemon.stdout.readline())
+    line = daemon.stdout.readline()
+    if not line:
+        sys.exit("json_rpc.py: enrolld has ended")
+    answer = json.loads(line)
     if "error" in answer:
-        raise RuntimeError(answer["error"])
+        sys.exit(f"json_rpc.py: {method}: {answer['error']['message']}")
     return answer["result"]
 
 
@@ -35,5 +41,5 @@ if state["state"] == "awaitingConfirmation":
 token = call("token.access", client=client)["accessToken"]
 print("A valid token of", len(token), "bytes.")
 
-url = call("logout.begin", client=client).get("url")
-print("To end the browser's session, open:", url)
+if url := call("logout.begin", client=client).get("url"):
+    print("To end the browser's session, open:", url)

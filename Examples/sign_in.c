@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
   enroll_wipe(token, sizeof token);
 
   check(enroll_logout_begin(client, 0, MINUTE, &url, &error), &error);
-  printf("To end the browser's session, open: %s\n", url.data);
+  if (url.size > 0) printf("To end the browser's session, open: %s\n", url.data);
   enroll_buf_free(&url);
   enroll_client_free(client);
   return 0;

@@ -2,7 +2,9 @@ import sys
 
 import enrollkit
 
-issuer, store = sys.argv[1:3]
+if len(sys.argv) != 3:
+    sys.exit("usage: sign_in.py ISSUER STORE")
+issuer, store = sys.argv[1:]
 
 configuration: enrollkit.Configuration = {
     "issuer": issuer,
@@ -12,16 +14,20 @@ configuration: enrollkit.Configuration = {
     "allow_loopback_http": True,  # only for a provider on this machine
 }
 
-with enrollkit.Client(configuration, store=store) as client:
-    transaction = client.begin()
-    print("Open this in your browser:", transaction.url)  # or client.sign_in() for all of this
+try:
+    with enrollkit.Client(configuration, store=store) as client:
+        transaction = client.begin()
+        print("Open this in your browser:", transaction.url, flush=True)  # or client.sign_in() for all of this
 
-    state = client.wait(transaction)  # the redirect comes back to a port of ours
-    if isinstance(state, enrollkit.AwaitingConfirmation):
-        print(f"Hello, {state.profile.get('name', 'somebody')}; is this you?")
-        client.confirm()
+        state = client.wait(transaction)  # the redirect comes back to a port of ours
+        if isinstance(state, enrollkit.AwaitingConfirmation):
+            print(f"Hello, {state.profile.get('name', 'somebody')}; is this you?")
+            client.confirm()
 
-    token = client.access_token()  # before every request; costs nothing while it is fresh
-    print("A valid token of", len(token.value), "bytes.")
+        token = client.access_token()  # before every request; costs nothing while it is fresh
+        print("A valid token of", len(token.value), "bytes.")
 
-    print("To end the browser's session, open:", client.logout())
+        if url := client.logout():
+            print("To end the browser's session, open:", url)
+except enrollkit.EnrollError as error:
+    sys.exit(f"sign_in.py: {error}")

@@ -1,25 +1,36 @@
 import EnrollKit
+import Foundation
 
-let issuer = CommandLine.arguments[1]
-let store = CommandLine.arguments[2]
-
-let client = try EnrollClient(
-  configuration: Configuration(
-    issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback",
-    scopes: ["openid", "profile", "email", "offline_access"],
-    allowsLoopbackHTTP: true),  // only for a provider on this machine
-  store: .directory(store))
-
-let transaction = try await client.begin()
-print("Open this in your browser: \(transaction.url)")
-
-let state = try await client.settled(transaction)  // the redirect came back to a port of ours
-if case .awaitingConfirmation(let profile) = state {
-  print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")
-  try await client.confirm()
+func end(_ text: String, status: Int32) -> Never {
+  FileHandle.standardError.write(Data((text + "\n").utf8))
+  exit(status)
 }
 
-let token = try await client.accessToken()  // before every request; costs nothing while it is fresh
-print("A valid token of \(token.utf8.count) bytes.")
+guard CommandLine.arguments.count == 3 else { end("usage: sign-in-example ISSUER STORE", status: 2) }
+let (issuer, store) = (CommandLine.arguments[1], CommandLine.arguments[2])
 
-if let url = try await client.logout() { print("To end the browser's session, open: \(url)") }
+do {
+  let client = try EnrollClient(
+    configuration: Configuration(
+      issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback",
+      scopes: ["openid", "profile", "email", "offline_access"],
+      allowsLoopbackHTTP: true),  // only for a provider on this machine
+    store: .directory(store))
+
+  let transaction = try await client.begin()
+  print("Open this in your browser: \(transaction.url)")
+  fflush(nil)  // into a pipe, too
+
+  let state = try await client.settled(transaction)  // the redirect came back to a port of ours
+  if case .awaitingConfirmation(let profile) = state {
+    print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")
+    try await client.confirm()
+  }
+
+  let token = try await client.accessToken()  // before every request; costs nothing while it is fresh
+  print("A valid token of \(token.utf8.count) bytes.")
+
+  if let url = try await client.logout() { print("To end the browser's session, open: \(url)") }
+} catch {
+  end("sign-in-example: \(error.localizedDescription)", status: 1)
+}

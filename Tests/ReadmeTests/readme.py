@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -82,8 +83,31 @@ class ReadmeTests(unittest.TestCase):
             self.assertRegex(rest, r"A valid token of \d+ bytes")
             self.assertIn("end the browser's session", rest)
 
+    def says_what_is_wrong(self, name, *command, environment=None, usage=2):
+        """One line, without words and without a provider."""
+        def run(*words):
+            done = subprocess.run([*map(str, command), *words], capture_output=True, text=True, env=environment, timeout=60)
+            # A daemon has a log of its own.
+            said = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith("enrolld: ")]
+            self.assertEqual((done.stdout, len(said)), ("", 1), done.stderr)
+            return done.returncode, said[0]
+
+        status, words = run()
+        self.assertEqual(status, usage, words)
+        self.assertRegex(words, rf"^usage: \S*{name} (ENROLLD )?ISSUER STORE\n$")
+        with tempfile.TemporaryDirectory() as home, socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+            closed.close()
+            daemon = [ROOT / "build/bin/enrolld"] if "ENROLLD" in words else []
+            status, words = run(*daemon, f"http://127.0.0.1:{port}", f"{home}/store")
+            self.assertEqual(status, 1, words)
+            self.assertIn(f"no connection to http://127.0.0.1:{port}", words)
+
     def test_the_swift_example_signs_in(self):
-        self.signs_in("stdbuf", "-oL", ROOT / ".build/debug/sign-in-example")
+        self.signs_in(ROOT / ".build/debug/sign-in-example")
+
+    def test_the_swift_example_says_what_is_wrong(self):
+        self.says_what_is_wrong("sign-in-example", ROOT / ".build/debug/sign-in-example")
 
     def test_the_c_example_signs_in_on_both_flavours(self):
         for flavour in ("small", "standard"):
@@ -94,10 +118,13 @@ class ReadmeTests(unittest.TestCase):
                     ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", ROOT / "Examples/sign_in.c", "-o",
                      program, f"-L{library}", "-lenroll", f"-Wl,-rpath,{library}"], check=True)
                 self.signs_in(program)
+                self.says_what_is_wrong("sign_in", program)
 
     def test_the_python_example_signs_in(self):
         library = {"PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{ROOT}/build/small/libenroll.so.0"}
-        self.signs_in(sys.executable, "-u", ROOT / "Examples/sign_in.py", environment={**os.environ, **library})
+        example = sys.executable, ROOT / "Examples/sign_in.py"
+        self.signs_in(*example, environment={**os.environ, **library})
+        self.says_what_is_wrong("sign_in.py", *example, environment={**os.environ, **library}, usage=1)
 
     def test_what_the_page_of_the_daemon_asks_from_a_shell_is_answered(self):
         line = re.search(r"<!-- run: daemon -->\n```\n(.*?)```", (ROOT / "docs/json-rpc.md").read_text(), re.S)[1]
@@ -105,12 +132,17 @@ class ReadmeTests(unittest.TestCase):
         told = subprocess.run(["sh", "-euc", line], capture_output=True, text=True, env={**os.environ, "PATH": path})
         self.assertEqual(json.loads(told.stdout)["result"]["name"], "EnrollKit", told.stderr)
 
-    def test_the_json_rpc_example_without_words_says_how_it_is_used(self):
-        told = subprocess.run([sys.executable, ROOT / "Examples/json_rpc.py"], capture_output=True, text=True)
-        self.assertEqual((told.returncode, told.stderr), (1, "usage: json_rpc.py ENROLLD ISSUER STORE\n"))
-
     def test_the_json_rpc_example_signs_in(self):
-        self.signs_in(sys.executable, "-u", ROOT / "Examples/json_rpc.py", ROOT / "build/bin/enrolld")
+        example = sys.executable, ROOT / "Examples/json_rpc.py"
+        self.signs_in(*example, ROOT / "build/bin/enrolld")
+        self.says_what_is_wrong("json_rpc.py", *example, usage=1)
+
+    def test_the_json_rpc_example_says_that_there_is_no_daemon(self):
+        told = subprocess.run(
+            [sys.executable, ROOT / "Examples/json_rpc.py", "/no/enrolld", self.issuer, "/no/store"],
+            capture_output=True, text=True)
+        self.assertEqual((told.returncode, told.stderr),
+                         (1, "json_rpc.py: /no/enrolld does not start: No such file or directory\n"))
 
 
 def write():
