@@ -68,6 +68,8 @@ class Record:
     #: Pairs of a declaration (Parameter) and its Comment.
     members: list
     line: int
+    #: As it stands in the header, without its comments.
+    declaration: str = ""
 
 
 @dataclass
@@ -142,7 +144,7 @@ class Header:
 def words_of(block):
     """The words of a comment, without its stars."""
     lines = re.sub(r"^/\*+|\*/$", "", block.strip()).splitlines()
-    return [re.sub(r"^ \* ?", "", line).strip() for line in lines]
+    return [re.sub(r"^ +\* ?", "", line).strip() for line in lines]
 
 
 def comment_of(block):
@@ -210,7 +212,9 @@ def read(path=PATH):
                 value = re.sub(r"^\(\(size_t\)(-\d+)\)$|^\((-?\d+)\)$", r"\1\2", found["value"])
                 header.constants.append(Constant(found["constant"], int(value), comment, line))
         elif found["record"]:
-            header.records.append(Record(found["record"], comment, members_of(found["members"]), line))
+            members = re.sub(r"^ *//.*\n|^ */\*.*?\*/\n", "", found["members"], flags=re.M | re.S)
+            declaration = f"struct {found['record']} {{\n{members}}};"
+            header.records.append(Record(found["record"], comment, members_of(found["members"]), line, declaration))
         elif found["callback"]:
             parameters = parameters_of(found["cparameters"])
             header.callbacks.append(

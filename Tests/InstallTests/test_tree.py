@@ -30,7 +30,9 @@ class TreeTests(unittest.TestCase):
                     "share/bash-completion/completions/enroll", "share/zsh/site-functions/_enroll",
                     "share/fish/vendor_completions.d/enroll.fish",
                 }  # fmt: skip
-                expected |= {f"share/man/man3/{function.name}.3" for function in header.read().functions}
+                read = header.read()
+                declared = (*read.functions, *read.callbacks, *read.records)
+                expected |= {f"share/man/man3/{one.name}.3" for one in declared}
                 built = tree(flavour)
                 inside = str(built.prefix).lstrip("/") + "/"
                 self.assertEqual({name.removeprefix(inside) for name in built.staged}, expected)
