@@ -21,6 +21,13 @@ class Manual(CommandCase):
         for command in manual.commands():
             self.assertIn(f"**{command['commandName']}**: {command['abstract']}", page)
 
+    def test_the_help_advises_what_the_manual_and_the_readme_advise(self):
+        advice = re.search(r"From then on:\n\n((?:  .*\n)+)", self.run_enroll("--help")[0])[1]
+        line = " ".join(advice.split())
+        self.assertTrue(line.startswith("token=$(enroll token) && curl "), line)
+        for page in ("docs/enroll.md", "README.md", ".ci/man-pages"):
+            self.assertIn(line, (TOP / page).read_text(), page)
+
     def test_every_variable_that_is_read_is_told_of(self):
         read = set()
         for source in (TOP / "Sources/enroll").rglob("*.swift"):

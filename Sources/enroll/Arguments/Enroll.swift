@@ -11,7 +11,8 @@ struct Enroll: ParsableCommand {
     discussion: """
       The first time: enroll login --issuer URL --client-id ID. From then on:
 
-        curl -H "Authorization: Bearer $(enroll token)" https://api.example/
+        token=$(enroll token) &&
+        curl -H "Authorization: Bearer $token" https://api.example/
 
       Every command takes --json. Exit statuses and files are in the manual: man enroll.
       """,
