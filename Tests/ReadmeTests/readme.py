@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The examples of the README and of the articles (Sources/EnrollKit/EnrollKit.docc).
+"""The examples of the READMEs and of the articles (Sources/EnrollKit/EnrollKit.docc).
 
 Each block is the file that it names, or the part of it between `// example: NAME` and `// end`. The README's files sign in
 against the sandbox here; the articles' parts are tests of their own. `--write` puts the files into the pages.
@@ -22,6 +22,7 @@ from sign_in import play_user  # noqa: E402: the user of the sandbox is the same
 
 README = ROOT / "README.md"
 ARTICLES = sorted((ROOT / "Sources/EnrollKit/EnrollKit.docc").glob("*.md"))
+PAGES = (README, *sorted((ROOT / "bindings").glob("*/README.md")), *ARTICLES)
 BLOCK = re.compile(r"(<!-- example: (\S+) -->\n```\w*\n)(.*?)(```\n)", re.S)
 
 
@@ -52,7 +53,7 @@ class ReadmeTests(unittest.TestCase):
         cls.sandbox.stdout.close()
 
     def test_every_block_is_its_file(self):
-        for page in (README, *ARTICLES):
+        for page in PAGES:
             for _, name, text, _ in BLOCK.findall(page.read_text()):
                 self.assertEqual(text, example(name), f"{page.name}, {name}: run {__file__} --write")
         self.assertGreaterEqual(len(BLOCK.findall(README.read_text())), 3)
@@ -103,6 +104,25 @@ class ReadmeTests(unittest.TestCase):
             self.assertEqual(status, 1, words)
             self.assertIn(f"no connection to http://127.0.0.1:{port}", words)
 
+    def manifest(self, folder):
+        dumped = subprocess.run(
+            ["swift", "package", "--package-path", folder, "--scratch-path", f"{folder}/.build", "dump-package"],
+            capture_output=True, text=True)
+        self.assertEqual(dumped.returncode, 0, dumped.stderr)
+        return json.loads(dumped.stdout)
+
+    def test_the_package_example_names_a_product_that_there_is(self):
+        text = re.search(r"<!-- manifest -->\n```swift\n(.*?)```", README.read_text(), re.S)[1]
+        with tempfile.TemporaryDirectory() as home:
+            for name, manifest in (("hello", text), ("enrollkit", (ROOT / "Package.swift").read_text())):
+                pathlib.Path(home, name).mkdir()
+                pathlib.Path(home, name, "Package.swift").write_text(manifest)
+            hello, ours = self.manifest(f"{home}/hello"), self.manifest(f"{home}/enrollkit")
+        path = hello["dependencies"][0]["fileSystem"][0]["path"]
+        (product, package, *_), = [one["product"] for target in hello["targets"] for one in target["dependencies"]]
+        self.assertEqual(package, pathlib.Path(path).name)
+        self.assertIn(product, [one["name"] for one in ours["products"]])
+
     def test_the_swift_example_signs_in(self):
         self.signs_in(ROOT / ".build/debug/sign-in-example")
 
@@ -146,7 +166,7 @@ class ReadmeTests(unittest.TestCase):
 
 
 def write():
-    for page in (README, *ARTICLES):
+    for page in PAGES:
         page.write_text(BLOCK.sub(lambda found: found[1] + example(found[2]) + found[4], page.read_text()))
 
 

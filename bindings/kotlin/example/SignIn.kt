@@ -1,12 +1,27 @@
+import kotlin.system.exitProcess
 import kotlinx.coroutines.runBlocking
 import org.enrollkit.Action
 import org.enrollkit.Configuration
 import org.enrollkit.Enroll
+import org.enrollkit.EnrollException
 import org.enrollkit.RegistrationState
 import org.enrollkit.Store
 
-fun main(arguments: Array<String>): Unit = runBlocking {
-  val (issuer, store) = arguments
+fun main(arguments: Array<String>) {
+  if (arguments.size != 2) end("usage: SignIn ISSUER STORE", 2)
+  try {
+    runBlocking { signIn(arguments[0], arguments[1]) }
+  } catch (fault: EnrollException) {
+    end("SignIn: ${fault.message}", 1)
+  }
+}
+
+fun end(words: String, status: Int): Nothing {
+  System.err.println(words)
+  exitProcess(status)
+}
+
+suspend fun signIn(issuer: String, store: String) {
   val configuration = Configuration(
     issuer = issuer,
     clientId = "sample-app",
@@ -21,7 +36,7 @@ fun main(arguments: Array<String>): Unit = runBlocking {
       val transaction = client.registration.begin()
       println("Open this in your browser: ${(transaction.action as Action.OpenUrl).url}")
 
-      val state = client.registration.await(transaction.id) // the redirect came back to a port of ours
+      val state = client.registration.await(transaction.id) // client.signIn(DesktopBrowser()) is all of this
       if (state is RegistrationState.AwaitingConfirmation) {
         println("Hello, ${state.profile.name ?: "somebody"}; is this you?")
         client.registration.confirm()

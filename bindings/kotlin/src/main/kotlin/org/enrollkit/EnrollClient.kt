@@ -70,6 +70,18 @@ public class EnrollClient internal constructor(
    * The whole browser step: begins a transaction, has [userAgent] open its URL, and takes the redirect back. A user who
    * leaves the browser has cancelled: the state tells.
    *
+   * On a desktop, with a loopback redirect:
+   * ```
+   * val state = client.signIn(DesktopBrowser())
+   * ```
+   * With a [UserAgent] of your own, which gives back the URL that reached the app:
+   * ```
+   * val state = client.signIn { url, redirectUri ->
+   *   show(url)
+   *   links.first { it.startsWith(redirectUri) }
+   * }
+   * ```
+   *
    * @param kind what kind of transaction; one whose action is not to open a URL is [Status.UNSUPPORTED]
    * @param options how to begin
    * @param deadline how long the user may take, with a loopback redirect

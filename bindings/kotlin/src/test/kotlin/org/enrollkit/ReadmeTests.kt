@@ -1,14 +1,35 @@
 package org.enrollkit
 
+import java.net.ServerSocket
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest as Request
 import java.net.http.HttpResponse.BodyHandlers
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
 
 class ReadmeTests : Case() {
+  /** The example as a program: how it ended, and what it said on standard error. */
+  private fun example(vararg words: String): Pair<Int, String> {
+    val java = "${System.getProperty("java.home")}/bin/java"
+    val command = listOf(java, "-cp", System.getProperty("java.class.path"), "SignInKt", *words)
+    val program = ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+    val said = program.errorStream.bufferedReader().readText()
+    return program.waitFor() to said
+  }
+
+  @Test
+  @DisplayName("the example says in one line how it is used, and that the provider is down")
+  fun saysWhatIsWrong() {
+    assertEquals(2 to "usage: SignIn ISSUER STORE\n", example())
+    val port = ServerSocket(0).use { it.localPort }
+    val (status, said) = example("http://127.0.0.1:$port", store().path)
+    assertEquals(1 to 1, status to said.count { it == '\n' }, said)
+    assertTrue("no connection to http://127.0.0.1:$port" in said, said)
+  }
+
   @Test
   @DisplayName("the few lines of the project's README give a token that a server takes")
   fun lines() = runs {
@@ -19,7 +40,7 @@ class ReadmeTests : Case() {
     // example: kotlin
     Enroll.library().use { enroll -> // or Enroll.daemon()
       val client = enroll.open(configuration, Store.Directory(path))
-      val state = client.signIn(browser) // opens the user's browser, and takes the redirect back
+      val state = client.signIn(browser) // DesktopBrowser(), or a UserAgent of yours
       if (state is RegistrationState.AwaitingConfirmation) client.registration.confirm()
 
       val token = client.accessToken() // before every request; costs nothing while it is fresh

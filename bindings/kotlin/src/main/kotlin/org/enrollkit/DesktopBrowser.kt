@@ -1,0 +1,69 @@
+package org.enrollkit
+
+import java.io.File
+import java.io.IOException
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.runInterruptible
+
+/**
+ * The browser of a desktop: the programs that the environment variable `BROWSER` names, else `xdg-open`, else what macOS
+ * and Windows open URLs with. For loopback redirects (`http://127.0.0.1/callback`), which come back to a listener of the
+ * core's. The browser goes on when it is not waited for any more.
+ *
+ * [open] throws an [EnrollException] with [Status.UNSUPPORTED] where there is no desktop, no program that opens URLs, one
+ * that fails, or another redirect. Show the URL to the user then: `client.registration.begin()` tells it, and `client.registration.await()`
+ * waits for the redirect.
+ */
+public class DesktopBrowser internal constructor(
+  private val environment: Map<String, String>,
+  private val system: String,
+) : UserAgent {
+  public constructor() : this(System.getenv(), System.getProperty("os.name"))
+
+  override suspend fun open(url: String, redirectUri: String): String? {
+    if (!Regex("""http://(127\.0\.0\.1|\[::1]|localhost)[:/].*""").matches(redirectUri)) {
+      throw unsupported("a desktop's browser comes back to http://127.0.0.1/… only, and the redirect is $redirectUri")
+    }
+    val (program, browser) = start(url)
+    val status = runInterruptible(Dispatchers.IO) { browser.waitFor() }
+    if (status != 0) throw unsupported("$program failed with status $status")
+    return null
+  }
+
+  private fun start(url: String): Pair<String, Process> {
+    for (words in commands()) {
+      val holdsUrl = words.any { "%s" in it }
+      val command = if (holdsUrl) words.map { it.replace("%s", url) } else words + url
+      try {
+        val browser = ProcessBuilder(command)
+          .redirectInput(ProcessBuilder.Redirect.from(File(nowhere)))
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .redirectError(ProcessBuilder.Redirect.DISCARD)
+          .start()
+        return words[0] to browser
+      } catch (_: IOException) {
+        continue // The next one, if there is one.
+      }
+    }
+    throw unsupported("none of these could be started: ${commands().joinToString { it[0] }}")
+  }
+
+  /** Programs with their arguments, tried in this order. */
+  private fun commands(): List<List<String>> {
+    val named = environment["BROWSER"].orEmpty().split(':').map { it.split(' ').filter(String::isNotEmpty) }
+    val given = named.filter { it.isNotEmpty() }
+    return when {
+      given.isNotEmpty() -> given
+      system.startsWith("Mac") -> listOf(listOf("open"))
+      isWindows -> listOf(listOf("rundll32", "url.dll,FileProtocolHandler"))
+      "DISPLAY" in environment || "WAYLAND_DISPLAY" in environment -> listOf(listOf("xdg-open"))
+      else -> throw unsupported("there is no desktop: neither DISPLAY nor WAYLAND_DISPLAY is set")
+    }
+  }
+
+  private val isWindows get() = system.startsWith("Windows")
+  private val nowhere get() = if (isWindows) "NUL" else "/dev/null"
+
+  private fun unsupported(why: String) =
+    EnrollException(Status.UNSUPPORTED, "$why. Show the URL of registration.begin to the user instead")
+}
