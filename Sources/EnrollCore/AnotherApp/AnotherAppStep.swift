@@ -76,9 +76,9 @@ extension Engine {
     case .refreshToken(let token): tokens = try renewAtOnce(token, cancellation: cancellation)
     }
     guard let idToken = tokens.idToken else {
-      // The tokens are there, whatever becomes of userinfo: the profile is then empty.
-      let profile = try? fetchUserinfo(with: tokens, subject: nil, cancellation: cancellation)
-      return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: offset)
+      return Arrival(
+        tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
+        clockOffsetSeconds: offset)
     }
     let proven = try provider.verify(
       idToken,

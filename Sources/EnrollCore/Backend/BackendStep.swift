@@ -47,10 +47,10 @@ extension Engine {
       cancellation: cancellation)
   }
 
-  /// There is no id_token: the profile is what userinfo says, or empty. The token is there, whatever becomes of that.
+  /// There is no id_token: the profile is what userinfo says, or empty.
   private func arrival(_ tokens: TokenSet, cancellation: (any Cancellation)?) -> Arrival {
-    let profile = try? fetchUserinfo(with: tokens, subject: nil, cancellation: cancellation)
-    return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: nil)
+    Arrival(
+      tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation), clockOffsetSeconds: nil)
   }
 
   /// Whether `address` is on the back end's own origin: its session token is shown to nobody else.

@@ -17,7 +17,7 @@ public final class Engine: Sendable {
   let provider: ProviderDirectory
   /// Raised when the client is closed: nothing more is sent, and no wait goes on.
   let closing: (any Cancellation)?
-  private let observer: any EngineObserver
+  let observer: any EngineObserver
   let memory: Guarded<Memory>
 
   /// What this process knows beyond the store; all of it may be lost.

@@ -167,11 +167,12 @@ extension Engine {
       requestedScopes: transaction.scopes, dpopKey: transaction.dpopKey, at: sent)
 
     guard let idToken = tokens.idToken else {
-      if transaction.asksForIDToken {
+      guard !transaction.requiresIDToken else {
         throw EnrollError(.idTokenInvalid, "the scope openid was asked for, and no id_token came (R25)")
       }
-      let profile = try fetchUserinfo(with: tokens, subject: nil, cancellation: cancellation)
-      return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: offset)
+      return Arrival(
+        tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
+        clockOffsetSeconds: offset)
     }
     let proven = try provider.verify(
       idToken,
@@ -217,5 +218,10 @@ extension Transaction {
   /// nil for the grants that have no authorize request.
   var sentNonce: Secret? { nonce.isEmpty ? nil : nonce }
 
+  /// An id_token may come, and has to be proven then.
   var asksForIDToken: Bool { Scopes.contains("openid", in: scopes) }
+
+  /// Without an id_token the answer is refused. Only an authorize request can insist on one (OpenID Connect Core
+  /// §3.1.3.3): RFC 8628 promises none for a device code, whatever scopes are granted, nor do one-time codes.
+  var requiresIDToken: Bool { asksForIDToken && sentNonce != nil }
 }

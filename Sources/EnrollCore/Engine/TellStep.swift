@@ -18,6 +18,13 @@ extension Engine {
     notify(.errorReported(error))
   }
 
+  /// What went wrong and the flow goes on without: for the log and the diagnostics, not for the user.
+  func warn(_ error: EnrollError) {
+    let now = clock.wallTime()
+    memory.withLock { $0.errors.add(error, at: now) }
+    observer.warn(error)
+  }
+
   /// Runs a step whose failure is reported where the user may have to hear of it.
   public func reporting<Result>(_ step: () throws(EnrollError) -> Result) throws(EnrollError) -> Result {
     do throws(EnrollError) {

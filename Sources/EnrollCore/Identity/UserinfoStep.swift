@@ -15,15 +15,28 @@ extension Engine {
 
   /// Asks the userinfo endpoint with a valid access token.
   /// - Parameter outcome: what ``decideAccess(minimumLifetimeSeconds:)`` and a renewal gave.
-  /// - Throws: `.profileMismatch` when `sub` is another than the id_token's; `.unsupported` without an endpoint.
+  /// - Throws: `.profileMismatch` when `sub` is another than the id_token's, or the profile's where no id_token came;
+  ///   `.unsupported` without an endpoint.
   public func userinfo(cancellation: (any Cancellation)?) throws(EnrollError) -> JSONObject {
     guard let record = try store.read(account), let tokens = record.confirmed ?? record.provisional else {
       throw EnrollError(.reauthenticate, "nobody is signed in")
     }
+    let profile = record.confirmed != nil ? record.profile : record.provisionalProfile
     let claims = try fetchUserinfo(
-      with: tokens, subject: tokens.identity?.subject, cancellation: cancellation)
+      with: tokens, subject: tokens.identity?.subject ?? profile?["sub"]?.string, cancellation: cancellation)
     guard let claims else { throw EnrollError(.unsupported, "the provider announces no userinfo endpoint") }
     return claims
+  }
+
+  /// The profile of somebody whom no id_token names: what userinfo tells. The tokens are good whatever becomes of it, so
+  /// the profile is empty where userinfo fails, and support is told.
+  func toldProfile(of tokens: TokenSet, cancellation: (any Cancellation)?) -> JSONObject {
+    do throws(EnrollError) {
+      return try fetchUserinfo(with: tokens, subject: nil, cancellation: cancellation) ?? JSONObject()
+    } catch {
+      warn(error.saying("\(error.message). The sign-in goes on without a profile."))
+      return JSONObject()
+    }
   }
 
   /// nil when the provider has no such endpoint.

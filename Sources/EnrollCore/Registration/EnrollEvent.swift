@@ -32,4 +32,10 @@ public enum EnrollEvent: Equatable, Sendable {
 /// Receives notifications, on the thread that caused them, with no lock held.
 public protocol EngineObserver: AnyObject, Sendable {
   func observe(_ notification: EnrollEvent)
+  /// Something went wrong, and the flow goes on without it: for logs, not for the user.
+  func warn(_ error: EnrollError)
+}
+
+extension EngineObserver {
+  public func warn(_ error: EnrollError) {}
 }

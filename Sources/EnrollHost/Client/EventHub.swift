@@ -18,6 +18,10 @@ final class EventHub: EngineObserver {
     announceChange()
   }
 
+  func warn(_ error: EnrollError) {
+    for (_, observer) in observers.withLock({ $0.list }) { observer.warn(error) }
+  }
+
   func add(_ observer: any EngineObserver) -> Int {
     observers.withLock { observers in
       let ticket = observers.next

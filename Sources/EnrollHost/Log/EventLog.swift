@@ -7,6 +7,8 @@ final class EventLog: EngineObserver {
 
   init(_ handler: any LogHandler) { self.handler = handler }
 
+  func warn(_ error: EnrollError) { handler.log(.warning, "\(error.code.name): \(error.message)") }
+
   func observe(_ notification: EnrollEvent) {
     switch notification {
     case .registrationChanged(let state):

@@ -61,6 +61,29 @@ struct DeviceStepTests {
     #expect(try bench.record.registrationType == nil)
   }
 
+  @Test("openid is granted and no id_token comes, as RFC 8628 promises none: userinfo names the user")
+  func withoutIDToken() throws {
+    let bench = try Bench(requiresConfirmation: true)
+    let (engine, begun) = try begun(bench)
+    bench.provider.change {
+      $0.deviceError = nil
+      $0.tokens = { $0["id_token"] = nil }
+    }
+    guard case .succeeded(.awaitingConfirmation(let profile)) = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(profile["sub"] == .string("alice") && profile["email"] == .string("alice@example.com"))
+    #expect(try engine.confirm() == .active(.confirmed))
+    #expect(try engine.profile()["email"] == .string("alice@example.com"))
+    #expect(try engine.token() == "access-2")
+    #expect(bench.seen.warned.isEmpty)
+    bench.clock.advance(seconds: 3550)
+    #expect(try engine.token() == "access-3")
+    // From now on userinfo is held against that name (R28).
+    bench.provider.change { $0.userinfoSubject = "mallory" }
+    #expect(code { _ = try engine.userinfo(cancellation: nil) } == .profileMismatch)
+  }
+
   @Test("no poll comes before the server's interval, and one that comes early is not sent (§3.5)")
   func interval() throws {
     let bench = try Bench()

@@ -93,6 +93,12 @@ extension Engine {
 /// Keeps notifications.
 final class Recorder: EngineObserver {
   private let kept = Guarded<[EnrollEvent]>([], by: Mutex())
+  private let warnings = Guarded<[EnrollError]>([], by: Mutex())
+
+  func warn(_ error: EnrollError) { warnings.withLock { $0.append(error) } }
+
+  /// What the flow went on without, oldest first.
+  var warned: [EnrollError] { warnings.withLock { $0 } }
 
   func observe(_ notification: EnrollEvent) { kept.withLock { $0.append(notification) } }
 

@@ -202,6 +202,73 @@ struct SignInStepTests {
     #expect(try engine.profile()["email"] == .string("alice@example.com"))
   }
 
+  static let lostProfiles: [FakeProvider.Reply] = [
+    .status(401), .status(403, body: "<html>"), .status(404), .status(503), .unreachable, .timeout,
+    .status(200, headers: [HTTPHeader("Content-Type", "text/html")], body: "<html>"),
+    .status(200, headers: [HTTPHeader("Content-Type", "application/json")], body: "{}"),
+  ]
+
+  @Test(
+    "without openid, userinfo that fails leaves a good sign-in without a profile",
+    arguments: lostProfiles.indices)
+  func lostProfile(index: Int) throws {
+    let bench = try Bench(requiresConfirmation: true, scopes: ["offline_access"])
+    bench.provider.next(.userinfo, Self.lostProfiles[index])
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let settlement = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    #expect(settlement.ending == .succeeded(.awaitingConfirmation(profile: JSONObject())))
+    #expect(try engine.confirm() == .active(.confirmed))
+    #expect(try engine.token() == "access-2")
+    #expect(try engine.profile() == JSONObject())
+    // Support is told, the user is not.
+    #expect(bench.seen.warned.count == 1 && bench.seen.reported.isEmpty)
+    #expect(bench.seen.warned.first?.message.contains("without a profile") == true)
+    #expect(engine.diagnostics()["errors"]?.array?.count == 1)
+    // Userinfo can be asked again.
+    #expect(try engine.userinfo(cancellation: nil)["email"] == .string("alice@example.com"))
+  }
+
+  @Test(
+    "once the code is sent nothing is retryable: the attempt has ended, and what helps is to begin again",
+    arguments: [0, 1, 2, 3])
+  func ended(index: Int) throws {
+    let failure: FakeProvider.Reply = [
+      .status(500), .status(503, headers: [HTTPHeader("Retry-After", "7")]), .timeout, .answerLost,
+    ][index]
+    let bench = try Bench()
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.next(.token, failure)
+    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(!error.isRetryable && error.helps == .registerAgain)
+    #expect(error.message.contains("Begin the sign-in again"))
+    #expect(error.httpStatus == [500, 503, nil, nil][index])
+    #expect(error.retryAfterSeconds == [nil, 7, nil, nil][index])
+    #expect(engine.state == .registrationFailed(error))
+    #expect(bench.seen.reported == [error])
+    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .alreadySettled)
+    let again = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(try engine.failure(of: bench.provider.signIn(at: again.url)) == nil)
+  }
+
+  @Test("a provider that is away before the code is sent can be asked again, and that is told")
+  func retryableBefore() throws {
+    let bench = try Bench()
+    let url = bench.provider.signIn(at: try bench.engine().begin(SignInOptions(), cancellation: nil).url)
+    let engine = bench.engine()
+    bench.provider.next(.discovery, .status(503))
+    do throws(EnrollError) {
+      _ = try engine.resume(url, cancellation: nil)
+      Issue.record("an error was expected")
+    } catch {
+      #expect(error.isRetryable)
+    }
+    #expect(try engine.failure(of: url) == nil)
+  }
+
   @Test("after a cancel, a late valid redirect still wins (R12)")
   func late() throws {
     let bench = try Bench()
