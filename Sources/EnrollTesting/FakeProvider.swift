@@ -44,6 +44,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case timeout
     /// An answer with this status instead of the proper one; the server did no work.
     case status(Int, headers: [HTTPHeader] = [], body: String = "")
+    /// What comes is not HTTP, and the server did no work.
+    case garbled
     /// As it should be; to be queued between others.
     case proper
     /// Runs while the server holds the request, then answers as it should.
@@ -184,6 +186,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     switch reply {
     case .unreachable: throw EnrollError(.network, "unreachable")
     case .timeout: throw EnrollError(.timeout, "no answer in time")
+    case .garbled: throw EnrollError(.responseInvalid, "the answer is not HTTP")
     case .status(let status, let headers, let body):
       return HTTPResponse(status: status, headers: headers, body: Array(body.utf8))
     case .answerLost:

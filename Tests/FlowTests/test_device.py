@@ -57,6 +57,31 @@ class Device:
         self.assertState(waiting.result()["state"], "awaitingConfirmation", "G")
         self.assertEqual(self.sandbox.control("counts")["counts"]["token"], 4)
 
+    def test_who_stands_between_does_not_end_it(self):
+        client = self.open()
+        begun = self.begun(client)
+        for turn, fault in enumerate([("status", 403), ("status", 404), ("garbage", None), ("oauthError", "Not Found")]):
+            name, value = fault
+            self.sandbox.control("fault", fault=name, value=value, endpoint="token", after=turn, times=1)
+        waiting = self.waiting(client, begun)
+        self.settle(begun)
+        self.assertState(waiting.result()["state"], "awaitingConfirmation", "G")
+        self.assertEqual(self.sandbox.control("counts")["counts"]["token"], 5)
+
+    def test_openid_is_granted_and_userinfo_names_the_user_where_no_id_token_comes(self):
+        client = self.open()
+        begun = self.begun(client)
+        self.sandbox.control("fault", fault="omitMember", member="id_token", endpoint="token")
+        waiting = self.waiting(client, begun)
+        self.settle(begun)
+        state = waiting.result()["state"]
+        self.assertState(state, "awaitingConfirmation", "G")
+        self.assertEqual(state["profile"]["email"], "alice@example.com")
+        self.confirm(client)
+        first = self.assertValid(client)["accessToken"]
+        self.assertNotEqual(client.call("token.refresh")["accessToken"], first)
+        self.assertEqual(client.call("account.read")["profile"]["sub"], state["profile"]["sub"])
+
     def test_no_is_an_answer(self):
         client = self.open()
         begun = self.begun(client)

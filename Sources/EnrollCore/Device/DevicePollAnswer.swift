@@ -1,9 +1,11 @@
-// What the token endpoint says while the user is busy elsewhere (RFC 8628 §3.5). Only a refusal ends the wait: trouble
-// on the way or at the server (R33) does not.
+// What the token endpoint says while the user is busy elsewhere (RFC 8628 §3.5). Only the provider's own word ends the
+// wait: a page of a proxy, a status that no token endpoint gives, and trouble at the server (R33) do not.
+
+import EnrollJSON
 
 /// The answer to one poll.
 enum DevicePollAnswer {
-  /// A 2xx: to be read as the answer to a code is.
+  /// A 2xx with an access token: to be read as the answer to a code is.
   case tokens
   /// `authorization_pending`.
   case pending
@@ -11,38 +13,56 @@ enum DevicePollAnswer {
   case slowDown
   /// The transaction is over.
   case ended(EnrollError)
-  /// The server is in trouble: nothing is known.
+  /// The server is in trouble, or something else answered in its place: nothing is known.
   case unclear(EnrollError)
 
   static let extraSeconds: Int64 = 5
 
   init(processing response: HTTPResponse) {
-    guard let error = TokenEndpointError.read(response) else {
+    let status = response.status
+    let answer = try? TokenResponse.object(in: response)
+    if (200..<300).contains(status), answer?["access_token"] != nil {
       self = .tokens
       return
     }
-    guard error.code == .oauth, let code = error.oauthError else {
-      // A refusal without a word of why is a refusal; anything else came from somewhere in between.
-      self = error.code == .oauth ? .ended(error) : .unclear(error)
+    let error =
+      TokenEndpointError.read(response)
+      ?? EnrollError(
+        .responseInvalid, "tokens were expected, status \(status) without them came", httpStatus: status)
+    // Some providers answer with 428 or 429, and some with 200.
+    guard (200..<500).contains(status),
+      let code = answer?["error"]?.string.flatMap({ PrintableText.errorCode($0) })
+    else {
+      self = .unclear(error)
       return
     }
-    if ASCII.equals(code, "authorization_pending") {
-      self = .pending
-    } else if ASCII.equals(code, "slow_down") {
-      self = .slowDown
-    } else if ASCII.equals(code, "access_denied") {
-      self = .ended(
-        EnrollError(
-          .accessDenied, "the user said no (RFC 8628 §3.5)", httpStatus: response.status, oauthError: code))
-    } else if ASCII.equals(code, "expired_token") {
-      self = .ended(
+    self = Self.read(code, status) ?? .unclear(error)
+  }
+
+  /// - Returns: nil for a code that is not the provider's word about this grant.
+  private static func read(_ code: String, _ status: Int) -> DevicePollAnswer? {
+    func isAny(of codes: [String]) -> Bool { codes.contains { ASCII.equals($0, code) } }
+
+    if isAny(of: ["authorization_pending"]) { return .pending }
+    if isAny(of: ["slow_down"]) { return .slowDown }
+    if isAny(of: ["access_denied"]) {
+      return .ended(
+        EnrollError(.accessDenied, "the user said no (RFC 8628 §3.5)", httpStatus: status, oauthError: code))
+    }
+    if isAny(of: ["expired_token"]) {
+      return .ended(
         EnrollError(
           .transactionExpired, "the provider says that the device code expired (RFC 8628 §3.5)",
-          httpStatus: response.status, oauthError: code))
-    } else if error.demandsNonce {
-      self = .unclear(error)
-    } else {
-      self = .ended(error)
+          httpStatus: status, oauthError: code))
     }
+    // RFC 8628 §3.5: any other code of RFC 6749 §5.2 stops the polling. A token endpoint says these with 400 or 401.
+    let isTokenEndpoints = status == 400 || status == 401 || status < 300
+    let final = [
+      "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+    ]
+    guard isAny(of: ["invalid_grant"]) || isTokenEndpoints && isAny(of: final) else { return nil }
+    return .ended(
+      EnrollError(
+        .oauth, "tokens were expected, the provider answered \(code)", httpStatus: status, oauthError: code))
   }
 }

@@ -60,7 +60,8 @@ extension Engine {
       // RFC 8628 §3.5: after a time-out, ask less often.
       let isTimeout = error.code == .timeout
       try putOff(transactionID, bySeconds: isTimeout ? max(interval, min(interval * 2, 60)) : interval)
-      guard error.isRetryable else { throw error }
+      // What is no HTTP, or no discovery document, is not the provider's word either.
+      guard error.isRetryable || error.code == .responseInvalid else { throw error }
       return nil
     }
 
@@ -69,7 +70,9 @@ extension Engine {
       try putOff(transactionID, bySeconds: interval)
       return nil
     case .slowDown:
-      try putOff(transactionID, bySeconds: interval + DevicePollAnswer.extraSeconds)
+      try putOff(
+        transactionID, bySeconds: interval + DevicePollAnswer.extraSeconds,
+        atLeast: RetryAfter.seconds(of: http) ?? 0)
       return nil
     case .unclear(let error):
       try putOff(transactionID, bySeconds: interval, atLeast: error.retryAfterSeconds ?? 0)

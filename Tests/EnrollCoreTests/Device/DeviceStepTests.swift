@@ -126,6 +126,54 @@ struct DeviceStepTests {
     }
   }
 
+  static let elsewhere: [(Int, String)] = [
+    (400, ""), (400, "<html>"), (400, #"{"error":"Bad Request"}"#), (400, #"{"error":7}"#),
+    (400, #"{"error":"invalid_dpop_proof"}"#), (401, ""), (401, #"{"error":"Not Found"}"#),
+    (403, "<html>Forbidden"), (403, ""), (403, #"{"error":"invalid_request"}"#),
+    (403, #"{"error":"invalid_client"}"#), (404, ""), (404, #"{"error":"unsupported_grant_type"}"#),
+    (405, ""), (413, "<html>"), (421, ""), (302, ""), (200, ""), (200, "<html>Sign in to the Wi-Fi"),
+    (200, "{}"), (200, #"{"status":"ok"}"#), (204, ""), (429, #"{"error":"rate_limited"}"#), (502, "<html>"),
+  ]
+
+  @Test("what only somebody in between can have said does not end it", arguments: elsewhere)
+  func somebodyElse(status: Int, body: String) throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.next(.token, .status(status, body: body))
+    bench.provider.change { $0.deviceError = nil }
+    #expect(try poll(engine, begun, bench) == nil)
+    #expect(try engine.transactionStatus(begun.transactionID) == .pending)
+    guard case .succeeded = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+  }
+
+  @Test("an answer that is not HTTP does not end it")
+  func notHTTP() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.next(.token, .garbled)
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 1)
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 2)
+  }
+
+  @Test(
+    "the grant's own codes count with any status of a refusal, and beside none (§3.5)",
+    arguments: [403, 428, 429, 200])
+  func ownCodes(status: Int) throws {
+    func answer(_ code: String) -> FakeProvider.Reply { .status(status, body: #"{"error":"\#(code)"}"#) }
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.next(.token, answer("authorization_pending"), answer("slow_down"), answer("access_denied"))
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 1)
+    #expect(try poll(engine, begun, bench) == nil && polls(bench) == 2)
+    #expect(try poll(engine, begun, bench, after: 9) == nil && polls(bench) == 2)
+    guard case .failed(let failure) = try poll(engine, begun, bench, after: 1)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(failure.code == .accessDenied && failure.oauthError == "access_denied")
+  }
+
   @Test("after a time-out the next polls come half as often (§3.5)")
   func timeout() throws {
     let bench = try Bench()
@@ -140,7 +188,8 @@ struct DeviceStepTests {
     "a refusal ends it, typed (§3.5)",
     arguments: [
       ("access_denied", EnrollError.Code.accessDenied), ("expired_token", .transactionExpired),
-      ("invalid_grant", .oauth), ("invalid_client", .oauth),
+      ("invalid_grant", .oauth), ("invalid_client", .oauth), ("invalid_request", .oauth),
+      ("unauthorized_client", .oauth), ("unsupported_grant_type", .oauth), ("invalid_scope", .oauth),
     ])
   func refused(error: String, expected: EnrollError.Code) throws {
     let bench = try Bench()
