@@ -16,6 +16,7 @@ public struct Redirect: Equatable, Sendable {
   private var sessionTokenValue: Value?
   private var lifetimeValue: Value?
   private var repeatsSessionToken = false
+  private var repeatsDescription = false
 
   /// Where a parameter's value is. Small, because a redirect is copied as it is handed on; no URL is so long that its
   /// offsets would not fit (``StrictURL/maximumBytes``).
@@ -123,9 +124,11 @@ public struct Redirect: Equatable, Sendable {
     decoded(errorValue).flatMap { PrintableText.errorCode(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// The provider's words for the developer, bounded and printable.
+  /// The provider's words for the developer, bounded and printable; nil when they came twice: some providers repeat the
+  /// parameter for each character, and none of the values is what they meant.
   public var errorDescription: String? {
-    decoded(descriptionValue).map {
+    guard !repeatsDescription else { return nil }
+    return decoded(descriptionValue).map {
       PrintableText.bounded(String(decoding: $0, as: UTF8.self), maximumBytes: 200)
     }
   }
@@ -149,7 +152,9 @@ extension Redirect {
     case .state: try Redirect.once(&stateValue, parameter, "state")
     case .error: try Redirect.once(&errorValue, parameter, "error")
     case .issuer: try Redirect.once(&issuerValue, parameter, "iss")
-    case .description: descriptionValue = descriptionValue ?? Value(parameter)
+    case .description:
+      repeatsDescription = descriptionValue != nil
+      descriptionValue = Value(parameter)
     case .sessionToken:
       repeatsSessionToken = sessionTokenValue != nil
       sessionTokenValue = Value(parameter)

@@ -63,6 +63,19 @@ struct RedirectTests {
   }
 
   @Test(
+    "a description that came more than once is none",
+    arguments: [
+      "error_description=n&error_description=o", "error_description=no&error%5Fdescription=",
+      "error_description=a&error_description=b&error_description=c",
+    ])
+  func repeatedDescription(query: String) throws {
+    let redirect = try Redirect(parsing: "com.example.app:/cb?error=access_denied&state=s&\(query)")
+    #expect(redirect.errorDescription == nil && redirect.errorCode == "access_denied")
+    let once = try Redirect(parsing: "com.example.app:/cb?error=access_denied&error_description=not+now")
+    #expect(once.errorDescription == "not now")
+  }
+
+  @Test(
     "a URL that R9 refuses is malformed",
     arguments: ["foo", "", "https://u@a.b/cb?state=s", "com.example.app:/cb?a=%00"])
   func malformed(text: String) {
