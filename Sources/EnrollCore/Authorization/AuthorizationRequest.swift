@@ -13,16 +13,19 @@ public struct AuthorizationRequest: Sendable {
   public let url: String
   /// The parameters alone, as ``PushedAuthorizationRequest`` sends them.
   let parameters: FormEncoding
+  /// What the request goes without, for the log; nil in most cases.
+  public let warning: EnrollError?
 
   /// - Parameters:
   ///   - redirectURI: where it is not the configured one: the same loopback redirect with the listener's port (R4).
-  ///   - asksForLogin: adds the configured prompt (`login`) where the options say nothing, so that another account can be chosen
-  ///     (flows.md §5).
+  ///   - asksForLogin: adds the configured prompt (`login`) to what the options say, so that another account can be
+  ///     chosen (flows.md §5); see ``warning`` where the provider announces none that does.
   ///   - activationToken: of the link that led here (flows.md §3).
   ///   - dpopKey: to which the code and what comes of it will be bound (RFC 9449 §10).
   ///   - random: ``randomByteCount`` bytes.
   /// - Throws: `.invalidArgument` for an option that is not acceptable, `field` names it; `.unsupported` when the
-  ///   provider cannot do what is asked; `.responseInvalid` when its endpoint cannot be used.
+  ///   provider cannot do what is asked; `.loginRequired` for `prompt=none` with `asksForLogin`; `.responseInvalid` when
+  ///   its endpoint cannot be used.
   public static func make(
     configuration: Configuration, metadata: ProviderMetadata, options: SignInOptions = SignInOptions(),
     redirectURI: String? = nil, asksForLogin: Bool = false, activationToken: ActivationToken? = nil,
@@ -35,7 +38,8 @@ public struct AuthorizationRequest: Sendable {
     }
     let scopes = scopes(configuration, options)
     try options.check(sending: scopes)
-    let prompt = prompt(configuration, metadata, options, asksForLogin)
+    let requested = try prompt(configuration, metadata, options, asksForLogin)
+    let prompt = requested.value
     try requireAbilities(metadata, prompt: prompt, kind: options.kind, configuration)
     let redirect = try redirect(configuration, redirectURI)
     let pkce = try PKCE.make(random: Array(random[80...]))
@@ -55,7 +59,7 @@ public struct AuthorizationRequest: Sendable {
     let query = try query(for: transaction, pkce.challenge, configuration, metadata, options, activationToken)
     return AuthorizationRequest(
       transaction: transaction, url: EndpointURL.adding(query, to: metadata.authorizationEndpoint),
-      parameters: query)
+      parameters: query, warning: requested.warning)
   }
 }
 
@@ -93,15 +97,14 @@ extension AuthorizationRequest {
   private static func prompt(
     _ configuration: Configuration, _ metadata: ProviderMetadata, _ options: SignInOptions,
     _ asksForLogin: Bool
-  ) -> String? {
-    if let prompt = options.prompt { return prompt }
-    if options.kind == .register, configuration.registration == .promptCreate { return "create" }
-    guard asksForLogin else { return nil }
-    // Where the provider knows only the other way to choose another account, that one serves.
+  ) throws(EnrollError) -> RequestedPrompt {
+    let isCreation = options.kind == .register && configuration.registration == .promptCreate
     let configured = configuration.promptAfterLogout
-    let known = metadata.promptValues ?? []
-    let serves = ([configured] + PromptAfterLogout.allCases).first { Scopes.contains($0.rawValue, in: known) }
-    return (serves ?? configured).rawValue
+    return try RequestedPrompt(
+      host: options.prompt ?? (isCreation ? "create" : nil), asksForLogin: asksForLogin,
+      // Where the provider knows only the other way to choose another account, that one serves.
+      logins: ([configured] + PromptAfterLogout.allCases).map { $0.rawValue },
+      announced: metadata.promptValues)
   }
 
   /// A missing ability is an error, not a silent downgrade.

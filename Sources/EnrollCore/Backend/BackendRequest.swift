@@ -15,10 +15,10 @@ public struct BackendRequest: Sendable {
 
   /// - Parameters:
   ///   - redirectURI: where it is not the configured one: the same loopback redirect with the listener's port (R4).
-  ///   - asksForLogin: adds `prompt=login` where the options say nothing (flows.md §5).
+  ///   - asksForLogin: adds `login` to the prompt that the options ask for (flows.md §5).
   ///   - random: ``randomByteCount`` bytes.
   /// - Throws: `.configuration` without the key `backend`; `.invalidArgument` for an option that is missing, not
-  ///   acceptable or not possible here, `field` names it.
+  ///   acceptable or not possible here, `field` names it; `.loginRequired` for `prompt=none` with `asksForLogin`.
   public static func make(
     configuration: Configuration, options: SignInOptions, redirectURI: String? = nil,
     asksForLogin: Bool = false, at moment: Moment, random: [UInt8]
@@ -31,13 +31,16 @@ public struct BackendRequest: Sendable {
     let provider = try provider(options)
     try requireOnlyPossible(options)
     let redirect = try AuthorizationRequest.redirect(configuration, redirectURI)
+    let prompt = try RequestedPrompt(
+      host: options.prompt, asksForLogin: asksForLogin, logins: [PromptAfterLogout.login.rawValue],
+      announced: nil)
     let pkce = try PKCE.make(random: Array(random[48...]))
     let isLoopback = redirectURI?.utf8.starts(with: "http:".utf8) ?? false
     let transaction = Transaction(
       id: Base64URL.encode(Array(random[..<16])), kind: .backend, issuer: backend.base,
       redirectURI: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
       nonce: Secret([]), codeVerifier: pkce.verifier, scopes: [],
-      prompt: options.prompt ?? (asksForLogin ? "login" : nil), listensOnLoopback: isLoopback,
+      prompt: prompt.value, listensOnLoopback: isLoopback,
       began: moment.wall, deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
       details: .backend(provider: provider))
 

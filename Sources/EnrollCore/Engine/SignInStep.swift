@@ -49,6 +49,7 @@ extension Engine {
       redirectURI: loopbackRedirectURI, asksForLogin: asksForLogin,
       dpopKey: try newDPoPKey(metadata), at: moment,
       random: try random.bytes(AuthorizationRequest.randomByteCount))
+    if let warning = request.warning { warn(warning) }
     let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
     try remember(request.transaction)
     return BegunTransaction(of: request.transaction, action: .openURL(url))

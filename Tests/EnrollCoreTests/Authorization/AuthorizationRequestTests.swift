@@ -175,8 +175,50 @@ struct AuthorizationRequestTests {
   func asksForLogin() throws {
     #expect(try make(asksForLogin: true).transaction.prompt == "login")
     #expect(try field("prompt", make(asksForLogin: true)) == "login")
-    #expect(try make(SignInOptions(prompt: "none"), asksForLogin: true).transaction.prompt == "none")
     #expect(try make().transaction.prompt == nil)
+  }
+
+  static let prompts: [(String, [String]?, String?)] = [
+    ("consent", nil, "login consent"), ("login", nil, "login"), ("select_account", nil, "select_account"),
+    ("consent login", nil, "consent login"), ("consent select_account", nil, "consent select_account"),
+    ("create", nil, "create"), ("consent", ["consent", "login"], "login consent"),
+    ("consent", ["consent", "select_account"], "select_account consent"), ("consent", ["consent"], "consent"),
+  ]
+
+  @Test("what the host asks for is merged with the log-in that is due (flows.md §5)", arguments: prompts)
+  func mergedPrompts(asked: String, announced: [String]?, expected: String?) throws {
+    var metadata = try Fixture.metadata()
+    metadata.promptValues = announced
+    let request = try make(SignInOptions(prompt: asked), metadata: metadata, asksForLogin: true)
+    #expect(request.transaction.prompt == expected)
+    #expect(try field("prompt", request) == expected)
+    #expect((request.warning != nil) == (announced == ["consent"]))
+    // With no log-in due nothing is added.
+    let plain = try make(SignInOptions(prompt: asked), metadata: metadata)
+    #expect(plain.transaction.prompt == asked && plain.warning == nil)
+  }
+
+  @Test("prompt=none after a logout is refused with words: the user has to be asked")
+  func silentAfterLogout() throws {
+    let error = refusal { try make(SignInOptions(prompt: "none"), asksForLogin: true) }
+    #expect(error?.code == .loginRequired && error?.field == "prompt")
+    #expect(try make(SignInOptions(prompt: "none")).transaction.prompt == "none")
+  }
+
+  @Test(
+    "a log-in that the provider announces no prompt for is not asked for, and the request says so",
+    arguments: [[], ["none", "create"], ["consent"]])
+  func noPromptForLogin(announced: [String]) throws {
+    var metadata = try Fixture.metadata()
+    metadata.promptValues = announced
+    let request = try make(metadata: metadata, asksForLogin: true)
+    #expect(try field("prompt", request) == nil && request.transaction.prompt == nil)
+    #expect(request.warning?.code == .unsupported && request.warning?.field == "prompt")
+    #expect(try make(metadata: metadata).warning == nil)
+    // What the host itself asks for is still no silent downgrade.
+    #expect(
+      refusal { try make(SignInOptions(prompt: "login"), metadata: metadata, asksForLogin: true) }?.code
+        == .unsupported)
   }
 
   @Test("a registration begins as configured, and waits for an e-mail (flows.md §3, R12)")

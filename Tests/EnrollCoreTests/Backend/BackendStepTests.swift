@@ -230,6 +230,12 @@ struct BackendStepTests {
     #expect(try !bench.record.hasTokens)
     #expect(bench.issuerCount == 0)
     #expect(query(try bench.begin(engine).url)["prompt"] == "login")
+    var options = bench.options
+    options.prompt = "consent"
+    let begun = try engine.begin(options, cancellation: nil)
+    #expect(query(begun.url)["prompt"] == "login consent")
+    options.prompt = "none"
+    #expect(code { _ = try engine.begin(options, cancellation: nil) } == .loginRequired)
   }
 
   @Test("a session token goes to a userinfo endpoint only on the back end's own origin")

@@ -408,6 +408,35 @@ struct SignInStepTests {
     #expect(request.transaction.prompt == announced ?? configured.rawValue)
   }
 
+  @Test("a provider that announces no prompt for a log-in gets none, and support is told")
+  func noPromptForLogin() throws {
+    let bench = try Bench()
+    bench.provider.change {
+      $0.metadata = { $0["prompt_values_supported"] = .array([.string("none"), .string("create")]) }
+    }
+    let engine = try bench.signedIn()
+    #expect(bench.seen.warned.isEmpty)
+    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(!begun.url.contains("prompt="))
+    #expect(bench.seen.warned.map(\.field) == ["prompt"] && bench.seen.reported.isEmpty)
+    #expect(engine.diagnostics()["errors"]?.array?.count == 1)
+    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+  }
+
+  @Test("after a logout a silent sign-in is refused: it could bring back the user who left (flows.md §5)")
+  func silentAfterLogout() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+    #expect(code { _ = try engine.begin(SignInOptions(prompt: "none"), cancellation: nil) } == .loginRequired)
+    #expect(engine.state == .unregistered)
+    // Once somebody has signed in, it is the host's to ask.
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    #expect(try engine.begin(SignInOptions(prompt: "none"), cancellation: nil).url.contains("prompt=none"))
+  }
+
   @Test("retry clears and revokes provisional tokens, and the next request asks for a log-in")
   func retry() throws {
     let bench = try Bench(requiresConfirmation: true)
