@@ -178,7 +178,7 @@ static void free_late(void) { enroll_client_free(busy_client); }
 static void exit_while_renewing(int number, const char *directory) {
   alarm(60); /* What hangs dies. */
   /* Every other program has used OpenSSL before, and has it clean up at the end. */
-  if (number % 2 == 0) OPENSSL_init_crypto(0, NULL);
+  if (number % 2 == 0) OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
   if (number % 4 < 2) atexit(free_late);
   busy_server = provider_new();
   busy_client = provider_signed_in(busy_server, directory);

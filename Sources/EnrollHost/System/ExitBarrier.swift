@@ -14,7 +14,7 @@ public enum ExitBarrier {
   private static let exiting = Atomic<Bool>(false)
   private static let ours = ThreadMark()
   /// How long an exit waits for them: they compute, or write to a disk.
-  private static let longestMilliseconds = 2_000
+  private static let longestNanoseconds: Int64 = 2_000_000_000
 
   /// Whether exit() has begun: no thread of ours will do anything more.
   public static var isExiting: Bool { exiting.load(ordering: .sequentiallyConsistent) }
@@ -26,8 +26,8 @@ public enum ExitBarrier {
   static func prepare() {
     _ = enroll_posix_at_exit {
       ExitBarrier.exiting.store(true, ordering: .sequentiallyConsistent)
-      for _ in 0..<ExitBarrier.longestMilliseconds {
-        guard ExitBarrier.running.load(ordering: .sequentiallyConsistent) > 0 else { return }
+      let end = SystemClock.monotonic() + ExitBarrier.longestNanoseconds
+      while ExitBarrier.running.load(ordering: .sequentiallyConsistent) > 0, SystemClock.monotonic() < end {
         Pause.bare(nanoseconds: 1_000_000)
       }
     }

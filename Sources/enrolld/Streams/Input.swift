@@ -1,6 +1,7 @@
 // What the one reading thread waits for: bytes on stdin, a signal to end, or the host's going away.
 
 import CPosix
+import EnrollHost
 
 /// Waits for whatever comes first, and reads.
 final class Input: @unchecked Sendable {
@@ -59,7 +60,7 @@ final class Input: @unchecked Sendable {
         pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
         pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
       ]
-      guard poll(&pollers, 2, -1) > 0 else { continue }
+      guard ExitBarrier.outside({ poll(&pollers, 2, -1) }) > 0 else { continue }
       if Output.isGone(pollers[1]) { return nil }
       if pollers[0].revents != 0, let count = take() { return count > 0 ? count : nil }
     }
