@@ -12,6 +12,7 @@ from faces import Refused
 from glewlwyd_provider import Glewlwyd
 from processes import workspace
 from providers import ALICE, CUSTOM
+from world import Clock
 
 BOTH = (Glewlwyd, Canaille)
 
@@ -173,6 +174,40 @@ class ProviderCase(unittest.TestCase):
             client.call(command, url=url)
         self.assertEqual(client.call("registration.state")["state"], before)
         return caught.exception
+
+
+class Timed:
+    """A mix-in for tests in whose processes time passes, or that die at a point of their work."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = Clock()
+
+    def open_within(self, environment):
+        client = self.face.within(environment).open(self.provider.configuration(CUSTOM), self.store)
+        self.addCleanup(client.close)
+        return client
+
+    def assertOneRequestEach(self, processes, rounds, seconds):
+        """After so many seconds all ask at once, again and again: one request, and one token for all of them."""
+        clients = [self.open_within(self.clock.environment) for _ in range(processes)]
+        self.sign_in(clients[0])
+        sent = self.provider.token_requests()
+        for _ in range(rounds):
+            self.clock.advance(seconds)
+            answers = [pending.result() for pending in [client.start("token.access", {}) for client in clients]]
+            for answer in answers:
+                self.assertValid(answer)
+            self.assertEqual(len({answer["accessToken"] for answer in answers}), 1)
+        self.assertEqual(self.provider.token_requests(), sent + rounds)
+        self.assertTrue(clients[0].call("identity.userinfo")["claims"]["sub"])
+
+    def lose_rotated_tokens(self):
+        """A process renews, and is killed before it has stored what came."""
+        dying = self.open_within(self.clock.dying("before renameat .record 2"))
+        with self.assertRaises(Refused):
+            dying.call("token.refresh")
+        self.assertEqual(dying.end(), -9)
 
 
 def parameter(url, name):

@@ -2,10 +2,9 @@
 
 import shutil
 
-from cases import CUSTOM, Refused, on_each
+from cases import Refused, Timed, on_each
 from glewlwyd_provider import Glewlwyd
 from processes import wait_until, workspace
-from world import Clock
 
 
 class ShortLived(Glewlwyd):
@@ -90,17 +89,8 @@ class Due:
 
 
 @on_each([ShortLived])
-class ReuseDetection:
+class ReuseDetection(Timed):
     """Glewlwyd takes a refresh token once, with no grace: the second time ends the session for everybody."""
-
-    def setUp(self):
-        super().setUp()
-        self.clock = Clock()
-
-    def open_within(self, environment):
-        client = self.face.within(environment).open(self.provider.configuration(CUSTOM), self.store)
-        self.addCleanup(client.close)
-        return client
 
     def access(self, client):
         return client.call("token.access")["outcome"]
@@ -147,17 +137,7 @@ class ReuseDetection:
                 heir.close()
 
     def test_clients_that_race_never_send_a_token_twice(self):
-        clients = [self.open_within(self.clock.environment) for _ in range(4)]
-        self.sign_in(clients[0])
-        sent, rounds = self.provider.token_requests(), 10
-        for _ in range(rounds):
-            self.clock.advance(2 * self.provider.whole_life)
-            answers = [pending.result() for pending in [client.start("token.access", {}) for client in clients]]
-            for answer in answers:
-                self.assertValid(answer)
-            self.assertEqual(len({answer["accessToken"] for answer in answers}), 1)
-        self.assertEqual(self.provider.token_requests(), sent + rounds)
-        self.assertTrue(clients[0].call("identity.userinfo")["claims"]["sub"])
+        self.assertOneRequestEach(processes=4, rounds=10, seconds=2 * self.provider.whole_life)
 
 
 class MayStop:

@@ -1,0 +1,137 @@
+"""django-oauth-toolkit's own ways: the same tokens again for a spent refresh token, with an id_token of another
+at_hash; a device grant without an id_token; endpoints that it does not announce."""
+
+from cases import CUSTOM, Refused, Timed, on_each
+from processes import wait_until
+from providers import BOB
+from toolkit_provider import Toolkit
+
+
+class Graceless(Toolkit):
+    """Takes a refresh token once."""
+
+    name = "django-oauth-toolkit without grace"
+
+    def __init__(self):
+        super().__init__(grace_seconds=0)
+
+
+@on_each([Toolkit])
+class GracePeriod(Timed):
+    """It takes a spent refresh token again for a while, for a client whose answer was lost."""
+
+    def test_the_same_tokens_again_with_a_wrong_at_hash_keep_the_session(self):
+        client = self.open()
+        self.sign_in(client)
+        first = client.call("token.access")["accessToken"]
+        profile = client.call("identity.profile")["claims"]
+        client.close()
+        self.lose_rotated_tokens()
+        heir = self.open()
+        repeated = self.refresh(heir)
+        self.assertValid(repeated)
+        self.assertNotEqual(repeated["accessToken"], first)
+        self.assertState(heir.call("registration.state")["state"], "active")
+        # What was proven stays what it was, and the tokens are good.
+        self.assertEqual(heir.call("identity.profile")["claims"]["sub"], profile["sub"])
+        self.assertEqual(heir.call("identity.userinfo")["claims"]["sub"], profile["sub"])
+        heir.close()
+
+        client = self.open()
+        self.assertEqual(client.call("token.access")["accessToken"], repeated["accessToken"])
+        renewed = self.refresh(client)
+        self.assertValid(renewed)
+        self.assertNotEqual(renewed["accessToken"], repeated["accessToken"])
+        self.assertEqual(client.call("identity.profile")["claims"]["email"], profile["email"])
+
+    def test_eight_processes_that_ask_at_once_make_one_request(self):
+        self.assertOneRequestEach(processes=8, rounds=3, seconds=7200)
+
+
+@on_each([Toolkit])
+class DeviceGrant:
+    """It grants `openid` and gives no id_token, which RFC 8628 does not promise."""
+
+    def open(self, **more):
+        return super().open(clientId="device", endpoints=self.provider.endpoints, **more)
+
+    def begin_device(self, client):
+        begun = client.call("registration.begin", kind="device")
+        self.assertEqual(begun["action"]["type"], "showDeviceCode")
+        return begun
+
+    def answer(self, begun, pages):
+        """What the user does, on another device."""
+        action = begun["action"]
+        url = f"{action['verificationUri']}?user_code={action['userCode']}"
+        self.somebody(BOB).open(url, until=f"{self.provider.issuer}/device-grant-status/", pages=pages)
+
+    def test_userinfo_names_the_user(self):
+        client = self.open()
+        begun = self.begin_device(client)
+        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        self.answer(begun, self.provider.device_pages)
+        state = waiting.result()["state"]
+        self.assertEqual(state["profile"]["email"], BOB.email)
+        self.confirm(client, state)
+        first = client.call("token.access")
+        self.assertValid(first)
+        self.assertNotIn("idToken", client.call("account.read"))
+        second = self.refresh(client)
+        self.assertValid(second)
+        self.assertNotEqual(second["accessToken"], first["accessToken"])
+        client.close()
+        client = self.open()
+        self.assertState(client.call("registration.state")["state"], "active", "B")
+        self.assertEqual(client.call("identity.profile")["claims"]["sub"], state["profile"]["sub"])
+        self.assertEqual(client.call("identity.userinfo")["claims"]["sub"], state["profile"]["sub"])
+
+    def test_no_is_an_answer(self):
+        client = self.open()
+        begun = self.begin_device(client)
+        self.answer(begun, self.provider.denying_pages)
+        with self.assertRaises(Refused) as caught:
+            client.call("registration.await", transaction=begun["transaction"], deadline=60)
+        self.assertEqual(caught.exception.status, "accessDenied", caught.exception)
+
+
+@on_each([Toolkit])
+class Endpoints:
+    """What it has and does not announce works where it is configured."""
+
+    def open(self, **more):
+        return super().open(endpoints=self.provider.endpoints, **more)
+
+    def test_a_revoked_refresh_token_is_of_no_more_use_there(self):
+        client = self.open()
+        self.sign_in(client)
+        revoked = self.provider.revocations()
+        client.call("logout.begin")
+        wait_until(lambda: self.provider.revocations() > revoked, "the refresh token is revoked", timeout=30)
+        self.assertSignInNeeded(client)
+
+    def test_without_openid_the_sign_in_stands_though_userinfo_refuses(self):
+        client = self.open(scopes=["api"])
+        state = self.resume(client, self.redirect(client))
+        self.assertEqual(state["profile"], {})
+        self.confirm(client, state)
+        self.assertValid(self.refresh(client))
+
+    def test_after_a_logout_a_consent_that_the_host_asks_for_does_not_bring_the_user_back(self):
+        client = self.open()
+        person = self.somebody()
+        self.sign_in(client, person)
+        client.call("logout.begin", localOnly=True)
+        url = self.begin(client, options={"prompt": "consent"})["action"]["url"]
+        self.assertTrue(person.open(url, until=CUSTOM).asked_for_password)
+
+
+@on_each([Graceless])
+class Reuse(Timed):
+    def test_a_spent_refresh_token_ends_the_session_of_who_sends_it(self):
+        """R34: `invalid_grant` is final."""
+        client = self.open()
+        self.sign_in(client)
+        client.close()
+        self.lose_rotated_tokens()
+        self.assertEqual(self.refresh(self.open())["outcome"], "reauthenticate")

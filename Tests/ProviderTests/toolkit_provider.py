@@ -1,0 +1,111 @@
+"""django-oauth-toolkit from PyPI, started as a Django project of its own."""
+
+import json
+from pathlib import Path
+
+import httpx
+from joserfc.jwk import RSAKey
+
+from browser import Step
+from processes import TOP, Child, free_port, workspace
+from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider
+
+_PYTHON = TOP / ".build/providers/toolkit/bin/python"
+_DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+
+
+def _log_in(page, user):
+    page.fill("#id_username", user.name)
+    page.fill("#id_password", user.password)
+    page.click("input[type=submit]")
+
+
+class Toolkit(Provider):
+    """`token_seconds` is how long its access tokens live, `grace_seconds` for how long a spent refresh token
+    gives the same tokens again."""
+
+    name = "django-oauth-toolkit"
+    facts = Facts(
+        silent_refusal="login_required",
+        spent_refresh_token=("reauthenticate",),
+        reuse_kills_family=True,
+        iss_on_errors=False,
+        token_request=r'"POST /o/token/ HTTP/1\.\d" \d',
+        clients={"RS256": "native"},
+    )
+    pages = [Step("password", "#id_password", _log_in)]
+    logout_pages = [Step("logout", "input[name=allow]", lambda page, user: page.click("input[name=allow]"))]
+    # The code is in the form already.
+    device_pages = [
+        *pages,
+        Step("code", "#id_user_code", lambda page, user: page.click("button[type=submit]")),
+        Step("consent", "button[value=accept]", lambda page, user: page.click("button[value=accept]")),
+    ]
+
+    denying_pages = [
+        *device_pages[:-1],
+        Step("consent", "button[value=deny]", lambda page, user: page.click("button[value=deny]")),
+    ]
+
+    def __init__(self, token_seconds=3600, grace_seconds=60):
+        super().__init__()
+        self.port = free_port()
+        self.base = f"http://127.0.0.1:{self.port}"
+        self.issuer = f"{self.base}/o"
+        self.loopback = f"http://127.0.0.1:{free_port()}/cb"
+        self.directory = None
+        self.child = None
+        self._seconds = {"tokenSeconds": token_seconds, "graceSeconds": grace_seconds}
+
+    def start(self):
+        if self.directory is None:
+            self.directory = workspace("toolkit")
+            self.directory.joinpath("seed.json").write_text(json.dumps(self._seed()))
+        server = Path(__file__).with_name("toolkit") / "server.py"
+        self.child = Child([_PYTHON, "-B", server, self.directory, self.port], self.directory / "log")
+        self.child.wait_for(self._answers, "django-oauth-toolkit answers", timeout=60)
+
+    def stop(self):
+        self.child.stop()
+
+    def revocations(self):
+        """How many tokens it was told to forget, and did."""
+        return self.logged(r'"POST /o/revoke_token/ HTTP/1\.\d" 200')
+
+    @property
+    def endpoints(self):
+        """What it has and does not announce has to be configured."""
+        return {
+            "authorizationEndpoint": f"{self.issuer}/authorize/",
+            "tokenEndpoint": f"{self.issuer}/token/",
+            "jwksUri": f"{self.issuer}/.well-known/jwks.json",
+            "userinfoEndpoint": f"{self.issuer}/userinfo/",
+            "endSessionEndpoint": f"{self.issuer}/logout/",
+            "revocationEndpoint": f"{self.issuer}/revoke_token/",
+            "introspectionEndpoint": f"{self.issuer}/introspect/",
+            "deviceAuthorizationEndpoint": f"{self.issuer}/device-authorization/",
+        }
+
+    def _answers(self):
+        try:
+            return httpx.get(f"{self.issuer}/.well-known/openid-configuration").is_success
+        except httpx.TransportError:
+            return False
+
+    def _seed(self):
+        return {
+            "key": RSAKey.generate_key(2048, private=True).as_pem(private=True).decode(),
+            "users": [{"name": user.name, "password": user.password, "email": user.email} for user in (ALICE, BOB)],
+            "clients": [
+                {
+                    "client_id": "native",
+                    "name": "Native",
+                    "authorization_grant_type": "authorization-code",
+                    # A loopback redirect without a port stands for one with any.
+                    "redirect_uris": f"{CUSTOM} http://127.0.0.1/cb",
+                    "post_logout_redirect_uris": CUSTOM_LOGOUT,
+                },
+                {"client_id": "device", "name": "Device", "authorization_grant_type": _DEVICE_GRANT},
+            ],
+            **self._seconds,
+        }
