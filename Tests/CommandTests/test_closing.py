@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import urllib.request
 
 from cases import ENROLL, CommandCase
 from processes import wait_until
@@ -19,8 +20,11 @@ class Closing(CommandCase):
         self.addCleanup(silent.close)
         path = self.profiles / "default.json"
         configuration = json.loads(path.read_text())
+        with urllib.request.urlopen(f"{self.sandbox.issuer}/.well-known/openid-configuration") as answer:
+            metadata = json.load(answer)
         configuration["endpoints"] = {
-            "authorizationEndpoint": f"{self.sandbox.issuer}/authorize", "tokenEndpoint": f"{silent.url}/token"}
+            "authorizationEndpoint": metadata["authorization_endpoint"], "jwksUri": metadata["jwks_uri"],
+            "tokenEndpoint": f"{silent.url}/token", "authorizationResponseIssParameterSupported": True}
         path.write_text(json.dumps(configuration))
         child = self.start("token", "--renew", "--timeout", "1")
         wait_until(lambda: silent.reached.is_set(), "a request", PATIENCE)
