@@ -150,6 +150,10 @@ public final class FaultyFileSystem: FileSystem {
     try pass(.statusByName, name) { () throws(FileFault) in try base.status(name, in: folder) }
   }
 
+  public func status(ofPath path: String) throws(FileFault) -> FileStatus {
+    try pass(.statusByPath, path) { () throws(FileFault) in try base.status(ofPath: path) }
+  }
+
   public func kind(_ descriptor: Int32) throws(FileFault) -> UInt32 {
     let kind = try pass(.kind, nil) { () throws(FileFault) in try base.kind(descriptor) }
     return kindOfFilesystem ?? kind
@@ -161,5 +165,9 @@ public final class FaultyFileSystem: FileSystem {
 
   public func lock(_ descriptor: Int32) throws(FileFault) -> Bool {
     try pass(.lock, nil) { () throws(FileFault) in try base.lock(descriptor) }
+  }
+
+  public func unlock(_ descriptor: Int32) throws(FileFault) {
+    try pass(.unlock, nil) { () throws(FileFault) in try base.unlock(descriptor) }
   }
 }

@@ -15,6 +15,7 @@ package final class FussyStore: TokenStore {
 
   private let base: MemoryTokenStore
   private let planned = Guarded<[Refusal?]>([], by: Mutex())
+  private let kept = Guarded(false, by: Mutex())
   private let unreadable = Guarded(false, by: Mutex())
 
   package init(_ base: MemoryTokenStore) { self.base = base }
@@ -23,6 +24,9 @@ package final class FussyStore: TokenStore {
   package func refuse(_ refusal: Refusal, times: Int, after spared: Int = 0) {
     planned.withLock { $0 = Array(repeating: nil, count: spared) + Array(repeating: refusal, count: times) }
   }
+
+  /// Whether other processes would be kept out of turns.
+  package var isTurnKept: Bool { kept.withLock { $0 } }
 
   /// Whether reads fail from now on.
   package func refuseReads(_ isUnreadable: Bool) { unreadable.withLock { $0 = isUnreadable } }
@@ -52,6 +56,7 @@ package final class FussyStore: TokenStore {
     try base.renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: cancellation, body)
   }
   package func reserveSpace(_ account: AccountName) throws(EnrollError) { try base.reserveSpace(account) }
+  package func keepTurn(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }
   package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
   package func remove(_ account: AccountName) throws(EnrollError) { try base.remove(account) }
   package func installationID() throws(EnrollError) -> String { try base.installationID() }

@@ -225,10 +225,10 @@ struct StoreChange: Sendable {
     }
   }
 
-  static func tokens(_ name: String) -> TokenSet {
+  static func tokens(_ name: String, lifetimeSeconds: Int64 = 300) -> TokenSet {
     TokenSet(
       accessToken: Secret("access " + name), tokenType: "Bearer", refreshToken: Secret(name),
-      expiry: Expiry(lifetimeSeconds: 300, from: SystemClock().moment()))
+      expiry: Expiry(lifetimeSeconds: lifetimeSeconds, from: SystemClock().moment()))
   }
 
   static func entry(_ name: String) -> OutboxEntry {

@@ -7,6 +7,7 @@
 
 import CPosix
 import EnrollCore
+import EnrollCrypto
 import EnrollHost
 import EnrollTesting
 import Synchronization
@@ -111,6 +112,26 @@ func run(_ orders: inout Orders) throws(EnrollError) {
     // So many saves of a host whose standard descriptors are closed, and who writes to them.
     let saves = Int(orders.next()) ?? 1
     try Strays(orders: orders).run(saves: saves)
+  case "sizes":
+    // What calls cost with so many accounts, and with so many…
+    let path = orders.path
+    var counts: [Int] = []
+    while let count = Int(orders.next()) { counts.append(count) }
+    try StoreSizes(path: path).run(counts)
+  case "no-descriptors":
+    try saveWithoutDescriptors(orders)
+  case "sign-in":
+    // Tokens that live for so many seconds.
+    let lifetime = Int64(orders.next()) ?? 1
+    let store = try orders.openStore()
+    try store.update(.default) {
+      $0.confirmed = StoreChange.tokens("first", lifetimeSeconds: lifetime)
+      $0.tokenEpoch += 1
+    }
+    fallthrough
+  case "band":
+    let tokens = try orders.openStore().read(.default)?.confirmed
+    say(tokens?.expiry.band(at: SystemClock().moment(), graceSeconds: 60).rawValue ?? "none")
   case "read":
     let record = try orders.openStore().read(.default)
     say(record.map { "epoch \($0.tokenEpoch)" } ?? "none")
@@ -195,6 +216,30 @@ func run(_ orders: inout Orders) throws(EnrollError) {
   default:
     say("unknown command \(orders.command)")
   }
+}
+
+/// A renewal during which the process runs out of descriptors, between the request and the save of what it brought.
+func saveWithoutDescriptors(_ orders: Orders) throws(EnrollError) {
+  let store = try orders.openStore()
+  let epoch = try store.update(.default) { $0.confirmed = StoreChange.tokens("first") }.tokenEpoch
+  let deadline = SystemClock().instant().advanced(bySeconds: 10)
+  _ = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
+    try store.reserveSpace(.default)
+    try store.update(.default) { $0.asksForLogin = true }
+    var taken: [Int32] = []
+    while case let descriptor = enroll_posix_open("/dev/null", O_RDONLY | O_CLOEXEC, 0), descriptor >= 0 {
+      taken.append(descriptor)
+    }
+    say(
+      code { () throws(EnrollError) in
+        try store.update(.default) {
+          $0.confirmed = StoreChange.tokens("second")
+          $0.tokenEpoch &+= 1
+        }
+      })
+    for descriptor in taken { close(descriptor) }
+  }
+  say(try orders.openStore().read(.default)?.confirmed?.refreshToken?.reveal() ?? "none")
 }
 
 /// What a forked child is told by everything made before the fork, and what it can do with a store of its own.

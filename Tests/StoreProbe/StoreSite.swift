@@ -77,7 +77,7 @@ struct StoreSite {
     if strangers.isEmpty { return [] }
     // Key files are written without a lock that all their stores share: what is old is known to be left behind.
     age()
-    _ = try state()
+    _ = try open().accounts()
     return strangers
   }
 

@@ -54,8 +54,8 @@ extension Engine {
       $0.patience = RenewalPatience()
       $0.check = .none
       $0.before = nil
-      $0.unsaved = nil
     }
+    forgetUnsaved()
     guard configuration.profileUpdateURI != nil else { return }
     _ = try? store.updateOutbox { outbox throws(EnrollError) in
       outbox.removeAll { $0.message == .profile(account: account.qualifiedName) }

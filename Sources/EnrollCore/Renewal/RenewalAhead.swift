@@ -52,7 +52,9 @@ extension Engine {
   private func epochOfUnsaved() -> UInt64? {
     guard let unsaved = memory.withLock({ $0.unsaved }) else { return nil }
     guard let readable = try? store.read(account) else { return unsaved.epoch }
-    return readable.tokenEpoch == unsaved.epoch ? unsaved.epoch : nil
+    if readable.tokenEpoch == unsaved.epoch { return unsaved.epoch }
+    forgetUnsaved()
+    return nil
   }
 }
 

@@ -24,8 +24,10 @@ extension Engine {
   /// - Parameter isLate: others have had the turn since the answer came.
   func keep(_ renewed: RenewedTokens, isLate: Bool = false) throws(EnrollError) -> RenewalResult {
     memory.withLock { $0.unsaved = renewed }
+    // Until they are saved the refresh token on the disk is spent: no other process may send it.
+    store.keepTurn(account, true)
     let epoch = try saveStubbornly(renewed)
-    memory.withLock { $0.unsaved = nil }
+    forgetUnsaved()
     guard let epoch else {
       // Who renewed since has a session that a revocation of these may end.
       let isSignedOut = try store.read(account)?.confirmed == nil
@@ -43,8 +45,14 @@ extension Engine {
   func keepUnsaved(replacing epoch: UInt64) throws(EnrollError) -> RenewalResult? {
     guard let renewed = memory.withLock({ $0.unsaved }) else { return nil }
     if renewed.epoch == epoch { return try keep(renewed, isLate: true) }
-    memory.withLock { $0.unsaved = nil }
+    forgetUnsaved()
     return nil
+  }
+
+  /// They are saved, or nobody's any more: the next turn is anybody's.
+  func forgetUnsaved() {
+    memory.withLock { $0.unsaved = nil }
+    store.keepTurn(account, false)
   }
 
   /// The last chance for what an earlier renewal could not store: before the process ends.

@@ -83,10 +83,14 @@ public protocol TokenStore: AnyObject, Sendable {
     _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn
 
-  /// Makes sure that the next ``update(_:_:)`` of this account finds disk space, or says so now: called before a
-  /// refresh token is spent.
+  /// Makes sure that the next ``update(_:_:)`` of this account that changes the epoch finds disk space and descriptors, or
+  /// says so now: called in a turn, before a refresh token is spent.
   /// - Throws: `.storeFull`, `.storeIO`.
   func reserveSpace(_ account: AccountName) throws(EnrollError)
+
+  /// Whether other processes stay kept out when this process's turn at renewal ends: while it has tokens that it could not
+  /// save, the refresh token in the store is spent, and nobody else may send it.
+  func keepTurn(_ account: AccountName, _ isKept: Bool)
 
   /// Names of the accounts with a record, sorted.
   func accounts() throws(EnrollError) -> [AccountName]
@@ -116,4 +120,7 @@ extension TokenStore {
   ) throws(EnrollError) -> RenewalTurn {
     try renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: nil, body)
   }
+
+  /// For a store that no other process uses.
+  public func keepTurn(_ account: AccountName, _ isKept: Bool) {}
 }

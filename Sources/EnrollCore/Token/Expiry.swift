@@ -23,7 +23,9 @@ extension Clock {
 }
 
 /// A token's end. Within the boot in which the token arrived the monotonic deadline decides, so that setting the
-/// device's date neither ends nor prolongs a session; after a reboot the date decides.
+/// device's date neither ends nor prolongs a session; after a reboot the date decides. So it does where the clock of the
+/// boot says that more is left than there ever was: a time namespace, a checkpoint that was restored, or a virtual machine's
+/// snapshot changes that clock under the same name.
 public struct Expiry: Equatable, Sendable {
   /// By the device's clock when the token arrived.
   public var expiresAt: UnixTime
@@ -51,14 +53,14 @@ public struct Expiry: Equatable, Sendable {
 
   /// Seconds left, rounded down, negative once expired.
   public func secondsLeft(at moment: Moment) -> Int64 {
-    guard moment.bootID == bootID else { return expiresAt.since(moment.wall) }
+    guard isTold(by: moment) else { return expiresAt.since(moment.wall) }
     let left = deadline.since(moment.instant)
     return left >= 0 ? left / 1_000_000_000 : (left + 1) / 1_000_000_000 - 1
   }
 
   /// Whether its end has come, to the nanosecond where the clock of this boot tells.
   func isOver(at moment: Moment) -> Bool {
-    moment.bootID == bootID ? moment.instant >= deadline : moment.wall.since(expiresAt) >= 0
+    isTold(by: moment) ? moment.instant >= deadline : moment.wall.since(expiresAt) >= 0
   }
 
   /// How a token stands to its end (flows.md §8).
@@ -79,22 +81,28 @@ public struct Expiry: Equatable, Sendable {
   public func band(at moment: Moment, graceSeconds: Int64 = 0, minimumLifetimeSeconds: Int64 = 0) -> Band {
     let left = secondsLeft(at: moment)
     if left <= 0 { return .expired }
-    if isDateUseless(at: moment) { return .due }
+    if isUnclear(at: moment) { return .due }
     return left > margin(graceSeconds, minimumLifetimeSeconds) ? .fresh : .due
   }
 
-  /// More is left than there ever was: since the boot in which the token arrived, the date was set back.
-  private func isDateUseless(at moment: Moment) -> Bool {
-    moment.bootID != bootID && expiresAt.since(moment.wall) > lifetimeSeconds
+  /// More is left than there ever was, by the clock of the boot, or by a date that was set back since then.
+  private func isUnclear(at moment: Moment) -> Bool {
+    if moment.bootID == bootID { return !isTold(by: moment) }
+    return expiresAt.since(moment.wall) > lifetimeSeconds
+  }
+
+  /// Whether the clock of the boot tells: it is the one by which the token arrived, and went on since then.
+  private func isTold(by moment: Moment) -> Bool {
+    moment.bootID == bootID && moment.instant.advanced(bySeconds: lifetimeSeconds) >= deadline
   }
 
   /// The band `fresh`, told by the monotonic clock alone for as long as this process lives: no date is read any more.
   public func freshness(at moment: Moment, graceSeconds: Int64) -> Freshness {
     Freshness(
-      deadline: moment.bootID == bootID
+      deadline: isTold(by: moment)
         ? deadline
-        : moment.instant.advanced(bySeconds: isDateUseless(at: moment) ? 0 : expiresAt.since(moment.wall)),
-      graceMargin: graceMargin(graceSeconds), largestMargin: largestMargin)
+        : moment.instant.advanced(bySeconds: isUnclear(at: moment) ? 0 : expiresAt.since(moment.wall)),
+      lifetimeSeconds: lifetimeSeconds, graceMargin: graceMargin(graceSeconds), largestMargin: largestMargin)
   }
 
   /// How much of its life a fresh token must have left.
@@ -110,6 +118,7 @@ public struct Expiry: Equatable, Sendable {
 /// When a token stops being fresh, reduced to three numbers: what is asked before every request of the host.
 public struct Freshness: Equatable, Sendable {
   var deadline: Instant
+  var lifetimeSeconds: Int64
   /// Seconds before the deadline at which the token is due for everybody.
   var graceMargin: Int64
   /// Seconds before it that a caller's wish can bring that forward to.
@@ -117,6 +126,7 @@ public struct Freshness: Equatable, Sendable {
 
   /// Whether ``Expiry/band(at:graceSeconds:minimumLifetimeSeconds:)`` would say `fresh`.
   public func holds(at instant: Instant, minimumLifetimeSeconds: Int64) -> Bool {
-    deadline.since(instant) / 1_000_000_000 > max(graceMargin, min(minimumLifetimeSeconds, largestMargin))
+    let left = deadline.since(instant) / 1_000_000_000
+    return left > max(graceMargin, min(minimumLifetimeSeconds, largestMargin)) && left <= lifetimeSeconds
   }
 }

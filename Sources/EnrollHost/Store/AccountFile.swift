@@ -19,6 +19,8 @@ final class AccountFile: RenewalGround, Sendable {
   private let writing: StoreLock
   private let gate = RenewalGate()
   private let known: KnownRecord
+  /// What the next save of tokens finds, whatever else happens.
+  private let reserved = Guarded<ReservedSpace?>(nil, by: Mutex())
   /// Calls that use this object now.
   let users = Atomic<Int>(0)
 
@@ -28,8 +30,8 @@ final class AccountFile: RenewalGround, Sendable {
   ) {
     names = AccountFileNames(tag: tag)
     file = SealedFile(
-      name: names.record, temporary: names.temporary, reserve: names.reserve, tag: tag, folder: folder,
-      ring: ring, random: random, form: forms.sealed)
+      name: names.record, temporary: names.temporary, tag: tag, folder: folder, ring: ring, random: random,
+      form: forms.sealed)
     self.clock = clock
     form = forms.account
     known = KnownRecord(file, clock: clock, form: forms.account)
@@ -132,7 +134,8 @@ final class AccountFile: RenewalGround, Sendable {
     }
     do {
       // The reserve is for tokens that came or have to go, never for anything that can wait.
-      let saved = try file.save(plaintext, after: known.generation, usesReserve: changesTokens)
+      let saved = try file.save(
+        plaintext, after: known.generation, reserve: changesTokens ? reserved.withLock { $0 } : nil)
       known.keep(document, record, saved)
       return Milestone(lineage: document.lineage, generation: saved.generation)
     } catch {
@@ -178,6 +181,7 @@ final class AccountFile: RenewalGround, Sendable {
   private func erase() throws(EnrollError) {
     known.pinKey = nil
     known.forget()
+    reserved.withLock { $0 = nil }
     for name in [names.record, names.temporary, names.reserve] { try file.folder.discard(name) }
     try file.folder.sync()
     gate.noteChange()
@@ -188,8 +192,21 @@ final class AccountFile: RenewalGround, Sendable {
     defer { held.release() }
     let size = try file.folder.status(names.record)?.size ?? 0
     // A record grows by a token response; whatever it grows by, a record has a limit.
-    try file.folder.reserve(names.reserve, min(size + (64 << 10), Int64(SealedFormat.fileLimit)))
+    let space = try file.folder.reserve(
+      names.reserve, min(size + (64 << 10), Int64(SealedFormat.fileLimit)))
+    reserved.withLock { $0 = space }
+    held.keepFileOpen()
   }
+
+  /// What the turn needed that is over.
+  private func endReserve() {
+    reserved.withLock { $0 = nil }
+    writing.closeBetweenTakings()
+    try? file.folder.discard(names.reserve)
+  }
+
+  /// Removes what a process that died left behind.
+  func tidy() { file.folder.tidy([names.temporary, names.reserve]) }
 
   // MARK: PIN
 
@@ -274,11 +291,19 @@ final class AccountFile: RenewalGround, Sendable {
   ) throws(EnrollError) -> RenewalTurn {
     try gate.turn(epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, ground: self) {
       () throws(EnrollError) in
-      // The reserve was for what the turn brings.
-      defer { try? file.folder.discard(names.reserve) }
+      // The reserve was for what the turn brings, unless that still waits for the disk.
+      defer { if !gate.isKept { endReserve() } }
       try body()
     }
   }
+
+  /// See `TokenStore.keepTurn`.
+  func keepTurn(_ isKept: Bool) {
+    if gate.keep(isKept) { endReserve() }
+  }
+
+  /// Whether it must not be forgotten.
+  var isInUse: Bool { users.load(ordering: .acquiring) > 0 || gate.isKept }
 
   func openTurnLock() throws(EnrollError) -> FileLock? {
     try FileLock(names.renewLock, in: file.folder)

@@ -9,18 +9,18 @@ extension StoreFolder {
   /// Replaces a file durably: exclusive temporary file → write → sync → read back → rename → sync the folder. After a failed
   /// sync the temporary file is thrown away and written anew: syncing it again could succeed without its data being on the
   /// disk. The same when it does not read back as it was written. A call that was interrupted has not failed, and goes on.
-  /// - Parameter reserve: a file made by ``reserve(_:_:)`` whose space is used when the disk is full.
+  /// - Parameter reserve: made by ``reserve(_:_:)``, and used when the disk is full or no file can be opened.
   /// - Returns: the status of the new file.
   func replace(
-    _ name: String, with bytes: [UInt8], temporary: String, reserve: String? = nil
+    _ name: String, with bytes: [UInt8], temporary: String, reserve: ReservedSpace? = nil
   ) throws(EnrollError) -> FileStatus {
-    var spare: String?
+    var spare: ReservedSpace?
     do {
       return try write(bytes, to: temporary, andNameIt: name, over: nil)
     } catch {
       try? discard(temporary)
-      if error.number == ENOSPC || error.number == EDQUOT {
-        guard let reserve, try status(reserve) != nil else { throw StoreFault.error(error, name) }
+      if error.isForWantOfRoom {
+        guard let reserve, reserve.isThere else { throw StoreFault.error(error, name) }
         spare = reserve
       } else if !error.isMendedByWritingAnew {
         throw StoreFault.error(error, name)
@@ -35,7 +35,7 @@ extension StoreFolder {
   }
 
   private func write(
-    _ bytes: [UInt8], to temporary: String, andNameIt name: String, over reserve: String?
+    _ bytes: [UInt8], to temporary: String, andNameIt name: String, over reserve: ReservedSpace?
   ) throws(FileFault) -> FileStatus {
     let status = try write(bytes, to: temporary, over: reserve)
     try StoreFault.patiently { () throws(FileFault) in try system.rename(temporary, to: name, in: folder) }
@@ -44,7 +44,7 @@ extension StoreFolder {
   }
 
   private func write(
-    _ bytes: [UInt8], to temporary: String, over reserve: String? = nil
+    _ bytes: [UInt8], to temporary: String, over reserve: ReservedSpace? = nil
   ) throws(FileFault) -> FileStatus {
     let descriptor = try openTemporary(temporary, over: reserve)
     defer { system.close(descriptor) }
@@ -96,14 +96,15 @@ extension StoreFolder {
     }
   }
 
-  private func openTemporary(_ name: String, over reserve: String?) throws(FileFault) -> Int32 {
-    if let reserve {
+  private func openTemporary(_ name: String, over reserve: ReservedSpace?) throws(FileFault) -> Int32 {
+    if let reserve, let descriptor = reserve.take() {
       do {
-        try StoreFault.patiently { () throws(FileFault) in try system.rename(reserve, to: name, in: folder) }
-        return try StoreFault.patiently { () throws(FileFault) in
-          try system.open(name, in: folder, for: .writing)
+        try StoreFault.patiently { () throws(FileFault) in
+          try system.rename(reserve.name, to: name, in: folder)
         }
+        return descriptor
       } catch {
+        system.close(descriptor)
         guard error.number == ENOENT else { throw error }
       }
     }
@@ -120,20 +121,21 @@ extension StoreFolder {
     }
   }
 
-  /// Makes a file of `count` bytes whose space is really there.
+  /// Makes a file of `count` bytes whose space is really there, and keeps it open.
   /// - Throws: `.storeFull`.
-  func reserve(_ name: String, _ count: Int64) throws(EnrollError) {
+  func reserve(_ name: String, _ count: Int64) throws(EnrollError) -> ReservedSpace {
     try discard(name)
     let descriptor = try attempt(name) { () throws(FileFault) in
       try system.open(name, in: folder, for: .making)
     }
-    defer { system.close(descriptor) }
+    let space = ReservedSpace(name, descriptor, system)
     do {
       try attempt(name) { () throws(FileFault) in try system.allocate(descriptor, count) }
     } catch {
       try? discard(name)
       throw error
     }
+    return space
   }
 
   /// Makes a file that must not be there yet, durably.
@@ -177,7 +179,34 @@ extension StoreFolder {
   }
 }
 
+/// A file whose space is there, and the descriptor to write to it: what a save needs that must not fail for want of either.
+final class ReservedSpace: Sendable {
+  let name: String
+  private let system: any FileSystem
+  private let descriptor: Guarded<Int32?>
+
+  fileprivate init(_ name: String, _ descriptor: Int32, _ system: any FileSystem) {
+    self.name = name
+    self.system = system
+    self.descriptor = Guarded(descriptor, by: Mutex())
+  }
+
+  deinit { if let descriptor = take() { system.close(descriptor) } }
+
+  var isThere: Bool { descriptor.withLock { $0 != nil } }
+
+  /// The descriptor, which is the caller's to close; nil once it was taken.
+  fileprivate func take() -> Int32? {
+    descriptor.withLock { descriptor in
+      defer { descriptor = nil }
+      return descriptor
+    }
+  }
+}
+
 extension FileFault {
+  /// Whether what was reserved helps.
+  fileprivate var isForWantOfRoom: Bool { [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number) }
   /// Whether another try with a new file may succeed, and the same file must not be tried again.
   fileprivate var isMendedByWritingAnew: Bool { operation == .sync || operation == .readBack }
 }

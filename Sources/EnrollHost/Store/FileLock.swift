@@ -25,7 +25,14 @@ final class FileLock {
   /// - Returns: false while another process, or another store of this process, has the lock.
   func tryLock() throws(EnrollError) -> Bool {
     guard try folder.lock(descriptor) else { return false }
-    if try folder.isNamed(name, descriptor) { return true }
+    if try folder.isNamed(name, descriptor) {
+      // In a folder that is somewhere else by now the lock excludes nobody.
+      guard try folder.isInPlace() else {
+        unlock()
+        throw StoreFolder.replaced
+      }
+      return true
+    }
     // Locked a file that is not there any more.
     let fresh = try folder.openLock(name)
     folder.closeLock(descriptor)
@@ -46,6 +53,14 @@ final class FileLock {
       Pause.nanoseconds(pause.next())
     }
   }
+
+  /// Frees the lock; the file stays open for the next one.
+  func unlock() {
+    do { try folder.unlock(descriptor) } catch { close() }
+  }
+
+  /// Whether ``tryLock()`` can be called.
+  var isOpen: Bool { descriptor >= 0 }
 
   func close() {
     // In a forked child the descriptor was closed at once, and its number may be somebody else's by now.

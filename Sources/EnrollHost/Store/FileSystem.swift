@@ -8,7 +8,7 @@ import EnrollCore
 public enum FileOperation: String, Sendable, CaseIterable {
   case makeFolder, openFolder, open, openLock, close, closeLock, read, write, allocate, truncate, sync,
     readBack, rename, renameNew
-  case unlink, status, statusByName, kind, list, lock
+  case unlink, status, statusByName, statusByPath, kind, list, lock, unlock
 }
 
 /// A system call said no.
@@ -101,6 +101,8 @@ public protocol FileSystem: AnyObject, Sendable {
   func status(_ descriptor: Int32) throws(FileFault) -> FileStatus
   /// Of the name itself: a symbolic link is not followed.
   func status(_ name: String, in folder: Int32) throws(FileFault) -> FileStatus
+  /// Of what is at an absolute path: a symbolic link at its end is not followed.
+  func status(ofPath path: String) throws(FileFault) -> FileStatus
   /// The magic number of the filesystem (statfs(2)).
   func kind(_ descriptor: Int32) throws(FileFault) -> UInt32
   /// Names in the folder, in no order, without `.` and `..`.
@@ -108,6 +110,8 @@ public protocol FileSystem: AnyObject, Sendable {
   /// Takes the exclusive lock without waiting (flock(2)).
   /// - Returns: false while somebody else has it.
   func lock(_ descriptor: Int32) throws(FileFault) -> Bool
+  /// Frees the lock; the file stays open.
+  func unlock(_ descriptor: Int32) throws(FileFault)
   /// The user as whom files are made.
   var user: UInt32 { get }
 }

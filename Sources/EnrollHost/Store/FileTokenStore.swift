@@ -1,29 +1,31 @@
 // Sealed records in files, one per account, shared by threads and processes (reliability.md). The parts: StoreFolder (what is
 // refused, how a file is replaced), SealedFormat (how it is sealed), KeyRing (with what), AccountFile (one account's memory and
-// locks), RenewalGate (turns at renewal).
+// locks), RenewalGate (turns at renewal), OpenStore (all of these for the folder that is open).
 
 public import EnrollCore
 public import EnrollCrypto
-import Synchronization
 
 /// The durable store.
-public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
-  // Unchecked: `table` is guarded, the rest never changes.
+public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
+  /// How long a reader may go without a look at what is at the store's path (reliability.md, Memory and truth).
+  private static let trustedNanoseconds: Int64 = 1_000_000_000
 
-  /// Accounts that are remembered; more are forgotten once nobody uses them.
-  private static let rememberedLimit = 1024
+  /// The folder that is open, and the renewals that run in it.
+  private struct Current {
+    var store: OpenStore
+    /// When the folder was last seen at its path.
+    var seen: Instant
+    /// Whose turn runs in which folder.
+    var turns: [AccountName: OpenStore] = [:]
+  }
 
-  let folder: StoreFolder
-  let ring: KeyRing
   private let clock: any Clock
   private let random: any RandomSource
-  let forms: StoreForms
-  private let storeLock: StoreLock
   private let origin = ForkGuard()
-  private let isTidied = Atomic<Bool>(false)
-  private let table = Guarded<[AccountName: AccountFile]>([:], by: Mutex())
+  private let current: Guarded<Current>
 
-  /// Opens the folder; its keys are opened by the first call that needs them.
+  /// Opens the folder; its keys are opened by the first call that needs them. A folder that is put in its place later is
+  /// opened by the next call.
   /// - Parameters:
   ///   - path: absolute. The folder is made, with mode 0700, where its parent exists.
   ///   - keys: who guards the store's key.
@@ -48,39 +50,72 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   ) throws(EnrollError) {
     let folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: allowsNetworkFilesystem)
     let chooser = try keys.chooser(forStoreAt: folder.path, random: random, system: system)
-    self.init(folder: folder, chooser: chooser, clock: clock, random: random, forms: forms)
+    self.init(OpenStore(folder, chooser, clock: clock, random: random, forms: forms), clock, random)
   }
 
-  private init(
-    folder: StoreFolder, chooser: KeyChooser, clock: any Clock, random: any RandomSource,
-    forms: StoreForms
-  ) {
-    self.folder = folder
+  private init(_ store: OpenStore, _ clock: any Clock, _ random: any RandomSource) {
     self.clock = clock
     self.random = random
-    self.forms = forms
-    storeLock = StoreLock(StoreNames.lock, in: folder)
-    ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: storeLock, form: forms.keys)
+    current = Guarded(Current(store: store, seen: clock.instant()), by: Mutex())
   }
 
   /// Opens the keys now, so that a locked store is known before anything depends on it.
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeVersion`, `.storeRefused`, `.storeIO`, `.forked`.
   public func unlock() throws(EnrollError) {
-    try origin.check()
-    _ = try openKeys()
+    try inPlace { (store) throws(EnrollError) in _ = try store.keys() }
   }
+
+  // MARK: The folder that is open
+
+  /// Runs `body` with the open folder; when that fails because another folder is in its place now, with that one.
+  /// - Parameter isUnderWay: whether `body` has come so far that it must not run twice.
+  private func inPlace<Value>(
+    unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value
+  ) throws(EnrollError) -> Value {
+    try origin.check()
+    let store = current.withLock { $0.store }
+    do {
+      return try body(store)
+    } catch {
+      guard !isUnderWay(), let fresh = reopened(instead: store) else { throw error }
+      return try body(fresh)
+    }
+  }
+
+  /// - Returns: nil where `store` is still at its path, or nothing that can be opened is there.
+  private func reopened(instead store: OpenStore) -> OpenStore? {
+    let now = current.withLock { $0.store }
+    // Another thread was faster.
+    guard now === store else { return now }
+    guard let isInPlace = try? store.folder.isInPlace(), !isInPlace, let fresh = try? store.reopened() else {
+      return nil
+    }
+    let instant = clock.instant()
+    return current.withLock { current in
+      if current.store === store {
+        current.store = fresh
+        current.seen = instant
+      }
+      return current.store
+    }
+  }
+
+  /// Readers take no lock, which would tell them of another folder: they look at the path once a second.
+  private func requireSeen() throws(EnrollError) {
+    let now = clock.instant()
+    let store = current.withLock { current -> OpenStore? in
+      guard !(0..<Self.trustedNanoseconds).contains(now.since(current.seen)) else { return nil }
+      current.seen = now
+      return current.store
+    }
+    guard let store, try !store.folder.isInPlace() else { return }
+    guard reopened(instead: store) != nil else { throw StoreFolder.replaced }
+  }
+
+  /// Every sealed file, as it is. Called for a store that has keys.
+  func inspect() throws(EnrollError) -> [StoredFile] { try current.withLock { $0.store }.inspect() }
 
   // MARK: Keys
-
-  /// The first time, what processes that died left behind is removed.
-  private func openKeys() throws(EnrollError) -> StoreKeys {
-    let keys = try ring.open()
-    if !isTidied.exchange(true, ordering: .relaxed) {
-      folder.tidy()
-      ring.tidy()
-    }
-    return keys
-  }
 
   /// Moves the store's key to another provider, or has the same one wrap it anew; nothing is lost wherever that is
   /// interrupted. Other processes go on meanwhile.
@@ -94,88 +129,71 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   @discardableResult
   public func replaceKeys(_ keys: KeyPlan, newDataKey: Bool = false) throws(EnrollError) -> String {
     try origin.check()
-    let chooser = try keys.chooser(forStoreAt: folder.path, random: random, system: folder.system)
-    let provider = try ring.replace(with: chooser, reseal: nil)
-    ring.tidy()
+    let store = current.withLock { $0.store }
+    let chooser = try keys.chooser(
+      forStoreAt: store.folder.path, random: random, system: store.folder.system)
+    let provider = try store.ring.replace(with: chooser, reseal: nil)
+    store.ring.tidy()
     // A step of its own: between the two, whoever can open the store before or after can open it.
     guard newDataKey else { return provider }
-    return try ring.replace(with: chooser) { () throws(EnrollError) in try self.reseal() }
+    return try store.ring.replace(with: chooser) { () throws(EnrollError) in try store.reseal() }
   }
 
-  /// - Returns: whether nothing needs the older keys any more.
-  private func reseal() throws(EnrollError) -> Bool {
-    // A record that is being saved for the first time this moment has its lock already; one that was put back from a copy
-    // may have none.
-    var tags: Set<[UInt8]> = []
-    for name in try folder.names() {
-      if let tag = AccountFileNames.tag(ofWriteLock: name) ?? AccountFileNames.tag(ofRecord: name) {
-        tags.insert(tag)
-      }
-    }
-    for tag in tags {
-      let file = AccountFile(
-        tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms)
-      try file.reseal()
-    }
-    let held = try storeLock.take()
-    defer { held.release() }
-    for name in [StoreNames.installation, StoreNames.outbox] {
-      let file = try storeFile(name)
-      do throws(EnrollError) {
-        guard let content = try file.read() else { continue }
-        let (plaintext, generation) = try file.open(content)
-        _ = try file.save(plaintext, after: generation)
-      } catch {
-        guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
-      }
-    }
-    return try isResealed()
-  }
-
-  /// Whether every sealed file says itself that the key that seals now has sealed it: looked for on the disk once more,
-  /// because a key that goes takes with it whatever was overlooked.
-  private func isResealed() throws(EnrollError) -> Bool {
-    let keys = try ring.open()
-    for name in try folder.names() where StoreNames.isSealed(name) {
-      let found: (bytes: [UInt8], status: FileStatus)?
-      do throws(EnrollError) {
-        found = try folder.read(name, limit: SealedFormat.fileLimit)
-      } catch {
-        guard error.code == .storeCorrupt else { throw error }
-        return false
-      }
-      guard let bytes = found?.bytes else { continue }
-      guard let header = try? SealedHeader(of: bytes), header.storeID == keys.storeID,
-        header.keyID == keys.active.id
-      else { return false }
-    }
-    return true
-  }
+  // MARK: Accounts
 
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
+    try origin.check()
+    try requireSeen()
     // One look at the file's status: what may be served without is the client's to say (TokenCache).
-    try with(account) { (file) throws(EnrollError) in try file.record(fresh: true) }
+    return try with(account) { (file) throws(EnrollError) in try file.record(fresh: true) }
   }
 
   @discardableResult
   public func update(
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord {
-    try with(account) { (file) throws(EnrollError) in try file.update(account, change) }
+    var isUnderWay = false
+    return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
+      try store.with(account) { (file) throws(EnrollError) in
+        try file.update(account) { (record) throws(EnrollError) in
+          isUnderWay = true
+          try change(&record)
+        }
+      }
+    }
   }
 
   public func renewalTurn(
     _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
-    try with(account) { (file) throws(EnrollError) in
-      try file.renewalTurn(epoch: epoch, deadline: deadline, cancellation: cancellation, body)
+    var isUnderWay = false
+    return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
+      try store.with(account) { (file) throws(EnrollError) in
+        try file.renewalTurn(epoch: epoch, deadline: deadline, cancellation: cancellation) {
+          () throws(EnrollError) in
+          isUnderWay = true
+          current.withLock { $0.turns[account] = store }
+          defer { current.withLock { $0.turns[account] = nil } }
+          try body()
+        }
+      }
     }
   }
 
-  /// Keeps disk space for the next update that changes the epoch, until the end of the renewal turn.
+  /// Keeps what the next update that changes the epoch needs, disk space and descriptors, until the end of the renewal
+  /// turn. Refused where another folder has taken the place of the one in which the turn runs: nobody is kept out there.
   public func reserveSpace(_ account: AccountName) throws(EnrollError) {
-    try with(account) { (file) throws(EnrollError) in try file.reserveSpace() }
+    try origin.check()
+    let (store, turn) = current.withLock { ($0.store, $0.turns[account]) }
+    if let turn, turn !== store { throw StoreFolder.replaced }
+    try store.with(account) { (file) throws(EnrollError) in try file.reserveSpace() }
+  }
+
+  public func keepTurn(_ account: AccountName, _ isKept: Bool) {
+    guard !origin.isForkedChild else { return }
+    let (store, turn) = current.withLock { ($0.store, $0.turns[account]) }
+    try? (turn ?? store).with(account) { (file) throws(EnrollError) in file.keepTurn(isKept) }
   }
 
   public func remove(_ account: AccountName) throws(EnrollError) {
@@ -185,10 +203,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   /// Erases the accounts of that name, whichever provider and client they belong to.
   /// - Throws: once they are gone, what kept any other record from being opened: it may be of that name.
   public func remove(named text: String) throws(EnrollError) {
-    try origin.check()
-    _ = try openKeys()
     var failure: EnrollError?
-    for file in try recordFiles() {
+    for file in try inPlace({ (store) throws(EnrollError) in try store.recordFiles() }) {
       do throws(EnrollError) {
         if let document = try file.document(fresh: true), ASCII.equals(document.account.text, text) {
           try remove(document.account)
@@ -203,23 +219,20 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   /// Opens every record: names stand only inside. A damaged one is set aside and reported; the next call leaves it out.
   public func accounts() throws(EnrollError) -> [AccountName] {
     try origin.check()
-    _ = try openKeys()
-    var names: [AccountName] = []
-    for file in try recordFiles() {
-      if let document = try file.document(fresh: true) { names.append(document.account) }
+    try requireSeen()
+    return try inPlace { (store) throws(EnrollError) in
+      var names: [AccountName] = []
+      for file in try store.recordFiles() {
+        if let document = try file.document(fresh: true) { names.append(document.account) }
+      }
+      return AccountName.sorted(names)
     }
-    return AccountName.sorted(names)
   }
 
-  /// Of every record that is there; none of them is remembered.
-  private func recordFiles() throws(EnrollError) -> [AccountFile] {
-    var files: [AccountFile] = []
-    for name in try folder.names() {
-      guard let tag = AccountFileNames.tag(ofRecord: name) else { continue }
-      files.append(
-        AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms))
-    }
-    return files
+  private func with<Value>(
+    _ name: AccountName, _ body: (AccountFile) throws(EnrollError) -> Value
+  ) throws(EnrollError) -> Value {
+    try inPlace { (store) throws(EnrollError) in try store.with(name, body) }
   }
 
   // MARK: PINs
@@ -243,95 +256,48 @@ public final class FileTokenStore: TokenStore, PINKeeper, @unchecked Sendable {
   // MARK: Store-level files
 
   public func installationID() throws(EnrollError) -> String {
-    try origin.check()
-    let file = try storeFile(StoreNames.installation)
-    let held = try storeLock.take()
-    defer { held.release() }
-    let (present, generation) = try open(file) { (text) throws(EnrollError) in
-      try InstallationDocument.decode(text, as: forms.installation)
+    try inPlace { (store) throws(EnrollError) in
+      let file = try store.file(StoreNames.installation)
+      let held = try store.lock.take()
+      defer { held.release() }
+      let (present, generation) = try store.open(file) { (text) throws(EnrollError) in
+        try InstallationDocument.decode(text, as: store.forms.installation)
+      }
+      if let present { return present }
+      let id = Base64URL.encode(try random.bytes(16))
+      _ = try file.save(InstallationDocument.encoded(id, as: store.forms.installation), after: generation)
+      return id
     }
-    if let present { return present }
-    let id = Base64URL.encode(try random.bytes(16))
-    _ = try file.save(InstallationDocument.encoded(id, as: forms.installation), after: generation)
-    return id
   }
 
   public func resetInstallationID() throws(EnrollError) {
-    try origin.check()
-    let held = try storeLock.take()
-    defer { held.release() }
-    try folder.discard(StoreNames.installation)
-    try folder.sync()
+    try inPlace { (store) throws(EnrollError) in
+      let held = try store.lock.take()
+      defer { held.release() }
+      try store.folder.discard(StoreNames.installation)
+      try store.folder.sync()
+    }
   }
 
   @discardableResult
   public func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry] {
-    try origin.check()
-    let file = try storeFile(StoreNames.outbox)
-    let held = try storeLock.take()
-    defer { held.release() }
-    let (present, generation) = try open(file) { (text) throws(EnrollError) in
-      try OutboxDocument.decode(text, as: forms.outbox)
-    }
-    let before = present ?? []
-    var after = before
-    try change(&after)
-    guard after != before else { return after }
-    _ = try file.save(OutboxDocument.encoded(after, as: forms.outbox), after: generation)
-    return after
-  }
-
-  private func storeFile(_ name: String) throws(EnrollError) -> SealedFile {
-    SealedFile(
-      name: name, temporary: StoreNames.temporary(name), reserve: nil, tag: try openKeys().tag("store", name),
-      folder: folder, ring: ring, random: random, form: forms.sealed)
-  }
-
-  /// Called with the store's lock held. A damaged file is set aside.
-  private func open<Value>(
-    _ file: SealedFile, _ decode: (Secret) throws(EnrollError) -> Value
-  ) throws(EnrollError) -> (value: Value?, generation: UInt64) {
-    do {
-      guard let content = try file.read() else { return (nil, 0) }
-      let (plaintext, generation) = try file.open(content)
-      return (try decode(plaintext), generation)
-    } catch {
-      throw error.code == .storeCorrupt ? file.setAside(error) : error
-    }
-  }
-
-  // MARK: Accounts
-
-  private func with<Value>(
-    _ name: AccountName, _ body: (AccountFile) throws(EnrollError) -> Value
-  ) throws(EnrollError) -> Value {
-    try origin.check()
-    let file = try use(name)
-    defer { file.users.subtract(1, ordering: .releasing) }
-    return try body(file)
-  }
-
-  private func use(_ name: AccountName) throws(EnrollError) -> AccountFile {
-    let present = table.withLock { files in
-      let file = files[name]
-      file?.users.add(1, ordering: .acquiring)
-      return file
-    }
-    if let present { return present }
-    let made = AccountFile(
-      tag: try openKeys().tag("account", name.qualifiedName), folder: folder, ring: ring, clock: clock,
-      random: random,
-      forms: forms)
-    return table.withLock { files in
-      let file = files[name] ?? made
-      file.users.add(1, ordering: .acquiring)
-      if files.count >= Self.rememberedLimit {
-        files = files.filter { $0.value.users.load(ordering: .acquiring) > 0 }
+    var isUnderWay = false
+    return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
+      let file = try store.file(StoreNames.outbox)
+      let held = try store.lock.take()
+      defer { held.release() }
+      let (present, generation) = try store.open(file) { (text) throws(EnrollError) in
+        try OutboxDocument.decode(text, as: store.forms.outbox)
       }
-      files[name] = file
-      return file
+      let before = present ?? []
+      var after = before
+      isUnderWay = true
+      try change(&after)
+      guard after != before else { return after }
+      _ = try file.save(OutboxDocument.encoded(after, as: store.forms.outbox), after: generation)
+      return after
     }
   }
 }

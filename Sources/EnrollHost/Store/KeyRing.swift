@@ -76,6 +76,9 @@ final class KeyRing: @unchecked Sendable {
     return nil
   }
 
+  /// Who opens the keys.
+  var currentChooser: KeyChooser { locked { chooser } }
+
   /// The keys as they are on disk now: after another process replaced one.
   func reopen() throws(EnrollError) -> StoreKeys {
     condition.lock()

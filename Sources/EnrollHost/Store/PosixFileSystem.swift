@@ -105,6 +105,12 @@ public final class PosixFileSystem: FileSystem {
     return FileStatus(status)
   }
 
+  public func status(ofPath path: String) throws(FileFault) -> FileStatus {
+    var status = stat()
+    try check(fstatat(AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW), .statusByPath)
+    return FileStatus(status)
+  }
+
   public func kind(_ descriptor: Int32) throws(FileFault) -> UInt32 {
     var information = statfs()
     try check(fstatfs(descriptor, &information), .kind)
@@ -138,6 +144,8 @@ public final class PosixFileSystem: FileSystem {
     if number == EWOULDBLOCK { return false }
     throw FileFault(.lock, number)
   }
+
+  public func unlock(_ descriptor: Int32) throws(FileFault) { try check(flock(descriptor, LOCK_UN), .unlock) }
 
   @discardableResult
   private func check(_ result: Int32, _ operation: FileOperation) throws(FileFault) -> Int32 {

@@ -21,6 +21,10 @@ final class RenewalGate: @unchecked Sendable {
   private let condition = Condition()
   private var isOccupied = false
   private var changes: UInt64 = 0
+  /// Whether other processes are kept out after the turn, too.
+  private var keepsTurn = false
+  /// The lock of a turn that is over and kept.
+  private var kept: FileLock?
 
   /// The account's record changed in this process: waiters look again.
   func noteChange() {
@@ -41,9 +45,13 @@ final class RenewalGate: @unchecked Sendable {
     defer { if let hook { cancellation?.removeHook(hook) } }
     if let end = try park(wait) { return end }
     defer { leave() }
-    let lock = try ground.openTurnLock()
-    defer { lock?.close() }
+    let earlier = takeKept()
+    var isHeld = earlier != nil
+    let lock: FileLock?
+    if let earlier { lock = earlier } else { lock = try ground.openTurnLock() }
+    defer { if !isHeld || !keepAfterTurn(lock) { lock?.close() } }
     if let end = try poll(lock, wait) { return end }
+    isHeld = true
     try body()
     return .taken
   }
@@ -62,6 +70,43 @@ final class RenewalGate: @unchecked Sendable {
     func requireWanted() throws(EnrollError) {
       if isCancelled { throw EnrollError(.cancelled, "the wait for the renewal's turn was cancelled") }
     }
+  }
+
+  // MARK: Turns that are kept
+
+  /// Whether other processes stay kept out when the turn ends.
+  var isKept: Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    return keepsTurn
+  }
+
+  /// From now on other processes are kept out between turns, too; or no longer.
+  /// - Returns: whether a turn that was kept has ended by this.
+  func keep(_ isKept: Bool) -> Bool {
+    condition.lock()
+    keepsTurn = isKept
+    let ended = isKept || isOccupied ? nil : kept
+    if ended != nil { kept = nil }
+    condition.unlock()
+    ended?.close()
+    return ended != nil
+  }
+
+  /// Called by whoever occupies the gate.
+  private func takeKept() -> FileLock? {
+    condition.lock()
+    defer { condition.unlock() }
+    defer { kept = nil }
+    return kept
+  }
+
+  /// - Returns: false where the turn just ends.
+  private func keepAfterTurn(_ lock: FileLock?) -> Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    if keepsTurn { kept = lock }
+    return keepsTurn
   }
 
   /// Waits until no other thread of this process holds or polls.
@@ -94,8 +139,11 @@ final class RenewalGate: @unchecked Sendable {
     condition.lock()
     isOccupied = false
     changes &+= 1
+    let ended = keepsTurn ? nil : kept
+    if ended != nil { kept = nil }
     condition.wakeAll()
     condition.unlock()
+    ended?.close()
   }
 
   /// Waits until no other process holds the turn: every millisecond for a quarter of a second, then ever more rarely.

@@ -7,7 +7,6 @@ import EnrollCrypto
 struct SealedFile: Sendable {
   let name: String
   let temporary: String
-  let reserve: String?
   /// What the file has to be about.
   let tag: [UInt8]
   let folder: StoreFolder
@@ -41,10 +40,10 @@ struct SealedFile: Sendable {
   /// Seals and saves durably, under the lock that guards the file.
   /// - Parameters:
   ///   - last: the generation that is being replaced, 0 for none.
-  ///   - usesReserve: on a full disk, take the space that was kept for this.
+  ///   - reserve: what was kept for this, for a disk that is full or a process without descriptors.
   /// - Returns: the generation, header and status of the new file.
   func save(
-    _ plaintext: Secret, after last: UInt64, usesReserve: Bool = false
+    _ plaintext: Secret, after last: UInt64, reserve: ReservedSpace? = nil
   ) throws(EnrollError) -> (generation: UInt64, header: [UInt8], status: FileStatus) {
     let (generation, overflow) = last.addingReportingOverflow(1)
     guard !overflow else { throw EnrollError(.storeIO, "\(name) has run out of generations", field: "store") }
@@ -52,7 +51,7 @@ struct SealedFile: Sendable {
       plaintext, tag: tag, generation: generation, keys: try ring.forSealing(), random: random,
       as: form)
     let status = try folder.replace(
-      name, with: sealed, temporary: temporary, reserve: usesReserve ? reserve : nil)
+      name, with: sealed, temporary: temporary, reserve: reserve)
     return (generation, Array(sealed[..<SealedHeader.count]), status)
   }
 

@@ -9,6 +9,7 @@ final class StoreFolder: Sendable {
   let path: String
   let system: any FileSystem
   let folder: Int32
+  private let allowsNetworkFilesystem: Bool
 
   /// Opens the folder, making it where only its last component is missing.
   /// - Throws: `.invalidArgument` for a path that is not absolute; `.storeRefused`; `.storeIO`; `.storeFull`.
@@ -16,21 +17,36 @@ final class StoreFolder: Sendable {
     _ path: String, system: any FileSystem, allowsNetworkFilesystem: Bool
   ) throws(EnrollError) {
     let path = try StoreFolder.absolute(path)
-    self.init(path, system, owning: try StoreFolder.open(path, system, makes: true))
+    try self.init(path, system, allowsNetworkFilesystem, makes: true)
+  }
+
+  private convenience init(
+    _ path: String, _ system: any FileSystem, _ allowsNetworkFilesystem: Bool, makes: Bool
+  ) throws(EnrollError) {
+    self.init(
+      path, system, allowsNetworkFilesystem, owning: try StoreFolder.open(path, system, makes: makes))
     // From here on deinit closes it.
-    try checkFolder(allowsNetworkFilesystem)
+    try checkFolder()
+  }
+
+  /// What is at the path now, which is not made.
+  func reopened() throws(EnrollError) -> StoreFolder {
+    try StoreFolder(path, system, allowsNetworkFilesystem, makes: false)
   }
 
   /// Opens a folder of somebody else's, in which only the files themselves are looked at.
   /// - Throws: `.storeRefused`, also where there is none.
   convenience init(foreign path: String, system: any FileSystem) throws(EnrollError) {
     let path = try StoreFolder.absolute(path)
-    self.init(path, system, owning: try StoreFolder.open(path, system, makes: false))
+    self.init(path, system, true, owning: try StoreFolder.open(path, system, makes: false))
   }
 
-  private init(_ path: String, _ system: any FileSystem, owning folder: Int32) {
+  private init(
+    _ path: String, _ system: any FileSystem, _ allowsNetworkFilesystem: Bool, owning folder: Int32
+  ) {
     self.path = path
     self.system = system
+    self.allowsNetworkFilesystem = allowsNetworkFilesystem
     self.folder = folder
   }
 
@@ -96,7 +112,7 @@ final class StoreFolder: Sendable {
     try StoreFault.patiently { () throws(FileFault) in try system.sync(folder) }
   }
 
-  private func checkFolder(_ allowsNetworkFilesystem: Bool) throws(EnrollError) {
+  private func checkFolder() throws(EnrollError) {
     let status = try attempt("the store's folder") { () throws(FileFault) in try system.status(folder) }
     guard status.kind == .folder else {
       throw EnrollError(.storeRefused, "\(Self.shown(path)) is not a folder", field: "store")
@@ -148,6 +164,32 @@ final class StoreFolder: Sendable {
       return try StoreFault.patiently(body)
     } catch {
       throw StoreFault.error(error, what)
+    }
+  }
+
+  // MARK: Its place
+
+  static var replaced: EnrollError {
+    EnrollError(
+      .storeIO,
+      "the store's folder was moved, removed or replaced while it was open, and nothing that could be opened is in its"
+        + " place; put it back",
+      field: "store")
+  }
+
+  /// Whether the folder that is open still is the one at its path: otherwise whoever opens the path uses other files and
+  /// other locks. Where the path may not be looked at, nothing can be told, and nothing is refused.
+  func isInPlace() throws(EnrollError) -> Bool {
+    let open = try attempt("the store's folder") { () throws(FileFault) in try system.status(folder) }
+    do {
+      let there = try StoreFault.patiently { () throws(FileFault) in try system.status(ofPath: path) }
+      return there.inode == open.inode && there.device == open.device
+    } catch {
+      switch error.number {
+      case ENOENT, ENOTDIR, ELOOP: return false
+      case EACCES, EPERM: return true
+      default: throw StoreFault.error(error, "the store's folder")
+      }
     }
   }
 
@@ -231,6 +273,10 @@ final class StoreFolder: Sendable {
 
   func lock(_ descriptor: Int32) throws(EnrollError) -> Bool {
     try attempt("a lock file") { () throws(FileFault) in try system.lock(descriptor) }
+  }
+
+  func unlock(_ descriptor: Int32) throws(EnrollError) {
+    try attempt("a lock file") { () throws(FileFault) in try system.unlock(descriptor) }
   }
 
   func closeLock(_ descriptor: Int32) { system.closeLock(descriptor) }

@@ -4,10 +4,14 @@
 import EnrollCore
 
 /// One lock file and the mutex before it.
-final class StoreLock: Sendable {
+final class StoreLock: @unchecked Sendable {
+  // Unchecked: `spare` and `staysOpen` are only touched with `mutex` held.
   private let folder: StoreFolder
   private let name: String
   private let mutex = TimedMutex()
+  /// The lock file, open between two takings.
+  private var spare: FileLock?
+  private var staysOpen = false
 
   init(_ name: String, in folder: StoreFolder) {
     self.name = name
@@ -18,22 +22,37 @@ final class StoreLock: Sendable {
   func take() throws(EnrollError) -> Held {
     try mutex.lock()
     do {
-      let file = try FileLock(name, in: folder)
+      let file: FileLock
+      if let spare { file = spare } else { file = try FileLock(name, in: folder) }
       try file.lock()
-      return Held(file: file, mutex: mutex)
+      return Held(lock: self, file: file)
     } catch {
       mutex.unlock()
       throw error
     }
   }
 
+  /// The lock file is open only while the lock is held, as usual.
+  func closeBetweenTakings() {
+    // Who holds it for so long will free it with the file open, which is no harm.
+    guard (try? mutex.lock()) != nil else { return }
+    staysOpen = false
+    spare?.close()
+    spare = nil
+    mutex.unlock()
+  }
+
   struct Held {
+    fileprivate let lock: StoreLock
     fileprivate let file: FileLock
-    fileprivate let mutex: TimedMutex
+
+    /// From now on the lock can be taken in a process that has no descriptor left.
+    func keepFileOpen() { lock.staysOpen = true }
 
     func release() {
-      file.close()
-      mutex.unlock()
+      if lock.staysOpen { file.unlock() } else { file.close() }
+      lock.spare = lock.staysOpen && file.isOpen ? file : nil
+      lock.mutex.unlock()
     }
   }
 }

@@ -63,6 +63,9 @@ enum StoreNames {
   /// What is being written for a file of the store as a whole.
   static func temporary(_ name: String) -> String { name + ".temp" }
 
+  /// Of the store's own files.
+  static let ownTemporaries = [outbox, installation, keys].map { temporary($0) }
+
   /// See ``AccountFileNames/locks(ofTemporary:)``.
   static func locks(ofTemporary name: String) -> [String]? {
     for own in [outbox, installation] where ASCII.equals(name, temporary(own)) { return [lock] }

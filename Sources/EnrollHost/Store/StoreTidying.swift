@@ -1,14 +1,17 @@
 // What a process leaves in the store's folder that dies while it saves: files half written, and space kept for tokens that never
-// came. The next save of the same file would take their place; where none comes, they would stay for ever.
+// came. The next save of the same file takes their place. Where none comes, they go at the first use of the same account by
+// another process, and whenever the whole folder is looked at: no call looks at it for this.
 
 import EnrollCore
 
 extension StoreFolder {
   /// Removes what nobody uses any more: whoever does holds its lock. Fails without a word, because nothing depends on it.
-  func tidy() {
-    guard let names = try? names() else { return }
+  /// - Parameter names: of files that may be there.
+  func tidy(_ names: [String]) {
     for name in names {
-      guard let locks = StoreNames.locks(ofTemporary: name) else { continue }
+      guard let locks = StoreNames.locks(ofTemporary: name), (try? status(name)) != .some(.none) else {
+        continue
+      }
       try? discard(name, under: locks)
     }
   }

@@ -25,8 +25,8 @@ public struct StoredFile: Equatable, Sendable {
   public var entryCount: Int?
 }
 
-extension FileTokenStore {
-  /// Every sealed file, as it is. Called for a store that has keys.
+extension OpenStore {
+  /// Every sealed file, as it is; nothing is removed.
   func inspect() throws(EnrollError) -> [StoredFile] {
     let keys = try ring.open()
     let moment = SystemClock().moment()

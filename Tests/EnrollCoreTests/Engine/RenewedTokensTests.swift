@@ -46,6 +46,26 @@ struct RenewedTokensTests {
     #expect(bench.provider.count(.token) == 2)
   }
 
+  @Test("while they are not saved no other process has a turn, in which it would send the spent token")
+  func keepsTurn() throws {
+    try leaveUnsaved()
+    #expect(disk.isTurnKept)
+    _ = try engine.token()
+    #expect(!disk.isTurnKept)
+  }
+
+  @Test("what is kept from others ends with the session that it was about", arguments: [true, false])
+  func endsTurn(_ isHere: Bool) throws {
+    try leaveUnsaved()
+    if isHere {
+      _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+    } else {
+      try bench.store.update(.default) { $0.tokenEpoch += 1 }
+      _ = try engine.planRenewal(ahead: false, jitter: 0)
+    }
+    #expect(!disk.isTurnKept)
+  }
+
   @Test("a refresh token that came without a useful access token is stored later, too")
   func rotatedOnly() throws {
     bench.provider.next(.token, .status(200, body: #"{"token_type":"Bearer","refresh_token":"rescued"}"#))

@@ -35,6 +35,21 @@ struct ExpiryTests {
     #expect(hour.band(at: moment(1_003_600, 5, boot: "two"), graceSeconds: 60) == .expired)
   }
 
+  @Test("a boot's clock by which more is left than there ever was tells nothing: the date, and never fresh")
+  func clockOfBootWentBack() {
+    let back = moment(1_000_010, 499)
+    #expect(hour.band(at: back, graceSeconds: 60) == .due)
+    #expect(hour.secondsLeft(at: back) == 3590)
+    #expect(hour.band(at: moment(1_003_600, 499), graceSeconds: 60) == .expired)
+    #expect(hour.band(at: moment(1_000_000, 500), graceSeconds: 60) == .fresh)
+    let kept = hour.freshness(at: back, graceSeconds: 60)
+    #expect(!kept.holds(at: back.instant, minimumLifetimeSeconds: 0))
+    // In a process that goes on after a restore, too.
+    let before = hour.freshness(at: moment(1_000_010, 510), graceSeconds: 60)
+    #expect(before.holds(at: moment(0, 510).instant, minimumLifetimeSeconds: 0))
+    #expect(!before.holds(at: moment(0, 5).instant, minimumLifetimeSeconds: 0))
+  }
+
   @Test("a caller that needs longer makes the token due earlier")
   func minimumLifetime() {
     let after = moment(1_000_000, 500 + 1800)

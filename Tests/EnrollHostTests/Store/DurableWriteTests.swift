@@ -202,6 +202,56 @@ struct DurableWriteTests {
     #expect(try folder.names(".reserve").isEmpty)
   }
 
+  @Test("opening a store, reading and saving look at no list of its files, however many there are")
+  func noList() throws {
+    try folder.filled()
+    let listed = Guarded(0, by: Mutex())
+    let system = FaultyFileSystem(
+      after: { call in if call.operation == .list { listed.withLock { $0 += 1 } } })
+    let store = try folder.open(system: system)
+    _ = try store.read(.default)
+    try store.update(.default) { $0.tokenEpoch += 1 }
+    try store.update(try AccountName("another")) { $0.tokenEpoch += 1 }
+    _ = try store.installationID()
+    try store.updateOutbox { $0 = [] }
+    #expect(listed.withLock { $0 } == 0)
+    _ = try store.accounts()
+    #expect(listed.withLock { $0 } > 0)
+  }
+
+  @Test("what a dead process left of an account goes when the account is used next, or its store is listed")
+  func leftovers() throws {
+    try folder.filled()
+    let record = try folder.only(".record")
+    for suffix in [".temp", ".reserve"] {
+      let path = record.replacingOccurrences(of: ".record", with: suffix)
+      try Data("half".utf8).write(to: URL(fileURLWithPath: path))
+    }
+    _ = try folder.open().read(.default)
+    #expect(try folder.names(".temp") + folder.names(".reserve") == [])
+    let stranger = folder.store + "/0123456789abcdef0123456789abcdef.temp"
+    try Data("half".utf8).write(to: URL(fileURLWithPath: stranger))
+    _ = try folder.open().accounts()
+    #expect(try folder.names(".temp") == [])
+  }
+
+  @Test("a turn that is kept keeps other processes out, and not its own, until it is kept no more")
+  func keptTurn() throws {
+    let store = try folder.filled()
+    let other = try folder.open()
+    let epoch = try #require(try store.read(.default)?.tokenEpoch)
+    func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
+      try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
+    }
+    #expect(try turn(store) { store.keepTurn(.default, true) } == .taken)
+    #expect(try turn(other) == .deadlinePassed)
+    #expect(try turn(store) == .taken)
+    #expect(try turn(other) == .deadlinePassed)
+    store.keepTurn(.default, false)
+    #expect(try turn(other) == .taken)
+    #expect(try turn(store) == .taken)
+  }
+
   @Test("what a dead process left half written is replaced, not believed")
   func staleTemporary() throws {
     let store = try folder.filled()

@@ -150,6 +150,23 @@ struct StoreProcessTests {
     #expect(try Probe.run("strays", folder.store, "200") == ["saved 200, lost 0, taken 0"])
   }
 
+  @Test("what a renewal brought is saved in a process that has no descriptor left")
+  func noDescriptors() throws {
+    #expect(try Probe.run("no-descriptors", folder.store) == ["ok", "second"])
+  }
+
+  @Test(
+    "a token from another clock under the same boot's name is due, never fresh",
+    .enabled(if: geteuid() == 0 && access("/usr/bin/unshare", X_OK) == 0, "needs root, for a time namespace"))
+  func timeNamespace() throws {
+    let namespace = ["/usr/bin/unshare", "--time", "--boottime", "5000000", "--fork", "--"]
+    let made = try Probe(["sign-in", folder.store, "300"], within: namespace).rest()
+    // A kernel without time namespaces says so by failing.
+    guard made == ["fresh"] else { return }
+    #expect(try Probe.run("band", folder.store) == ["due"])
+    #expect(try Probe(["band", folder.store], within: namespace).rest() == ["fresh"])
+  }
+
   @Test("a lock file that somebody removed excludes again")
   func removedLockFile() throws {
     let start = try folder.open().update(.default) { $0.tokenEpoch += 1 }.tokenEpoch

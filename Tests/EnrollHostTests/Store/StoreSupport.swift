@@ -103,7 +103,8 @@ final class Probe {
       .path
   }()
 
-  init(_ arguments: [String]) throws {
+  /// - Parameter wrapper: the words of a program that runs the probe, with its path.
+  init(_ arguments: [String], within wrapper: [String] = []) throws {
     var input: [Int32] = [-1, -1]
     var output: [Int32] = [-1, -1]
     // Sockets, because they can be made close-on-exec in one step: another test may start a process this moment.
@@ -115,10 +116,11 @@ final class Probe {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, input[0], 0)
     posix_spawn_file_actions_adddup2(&actions, output[1], 1)
-    var words: [UnsafeMutablePointer<CChar>?] = ([Probe.executable] + arguments).map { strdup($0) } + [nil]
+    var words: [UnsafeMutablePointer<CChar>?] =
+      (wrapper + [Probe.executable] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var pid: pid_t = 0
-    let started = posix_spawn(&pid, Probe.executable, &actions, nil, &words, environ)
+    let started = posix_spawn(&pid, wrapper.first ?? Probe.executable, &actions, nil, &words, environ)
     close(input[0])
     close(output[1])
     self.pid = pid

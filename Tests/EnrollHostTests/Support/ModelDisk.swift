@@ -359,6 +359,22 @@ final class ModelDisk: FileSystem, @unchecked Sendable {
     }
   }
 
+  func status(ofPath path: String) throws(FileFault) -> FileStatus {
+    try look { (state) throws(FileFault) in
+      guard let inode = state.live.folders[ModelDisk.root]?[ModelDisk.name(path)] else {
+        throw FileFault(.statusByPath, ENOENT)
+      }
+      return ModelDisk.status(inode, state)
+    }
+  }
+
+  func unlock(_ descriptor: Int32) throws(FileFault) {
+    guarded.withLock { state in
+      guard let inode = state.open[descriptor]?.inode, state.locks[inode] == descriptor else { return }
+      state.locks[inode] = nil
+    }
+  }
+
   /// ext4's.
   func kind(_ descriptor: Int32) throws(FileFault) -> UInt32 { 0xEF53 }
 

@@ -1,0 +1,96 @@
+// A store's folder that is moved, removed or replaced under a program that has it open: by a restore, or by a tool that
+// synchronises. The program and whoever opens the path next must not use different files and different locks.
+
+import EnrollCore
+import EnrollHost
+import EnrollTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ReplacedFolderTests {
+  private let folder = TestFolder()
+  private let manager = FileManager.default
+  private var aside: String { folder.path + "/aside" }
+
+  /// Puts a copy in the folder's place, as a restore does.
+  private func restore() throws {
+    try manager.moveItem(atPath: folder.store, toPath: aside)
+    try manager.copyItem(atPath: aside, toPath: folder.store)
+    chmod(folder.store, 0o700)
+  }
+
+  @Test("what is saved after a restore is in the folder that is at the path now")
+  func saves() throws {
+    let store = try folder.filled()
+    try restore()
+    try store.update(.default) { $0.registrationType = "LATER" }
+    #expect(try folder.open().read(.default)?.registrationType == "LATER")
+    #expect(try store.read(.default)?.registrationType == "LATER")
+  }
+
+  @Test("a renewal after a restore waits for the turn of whoever has it at the path now")
+  func turns() throws {
+    let store = try folder.filled()
+    let epoch = try #require(try store.read(.default)?.tokenEpoch)
+    try restore()
+    let other = try folder.open()
+    _ = try other.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) { () throws(EnrollError) in
+      let turn = try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) {}
+      #expect(turn == .deadlinePassed)
+    }
+  }
+
+  @Test("a folder that is replaced during a turn is noticed before a refresh token is sent")
+  func duringTurn() throws {
+    let store = try folder.filled()
+    let epoch = try #require(try store.read(.default)?.tokenEpoch)
+    _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) { () throws(EnrollError) in
+      do { try restore() } catch { Issue.record(error) }
+      #expect(code { () throws(EnrollError) in try store.reserveSpace(.default) } == .storeIO)
+      // What an answer brought goes to where others look for it.
+      try store.update(.default) { $0.registrationType = "RENEWED" }
+    }
+    #expect(try folder.open().read(.default)?.registrationType == "RENEWED")
+    #expect(code { () throws(EnrollError) in try store.reserveSpace(.default) } == nil)
+  }
+
+  @Test("a sign-out in the folder that is there now is seen within a second")
+  func readers() throws {
+    let clock = FakeClock()
+    let store = try folder.filled(clock: clock)
+    #expect(try store.read(.default) != nil)
+    try restore()
+    try folder.open().remove(.default)
+    clock.advance(seconds: 2)
+    #expect(try store.read(.default) == nil)
+  }
+
+  @Test("while the folder is away nothing is saved and none is made; when it is back everything goes on")
+  func away() throws {
+    let clock = FakeClock()
+    let store = try folder.filled(clock: clock)
+    try manager.moveItem(atPath: folder.store, toPath: aside)
+    clock.advance(seconds: 2)
+    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeIO)
+    #expect(
+      code { () throws(EnrollError) in try store.update(.default) { $0.registrationType = "X" } } == .storeIO)
+    #expect(code { () throws(EnrollError) in _ = try store.installationID() } == .storeIO)
+    #expect(!manager.fileExists(atPath: folder.store))
+    try manager.moveItem(atPath: aside, toPath: folder.store)
+    try store.update(.default) { $0.registrationType = "BACK" }
+    #expect(try folder.open().read(.default)?.registrationType == "BACK")
+  }
+
+  @Test("a change is made once, also where the folder is replaced while it is made")
+  func once() throws {
+    let store = try folder.filled()
+    var runs = 0
+    _ = try? store.update(.default) { (record) throws(EnrollError) in
+      runs += 1
+      do { try restore() } catch { Issue.record(error) }
+      throw EnrollError(.internal, "changed its mind")
+    }
+    #expect(runs == 1)
+  }
+}
