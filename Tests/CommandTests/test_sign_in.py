@@ -1,5 +1,7 @@
 """Signing in as a person does it: the browser, the question, Ctrl-C, no browser, another device; and a script's way."""
 
+import base64
+import hashlib
 import json
 import re
 import signal
@@ -191,6 +193,50 @@ class InATerminal(CommandCase):
         self.assertEqual(waiting.ends(), 130)
         self.assertRegex(waiting.text, r"stopped; but Alice Example \S+\s+has\s+signed\s+in\s+meanwhile")
 
+    def test_the_page_has_the_apps_words_and_the_address_bar_has_no_code(self):
+        self.configure(returnPage={
+            "appName": "Größe <1>", "text": "Bis gleich!", "language": "de", "color": "#0b6e4f",
+            "backgroundColor": "#102030", "link": "com.example.app://open"})
+        terminal = self.terminal("login")
+        redirect = self.sandbox.play(self.opened())
+        with urllib.request.urlopen(redirect, timeout=60) as answer:
+            self.assertEqual(answer.geturl(), redirect.partition("?")[0])
+            self.assertEqual(answer.headers["Content-Type"], "text/html; charset=utf-8")
+            policy, page = answer.headers["Content-Security-Policy"], answer.read().decode()
+        self.assertIn('<html lang="de">', page)
+        self.assertIn('<meta charset="utf-8">', page)
+        for words in ("Größe &lt;1&gt;", "<h1>Sie sind angemeldet</h1>", "<p>Bis gleich!</p>", "solid #0b6e4f",
+                      "background:#102030;color:#fff", '<a href="com.example.app://open">Zurück zu Größe &lt;1&gt;</a>'):
+            self.assertIn(words, page)
+        style = re.search("<style>(.*?)</style>", page)[1]
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        self.assertIn(f"default-src 'none'; style-src 'sha256-{digest}';", policy)
+        terminal.shows(r"\[Y/n\]")
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 0)
+
+    def test_keys_that_are_away_when_the_browser_comes_back_are_asked_for_again(self):
+        self.sandbox.control("fault", fault="serverError", endpoint="jwks")
+        terminal = self.terminal("login")
+        page = self.come_back(self.opened())
+        self.assertIn("Signing in is not finished yet", page)
+        self.assertIn("keeps trying", page)
+        self.assertEqual(self.counts()["counts"].get("token", 0), 0)
+        self.sandbox.control("clearFaults")
+        terminal.shows(r"(?s)Signed in as Alice.*\[Y/n\]")
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 0)
+
+    def test_a_redirect_to_localhost_where_the_configuration_has_it(self):
+        self.configure()
+        path = self.profiles / "default.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "redirectUri": "http://localhost/callback"}))
+        child = self.start("login", "--yes")
+        url = self.opened()
+        self.assertRegex(parameter(url, "redirect_uri"), r"\Ahttp://localhost:\d+/callback\Z")
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(60), 130)
+
     def test_over_ssh_the_way_to_the_port_is_told(self):
         terminal = self.terminal("login", "--no-browser", SSH_CONNECTION="192.0.2.1 1 192.0.2.2 22")
         url = terminal.shows(r"Open this address in a browser:\s+(http\S+)")[1]
@@ -309,7 +355,7 @@ class FirstUse(CommandCase):
         _, words = self.run_enroll("login", "--yes", *self.arguments()[:-1], status=2)
         self.assertIn("add --allow-loopback-http", words)
         self.assertNotIn("Mend", words)
-        redirect = ["--redirect-uri", "http://localhost/callback"]
+        redirect = ["--redirect-uri", "http://127.0.0.2/callback"]
         _, words = self.run_enroll("login", "--yes", *self.arguments(), *redirect, status=2)
         self.assertIn("by --redirect-uri", words)
         _, words = self.run_enroll("token", "--profile", "nope", status=2)

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import re
+import signal
 import subprocess
 import urllib.parse
 
@@ -121,12 +122,19 @@ class Looks(CommandCase):
             terminal.shows("Waiting for the browser")
             terminal.interrupt()
             self.assertEqual(terminal.ends(), 130)
-            self.assertEqual("\r\x1b[K" in terminal.raw, turns, variables)
+            self.assertEqual("\x1b[A\r\x1b[K" in terminal.raw, turns, variables)
             self.assertEqual(bool(re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", terminal.raw)), turns, variables)
             self.assertEqual("\x1b[1m" in terminal.raw, variables == {}, variables)
             if turns:
                 after = terminal.raw[terminal.raw.rindex("\r\x1b[K") :]
                 self.assertNotIn("Waiting", after)
+
+    def test_whatever_ends_the_program_the_shell_goes_on_at_the_beginning_of_a_line(self):
+        terminal = self.terminal("login", "--again")
+        terminal.shows("(?s)Waiting for the browser.*Waiting for the browser")
+        os.kill(terminal.pid, signal.SIGKILL)
+        terminal.ends()
+        self.assertRegex(terminal.text, r"Waiting for the browser\r?\n\Z")
 
     def test_a_locale_without_signs(self):
         self.sign_in()
@@ -164,6 +172,38 @@ class Accounts(CommandCase):
         self.sandbox = mine
 
 
+class Phantoms(CommandCase):
+    def provide(self):
+        return self.own_sandbox()
+
+    def test_an_attempt_that_was_stopped_leaves_no_account(self):
+        self.sign_in()
+        for account, end in (("stopped", signal.SIGINT), ("killed", signal.SIGKILL)):
+            child = self.start("login", "--yes", "--again", "--account", account)
+            self.opened(2 if account == "stopped" else 3)
+            child.send_signal(end)
+            child.communicate(timeout=60)
+            self.assertEqual([one["account"] for one in self.json("accounts")["accounts"]], ["default"])
+        # Somebody who signed out is known.
+        self.run_enroll("logout")
+        self.assertEqual([one["account"] for one in self.json("accounts")["accounts"]], ["default"])
+
+
+class Guesses(CommandCase):
+    def test_a_misspelt_word_is_answered_by_the_one_that_was_meant(self):
+        self.configure("work")
+        self.sign_in("--account", "home")
+        for line, meant in (
+            ("logn", "Did you mean enroll login?"), ("tokne --json", "Did you mean enroll token?"),
+            ("token --acount home", "--account"),
+            ("token --profile wrok", "there is a profile work"),
+        ):
+            self.assertIn(meant, self.run_enroll(*line.split(), status=2)[1], line)
+        self.assertIn("there is an account home", self.run_enroll("token", "--account", "hmoe", status=3)[1])
+        self.assertNotIn("there is", self.run_enroll("token", "--account", "elsewhere", status=3)[1])
+        self.assertNotIn("Did you mean", self.run_enroll("bogus", status=2)[1])
+
+
 class Logout(CommandCase):
     def provide(self):
         return self.own_sandbox()
@@ -180,7 +220,7 @@ class Logout(CommandCase):
     def test_json_tells_whose_and_where_the_browsers_session_ends(self):
         self.sign_in()
         told = self.json("logout")["loggedOut"]
-        self.assertEqual([(one["account"], one["providerTold"]) for one in told], [("default", True)])
+        self.assertEqual([(one["account"], one["providerTold"]) for one in told], [("default", "told")])
         self.assertTrue(told[0]["url"].startswith(f"{self.sandbox.issuer}/end-session?"))
         self.assertEqual(self.json("logout"), {"loggedOut": []})
 

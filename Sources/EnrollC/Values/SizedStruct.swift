@@ -56,7 +56,8 @@ private enum SizedMemory {
     let size = pointer.load(as: Int.self)
     guard size >= firstSize, size <= sizeLimit else {
       throw EnrollError(
-        .invalidArgument, "struct_size of \(name) is at least \(firstSize), \(size) came: use its INIT macro",
+        .invalidArgument,
+        "struct_size of \(name) is \(size); \(firstSize) to \(sizeLimit) was expected: initialize the struct with its INIT macro",
         field: "struct_size")
     }
     return size

@@ -127,7 +127,7 @@ extension AuthorizationRequest {
   /// The configured redirect, or the same loopback redirect with the listener's port and address family (R4).
   static func redirect(_ configuration: Configuration, _ given: String?) throws(EnrollError) -> String {
     do throws(StrictURL.Refusal) {
-      let configured = try StrictURL(configuration.redirectURI)
+      let configured = try StrictURL(configuration.redirectURI, configured: configuration.redirectURI)
       let needsPort = configured.kind == .loopbackHTTP && configured.port == nil
       guard let given else {
         guard !needsPort else { throw StrictURL.Refusal.port }
@@ -137,7 +137,9 @@ extension AuthorizationRequest {
       let url = try StrictURL(given)
       let hasSamePath = url.bytes[url.path.lowerBound...]
         .elementsEqual(configured.bytes[configured.path.lowerBound...])
-      guard needsPort, url.kind == .loopbackHTTP, url.isLoopbackLiteral, url.port != nil, hasSamePath,
+      let hasAddress =
+        url.isLoopbackLiteral || ASCII.equals(url.hostText ?? "", configured.hostText ?? "-")
+      guard needsPort, url.kind == .loopbackHTTP, hasAddress, url.port != nil, hasSamePath,
         !url.hadFragment
       else { throw StrictURL.Refusal.host }
       return given

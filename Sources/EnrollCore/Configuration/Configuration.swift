@@ -1,6 +1,6 @@
 // Everything that EnrollKit has to be told about one provider and one client (flows.md §1), as a value that cannot be
 // wrong: both ways in, from code and from JSON, run the same checks. Refused at once, each by its key: an `http`
-// issuer that is not loopback, a private scheme without a dot, a redirect with a fragment, an empty client id, an
+// issuer that is not loopback, a redirect with a fragment, an empty client id, an
 // unknown key, and whatever else breaks a rule.
 
 public import EnrollCrypto
@@ -11,8 +11,8 @@ public struct Configuration: Sendable {
   public let issuer: String
   /// The name under which the provider knows the app.
   public let clientID: String
-  /// Claimed https, a private scheme with one slash, or http to a loopback address (R3, R4). A loopback redirect
-  /// without a port gets one from the system.
+  /// Claimed https, a private scheme, or http to a loopback address or localhost (R3, R4). A loopback redirect without a
+  /// port gets one from the system. A private scheme without a dot draws a warning (R2).
   public let redirectURI: String
   /// Where the browser comes back to after the provider ended its own session; nil when it does not.
   public let postLogoutRedirectURI: String?
@@ -76,6 +76,8 @@ public struct Configuration: Sendable {
   public let passwordless: PasswordlessDialect?
   /// The parameter by which the provider takes the connection that the user chose (flows.md §6).
   public let connectionParameter: String
+  /// How the page looks that a loopback redirect leaves in the browser (R4).
+  public let returnPage: ReturnPage
   /// Lets the provider be spoken to by http on loopback (R19), for development.
   public let allowsLoopbackHTTP: Bool
   /// A PEM file with the authorities to trust instead of the system's.
@@ -116,6 +118,7 @@ public struct Configuration: Sendable {
     backend: BackendSettings? = nil,
     passwordless: PasswordlessDialect? = nil,
     connectionParameter: String = Configuration.Defaults.connectionParameter,
+    returnPage: ReturnPage = ReturnPage(),
     allowsLoopbackHTTP: Bool = false,
     caFile: String? = nil
   ) throws(EnrollError) {
@@ -153,6 +156,7 @@ public struct Configuration: Sendable {
     self.backend = backend
     self.passwordless = passwordless
     self.connectionParameter = connectionParameter
+    self.returnPage = returnPage
     self.allowsLoopbackHTTP = allowsLoopbackHTTP
     self.caFile = caFile
     try ConfigurationRules.check(self)
@@ -174,6 +178,15 @@ public struct Configuration: Sendable {
 }
 
 extension Configuration {
+  /// What is risky about the redirect, for a log; nil for nothing (R2).
+  public var redirectWarning: String? {
+    let colon = redirectURI.utf8.firstIndex(of: 0x3A) ?? redirectURI.utf8.endIndex
+    let scheme = redirectURI.utf8[..<colon]
+    guard !scheme.contains(0x2E), !scheme.elementsEqual("https".utf8), !scheme.elementsEqual("http".utf8)
+    else { return nil }
+    return "the redirect's scheme has no dot, so that other apps may claim it, too (R2)"
+  }
+
   /// The redirect comes back to a listener of ours on this device (R4).
   public var usesLoopbackRedirect: Bool { (try? StrictURL(redirectURI))?.kind == .loopbackHTTP }
 }

@@ -7,6 +7,14 @@ extension Configuration {
   /// - Throws: `.configuration`; `field` is the key at fault, with its path (`endpoints.tokenEndpoint`).
   public init(json: JSON) throws(EnrollError) {
     let reader = try ConfigurationReader(json, keys: Configuration.keys)
+    do throws(EnrollError) {
+      try self.init(reader, json)
+    } catch {
+      throw ConfigurationSpelling.asSpelt(error, in: json)
+    }
+  }
+
+  private init(_ reader: ConfigurationReader, _ json: JSON) throws(EnrollError) {
     try self.init(
       issuer: Configuration.issuer(reader, json),
       clientID: reader.text("clientId") ?? "",
@@ -43,6 +51,7 @@ extension Configuration {
       backend: Configuration.backend(reader),
       passwordless: reader.text("passwordless").flatMap { PasswordlessDialect(rawValue: $0) },
       connectionParameter: reader.text("connectionParameter") ?? Defaults.connectionParameter,
+      returnPage: Configuration.returnPage(reader),
       allowsLoopbackHTTP: reader.boolean("allowLoopbackHTTP") ?? false,
       caFile: reader.text("caFile"))
   }
@@ -87,6 +96,15 @@ extension Configuration {
         kind: item["kind"]?.string ?? "", connection: item["connection"]?.string,
         label: item["label"]?.string ?? "", guidance: item["guidance"]?.string)
     }
+  }
+
+  private static func returnPage(_ reader: ConfigurationReader) -> ReturnPage {
+    guard let object = reader.value("returnPage") else { return ReturnPage() }
+    return ReturnPage(
+      appName: object["appName"]?.string, text: object["text"]?.string,
+      language: object["language"]?.string.flatMap { ReturnPage.Language(rawValue: $0) } ?? .english,
+      color: object["color"]?.string, backgroundColor: object["backgroundColor"]?.string,
+      link: object["link"]?.string)
   }
 
   private static func backend(_ reader: ConfigurationReader) -> BackendSettings? {

@@ -212,6 +212,24 @@ extension Configuration {
     ]
   }
 
+  private static var returnPageKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey("appName", or: ["app_name"], .text, "The app's name, above the rest."),
+      ConfigurationKey("text", .text, "A line of the app's own, in the page's language."),
+      ConfigurationKey(
+        "language", .oneOf(ReturnPage.Language.allCases.map { $0.rawValue }),
+        "The language of the page's own words. en by default."),
+      ConfigurationKey(
+        "color", or: ["colour"], .text, "The app's colour, such as #0b6e4f, for the line above the page."),
+      ConfigurationKey(
+        "backgroundColor", or: ["background_color", "backgroundColour"], .text,
+        "The page's background; its text is then black or white, whichever is easier to read. The browser's own by default."
+      ),
+      ConfigurationKey(
+        "link", .url, "A claimed https or private-scheme link that leads back into the app."),
+    ]
+  }
+
   private static var choiceKeys: [ConfigurationKey] {
     [
       ConfigurationKey("kind", .text, required: true, "The host's word: google, email, …"),
@@ -246,6 +264,9 @@ extension Configuration {
 
   private static var developmentKeys: [ConfigurationKey] {
     [
+      ConfigurationKey(
+        "returnPage", or: ["return_page"], .object(returnPageKeys),
+        "What the page shows that a loopback redirect leaves in the browser."),
       ConfigurationKey(
         "allowLoopbackHTTP", or: ["allow_loopback_http", "allowLoopbackHttp"], .boolean,
         "Lets a provider on this machine be spoken to by http. False by default."),

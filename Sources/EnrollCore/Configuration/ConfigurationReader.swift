@@ -24,7 +24,8 @@ struct ConfigurationReader {
       guard members[key.name] == nil else {
         throw ConfigurationReader.refusal(field, "the key is there in two spellings")
       }
-      members[key.name] = try ConfigurationReader.read(member.value, key.shape, field)
+      members[key.name] = try ConfigurationReader.read(
+        member.value, key.shape, ConfigurationReader.join(path, member.key))
     }
     for key in keys where key.isRequired && members[key.name] == nil {
       throw ConfigurationReader.refusal(ConfigurationReader.join(path, key.name), "the key is missing")
@@ -137,7 +138,7 @@ extension ConfigurationReader {
 }
 
 extension ConfigurationKey {
-  fileprivate func isSpelt(_ text: String) -> Bool {
+  func isSpelt(_ text: String) -> Bool {
     ASCII.equals(name, text) || otherSpellings.contains { ASCII.equals($0, text) }
   }
 }

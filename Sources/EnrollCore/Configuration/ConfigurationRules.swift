@@ -57,9 +57,10 @@ enum ConfigurationRules {
   private static func checkURLs(_ configuration: Configuration) throws(EnrollError) {
     try ConfiguredURL.issuer(
       configuration.issuer, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
-    try ConfiguredURL.redirect(configuration.redirectURI, key: "redirectUri")
+    let redirectURI = configuration.redirectURI
+    try ConfiguredURL.redirect(redirectURI, configured: redirectURI, key: "redirectUri")
     if let uri = configuration.postLogoutRedirectURI {
-      try ConfiguredURL.redirect(uri, key: "postLogoutRedirectUri")
+      try ConfiguredURL.redirect(uri, configured: redirectURI, key: "postLogoutRedirectUri")
     }
     if let uri = configuration.fallbackURI {
       try ConfiguredURL.link(uri, key: "fallbackUri")
@@ -137,6 +138,7 @@ enum ConfigurationRules {
     if let base = configuration.backend?.base, base.utf8.contains(0x3F) {
       throw refusal("backend.base", "a query is not allowed: paths are added to it")
     }
+    try checkReturnPage(configuration.returnPage)
     guard configuration.choices.count <= 32 else { throw refusal("choices", "at most 32 were expected") }
     for (index, choice) in configuration.choices.enumerated() {
       for text in [choice.kind, choice.connection ?? "-", choice.label, choice.guidance ?? "-"] {
@@ -145,6 +147,22 @@ enum ConfigurationRules {
         }
       }
     }
+  }
+
+  private static func checkReturnPage(_ page: ReturnPage) throws(EnrollError) {
+    for (key, text) in [("appName", page.appName), ("text", page.text)] {
+      guard
+        text.map({ (1...500).contains($0.utf8.count) && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
+          ?? true
+      else { throw refusal("returnPage.\(key)", "1 to 500 bytes without control characters were expected") }
+    }
+    for (key, text) in [("color", page.color), ("backgroundColor", page.backgroundColor)] {
+      guard let text else { continue }
+      guard ReturnPage.channels(of: text) != nil else {
+        throw refusal("returnPage.\(key)", "a colour such as #0b6e4f was expected")
+      }
+    }
+    if let link = page.link { try ConfiguredURL.link(link, key: "returnPage.link") }
   }
 
   private static func checkAnotherApp(

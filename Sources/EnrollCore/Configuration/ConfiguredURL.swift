@@ -29,20 +29,19 @@ enum ConfiguredURL {
     return url
   }
 
-  /// Where the browser comes back to: claimed https, a private scheme with one slash, or http to a loopback address
-  /// (R3, R4). Written as browsers write it, since it is compared byte by byte (R5).
-  static func redirect(_ text: String, key: String) throws(EnrollError) {
-    let url = try parse(text, key: key)
+  /// Where the browser comes back to: claimed https, a private scheme, with an authority where the provider dictates
+  /// one, or http to a loopback address or localhost (R3, R4). Written as browsers write it, since it is compared byte
+  /// by byte (R5).
+  /// - Parameter configured: the URL whose scheme may be without a dot (R2).
+  static func redirect(_ text: String, configured: String, key: String) throws(EnrollError) {
+    let url = try parse(text, configured: configured, key: key)
     switch url.kind {
-    case .https: break
-    case .privateScheme:
-      guard url.host == nil else {
-        throw refusal(key, "a private scheme takes one slash here, such as com.example.app:/callback (R3)")
-      }
+    case .https, .privateScheme: break
     case .loopbackHTTP:
       let host = url.hostText ?? ""
-      guard ASCII.equals(host, "127.0.0.1") || ASCII.equals(host, "[::1]") else {
-        throw refusal(key, "a loopback redirect must be to 127.0.0.1 or [::1], not to another name (R4)")
+      guard ["127.0.0.1", "[::1]", "localhost"].contains(where: { ASCII.equals(host, $0) }) else {
+        throw refusal(
+          key, "a loopback redirect must be to 127.0.0.1, [::1] or localhost, not to another address (R4)")
       }
     }
     try browserSpelling(url, key: key)
@@ -59,9 +58,15 @@ enum ConfiguredURL {
     try browserSpelling(url, key: key)
   }
 
-  private static func parse(_ text: String, key: String) throws(EnrollError) -> StrictURL {
+  private static func parse(
+    _ text: String, configured: String? = nil, key: String
+  ) throws(EnrollError) -> StrictURL {
     let url: StrictURL
-    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw refusal(key, error.text) }
+    do throws(StrictURL.Refusal) {
+      url = try StrictURL(text, configured: configured)
+    } catch {
+      throw refusal(key, error.text)
+    }
     guard !url.hadFragment else { throw refusal(key, "a fragment is not allowed") }
     return url
   }

@@ -1,11 +1,11 @@
 // How far one word is from another, for the hint at a misspelt key.
 
-enum EditDistance {
+package enum EditDistance {
   /// Longer words are no misspellings.
   private static let longest = 64
 
   /// How many bytes to insert, remove or replace, letters of either case being the same; `.max` for words that are long.
-  static func between(_ one: String, _ other: String) -> Int {
+  package static func between(_ one: String, _ other: String) -> Int {
     let one = one.utf8.map { ASCII.lowercased($0) }
     let other = other.utf8.map { ASCII.lowercased($0) }
     guard one.count <= longest, other.count <= longest else { return .max }

@@ -10,10 +10,12 @@ public enum ShownURL {
   static func bounded(_ text: String) -> JSON { .string(Self.text(text)) }
 
   /// The path as well: for what providers publish and clients register.
-  static func published(_ text: String) -> JSON { .string(shown(text) { $0.path.upperBound }) }
+  static func published(_ text: String) -> JSON {
+    .string(shown(text, configured: text) { $0.path.upperBound })
+  }
 
-  private static func shown(_ text: String, _ end: (StrictURL) -> Int) -> String {
-    guard let url = try? StrictURL(text) else { return "?" }
+  private static func shown(_ text: String, configured: String? = nil, _ end: (StrictURL) -> Int) -> String {
+    guard let url = try? StrictURL(text, configured: configured) else { return "?" }
     var shown = url.text(0..<end(url))
     if let query = url.query {
       let names = QueryParameter.names(of: url.bytes, query)

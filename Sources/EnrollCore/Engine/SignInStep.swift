@@ -92,7 +92,7 @@ extension Engine {
     _ url: String, transactionID: String? = nil, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
     try requireNative()
-    let redirect = try Redirect(parsing: url)
+    let redirect = try Redirect(parsing: url, configured: configuration.redirectURI)
     if let settlement = try resumeFromAnotherApp(
       redirect, transactionID: transactionID, cancellation: cancellation)
     {

@@ -17,7 +17,7 @@ public enum ReceivedLink: Equatable, Sendable {
   ) throws(EnrollError) -> ReceivedLink? {
     let url: StrictURL
     do throws(StrictURL.Refusal) {
-      url = try StrictURL(text)
+      url = try StrictURL(text, configured: configuration.redirectURI)
     } catch {
       throw EnrollError(.redirectMalformed, error.text)
     }

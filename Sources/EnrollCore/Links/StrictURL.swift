@@ -1,7 +1,7 @@
 // Every URL that comes from outside, read by an allow-list over its bytes (R9). Refused, never repaired: user
 // information, a backslash, control characters, `%00`, escapes and non-ASCII characters in the host, a trailing dot, a
 // port out of range, a number that only some readers take for an address, dot segments, any scheme but https, http to
-// loopback and a private scheme with a dot (R2). A fragment is dropped unread (R8). Grammar: RFC 3986, narrowed.
+// loopback and a private scheme with a dot, or the configured redirect's own without one (R2). A fragment is dropped unread (R8). Grammar: RFC 3986, narrowed.
 
 /// A URL that every reader splits the same way. It says nothing about whether the URL is ours.
 public struct StrictURL: Equatable, Sendable {
@@ -28,12 +28,13 @@ public struct StrictURL: Equatable, Sendable {
   public let query: Range<Int>?
   public let hadFragment: Bool
 
+  /// - Parameter configured: a configured URL, whose private scheme is taken although it has no dot (R2).
   /// - Throws: what is not allowed, see ``Refusal``.
   @_optimize(speed)
-  public init(_ text: String) throws(Refusal) {
+  public init(_ text: String, configured: String? = nil) throws(Refusal) {
     guard text.utf8.count <= StrictURL.maximumBytes else { throw .tooLong }
     var bytes = text.bytes
-    var parser = StrictURLParser()
+    var parser = StrictURLParser(configured: configured)
     try parser.parse(bytes.span)
     hadFragment = parser.end < bytes.count
     if hadFragment { bytes.removeSubrange(parser.end...) }

@@ -10,6 +10,10 @@ struct StrictURLParser {
   private(set) var query: Range<Int>?
   /// Where the URL ends: the fragment's `#`, or the end of the text.
   private(set) var end = 0
+  /// Its private scheme is taken although it has no dot.
+  private let configured: String?
+
+  init(configured: String? = nil) { self.configured = configured }
 
   mutating func parse(_ bytes: Span<UInt8>) throws(StrictURL.Refusal) {
     guard !bytes.isEmpty else { throw .empty }
@@ -42,9 +46,20 @@ struct StrictURLParser {
     } else if ASCII.equals(bytes, scheme, "http") {
       kind = .loopbackHTTP
     } else {
-      guard hasDot else { throw .schemeWithoutDot }
+      guard hasDot || isConfigured(bytes) else { throw .schemeWithoutDot }
       kind = .privateScheme
     }
+  }
+
+  private func isConfigured(_ bytes: Span<UInt8>) -> Bool {
+    guard let configured = configured?.utf8, configured.count > scheme.count else { return false }
+    var index = 0
+    for byte in configured {
+      guard index < scheme.count else { return byte == 0x3A && !ReservedScheme.contains(bytes, scheme) }
+      guard byte == bytes[index] else { return false }
+      index += 1
+    }
+    return false
   }
 
   @_optimize(speed)
@@ -136,6 +151,17 @@ struct StrictURLParser {
       dots += 1
     }
     return dots == 1 || dots == 2
+  }
+}
+
+/// Schemes without a dot that browsers and systems have a meaning for: no app's own, whatever is configured.
+private enum ReservedScheme {
+  static func contains(_ bytes: Span<UInt8>, _ scheme: Range<Int>) -> Bool {
+    [
+      "about", "blob", "content", "data", "file", "filesystem", "ftp", "intent", "javascript", "mailto",
+      "tel",
+      "vbscript", "ws", "wss",
+    ].contains { ASCII.equals(bytes, scheme, $0) }
   }
 }
 

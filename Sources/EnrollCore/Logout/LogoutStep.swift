@@ -88,7 +88,7 @@ extension Engine {
   /// The logout callback came back: matched by its state, reported once.
   /// - Throws: `.redirectMalformed`; `.unsolicited` when no logout of ours waits for it; nothing changed then.
   public func finishLogout(_ url: String) throws(EnrollError) {
-    let callback = try LogoutCallback(parsing: url)
+    let callback = try LogoutCallback(parsing: url, configured: configuration.redirectURI)
     var isOurs = false
     try store.update(account) { record throws(EnrollError) in
       guard let index = callback.index(in: record.logouts) else { return }

@@ -36,11 +36,12 @@ public struct Redirect: Equatable, Sendable {
     var isEmpty: Bool { start == end }
   }
 
+  /// - Parameter configured: the configured redirect, whose scheme may be without a dot (R2).
   /// - Throws: `.redirectMalformed`.
   @_optimize(speed)
-  public init(parsing text: String) throws(EnrollError) {
+  public init(parsing text: String, configured: String? = nil) throws(EnrollError) {
     do throws(StrictURL.Refusal) {
-      url = try StrictURL(text)
+      url = try StrictURL(text, configured: configured)
     } catch {
       throw EnrollError(.redirectMalformed, error.text)
     }

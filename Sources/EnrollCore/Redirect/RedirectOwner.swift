@@ -19,7 +19,7 @@ extension Configuration {
   public func ownership(of url: String) throws(EnrollError) -> Ownership? {
     let given: StrictURL
     do throws(StrictURL.Refusal) {
-      given = try StrictURL(url)
+      given = try StrictURL(url, configured: redirectURI)
     } catch {
       throw EnrollError(.redirectMalformed, error.text, field: "url")
     }
@@ -33,7 +33,7 @@ extension Configuration {
   }
 
   private func owns(_ given: StrictURL, _ configured: String?) -> Bool {
-    guard let configured, let own = try? StrictURL(configured) else { return false }
+    guard let configured, let own = try? StrictURL(configured, configured: configured) else { return false }
     return given.hasSameBase(as: own, ignoringPort: own.kind == .loopbackHTTP && own.port == nil)
   }
 

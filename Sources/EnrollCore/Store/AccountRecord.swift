@@ -42,6 +42,13 @@ public struct AccountRecord: Equatable, Sendable {
 
   /// The tokens that count now: provisional ones are shown for confirmation, confirmed ones are used.
   public var hasTokens: Bool { confirmed != nil || provisional != nil }
+
+  /// Nothing but attempts that brought no tokens, now or ever: no account that a person would call one.
+  package var isAttemptsAlone: Bool {
+    var rest = self
+    (rest.transactions, rest.tokenEpoch, rest.serverClockOffsetSeconds) = ([], 0, nil)
+    return !transactions.isEmpty && rest == AccountRecord()
+  }
 }
 
 /// Written before a refresh token is sent (reliability.md, Renewal, 3).

@@ -22,6 +22,11 @@ public struct AccountDocument: Equatable, Sendable {
     case underPIN(PINEnvelope, sealed: [UInt8], form: Int64)
   }
 
+  /// Attempts that brought no tokens, and nothing else.
+  package var isAttemptsAlone: Bool {
+    if case .open(let record) = content { record.isAttemptsAlone } else { false }
+  }
+
   /// Whether there is something that must not come back once it is gone: tokens, or a PIN before them.
   package var guardsSomething: Bool {
     switch content {

@@ -80,7 +80,10 @@ public final class Client: Sendable {
     self.outbox = outbox
     // Before any other observer: who hears of new tokens and asks for one must not get the old one.
     _ = hub.add(CacheKeeper(tokens))
-    if let log = options.log { _ = hub.add(EventLog(log)) }
+    if let log = options.log {
+      _ = hub.add(EventLog(log))
+      if let warning = configuration.redirectWarning { log.write(.warning, warning) }
+    }
     renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) { [tokens, wishes, pool] in
       let wanted = wishes.withLock { $0.takeAll() }
       defer { tokens.forget() }

@@ -71,7 +71,8 @@ extension Client {
       guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
         return try engine.begin(options, cancellation: cancellation)
       }
-      let listener = try LoopbackListener(redirectURI: configuration.redirectURI)
+      let listener = try LoopbackListener(
+        redirectURI: configuration.redirectURI, look: configuration.returnPage)
       do throws(EnrollError) {
         let begun = try engine.begin(
           options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)

@@ -39,6 +39,17 @@ struct LoopbackRedirects: Sendable {
   }
 }
 
+extension EnrollError {
+  /// The URL is none that settles anything, now or later (R5, R6, R7, R12, R17).
+  fileprivate var isAboutRedirect: Bool {
+    switch code {
+    case .unsolicited, .redirectMalformed, .redirectMismatch, .alreadySettled, .transactionExpired: true
+    case .issuerMismatch: field.map { ASCII.equals($0, "iss") } ?? false
+    default: false
+    }
+  }
+}
+
 extension Client {
   /// Waits for the redirect on a thread of its own, so that nobody has to sit in a call for it.
   /// - Throws: `.busy` when the system has no thread to give.
@@ -52,11 +63,14 @@ extension Client {
         loopbacks.withLock { $0.remove(begun.transactionID) }
         hub.announceChange()
       }
+      var tries = 0
       _ = try? listener.wait(deadline: deadline, clock: clock, cancellation: cancellation) {
         url in
         loopbacks.withLock { $0.setAnswering(begun.transactionID, true) }
-        let reply = reply(to: url, cancellation: cancellation)
-        if case .declined = reply { loopbacks.withLock { $0.setAnswering(begun.transactionID, false) } }
+        let reply = reply(to: url, tries: tries, cancellation: cancellation)
+        if case .accepted = reply { return reply }
+        if case .postponed = reply { tries += 1 }
+        loopbacks.withLock { $0.setAnswering(begun.transactionID, false) }
         return reply
       }
     }
@@ -66,13 +80,31 @@ extension Client {
     }
   }
 
-  /// What the browser is told; a URL that settles nothing is declined, and the listener goes on waiting (R6).
-  private func reply(to url: String, cancellation: CancellationFlag) -> LoopbackReply {
-    guard let settlement = try? engine.resume(url, cancellation: cancellation) else { return .declined }
+  /// What the browser is told; a URL that settles nothing is declined, and the listener goes on waiting (R6). While what
+  /// the exchange needs of the provider is out of reach, the code stays unsent (R15), and the URL is tried again.
+  /// - Parameter tries: how often it was tried before.
+  private func reply(to url: String, tries: Int, cancellation: CancellationFlag) -> LoopbackReply {
+    let language = configuration.returnPage.language
+    let settlement: Engine.Settlement
+    do throws(EnrollError) {
+      settlement =
+        try tries == 0
+        ? engine.reporting { () throws(EnrollError) in
+          try engine.resume(url, cancellation: cancellation)
+        } : engine.resume(url, cancellation: cancellation)
+    } catch {
+      guard !error.isAboutRedirect, !cancellation.isCancelled else { return .declined }
+      let pause = max(Self.retrySeconds << Int64(min(tries, 5)), error.retryAfterSeconds ?? 0)
+      return .postponed(.postponed(language), seconds: min(pause, Self.longestRetrySeconds))
+    }
     _ = try? remember(settlement)
     switch settlement.ending {
-    case .succeeded: return .accepted(.signedIn)
-    case .failed: return .accepted(.failed)
+    case .succeeded: return .accepted(.signedIn(language))
+    case .failed: return .accepted(.failed(language))
     }
   }
+
+  /// Before a redirect is tried again, doubled each time.
+  private static var retrySeconds: Int64 { 1 }
+  private static var longestRetrySeconds: Int64 { 30 }
 }

@@ -1,7 +1,8 @@
 // The redirect of a loopback sign-in (R4, RFC 8252 §7.3): listens on this machine only, while a transaction is pending,
 // until one answer was accepted. Every program and every web page on the machine can send requests here, so it is strict:
-// GET of exactly the configured path, with the address itself as Host (a name that was rebound to 127.0.0.1 is another
-// Host), and what the host does not recognise changes nothing (R6).
+// GET of exactly the configured path, with the configured host as Host (a name that was rebound to 127.0.0.1 is another
+// Host), and what the host does not recognise changes nothing (R6). What it does recognise is answered with a redirect to
+// the path alone, so that the code leaves the address bar and the history; the page is there.
 
 import CPosix
 public import EnrollCore
@@ -26,27 +27,44 @@ public final class LoopbackListener: @unchecked Sendable {
   private let waker: Waker
   private let fork = ForkGuard()
   private var connections: [LoopbackConnection] = []
+  private let look: ReturnPage
+  /// What the path shows without a query; nil before anything was recognised.
+  private var shown: LoopbackPage?
+  /// URLs that are to be handed over again, and when.
+  private var postponed: [(url: String, due: Instant)] = []
 
+  /// So many are tried again; one more is declined.
+  private static let mostPostponed = 4
+  /// How long a browser has for following the redirect to its page, and after how many events that is over anyway.
+  private static let (lingerMilliseconds, mostLingering): (Int32, Int) = (2_000, 64)
   /// Browsers open a few; the oldest gives way to a new one.
   private static let mostConnections = 16
   /// The clock is looked at again at least that often, since poll's own stands still during suspend.
   private static let longestWaitNanoseconds: Int64 = 10_000_000_000
 
   /// Opens the port: the one that `redirectURI` names, else one that the system chooses.
-  /// - Parameter redirectURI: `http://127.0.0.1[:port]/path` or `http://[::1][:port]/path`; both addresses are listened
-  ///   on where the machine has them.
+  /// - Parameters:
+  ///   - redirectURI: `http://127.0.0.1[:port]/path`, the same with `[::1]` or `localhost`; both addresses are listened
+  ///     on where the machine has them, and for `localhost` nobody else may have one of them.
+  ///   - look: of the page.
   /// - Throws: `.configuration` (not such a URL, or a port that needs privileges), `.busy` (the port is taken; no file
   ///   descriptor left), `.unsupported` (no such address on this machine).
-  public convenience init(redirectURI: String) throws(EnrollError) {
+  public convenience init(
+    redirectURI: String, look: ReturnPage = ReturnPage()
+  ) throws(EnrollError) {
     let url = try Self.parse(redirectURI)
     let host = url.hostText ?? ""
     let waker = try Waker()
     let sockets = try LoopbackSockets(
-      isIPv6: ASCII.equals(host, "[::1]"), port: url.port.flatMap { UInt16(exactly: $0) })
-    self.init(url, host, sockets, waker)
+      isIPv6: ASCII.equals(host, "[::1]"), needsBoth: ASCII.equals(host, "localhost"),
+      port: url.port.flatMap { UInt16(exactly: $0) })
+    self.init(url, host, sockets, waker, look)
   }
 
-  private init(_ url: StrictURL, _ host: String, _ sockets: LoopbackSockets, _ waker: Waker) {
+  private init(
+    _ url: StrictURL, _ host: String, _ sockets: LoopbackSockets, _ waker: Waker, _ look: ReturnPage
+  ) {
+    self.look = look
     let authority = "\(host):\(sockets.port)"
     self.authority = Array(authority.utf8)
     path = Array(url.bytes[url.path])
@@ -62,8 +80,8 @@ public final class LoopbackListener: @unchecked Sendable {
     let url: StrictURL
     do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw refused(error.text) }
     guard url.kind == .loopbackHTTP, let host = url.hostText,
-      ASCII.equals(host, "127.0.0.1") || ASCII.equals(host, "[::1]")
-    else { throw refused("a loopback redirect is http to 127.0.0.1 or [::1] (R4)") }
+      ["127.0.0.1", "[::1]", "localhost"].contains(where: { ASCII.equals(host, $0) })
+    else { throw refused("a loopback redirect is http to 127.0.0.1, [::1] or localhost (R4)") }
     guard !url.hadFragment, !url.path.isEmpty else { throw refused("a path and no fragment were expected") }
     return url
   }
@@ -75,7 +93,7 @@ public final class LoopbackListener: @unchecked Sendable {
   /// Waits until `handle` has accepted a URL; then the browser has its page, and the port is closed.
   ///
   /// `handle` gets each URL that came to the right path, as ``redirectURI`` with the received query, runs on this thread
-  /// and may take its time: the browser waits for the outcome. After a deadline or a cancellation the port stays open,
+  /// and may take its time: the browser waits for the outcome. A URL that it postpones is handed to it again. After a deadline or a cancellation the port stays open,
   /// and the wait can be taken up again.
   /// - Throws: what `handle` throws (the browser then shows ``LoopbackPage/failed``, and the port is closed);
   ///   `.deadlineExceeded`; `.cancelled` (also when ``close()`` was called meanwhile); `.illegalState` (closed before, or
@@ -102,11 +120,23 @@ public final class LoopbackListener: @unchecked Sendable {
         throw EnrollError(.deadlineExceeded, "no redirect came before the deadline")
       }
       dropConnections { now >= $0.deadline }
-      let ready = poll(sockets, now: now, deadline: deadline)
+      let due = postponed.map { $0.due }.min() ?? deadline
+      let ready = poll(sockets, now: now, deadline: min(deadline, due))
       waker.drain()
-      if try serve(ready, handle) {
+      do throws(EnrollError) {
+        if try serve(ready, clock, handle) {
+          linger(sockets, clock, cancellation)
+          close()
+          return
+        }
+        if try retry(clock, handle) {
+          close()
+          return
+        }
+      } catch {
+        linger(sockets, clock, cancellation)
         close()
-        return
+        throw error
       }
       try accept(ready, now: now)
     }
@@ -169,7 +199,10 @@ extension LoopbackListener {
     var connections: Set<Int32> = []
   }
 
-  private func poll(_ sockets: [Int32], now: Instant, deadline: Instant) -> Ready {
+  /// - Parameter atMost: milliseconds; nil for as long as the clock says.
+  private func poll(
+    _ sockets: [Int32], now: Instant, deadline: Instant, atMost: Int32? = nil
+  ) -> Ready {
     var descriptors = [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)]
     for socket in sockets { descriptors.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
     var until = min(deadline, now.advanced(byNanoseconds: Self.longestWaitNanoseconds))
@@ -178,7 +211,7 @@ extension LoopbackListener {
       until = min(until, connection.deadline)
     }
     // Rounded up, so that the time is really over.
-    let milliseconds = Int32(clamping: until.since(now) / 1_000_000 + 1)
+    let milliseconds = atMost ?? Int32(clamping: max(0, until.since(now)) / 1_000_000 + 1)
     _ = ExitBarrier.outside { CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds) }
     var ready = Ready()
     for (index, polled) in descriptors.enumerated() where index > 0 && polled.revents != 0 {
@@ -193,7 +226,7 @@ extension LoopbackListener {
 
   /// Reads from every connection that has something; true once a URL was accepted.
   private func serve(
-    _ ready: Ready, _ handle: (String) throws(EnrollError) -> LoopbackReply
+    _ ready: Ready, _ clock: any Clock, _ handle: (String) throws(EnrollError) -> LoopbackReply
   ) throws(EnrollError) -> Bool {
     for index in connections.indices.reversed()
     where ready.connections.contains(connections[index].descriptor) {
@@ -203,38 +236,102 @@ extension LoopbackListener {
       defer { connection.close() }
       switch progress {
       case .waiting, .gone: break
-      case .refused(let status): connection.answer(LoopbackResponse.refusal(status))
+      case .refused(let status): connection.answer(LoopbackResponse.refusal(status, look))
       case .head(let head):
-        if try answer(head, on: connection, handle) { return true }
+        if try answer(head, on: connection, clock, handle) { return true }
       }
     }
     return false
   }
 
   private func answer(
-    _ head: ArraySlice<UInt8>, on connection: LoopbackConnection,
+    _ head: ArraySlice<UInt8>, on connection: LoopbackConnection, _ clock: any Clock,
     _ handle: (String) throws(EnrollError) -> LoopbackReply
   ) throws(EnrollError) -> Bool {
-    let url: String
-    do throws(LoopbackRequest.Refusal) {
-      url = try self.url(of: try LoopbackRequest(head: head))
-    } catch {
-      connection.answer(LoopbackResponse.refusal(error.status))
-      return false
-    }
+    guard let url = asked(head, on: connection) else { return false }
     do throws(EnrollError) {
       switch try handle(url) {
-      case .declined:
-        connection.answer(LoopbackResponse.refusal(404))
-        return false
+      case .declined: connection.answer(LoopbackResponse.refusal(404, look))
+      case .postponed(let page, let seconds):
+        guard postponed.count < Self.mostPostponed || postponed.contains(where: { $0.url == url }) else {
+          connection.answer(LoopbackResponse.refusal(404, look))
+          return false
+        }
+        postpone(url, until: clock.instant().advanced(bySeconds: seconds))
+        show(page, on: connection)
       case .accepted(let page):
-        connection.answer(LoopbackResponse.bytes(200, page))
+        show(page, on: connection)
         return true
       }
+      return false
     } catch {
-      connection.answer(LoopbackResponse.bytes(200, .failed))
-      close()
+      show(.failed(look.language), on: connection)
       throw error
+    }
+  }
+
+  /// The URL that is for the host to judge; nil when the request was answered here.
+  private func asked(_ head: ArraySlice<UInt8>, on connection: LoopbackConnection) -> String? {
+    do throws(LoopbackRequest.Refusal) {
+      let request = try LoopbackRequest(head: head)
+      let url = try self.url(of: request)
+      guard request.query == nil, let shown else { return url }
+      connection.answer(LoopbackResponse.bytes(200, shown, look))
+    } catch {
+      connection.answer(LoopbackResponse.refusal(error.status, look))
+    }
+    return nil
+  }
+
+  /// The page is at the path without its query: neither the address bar nor the history keeps the code.
+  private func show(_ page: LoopbackPage, on connection: LoopbackConnection) {
+    shown = page
+    connection.answer(LoopbackResponse.redirect(to: base))
+  }
+
+  private func postpone(_ url: String, until due: Instant) {
+    postponed.removeAll { $0.url == url }
+    postponed.append((url, due))
+  }
+
+  /// Hands over what was postponed and is due.
+  /// - Returns: whether it was accepted.
+  private func retry(
+    _ clock: any Clock, _ handle: (String) throws(EnrollError) -> LoopbackReply
+  ) throws(EnrollError) -> Bool {
+    let now = clock.instant()
+    for url in postponed.filter({ $0.due <= now }).map({ $0.url }) {
+      switch try handle(url) {
+      case .declined: postponed.removeAll { $0.url == url }
+      case .postponed(let page, let seconds):
+        shown = page
+        postpone(url, until: clock.instant().advanced(bySeconds: seconds))
+      case .accepted: return true
+      }
+    }
+    return false
+  }
+
+  /// The browser comes for its page, which it was redirected to.
+  private func linger(_ sockets: [Int32], _ clock: any Clock, _ cancellation: (any Cancellation)?) {
+    for _ in 1...Self.mostLingering {
+      let now = clock.instant()
+      let ready = poll(sockets, now: now, deadline: .distantFuture, atMost: Self.lingerMilliseconds)
+      waker.drain()
+      let isOver = ready.listeners.isEmpty && ready.connections.isEmpty
+      guard !isOver, !isClosing, cancellation?.isCancelled != true else { return }
+      for index in connections.indices.reversed()
+      where ready.connections.contains(connections[index].descriptor) {
+        let progress = connections[index].read()
+        if case .waiting = progress { continue }
+        let connection = connections.remove(at: index)
+        defer { connection.close() }
+        guard case .head(let head) = progress else { continue }
+        // A second redirect has nothing more to say.
+        if asked(head, on: connection) == nil { return }
+        connection.answer(LoopbackResponse.refusal(404, look))
+      }
+      try? accept(ready, now: now)
     }
   }
 

@@ -14,10 +14,12 @@ struct LoopbackSockets {
 
   /// - Parameters:
   ///   - isIPv6: the family that the redirect names, which must be there; the other one is tried.
+  ///   - needsBoth: the redirect is to `localhost`, which a browser takes for either address: where the machine has both,
+  ///     another program must not have one of them (R4).
   ///   - port: nil for one that the system chooses.
   /// - Throws: `.busy` when the port is taken or no descriptor is left, `.unsupported` when the machine has no such
   ///   address, `.configuration` when the port is not for us.
-  init(isIPv6: Bool, port: UInt16?) throws(EnrollError) {
+  init(isIPv6: Bool, needsBoth: Bool = false, port: UInt16?) throws(EnrollError) {
     let family = isIPv6 ? AF_INET6 : AF_INET
     let other = isIPv6 ? AF_INET : AF_INET6
     for attempt in 1...Self.attempts {
@@ -28,9 +30,14 @@ struct LoopbackSockets {
         throw EnrollError(.internal, "the port of a listening socket could not be read")
       }
       let second = enroll_posix_listen_loopback(other, bound, Self.backlog)
-      if second < 0, enroll_posix_errno() == EADDRINUSE, port == nil, attempt < Self.attempts {
+      let isTaken = second < 0 && enroll_posix_errno() == EADDRINUSE
+      if isTaken, port == nil, attempt < Self.attempts {
         CPosix.close(first)
         continue
+      }
+      if isTaken, needsBoth {
+        CPosix.close(first)
+        throw Self.failure(EADDRINUSE, isIPv6: !isIPv6, port: port)
       }
       self.port = bound
       descriptors = second >= 0 ? [first, second] : [first]

@@ -223,7 +223,9 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     return try inPlace { (store) throws(EnrollError) in
       var names: [AccountName] = []
       for file in try store.recordFiles() {
-        if let document = try file.document(fresh: true) { names.append(document.account) }
+        if let document = try file.document(fresh: true), !document.isAttemptsAlone {
+          names.append(document.account)
+        }
       }
       return AccountName.sorted(names)
     }

@@ -56,7 +56,7 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
   public func accounts() throws(EnrollError) -> [AccountName] {
     try origin.check()
     let all = accountsState.withLock { $0 }
-    return AccountName.sorted(all.compactMap { $0.value.current == nil ? nil : $0.key })
+    return AccountName.sorted(all.compactMap { ($0.value.current?.isAttemptsAlone ?? true) ? nil : $0.key })
   }
 
   public func remove(_ name: AccountName) throws(EnrollError) {

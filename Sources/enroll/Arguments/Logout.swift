@@ -49,10 +49,11 @@ struct Logout: EnrollCommand {
     let answer = try door.call("logout.begin", [("client", client)], saying: "Telling the provider")
     guard isSignedIn else { return nil }
     let facts = try door.call("diagnostics.export", [("client", client)])["diagnostics"]
-    let waiting = facts?["outbox"]?["count"]?.integer ?? 0
+    let isWaiting = (facts?["outbox"]?["count"]?.integer ?? 0) > 0
     return .object([
       ("account", .string(name)), ("profile", kept["profile"]), ("url", answer["url"]),
-      ("providerTold", .bool(waiting == 0)),
+      ("providerTold", answer["providerTold"] ?? .string(isWaiting ? "queued" : "told")),
+      ("reason", answer["reason"]),
     ])
   }
 
@@ -63,14 +64,24 @@ struct Logout: EnrollCommand {
     for one in ended {
       if !door.isJSON {
         terminal.say("\(terminal.signs.good) signed out \(Shown.person(one["profile"]))", in: .good)
-        if one["providerTold"]?.bool == false {
-          terminal.say(
-            "! The provider could not be told yet: that is tried again at the next use.", in: .warning)
-        }
+        if let warning = Self.warning(one) { terminal.say("! \(warning)", in: .warning) }
       }
       endBrowserSession(one["url"]?.string, door)
     }
     return .done
+  }
+
+  /// What the user has to know of how the provider was told; nil for nothing.
+  static func warning(_ ended: JSON) -> String? {
+    switch ended["providerTold"]?.string {
+    case "queued": return "The provider could not be told yet: that is tried again at the next use."
+    case "notPossible":
+      let reason = ended["reason"]?.string.map { ": \(Shown.text($0))" } ?? ""
+      return
+        "The provider could not be told\(reason). The tokens work there until they expire; end the session in your "
+        + "account at the provider."
+    default: return nil
+    }
   }
 
   /// The address holds the id_token: it is shown to a person who asked for it, and printed nowhere else.

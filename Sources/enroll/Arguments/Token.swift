@@ -53,7 +53,7 @@ struct Token: EnrollCommand {
           ("client", client), ("minimumLifetime", .integer(minimumLifetime)), ("deadline", .integer(timeout)),
         ])
     let outcome = TokenOutcome(answer, mustBeNew: renew)
-    let words = try outcome.words(door, client)
+    let words = try outcome.words(door, client)?.guessing(place)
     if door.isJSON {
       Output.json(outcome.json(words, door.said))
     } else if let token = outcome.token {

@@ -28,6 +28,22 @@ struct Failure: Error {
     self.error = error
   }
 
+  /// The same, with the account or the profile that may have been meant, where the one that was named is not there.
+  func guessing(_ options: PlaceOptions) -> Failure {
+    guard [.signInNeeded, .usage].contains(ending), let place = try? Place(options) else { return self }
+    var failure = self
+    if !place.hasConfiguration, let profile = options.profile,
+      let meant = Guess.nearest(to: profile, among: Candidates.profiles([], 0, ""))
+    {
+      failure.message += "; there is a profile \(meant)"
+    } else if ending == .signInNeeded, let account = options.account,
+      let meant = Guess.nearest(to: account, among: Candidates.accounts(["--store", place.store], 0, ""))
+    {
+      failure.message += "; there is an account \(meant)"
+    }
+    return failure
+  }
+
   /// Where the exit status alone does not say what helps.
   private static func advice(_ code: EnrollError.Code) -> Advice? {
     switch code {

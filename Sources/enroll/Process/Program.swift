@@ -30,6 +30,9 @@ enum Program {
       return Output.isWhole ? Ending.done.rawValue : Ending.failed.rawValue
     }
     Terminal.errors.write(text + "\n")
+    if let meant = Guess.command(Array(CommandLine.arguments.dropFirst())) {
+      Terminal.errors.say("Did you mean enroll \(meant)?")
+    }
     return Ending.usage.rawValue
   }
 
@@ -54,6 +57,7 @@ enum Program {
 
   private static func tell(_ failure: Failure, _ command: any EnrollCommand) -> Int32 {
     let said = Said(command)
+    let failure = failure.guessing(command.place)
     if command.place.json { Output.json(failure.json(said)) } else { Terminal.errors.tell(failure, said) }
     return failure.ending.rawValue
   }

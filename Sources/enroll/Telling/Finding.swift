@@ -164,15 +164,16 @@ struct Finding: Equatable {
 
   /// A redirect that this program cannot wait for.
   static func redirect(_ configuration: JSON, hasDevices: Bool) -> [Finding] {
-    guard let configuration = try? Configuration(json: configuration), !configuration.usesLoopbackRedirect
-    else { return [] }
+    guard let configuration = try? Configuration(json: configuration) else { return [] }
+    let scheme = configuration.redirectWarning.map { [Finding("redirect", .warning, $0)] } ?? []
+    guard !configuration.usesLoopbackRedirect else { return scheme }
     return [
       Finding(
         "redirect", .warning, "\(configuration.redirectURI) comes back to an app, not to this program",
         advice: hasDevices
           ? "Configure \(Provision.redirectURI), or sign in by \(.loginByDevice)."
           : "Configure \(Provision.redirectURI).")
-    ]
+    ] + scheme
   }
 
   /// The last sign-in, which failed.

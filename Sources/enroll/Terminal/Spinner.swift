@@ -2,7 +2,9 @@
 
 import CPosix
 
-/// One line on stderr, drawn again and again, and gone afterwards. A class because it counts its turns.
+/// One line on stderr, drawn again and again, and gone afterwards. The cursor rests below it, at the beginning of an empty
+/// line: whatever ends or stops the program, the shell's next words stand on a line of their own. A class because it counts
+/// its turns.
 final class Spinner {
   private static let frameMilliseconds: Int32 = 90
   /// What takes no longer than this is not worth a flicker.
@@ -34,12 +36,16 @@ final class Spinner {
     let frame = terminal.signs.frames[turns % terminal.signs.frames.count]
     let line = Layout.cut(
       words, width: (terminal.width ?? 80) - 3, ellipsis: terminal.signs.ellipsis)
-    terminal.write("\r\u{1B}[K\(terminal.painted(frame, .strong)) \(line)")
+    let up = isDrawn ? Self.up : "\r\u{1B}[K"
+    terminal.write("\(up)\(terminal.painted(frame, .strong)) \(line)\n")
     isDrawn = true
   }
 
   func clear() {
-    if isDrawn { terminal.write("\r\u{1B}[K") }
+    if isDrawn { terminal.write(Self.up) }
     isDrawn = false
   }
+
+  /// To the line above, emptied.
+  private static let up = "\u{1B}[A\r\u{1B}[K"
 }

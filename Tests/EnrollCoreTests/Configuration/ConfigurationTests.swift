@@ -271,13 +271,15 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "redirects are claimed https, a private scheme with one slash, or a loopback address (R2-R4)",
+    "redirects are claimed https, a private scheme, or a loopback address or localhost (R2-R4)",
     arguments: [
       ("https://app.example/cb", true), ("com.example.app:/cb", true), ("com.example.app:/", true),
       ("http://127.0.0.1/cb", true), ("http://127.0.0.1:8765/cb", true), ("http://[::1]:1/cb", true),
       ("https://app.example/cb?tenant=1", true),
-      ("myapp:/cb", false), ("com.example.app://cb", false), ("com.example.app:cb", false),
-      ("http://localhost/cb", false), ("http://127.0.0.2/cb", false), ("http://app.example/cb", false),
+      ("myapp:/cb", true), ("msal12-34://auth", true), ("com.example.app://cb", true),
+      ("http://localhost/cb", true), ("http://localhost:8765/cb", true), ("com.example.app:cb", false),
+      ("javascript:/cb", false), ("file:/cb", false), ("intent://cb", false),
+      ("http://app.localhost/cb", false), ("http://127.0.0.2/cb", false), ("http://app.example/cb", false),
       ("https://app.example/cb#", false), ("com.example.app:/cb#x", false), ("https://app.example", false),
       ("https://App.example/cb", false), ("https://app.example:443/cb", false),
       ("http://127.0.0.1:80/cb", false),
@@ -289,6 +291,65 @@ struct ConfigurationTests {
     }
     #expect((error == nil) == isAccepted, "\(error?.message ?? "accepted")")
     if !isAccepted { #expect(error?.field == "redirectUri") }
+  }
+
+  @Test("a scheme without a dot is warned of, and is the redirect's own alone (R2)")
+  func dotless() throws {
+    func configuration(_ redirectURI: String, _ logout: String? = nil) throws(EnrollError) -> Configuration {
+      try Configuration(
+        issuer: "https://id.example.com", clientID: "c", redirectURI: redirectURI,
+        postLogoutRedirectURI: logout)
+    }
+    let own = try configuration("msal1://auth", "msal1://logout")
+    #expect(own.redirectWarning?.contains("(R2)") == true)
+    #expect(try own.ownership(of: "msal1://auth?code=x") == .redirect)
+    #expect(try own.ownership(of: "msal1://logout") == .logout)
+    #expect(try Redirect(parsing: "msal1://auth?code=x", configured: own.redirectURI).code() != nil)
+    #expect(refusal { _ = try own.ownership(of: "msal2://auth") }?.code == .redirectMalformed)
+    #expect(refusal { _ = try own.ownership(of: "msal://auth") }?.code == .redirectMalformed)
+    #expect(
+      refusal { try configuration("com.example.app:/cb", "msal1://logout") }?.field == "postLogoutRedirectUri"
+    )
+    for plain in ["com.example.app:/cb", "https://app.example/cb", "http://localhost/cb"] {
+      #expect(try configuration(plain).redirectWarning == nil)
+    }
+  }
+
+  @Test("an error names a key as the configuration spells it, also in its words")
+  func spelling() throws {
+    let base: [(String, JSON?)] = [
+      ("issuer", .string("https://id.example.com")), ("client_id", .string("c")),
+      ("redirect_uri", .string("com.example.app:/cb")),
+    ]
+    func error(_ changes: [(String, JSON?)]) -> EnrollError? {
+      var members = JSONObject(base)
+      for (name, value) in changes { members[name] = value }
+      return refusal { try Configuration(json: .object(members)) }
+    }
+    let redirect = error([("redirect_uri", .string("http://127.0.0.2/cb"))])
+    #expect(redirect?.field == "redirect_uri")
+    #expect(redirect?.message.hasPrefix("redirect_uri: ") == true)
+    let fallback = error([("fallback_uri", .string("com.example.app:/cb"))])
+    #expect(fallback?.field == "fallback_uri")
+    #expect(fallback?.message.contains("differ from redirect_uri,") == true)
+    #expect(error([("redirect_uri", .integer(1))])?.field == "redirect_uri")
+    #expect(error([("client_id", .string(""))])?.field == "client_id")
+  }
+
+  @Test(
+    "the return page has bounded words, colours of six digits, and a link that a redirect could be",
+    arguments: [
+      ("appName", "Größe", true), ("app_name", "x", true), ("appName", "", false), ("text", "a\nb", false),
+      ("language", "de", true), ("language", "tlh", false), ("color", "#0B6e4f", true),
+      ("colour", "#fff", false),
+      ("backgroundColor", "red", false), ("link", "com.example.app://open", true),
+      ("link", "https://app.example/", true), ("link", "javascript:alert(1)", false),
+    ])
+  func returnPage(key: String, value: String, isAccepted: Bool) {
+    let page = JSON.object([(key, .string(value))])
+    let error = refusal { try read([("returnPage", page)]) }
+    #expect((error == nil) == isAccepted, "\(error?.message ?? "accepted")")
+    if !isAccepted { #expect(error?.field == "returnPage.\(key)") }
   }
 
   @Test("an empty client id, and one that is not printable, is refused", arguments: ["", "a\n", "é"])

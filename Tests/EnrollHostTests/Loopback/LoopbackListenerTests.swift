@@ -130,7 +130,7 @@ import Testing
   @Test(
     "only a loopback address can be listened on (R4)",
     arguments: [
-      "http://localhost/cb", "http://127.0.0.2/cb", "http://0.0.0.0/cb", "http://10.0.0.1/cb",
+      "http://app.localhost/cb", "http://127.0.0.2/cb", "http://0.0.0.0/cb", "http://10.0.0.1/cb",
       "http://[::]/cb",
       "https://127.0.0.1/cb", "com.example.app:/cb", "http://127.0.0.1", "http://127.0.0.1/cb#x",
       "http://127.0.0.1:0/cb",
@@ -224,7 +224,62 @@ import Testing
       return withExtendedLifetime(idle) { [slow?.readAll() ?? ""] }
     }
     #expect(urls.count == 1)
-    #expect(answers.map(Self.status) == ["200"])
+    #expect(answers.map(Self.status) == ["303"])
+  }
+
+  @Test("the browser is sent to the path alone: address bar and history lose the code, and the page is there")
+  func addressBar() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb?tenant=a")
+    let (urls, answers) = try wait(for: listener) { port in
+      let head = "HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+      return ["/cb", "/cb?tenant=a&code=s3cret&good=1", "/cb?good=1", "/cb"].map { target in
+        let client = RawClient(port: port)
+        client?.send("GET \(target) \(head)")
+        return client?.readAll() ?? ""
+      }
+    }
+    #expect(urls.count == 2)
+    #expect(answers.map(Self.status) == ["404", "303", "404", "200"])
+    let base = listener.redirectURI.dropLast("?tenant=a".count)
+    #expect(answers[1].contains("\r\nLocation: \(base)\r\n"))
+    #expect(!answers[1].contains("s3cret"))
+    #expect(answers[3].contains(LoopbackPage.signedIn.title))
+  }
+
+  @Test("localhost is both addresses: where another program has one of them, nothing is begun (R4)")
+  func localhost() throws {
+    guard Self.hosts.count == 2 else { return }
+    let open = try LoopbackListener(redirectURI: "http://localhost/cb")
+    #expect(open.redirectURI.hasPrefix("http://localhost:"))
+    let (urls, answers) = try wait(for: open) { port in
+      [false, true].map { isIPv6 in
+        let client = RawClient(port: port, isIPv6: isIPv6)
+        client?.send("GET /cb?\(isIPv6 ? "good=1" : "x") HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n")
+        return client?.readAll() ?? ""
+      }
+    }
+    #expect(answers.map(Self.status) == ["404", "303"])
+    #expect(urls.last?.hasPrefix("http://localhost:") == true)
+
+    let other = socket(AF_INET6, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { Foundation.close(other) }
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    address.sin6_addr = in6addr_loopback
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = bind(other, $0, length)
+        _ = listen(other, 1)
+        _ = getsockname(other, $0, &length)
+      }
+    }
+    let port = UInt16(bigEndian: address.sin6_port)
+    let error = #expect(throws: EnrollError.self) {
+      try LoopbackListener(redirectURI: "http://localhost:\(port)/cb")
+    }
+    #expect(error?.code == .busy)
+    try LoopbackListener(redirectURI: "http://127.0.0.1:\(port)/cb").close()
   }
 
   @Test("a head without end is refused", arguments: ["GET /cb?good=1&x=", "GET /cb?good=1 HTTP/1.1\r\nX: "])

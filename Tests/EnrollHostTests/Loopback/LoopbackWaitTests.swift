@@ -62,7 +62,7 @@ import Testing
     #expect(wait(listener, cancellation: cancellation) == .cancelled)
     slow.send("od HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
     #expect(wait(listener) == nil)
-    #expect(slow.readAll().hasPrefix("HTTP/1.1 200 OK"))
+    #expect(slow.readAll().hasPrefix("HTTP/1.1 303 See Other"))
   }
 
   @Test("a connection that sends nothing is closed when its seconds are over")
@@ -79,6 +79,38 @@ import Testing
       _ = RawClient.get("/cb?good", port: port)
     }
     #expect(wait(listener) == nil)
+  }
+
+  @Test(
+    "what is postponed shows its page, is handed over again when its time has come, and ends the wait then")
+  func postponed() throws {
+    let (listener, port) = try listener()
+    let pages = Guarded([String](), by: Mutex())
+    let clock = self.clock
+    Thread.detachNewThread {
+      for target in ["/cb?state=mine", "/cb"] {
+        let page = RawClient.get(target, port: port)
+        pages.withLock { $0.append(page) }
+      }
+      clock.advance(seconds: 5)
+      _ = RawClient.get("/favicon.ico", port: port)
+    }
+    let handed = Guarded([String](), by: Mutex())
+    try listener.wait(deadline: clock.instant().advanced(bySeconds: 600), clock: clock) {
+      (url: String) throws(EnrollError) -> LoopbackReply in
+      let count = handed.withLock {
+        $0.append(url)
+        return $0.count
+      }
+      return count == 1 ? .postponed(.postponed(.german), seconds: 5) : .accepted(.signedIn)
+    }
+    let urls = handed.withLock { $0 }
+    #expect(urls.count == 2 && urls.allSatisfy { $0.hasSuffix("/cb?state=mine") })
+    for page in pages.withLock({ $0 }) {
+      #expect(page.hasPrefix("HTTP/1.1 200 OK"))
+      #expect(page.contains("Die Anmeldung ist noch nicht abgeschlossen"))
+    }
+    #expect(pages.withLock { $0.count } == 2)
   }
 
   @Test("a cancellation ends the wait at once, before it or during it")

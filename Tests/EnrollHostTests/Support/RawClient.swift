@@ -64,11 +64,13 @@ final class RawClient: Sendable {
     }
   }
 
-  /// One request on a connection of its own.
+  /// One request on a connection of its own, and the page that it is redirected to.
   static func get(_ target: String, host: String? = nil, port: UInt16, isIPv6: Bool = false) -> String {
     guard let client = RawClient(port: port, isIPv6: isIPv6) else { return "" }
     let host = host ?? (isIPv6 ? "[::1]:\(port)" : "127.0.0.1:\(port)")
     client.send("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
-    return client.readAll()
+    let answer = client.readAll()
+    guard answer.hasPrefix("HTTP/1.1 303"), let query = target.firstIndex(of: "?") else { return answer }
+    return get(String(target[..<query]), host: host, port: port, isIPv6: isIPv6)
   }
 }

@@ -558,6 +558,58 @@ export type Configuration = {
   connectionParameter?: string;
   /** Another spelling of connectionParameter, never beside it. */
   connection_parameter?: string;
+  /** What the page shows that a loopback redirect leaves in the browser. */
+  returnPage?: {
+    /** The app's name, above the rest. */
+    appName?: string;
+    /** Another spelling of appName, never beside it. */
+    app_name?: string;
+    /** A line of the app's own, in the page's language. */
+    text?: string;
+    /** The language of the page's own words. en by default. */
+    language?: 'en' | 'de' | 'fr' | 'es' | 'it' | 'nl' | 'pt';
+    /** The app's colour, such as #0b6e4f, for the line above the page. */
+    color?: string;
+    /** Another spelling of color, never beside it. */
+    colour?: string;
+    /**
+     * The page's background; its text is then black or white, whichever is easier to read. The browser's own by
+     * default.
+     */
+    backgroundColor?: string;
+    /** Another spelling of backgroundColor, never beside it. */
+    background_color?: string;
+    /** Another spelling of backgroundColor, never beside it. */
+    backgroundColour?: string;
+    /** A claimed https or private-scheme link that leads back into the app. */
+    link?: string;
+  };
+  /** Another spelling of returnPage, never beside it. */
+  return_page?: {
+    /** The app's name, above the rest. */
+    appName?: string;
+    /** Another spelling of appName, never beside it. */
+    app_name?: string;
+    /** A line of the app's own, in the page's language. */
+    text?: string;
+    /** The language of the page's own words. en by default. */
+    language?: 'en' | 'de' | 'fr' | 'es' | 'it' | 'nl' | 'pt';
+    /** The app's colour, such as #0b6e4f, for the line above the page. */
+    color?: string;
+    /** Another spelling of color, never beside it. */
+    colour?: string;
+    /**
+     * The page's background; its text is then black or white, whichever is easier to read. The browser's own by
+     * default.
+     */
+    backgroundColor?: string;
+    /** Another spelling of backgroundColor, never beside it. */
+    background_color?: string;
+    /** Another spelling of backgroundColor, never beside it. */
+    backgroundColour?: string;
+    /** A claimed https or private-scheme link that leads back into the app. */
+    link?: string;
+  };
   /** Lets a provider on this machine be spoken to by http. False by default. */
   allowLoopbackHTTP?: boolean;
   /** Another spelling of allowLoopbackHTTP, never beside it. */

@@ -157,7 +157,7 @@ class ActiveReason(Word):
 class Active:
     """There is an access token to use."""
 
-    letter: str
+    letter: str = field(repr=False)
     """NotNative, valid, renewed, confirmed."""
 
     reason: ActiveReason
@@ -1302,6 +1302,30 @@ class Backend(_Backend, total=False):
     """Takes the session token out of the redirect itself, where others can see it. False by default."""
 
 
+class ReturnPage(TypedDict, total=False):
+    """What the page shows that a loopback redirect leaves in the browser."""
+
+    app_name: str
+    """The app's name, above the rest."""
+
+    text: str
+    """A line of the app's own, in the page's language."""
+
+    language: Literal["en", "de", "fr", "es", "it", "nl", "pt"]
+    """The language of the page's own words. en by default."""
+
+    color: str
+    """The app's colour, such as #0b6e4f, for the line above the page."""
+
+    background_color: str
+    """The page's background; its text is then black or white, whichever is easier to read. The browser's own by
+    default.
+    """
+
+    link: str
+    """A claimed https or private-scheme link that leads back into the app."""
+
+
 class _Configuration(TypedDict):
     issuer: str
     """The provider, exactly as it names itself. As discovery_uri, the address of its discovery document will do."""
@@ -1418,6 +1442,9 @@ class Configuration(_Configuration, total=False):
     """What the provider calls the connection that the user chose: connection, idp, kc_idp_hint, provider, … connection
     by default.
     """
+
+    return_page: ReturnPage
+    """What the page shows that a loopback redirect leaves in the browser."""
 
     allow_loopback_http: bool
     """Lets a provider on this machine be spoken to by http. False by default."""
@@ -1547,6 +1574,7 @@ __all__ = [
     "RegistrationType",
     "Remedy",
     "RenewalFailed",
+    "ReturnPage",
     "Route",
     "Send",
     "ShowDeviceCode",

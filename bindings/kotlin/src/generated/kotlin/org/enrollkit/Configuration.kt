@@ -186,6 +186,8 @@ public data class Configuration(
    * default.
    */
   public val connectionParameter: String? = null,
+  /** What the page shows that a loopback redirect leaves in the browser. */
+  public val returnPage: ConfigurationReturnPage? = null,
   /** Lets a provider on this machine be spoken to by http. False by default. */
   public val allowLoopbackHTTP: Boolean? = null,
   /** A PEM file with the authorities to trust instead of the system's. */
@@ -193,7 +195,7 @@ public data class Configuration(
 ) {
   /** Without what is secret or personal. */
   override fun toString(): String =
-    "Configuration(issuer=$issuer, clientId=$clientId, redirectUri=$redirectUri, postLogoutRedirectUri=$postLogoutRedirectUri, logoutDialect=$logoutDialect, promptAfterLogout=$promptAfterLogout, endpoints=$endpoints, pushedRequests=$pushedRequests, dpop=$dpop, idTokenAlgorithms=$idTokenAlgorithms, scopes=$scopes, authorizeParameters=$authorizeParameters, grace=$grace, transactionLifetime=$transactionLifetime, emailWait=$emailWait, confirmation=$confirmation, requireVerifiedEmail=$requireVerifiedEmail, registration=$registration, activation=$activation, welcomePage=$welcomePage, appLinks=$appLinks, fallbackUri=$fallbackUri, native=$native, standInToken=${hidden(standInToken)}, registrationCheckUri=$registrationCheckUri, requireCheck=$requireCheck, profileUpdateUri=$profileUpdateUri, errorReportUri=$errorReportUri, choices=$choices, anotherApp=$anotherApp, backend=$backend, passwordless=$passwordless, connectionParameter=$connectionParameter, allowLoopbackHTTP=$allowLoopbackHTTP, caFile=$caFile)"
+    "Configuration(issuer=$issuer, clientId=$clientId, redirectUri=$redirectUri, postLogoutRedirectUri=$postLogoutRedirectUri, logoutDialect=$logoutDialect, promptAfterLogout=$promptAfterLogout, endpoints=$endpoints, pushedRequests=$pushedRequests, dpop=$dpop, idTokenAlgorithms=$idTokenAlgorithms, scopes=$scopes, authorizeParameters=$authorizeParameters, grace=$grace, transactionLifetime=$transactionLifetime, emailWait=$emailWait, confirmation=$confirmation, requireVerifiedEmail=$requireVerifiedEmail, registration=$registration, activation=$activation, welcomePage=$welcomePage, appLinks=$appLinks, fallbackUri=$fallbackUri, native=$native, standInToken=${hidden(standInToken)}, registrationCheckUri=$registrationCheckUri, requireCheck=$requireCheck, profileUpdateUri=$profileUpdateUri, errorReportUri=$errorReportUri, choices=$choices, anotherApp=$anotherApp, backend=$backend, passwordless=$passwordless, connectionParameter=$connectionParameter, returnPage=$returnPage, allowLoopbackHTTP=$allowLoopbackHTTP, caFile=$caFile)"
 
   internal fun encode(): JsonObject = buildJsonObject {
     put("issuer", JsonPrimitive(issuer))
@@ -229,8 +231,36 @@ public data class Configuration(
     backend?.let { put("backend", it.encode()) }
     passwordless?.let { put("passwordless", JsonPrimitive(it.wire)) }
     connectionParameter?.let { put("connectionParameter", JsonPrimitive(it)) }
+    returnPage?.let { put("returnPage", it.encode()) }
     allowLoopbackHTTP?.let { put("allowLoopbackHTTP", JsonPrimitive(it)) }
     caFile?.let { put("caFile", JsonPrimitive(it)) }
+  }
+}
+
+/** What the page shows that a loopback redirect leaves in the browser. */
+public data class ConfigurationReturnPage(
+  /** The app's name, above the rest. */
+  public val appName: String? = null,
+  /** A line of the app's own, in the page's language. */
+  public val text: String? = null,
+  /** The language of the page's own words. en by default. */
+  public val language: ConfigurationReturnPageLanguage? = null,
+  /** The app's colour, such as #0b6e4f, for the line above the page. */
+  public val color: String? = null,
+  /**
+   * The page's background; its text is then black or white, whichever is easier to read. The browser's own by default.
+   */
+  public val backgroundColor: String? = null,
+  /** A claimed https or private-scheme link that leads back into the app. */
+  public val link: String? = null,
+) {
+  internal fun encode(): JsonObject = buildJsonObject {
+    appName?.let { put("appName", JsonPrimitive(it)) }
+    text?.let { put("text", JsonPrimitive(it)) }
+    language?.let { put("language", JsonPrimitive(it.wire)) }
+    color?.let { put("color", JsonPrimitive(it)) }
+    backgroundColor?.let { put("backgroundColor", JsonPrimitive(it)) }
+    link?.let { put("link", JsonPrimitive(it)) }
   }
 }
 

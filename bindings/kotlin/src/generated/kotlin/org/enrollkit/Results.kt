@@ -165,6 +165,25 @@ public enum class ActiveReason(
   }
 }
 
+/** The language of the page's own words. en by default. */
+public enum class ConfigurationReturnPageLanguage(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  EN("en"),
+  DE("de"),
+  FR("fr"),
+  ES("es"),
+  IT("it"),
+  NL("nl"),
+  PT("pt"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): ConfigurationReturnPageLanguage = json.word("ConfigurationReturnPageLanguage", entries) { it.wire }
+  }
+}
+
 /** What is sent for a passwordless sign-in. */
 public enum class Delivery(
   /** The word in JSON. */

@@ -1,0 +1,152 @@
+// What the page says by itself, in the languages that it has.
+
+public import EnrollCore
+
+extension LoopbackPage {
+  /// The sign-in is done.
+  public static func signedIn(_ language: ReturnPage.Language) -> LoopbackPage {
+    page(
+      language,
+      [
+        .english: ("You are signed in", "You can close this tab and go back to the application."),
+        .german: ("Sie sind angemeldet", "Sie können diesen Tab schließen und zur Anwendung zurückkehren."),
+        .french: ("Vous êtes connecté", "Vous pouvez fermer cet onglet et revenir à l’application."),
+        .spanish: ("Ha iniciado sesión", "Puede cerrar esta pestaña y volver a la aplicación."),
+        .italian: ("Accesso effettuato", "Può chiudere questa scheda e tornare all’applicazione."),
+        .dutch: ("U bent aangemeld", "U kunt dit tabblad sluiten en teruggaan naar de app."),
+        .portuguese: ("Sessão iniciada", "Pode fechar este separador e voltar à aplicação."),
+      ])
+  }
+
+  /// It is over, without a session.
+  public static func failed(_ language: ReturnPage.Language) -> LoopbackPage {
+    page(
+      language,
+      [
+        .english: (
+          "Signing in did not work", "You can close this tab. The application tells you what to do next."
+        ),
+        .german: (
+          "Die Anmeldung ist fehlgeschlagen",
+          "Sie können diesen Tab schließen. Die Anwendung sagt Ihnen, wie es weitergeht."
+        ),
+        .french: (
+          "La connexion a échoué", "Vous pouvez fermer cet onglet. L’application vous indique la suite."
+        ),
+        .spanish: (
+          "No se ha podido iniciar sesión",
+          "Puede cerrar esta pestaña. La aplicación le indica cómo continuar."
+        ),
+        .italian: (
+          "Accesso non riuscito", "Può chiudere questa scheda. L’applicazione le dice come proseguire."
+        ),
+        .dutch: ("Aanmelden is mislukt", "U kunt dit tabblad sluiten. De app vertelt u hoe u verder kunt."),
+        .portuguese: (
+          "Não foi possível iniciar sessão", "Pode fechar este separador. A aplicação diz-lhe como continuar."
+        ),
+      ])
+  }
+
+  /// The provider is out of reach, and is asked again.
+  public static func postponed(_ language: ReturnPage.Language) -> LoopbackPage {
+    page(
+      language,
+      [
+        .english: (
+          "Signing in is not finished yet",
+          "The provider cannot be reached at the moment. The application keeps trying; you can go back to it."
+        ),
+        .german: (
+          "Die Anmeldung ist noch nicht abgeschlossen",
+          "Der Anbieter ist zurzeit nicht erreichbar. Die Anwendung versucht es weiter; Sie können zu ihr zurückkehren."
+        ),
+        .french: (
+          "La connexion n’est pas encore terminée",
+          "Le fournisseur est injoignable pour le moment. L’application réessaie ; vous pouvez y revenir."
+        ),
+        .spanish: (
+          "El inicio de sesión aún no ha terminado",
+          "No se puede contactar con el proveedor en este momento. La aplicación lo sigue intentando; puede volver a ella."
+        ),
+        .italian: (
+          "L’accesso non è ancora completo",
+          "Il fornitore non è raggiungibile al momento. L’applicazione continua a provare; può tornare ad essa."
+        ),
+        .dutch: (
+          "Het aanmelden is nog niet klaar",
+          "De aanbieder is op dit moment niet bereikbaar. De app blijft het proberen; u kunt ernaar teruggaan."
+        ),
+        .portuguese: (
+          "O início de sessão ainda não terminou",
+          "De momento, não é possível contactar o fornecedor. A aplicação continua a tentar; pode voltar a ela."
+        ),
+      ])
+  }
+
+  static func declined(_ language: ReturnPage.Language) -> LoopbackPage {
+    page(
+      language,
+      [
+        .english: (
+          "This is not the page that was expected",
+          "The application is still waiting for the tab in which you are signing in."
+        ),
+        .german: (
+          "Das ist nicht die erwartete Seite",
+          "Die Anwendung wartet noch auf den Tab, in dem Sie sich anmelden."
+        ),
+        .french: (
+          "Ce n’est pas la page attendue",
+          "L’application attend toujours l’onglet dans lequel vous vous connectez."
+        ),
+        .spanish: (
+          "Esta no es la página esperada",
+          "La aplicación sigue esperando la pestaña en la que inicia sesión."
+        ),
+        .italian: (
+          "Questa non è la pagina attesa",
+          "L’applicazione aspetta ancora la scheda in cui effettua l’accesso."
+        ),
+        .dutch: (
+          "Dit is niet de verwachte pagina", "De app wacht nog op het tabblad waarin u zich aanmeldt."
+        ),
+        .portuguese: (
+          "Esta não é a página esperada", "A aplicação ainda espera pelo separador em que inicia sessão."
+        ),
+      ])
+  }
+
+  /// The words of the link back.
+  static func back(_ look: ReturnPage) -> String {
+    if let name = look.appName {
+      return switch look.language {
+      case .english: "Back to \(name)"
+      case .german: "Zurück zu \(name)"
+      case .french: "Retour à \(name)"
+      case .spanish: "Volver a \(name)"
+      case .italian: "Torna a \(name)"
+      case .dutch: "Terug naar \(name)"
+      case .portuguese: "Voltar a \(name)"
+      }
+    }
+    return switch look.language {
+    case .english: "Back to the application"
+    case .german: "Zurück zur Anwendung"
+    case .french: "Retour à l’application"
+    case .spanish: "Volver a la aplicación"
+    case .italian: "Torna all’applicazione"
+    case .dutch: "Terug naar de app"
+    case .portuguese: "Voltar à aplicação"
+    }
+  }
+
+  private typealias Words = (title: String, message: String)
+
+  private static func page(
+    _ language: ReturnPage.Language, _ words: KeyValuePairs<ReturnPage.Language, Words>
+  ) -> LoopbackPage {
+    let found = words.first { $0.key == language }?.value
+    return LoopbackPage(
+      title: found?.title ?? "", message: found?.message ?? "", language: language.rawValue)
+  }
+}
