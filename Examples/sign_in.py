@@ -27,7 +27,7 @@ try:
         token = client.access_token()  # before every request; costs nothing while it is fresh
         print("A valid token of", len(token.value), "bytes.")
 
-        if url := client.logout():
+        if url := client.logout().url:
             print("To end the browser's session, open:", url)
 except enrollkit.EnrollError as error:
     sys.exit(f"sign_in.py: {error}")

@@ -846,9 +846,9 @@ enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_m
 enroll_status enroll_registration_cancel(enroll_client *client, const char *transaction, size_t transaction_size,
                                          enroll_state *state, enroll_error *error);
 
-/** Logs out and forgets the device: as enroll_logout_begin, and pending transactions are cleared, so that no late
- *  redirect signs anybody in, and the installation id is reset. `url`, which may be NULL, gets the URL that ends the
- *  session in the browser, or becomes empty, with size 0.
+/** Logs out and forgets the device: as enroll_logout_begin, and what was begun before is not even known any more, and
+ *  the installation id is reset. enroll_logout_told says whether the provider knows. `url`, which may be NULL, gets the
+ *  URL that ends the session in the browser, or becomes empty, with size 0.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: registration.deregister. */
 enroll_status enroll_registration_deregister(enroll_client *client, int64_t timeout_ms, enroll_buf *url,
@@ -1003,8 +1003,9 @@ enroll_status enroll_token_copy(enroll_client *client, int64_t minimum_lifetime,
 enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, enroll_access *access, enroll_buf *token,
                                    enroll_error *error);
 
-/** Revokes the tokens at the provider and erases them here, without ending the session in the browser.
- *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the provider has no revocation); [network]; [store]; [wait]; [call].
+/** Erases the tokens here and has the provider revoke them, without ending the session in the browser. What was begun
+ *  before is over with them. enroll_logout_told says whether the provider knows.
+ *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: token.revoke. Source: RFC 7009. */
 enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enroll_error *error);
 
@@ -1126,13 +1127,30 @@ enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagn
 
 /* ---- Logging out ---------------------------------------------------------------------------------------------- */
 
-/** Erases the tokens here first, then tells the provider (later, if it cannot be reached), and hands out the URL that
- *  ends the session in the browser: open it. `url` becomes empty, with size 0, when there is none to open. With
- *  `local_only` 1 nothing is sent and no URL is handed out. `url` must not be NULL.
+/* Whether the provider knows of a sign-out. */
+/** There was nothing to tell: nobody was signed in, or the sign-out was this device's alone. */
+#define ENROLL_TOLD_NOTHING 0
+/** The provider revoked the refresh token, or the access token of a session that has no other. */
+#define ENROLL_TOLD 1
+/** The provider could not be reached: it is told later, for at most 7 days. */
+#define ENROLL_TOLD_QUEUED 2
+/** The provider cannot be told: its tokens work until they end by themselves. */
+#define ENROLL_TOLD_NOT_POSSIBLE 3
+
+/** Erases the tokens here first, then tells the provider (later, if it cannot be reached: enroll_logout_told), and
+ *  hands out the URL that ends the session in the browser: open it. What was begun before is over with the session:
+ *  tokens that are still on their way are revoked, not stored. `url` becomes empty, with size 0, when there is none to
+ *  open. With `local_only` 1 nothing is sent and no URL is handed out. `url` must not be NULL.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: logout.begin. Source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0. */
 enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int64_t timeout_ms, enroll_buf *url,
                                   enroll_error *error);
+
+/** Says in `told` (ENROLL_TOLD_*) whether the provider knows of the last sign-out of this client: by
+ *  enroll_logout_begin, enroll_token_revoke or enroll_registration_deregister. `told` must not be NULL. `reason`,
+ *  which may be NULL, gets why the provider cannot be told, for people, or becomes empty, with size 0. Asks nobody.
+ *  Returns ENROLL_OK; [call]. */
+enroll_status enroll_logout_told(enroll_client *client, int32_t *told, enroll_buf *reason, enroll_error *error);
 
 /** Takes `url`, the browser's answer to that of enroll_logout_begin, back: the logout is finished.
  *  Returns ENROLL_OK; ENROLL_E_UNSOLICITED; ENROLL_E_REDIRECT_MALFORMED; [store]; [call].

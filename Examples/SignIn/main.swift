@@ -30,7 +30,7 @@ do {
   let token = try await client.accessToken()  // before every request; costs nothing while it is fresh
   print("A valid token of \(token.utf8.count) bytes.")
 
-  if let url = try await client.logout() { print("To end the browser's session, open: \(url)") }
+  if let url = try await client.logout().url { print("To end the browser's session, open: \(url)") }
 } catch {
   end("sign-in-example: \(error.localizedDescription)", status: 1)
 }

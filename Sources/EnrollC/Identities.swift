@@ -75,9 +75,32 @@ public func enroll_logout_begin(
   reporting(to: error) { () throws(EnrollError) in
     let handle = try ClientHandle.find(client)
     let url = try require(url, "url")
-    let toOpen = try handle.client.beginLogout(
+    let ended = try handle.client.beginLogout(
       localOnly: local_only != 0, until: try handle.deadline(timeout_ms), cancellation: handle.closing)
-    url.pointee = try enroll_buf(toOpen ?? "")
+    url.pointee = try enroll_buf(ended.url ?? "")
+  }
+}
+
+extension ProviderTold {
+  fileprivate var number: Int32 {
+    switch self {
+    case .told: ENROLL_TOLD
+    case .queued: ENROLL_TOLD_QUEUED
+    case .notPossible: ENROLL_TOLD_NOT_POSSIBLE
+    }
+  }
+}
+
+@_cdecl("enroll_logout_told") @implementation
+public func enroll_logout_told(
+  _ client: Handle?, _ told: Int32Out?, _ reason: BufferOut?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let handle = try ClientHandle.find(client)
+    let output = try require(told, "told")
+    let known = handle.client.providerTold
+    if let reason { reason.pointee = try enroll_buf(known?.reason ?? "") }
+    output.pointee = known?.number ?? ENROLL_TOLD_NOTHING
   }
 }
 

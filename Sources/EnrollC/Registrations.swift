@@ -299,9 +299,9 @@ public func enroll_registration_deregister(
   _ client: Handle?, _ timeout_ms: Int64, _ url: BufferOut?, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
   stating(client, state, error) { handle throws(EnrollError) in
-    let toOpen = try handle.client.deregister(
+    let ended = try handle.client.deregister(
       until: try handle.deadline(timeout_ms), cancellation: handle.closing)
-    if let url { url.pointee = try enroll_buf(toOpen ?? "") }
+    if let url { url.pointee = try enroll_buf(ended.url ?? "") }
     return handle.client.lastKnownState
   }
 }

@@ -167,7 +167,7 @@ public func enroll_token_refresh_start(
 public func enroll_token_revoke(_ client: Handle?, _ timeout_ms: Int64, _ error: ErrorOut?) -> enroll_status {
   reporting(to: error) { () throws(EnrollError) in
     let handle = try ClientHandle.find(client)
-    try handle.client.revoke(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
+    _ = try handle.client.revoke(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
   }
 }
 

@@ -4,10 +4,11 @@ public import EnrollCore
 import EnrollHost
 
 extension EnrollClient {
-  /// Erases the session here, then tells the server.
-  /// - Returns: the URL that ends the provider's own session in the browser; nil when there is none.
+  /// Erases the session here, then tells the provider.
+  /// - Returns: the URL that ends the provider's own session in the browser, and whether the provider knows
+  ///   (``ProviderTold``): where it cannot be told, its tokens work until they end by themselves.
   @discardableResult
-  public func logout(localOnly: Bool = false) async throws(EnrollError) -> String? {
+  public func logout(localOnly: Bool = false) async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in
       try client.beginLogout(localOnly: localOnly, until: deadline, cancellation: cancellation)
     }
@@ -21,7 +22,7 @@ extension EnrollClient {
   /// A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
   /// - Returns: as ``logout(localOnly:)``.
   @discardableResult
-  public func deregister() async throws(EnrollError) -> String? {
+  public func deregister() async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in
       try client.deregister(until: deadline, cancellation: cancellation)
     }

@@ -62,8 +62,10 @@ extension EnrollClient {
     }
   }
 
-  /// Tells the server to forget the session's tokens, and forgets them here.
-  public func revoke() async throws(EnrollError) {
+  /// Forgets the session's tokens here, then tells the provider to forget them.
+  /// - Returns: whether the provider knows; no URL.
+  @discardableResult
+  public func revoke() async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in
       try client.revoke(until: deadline, cancellation: cancellation)
     }

@@ -186,6 +186,19 @@ static enroll_status registration_other_app_missing(json_t *parameters, json_t *
   return answer_state(enroll_registration_other_app_missing(client, id.data, id.size, &state, &error), &state, result);
 }
 
+/* What enroll_logout_told says, as the answer of a command that signs out has it. */
+static enroll_status tell_sign_out(json_t *result) {
+  static const char *const names[] = {NULL, "told", "queued", "notPossible"};
+  enroll_buf reason = ENROLL_BUF_INIT;
+  int32_t told = ENROLL_TOLD_NOTHING;
+  enroll_status status = enroll_logout_told(client, &told, &reason, &error);
+  if (status != ENROLL_OK) return status;
+  if (names[told] != NULL) json_object_set_new(result, "providerTold", json_string(names[told]));
+  if (reason.size > 0) json_object_set_new(result, "reason", json_string(reason.data));
+  enroll_buf_free(&reason);
+  return status;
+}
+
 static enroll_status registration_deregister(json_t *parameters, json_t **result) {
   enroll_state state = ENROLL_STATE_INIT;
   enroll_buf url = ENROLL_BUF_INIT;
@@ -193,7 +206,7 @@ static enroll_status registration_deregister(json_t *parameters, json_t **result
   status = answer_state(status, &state, result);
   if (status == ENROLL_OK && url.size > 0) json_object_set_new(*result, "url", json_string(url.data));
   enroll_buf_free(&url);
-  return status;
+  return status == ENROLL_OK ? tell_sign_out(*result) : status;
 }
 
 static enroll_status installation_reset(json_t *parameters, json_t **result) {
@@ -296,7 +309,8 @@ static enroll_status token_refresh(json_t *parameters, json_t **result) {
 
 static enroll_status token_revoke(json_t *parameters, json_t **result) {
   *result = json_object();
-  return enroll_token_revoke(client, timeout_of(parameters), &error);
+  enroll_status status = enroll_token_revoke(client, timeout_of(parameters), &error);
+  return status == ENROLL_OK ? tell_sign_out(*result) : status;
 }
 
 static enroll_status token_introspect(json_t *parameters, json_t **result) {
@@ -418,7 +432,7 @@ static enroll_status logout_begin(json_t *parameters, json_t **result) {
   *result = json_object();
   if (url.size > 0) json_object_set_new(*result, "url", json_string(url.data));
   enroll_buf_free(&url);
-  return status;
+  return status == ENROLL_OK ? tell_sign_out(*result) : status;
 }
 
 static enroll_status logout_resume(json_t *parameters, json_t **result) {

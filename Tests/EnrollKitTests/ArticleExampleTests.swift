@@ -302,7 +302,7 @@ struct ArticleExampleTests {
     var opened: [String] = []
     func open(_ url: String) { opened.append(url) }
     // example: logout
-    if let url = try await client.logout() { open(url) }  // ends the provider's session in the browser too
+    if let url = try await client.logout().url { open(url) }  // ends the browser's session too
     // end
     #expect(opened.count == 1)
     #expect(try await client.state() == .unregistered)

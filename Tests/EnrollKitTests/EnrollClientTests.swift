@@ -36,7 +36,7 @@ struct EnrollClientTests {
     #expect(try await client.state() == .active(.renewed))
     #expect(try await client.userinfo()["email"] == .string("alice@example.com"))
     #expect(try await client.account().profile?["sub"] == .string("alice"))
-    #expect(try await client.logout() != nil)
+    #expect(try await client.logout().url != nil)
     await #expect(throws: EnrollError.self) { try await client.accessToken() }
     #expect(try await client.access() == .reauthenticate(reason: "nobody is signed in"))
   }

@@ -1,6 +1,6 @@
 """Logout, deregistration, clearing (flows.md §5)."""
 
-from cases import on_each_face
+from cases import Refused, on_each_face
 from processes import wait_until
 from sandbox import CUSTOM_LOGOUT, parameter
 
@@ -51,10 +51,70 @@ class Logout:
         client.call("registration.state")
         wait_until(lambda: self.ends() == ["revoked"], "the session is revoked")
 
+    def test_a_client_that_trusts_another_authority_tells_nothing_of_what_waits(self):
+        client = self.open()
+        self.sign_in(client)
+        self.sandbox.control("fault", fault="serverError", endpoint="revocation")
+        self.assertEqual(client.call("logout.begin")["providerTold"], "queued")
+        client.close()
+        self.sandbox.control("clearFaults")
+        other = self.open(caFile="/etc/ssl/certs/ca-certificates.crt")
+        self.sign_in(other)
+        self.assertEqual(other.call("logout.begin")["providerTold"], "told")
+        self.assertEqual(self.ends(), [None, "revoked"])
+        self.open().call("registration.state")
+        wait_until(lambda: self.ends() == ["revoked", "revoked"], "the client that queued it tells it")
+
+    def test_whether_the_provider_knows_is_told_or_queued_or_not_possible(self):
+        client = self.open()
+        for command in ["logout.begin", "token.revoke", "registration.deregister"]:
+            self.assertNotIn("providerTold", client.call(command), "nobody was signed in")
+            self.sign_in(client)
+            answer = client.call(command)
+            self.assertEqual(answer["providerTold"], "told")
+            self.assertNotIn("reason", answer)
+            for status in [400, 401, 405]:
+                self.sign_in(client)
+                self.sandbox.control("fault", fault="status", endpoint="revocation", value=status)
+                answer = client.call(command)
+                self.assertEqual(answer["providerTold"], "notPossible")
+                self.assertIn(str(status), answer["reason"])
+                self.sandbox.control("clearFaults")
+
+    def test_tokens_that_arrive_after_a_logout_are_revoked(self):
+        """R35: the code is being exchanged while another process signs out."""
+        client, other = self.open(), self.open()
+        url = self.sandbox.play(self.begin(client)["action"]["url"])
+        self.sandbox.control("fault", fault="delay", value=1500, times=1, endpoint="token")
+        exchange = client.start("registration.resume", {"url": url})
+        wait_until(lambda: self.sandbox.control("counts")["counts"]["token"] == 1, "the exchange is under way")
+        other.call("logout.begin", localOnly=True)
+        with self.assertRaises(Refused) as caught:
+            exchange.result()
+        self.assertEqual(caught.exception.status, "cancelled")
+        self.assertNothingKept(client)
+        wait_until(lambda: self.ends() == ["revoked"], "the late answer is revoked")
+
+    def test_a_redirect_that_arrives_after_a_logout_settles_nothing(self):
+        client = self.open()
+        url = self.sandbox.play(self.begin(client)["action"]["url"])
+        client.call("logout.begin", localOnly=True)
+        self.assertRefused("alreadySettled", client, "registration.resume", url=url)
+        self.assertNothingKept(client)
+
+    def test_a_session_that_another_sign_in_replaces_is_revoked(self):
+        client = self.open()
+        self.sign_in(client)
+        self.sign_in(client)
+        wait_until(lambda: self.ends() == ["revoked", None], "the replaced session is revoked")
+        self.assertValid(client)
+
     def test_a_logout_of_this_device_alone_tells_nobody(self):
         client = self.open()
         self.sign_in(client)
-        self.assertNotIn("url", client.call("logout.begin", localOnly=True))
+        answer = client.call("logout.begin", localOnly=True)
+        self.assertNotIn("url", answer)
+        self.assertNotIn("providerTold", answer)
         self.assertNothingKept(client)
         self.assertEqual(self.ends(), [None])
 

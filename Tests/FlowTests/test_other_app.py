@@ -66,7 +66,7 @@ class OtherApp(WithOtherApp):
         self.assertEqual(state["profile"], {})
 
     def test_with_two_pending_only_the_one_that_the_host_names_is_settled(self):
-        """R6; an artefact for another session is refused by the gateway, and ends in F."""
+        """R6; an artefact for another session is refused by the gateway, and the transaction waits for the right one."""
         client = self.open_other()
         first, second = self.begin_other(client), self.begin_other(client)
         url = self.sandbox.play_other_app(second["action"]["url"])
@@ -74,10 +74,10 @@ class OtherApp(WithOtherApp):
         self.assertEqual(client.call("url.handle", url=url)["kind"], "unsolicited")
         self.assertRefused("notFound", client, "registration.resume", url=url, transaction="nobody")
         refused = self.assertRefused(
-            "oauth", client, "registration.resume", url=url, transaction=first["transaction"]
+            "codeRejected", client, "registration.resume", url=url, transaction=first["transaction"]
         )
         self.assertEqual(refused.oauth_error, "invalid_grant")
-        self.assertState(client.call("registration.state")["state"], "failed", "F")
+        self.assertState(client.call("registration.state")["state"], "authenticating")
         state = client.call("registration.resume", url=url, transaction=second["transaction"])["state"]
         self.assertState(state, "awaitingConfirmation", "G")
 

@@ -95,8 +95,7 @@ struct Driver {
     case "registration.retry": return state(try await client.retry())
     case "registration.clear": return state(try await client.clear())
     case "registration.deregister":
-      let url = try await client.deregister()
-      var answer = JSONObject([("url", url.map { .string($0) })])
+      var answer = try await client.deregister().json.object ?? JSONObject()
       answer["state"] = try await client.state().json
       return .object(answer)
     case "installation.reset":
@@ -111,8 +110,7 @@ struct Driver {
         .json
     case "token.refresh": return try await client.refresh().json
     case "token.revoke":
-      try await client.revoke()
-      return .object([])
+      return try await client.revoke().json
     case "token.introspect":
       let told = try await client.introspect(
         Introspection.Subject(rawValue: parameters["token"]?.string ?? "") ?? .accessToken)
@@ -133,12 +131,7 @@ struct Driver {
     case "pin.change": return try await client.changePIN(pin(parameters), to: pin(parameters, "newPin")).json
     case "pin.remove": return try await client.removePIN(pin(parameters)).json
     case "logout.begin":
-      return .object([
-        (
-          "url",
-          try await client.logout(localOnly: parameters["localOnly"]?.bool ?? false).map { .string($0) }
-        )
-      ])
+      return try await client.logout(localOnly: parameters["localOnly"]?.bool ?? false).json
     case "logout.resume":
       try await client.finishLogout(url)
       return .object([("done", .bool(true))])

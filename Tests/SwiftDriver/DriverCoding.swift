@@ -196,3 +196,12 @@ extension EnrollError {
     ])
   }
 }
+
+extension SignOut {
+  var json: JSON {
+    .object([
+      ("url", url.map { .string($0) }), ("providerTold", providerTold.map { .string($0.name) }),
+      ("reason", providerTold?.reason.map { .string($0) }),
+    ])
+  }
+}

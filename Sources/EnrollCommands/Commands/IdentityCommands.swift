@@ -31,13 +31,13 @@ extension CommandTable {
         .optional(
           "url",
           .text("To be opened in the external browser; absent when there is none.", maximumBytes: 65_536)
-        )
+        ), .providerTold, .notToldReason,
       ])
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      let url = try client.beginLogout(
-        localOnly: call.flag("localOnly"), until: call.until(client), cancellation: call.cancellation)
-      return .object([("url", url.map { .string($0) })])
+      return try client.beginLogout(
+        localOnly: call.flag("localOnly"), until: call.until(client), cancellation: call.cancellation
+      ).json
     },
     Command(
       "logout.resume", .blocking, "Takes the browser's answer to that URL back: the logout is finished.",
@@ -51,4 +51,25 @@ extension CommandTable {
   private static let claims = Schema.object([
     .required("claims", Schema(.claims, "OpenID Connect Core §5.1."))
   ])
+}
+
+extension SignOut {
+  /// The answer of every command that signs out.
+  var json: JSON {
+    .object([
+      ("url", url.map { .string($0) }), ("providerTold", providerTold.map { .string($0.name) }),
+      ("reason", providerTold?.reason.map { .string($0) }),
+    ])
+  }
+}
+
+extension Schema.Property {
+  static let providerTold = Schema.Property.optional(
+    "providerTold",
+    Schema(
+      .oneOf(ProviderTold.names),
+      "Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens work "
+        + "until they end by themselves). Absent where there was nothing to tell."))
+  static let notToldReason = Schema.Property.optional(
+    "reason", .text("Why it is not possible to tell the provider.", maximumBytes: 4096))
 }

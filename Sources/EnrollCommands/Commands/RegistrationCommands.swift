@@ -135,12 +135,14 @@ extension CommandTable {
           "url",
           .text(
             "Ends the provider's session in the browser, as from logout.begin; absent when there is none.",
-            maximumBytes: 65_536)),
+            maximumBytes: 65_536)), .providerTold, .notToldReason,
       ])
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      let url = try client.deregister(until: call.until(client), cancellation: call.cancellation)
-      return .object([("state", json(client.lastKnownState, client)), ("url", url.map { .string($0) })])
+      let ended = try client.deregister(until: call.until(client), cancellation: call.cancellation)
+      var answer = ended.json.object ?? JSONObject()
+      answer["state"] = json(client.lastKnownState, client)
+      return .object(answer)
     },
     Command(
       "url.handle", .blocking, "One door for every URL that reaches an app.",

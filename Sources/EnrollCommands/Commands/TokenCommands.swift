@@ -31,11 +31,10 @@ extension CommandTable {
     },
     Command(
       "token.revoke", .blocking, "Tells the provider to forget the session's tokens, and forgets them here.",
-      takes: [.deadline]
+      takes: [.deadline], gives: .object([.providerTold, .notToldReason])
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      try client.revoke(until: call.until(client), cancellation: call.cancellation)
-      return .object([])
+      return try client.revoke(until: call.until(client), cancellation: call.cancellation).json
     },
     Command(
       "token.introspect", .blocking, "What the provider says of one of the session's tokens (RFC 7662).",

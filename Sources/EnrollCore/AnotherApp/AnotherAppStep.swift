@@ -26,14 +26,18 @@ extension Engine {
       redirectURI: configuration.redirectURI, state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]),
       scopes: [], began: moment.wall,
       deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment), step: .otherApp,
-      details: .anotherApp(sessionID: session.id))
+      details: .anotherApp(sessionID: session.id, tries: 0))
     try remember(transaction)
     return BegunTransaction(of: transaction, action: .openOtherApp(session.link))
   }
 
+  /// Artefacts that the gateway may refuse before the transaction is over.
+  static let artefactTries: Int64 = 10
+
   /// The other app came back.
   /// - Returns: nil when the URL is no such return.
-  /// - Throws: why it settles nothing, without any effect then.
+  /// - Throws: why it settles nothing, without any effect then; `.codeRejected` when the gateway refuses the artefact,
+  ///   which anybody can put into such a link: the transaction waits for another.
   func resumeFromAnotherApp(
     _ redirect: Redirect, transactionID: String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement? {
@@ -46,7 +50,7 @@ extension Engine {
       among: try store.read(account)?.transactions ?? [], at: moment)
     try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)
     try transaction.requireLive(at: moment)
-    guard case .anotherApp(let sessionID) = transaction.details else {
+    guard case .anotherApp(let sessionID, _) = transaction.details else {
       throw EnrollError(.internal, "another app's transaction has no session")
     }
     // All that is needed of the network beside complete: without it the transaction stays pending.
@@ -54,27 +58,79 @@ extension Engine {
       needsKeys: Scopes.contains("openid", in: configuration.scopes), cancellation: cancellation)
     try markExchanging(transaction)
     try apply(.advanced(transactionID: transaction.id, step: .exchanging))
+    let sent = clock.moment()
+    let http: HTTPResponse
     do throws(EnrollError) {
-      let arrived = try complete(
+      http = try transport.send(
         AnotherAppExchange.completeRequest(settings, sessionID: sessionID, artefactID: artefactID),
         cancellation: cancellation)
-      return try keep(arrived, of: transaction)
+    } catch {
+      return try settle(transaction, failed: error)
+    }
+    if (400..<500).contains(http.status), let refusal = TokenEndpointError.read(http) {
+      return try refuse(transaction, because: refusal)
+    }
+    do throws(EnrollError) {
+      return try keep(
+        try arrival(completing: http, sent: sent, cancellation: cancellation), of: transaction)
     } catch {
       return try settle(transaction, failed: error)
     }
   }
 
-  private func complete(
-    _ request: HTTPRequest, cancellation: (any Cancellation)?
+  /// The gateway did not take the artefact.
+  /// - Returns: the end of a transaction that takes no more of them.
+  private func refuse(
+    _ transaction: Transaction, because refusal: EnrollError
+  ) throws(EnrollError) -> Settlement {
+    var left: Int64 = 0
+    try store.update(account) { record throws(EnrollError) in
+      left = 0
+      guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transaction.id) }),
+        record.transactions[index].status == .exchanging,
+        case .anotherApp(let sessionID, let tries) = record.transactions[index].details
+      else { return }
+      left = Self.artefactTries - tries - 1
+      guard left > 0 else { return }
+      record.transactions[index].details = .anotherApp(sessionID: sessionID, tries: tries + 1)
+      record.transactions[index].status = transaction.status
+    }
+    guard left > 0 else { return try settle(transaction, failed: refusal) }
+    try apply(.advanced(transactionID: transaction.id, step: .otherApp))
+    throw EnrollError(
+      .codeRejected,
+      "the gateway refused what the other app is said to have brought; \(left) tries are left: \(refusal.message)",
+      httpStatus: refusal.httpStatus, oauthError: refusal.oauthError)
+  }
+
+  private func arrival(
+    completing http: HTTPResponse, sent: Moment, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
-    let sent = clock.moment()
-    let http = try transport.send(request, cancellation: cancellation)
     let offset = clockOffset(of: http, at: sent)
-    var tokens: TokenSet
-    switch try AnotherAppExchange.Completion(http) {
+    let completion: AnotherAppExchange.Completion
+    do throws(EnrollError) {
+      completion = try AnotherAppExchange.Completion(http)
+    } catch {
+      revokeTokens(in: http, of: nil)
+      throw error
+    }
+    let tokens: TokenSet
+    switch completion {
     case .tokens(let response): tokens = response.tokenSet(requestedScopes: [], at: sent)
     case .refreshToken(let token): tokens = try renewAtOnce(token, cancellation: cancellation)
     }
+    do throws(EnrollError) {
+      return try prove(tokens, clockOffsetSeconds: offset, cancellation: cancellation)
+    } catch {
+      revokeLater(tokens)
+      throw error
+    }
+  }
+
+  private func prove(
+    _ given: TokenSet, clockOffsetSeconds offset: Int64?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    var tokens = given
     guard let idToken = tokens.idToken else {
       return Arrival(
         tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
@@ -102,9 +158,14 @@ extension Engine {
     while true {
       let sent = clock.moment()
       do throws(EnrollError) {
-        let response = try TokenResponse(
-          processing: try transport.send(request, cancellation: cancellation))
-        var tokens = response.tokenSet(requestedScopes: [], at: sent)
+        let http = try transport.send(request, cancellation: cancellation)
+        var tokens: TokenSet
+        do throws(EnrollError) {
+          tokens = try TokenResponse(processing: http).tokenSet(requestedScopes: [], at: sent)
+        } catch {
+          revokeTokens(in: http, of: nil)
+          throw error
+        }
         tokens.refreshToken = tokens.refreshToken ?? refreshToken
         return tokens
       } catch {

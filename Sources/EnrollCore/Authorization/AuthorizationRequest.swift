@@ -51,6 +51,7 @@ public struct AuthorizationRequest: Sendable {
       dpopKey: dpopKey,
       scopes: scopes,
       maxAgeSeconds: options.maxAgeSeconds, acrValues: options.acrValues, prompt: prompt,
+      expectedSubject: options.idTokenHint.flatMap { IDToken.subject(unproven: $0) },
       isSocial: options.connection != nil,
       listensOnLoopback: redirectURI?.utf8.starts(with: "http:".utf8) ?? false, began: moment.wall,
       deadline: Expiry(

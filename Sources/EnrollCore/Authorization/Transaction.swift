@@ -62,6 +62,8 @@ public struct Transaction: Equatable, Sendable {
   public var acrValues: [String]
   /// `prompt` as it was sent.
   public var prompt: String?
+  /// Whom `id_token_hint` was about: the answer has to be about the same user (OpenID Connect Core §3.1.2.1).
+  public var expectedSubject: String?
   /// The user chose one of the provider's connections (flows.md §6).
   public var isSocial: Bool
   /// Listens on a loopback port of this process, so it does not survive the process (R4).
@@ -70,6 +72,8 @@ public struct Transaction: Equatable, Sendable {
   public var began: UnixTime
   /// When it ends by itself.
   public var deadline: Expiry
+  /// Another transaction of the account brought tokens while this one was open.
+  public var isOvertaken: Bool
   /// What it waits for; where the state machine stands in a process that did not begin it.
   public var step: RegistrationState.Step
   /// What its kind needs beyond what every transaction has.
@@ -79,8 +83,8 @@ public struct Transaction: Equatable, Sendable {
   public enum Details: Equatable, Sendable {
     /// Nothing more.
     case none
-    /// The session that the gateway opened (flows.md §9).
-    case anotherApp(sessionID: Secret)
+    /// The session that the gateway opened (flows.md §9), and how many artefacts it refused.
+    case anotherApp(sessionID: Secret, tries: Int64)
     /// Who gets the code or the link (flows.md §6), and how many codes were sent for it that may have been wrong.
     case passwordless(Recipient, tries: Int64)
     /// The back end's name for the provider (flows.md §10).
@@ -94,9 +98,10 @@ public struct Transaction: Equatable, Sendable {
   public init(
     id: String, kind: Kind, status: Status = .pending, issuer: String, redirectURI: String,
     state: Secret, nonce: Secret, codeVerifier: Secret, dpopKey: DPoPKey? = nil, scopes: [String],
-    maxAgeSeconds: Int64? = nil, acrValues: [String] = [], prompt: String? = nil, isSocial: Bool = false,
-    listensOnLoopback: Bool = false, began: UnixTime,
-    deadline: Expiry, step: RegistrationState.Step = .browser, details: Details = .none
+    maxAgeSeconds: Int64? = nil, acrValues: [String] = [], prompt: String? = nil,
+    expectedSubject: String? = nil, isSocial: Bool = false, listensOnLoopback: Bool = false, began: UnixTime,
+    deadline: Expiry, isOvertaken: Bool = false, step: RegistrationState.Step = .browser,
+    details: Details = .none
   ) {
     self.id = id
     self.kind = kind
@@ -111,14 +116,24 @@ public struct Transaction: Equatable, Sendable {
     self.maxAgeSeconds = maxAgeSeconds
     self.acrValues = acrValues
     self.prompt = prompt
+    self.expectedSubject = expectedSubject
     self.isSocial = isSocial
     self.listensOnLoopback = listensOnLoopback
     self.began = began
     self.deadline = deadline
+    self.isOvertaken = isOvertaken
     self.step = step
     self.details = details
   }
 
   /// May still be settled by a redirect.
   public var isOpen: Bool { status == .pending || status == .cancelled }
+
+  /// How long ago it began, in seconds.
+  func age(at moment: Moment) -> Int64 {
+    max(0, deadline.lifetimeSeconds - deadline.secondsLeft(at: moment))
+  }
+
+  /// It ended, with tokens or without.
+  var isSettled: Bool { status == .succeeded || status == .failed }
 }

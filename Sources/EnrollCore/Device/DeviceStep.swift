@@ -81,7 +81,7 @@ extension Engine {
       try markExchanging(transaction)
       return try settle(transaction, failed: error)
     case .tokens:
-      try markExchanging(transaction)
+      try markExchanging(transaction, holding: http)
       try apply(.advanced(transactionID: transactionID, step: .exchanging))
       do throws(EnrollError) {
         let arrived = try arrival(in: http, sent: sent, of: transaction, cancellation: nil)

@@ -32,29 +32,45 @@ extension Engine {
       guard
         let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transaction.id) }),
         record.transactions[index].isOpen
-      else { throw EnrollError(.alreadySettled, "another redirect settled this transaction first") }
+      else {
+        throw EnrollError(.alreadySettled, "another answer, or a sign-out, settled this transaction first")
+      }
       record.transactions[index].status = .exchanging
     }
   }
 
+  /// As ``markExchanging(_:)``, for a grant whose answer has come already: the tokens of one that comes too late are
+  /// revoked (R35).
+  func markExchanging(_ transaction: Transaction, holding http: HTTPResponse) throws(EnrollError) {
+    do throws(EnrollError) {
+      try markExchanging(transaction)
+    } catch {
+      revokeTokens(in: http, of: transaction.dpopKey)
+      throw error
+    }
+  }
+
   /// Tokens into the store, as provisional or, where no confirmation is asked for, confirmed.
-  /// Tokens of a transaction that was cleared meanwhile, by a deregistration say, are revoked and not stored (R35).
+  /// Tokens of a transaction that was settled meanwhile, by a sign-out say, are revoked and not stored (R35).
   func keep(_ arrival: Arrival, of transaction: Transaction) throws(EnrollError) -> Settlement {
     let hasGates = configuration.requireVerifiedEmail || configuration.registrationCheckURI != nil
     let asksForPIN = try asksForPIN(transaction)
     let isAdopted = !configuration.requiresConfirmation && !hasGates && !asksForPIN
-    var isCleared = false
-    let record = try store.update(account) { record throws(EnrollError) in
-      guard record.transactions.contains(where: { ASCII.equals($0.id, transaction.id) }) else {
-        isCleared = true
-        return
-      }
+    var isLate = false
+    var replaced = ReplacedTokens()
+    let unsaved = memory.withLock { $0.unsaved?.tokens }
+    let record = try update(orRevoke: arrival.tokens) { record throws(EnrollError) in
+      (isLate, replaced) = (!record.isExchanging(transaction.id), ReplacedTokens())
+      guard !isLate else { return }
       record.settle(transaction.id, as: .succeeded)
       record.settleOrigins(of: transaction)
+      record.overtakeTransactions()
       record.asksForLogin = false
       record.serverClockOffsetSeconds = arrival.clockOffsetSeconds ?? record.serverClockOffsetSeconds
+      replaced.add(record.provisional, record.provisionalProfile)
       // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
       if isAdopted {
+        replaced.addSession(of: record, unsaved: unsaved)
         record.adopt(
           arrival.tokens, profile: arrival.profile, registrationType: transaction.registrationType)
       } else {
@@ -64,7 +80,8 @@ extension Engine {
         record.pinTransactionID = asksForPIN ? transaction.id : nil
       }
     }
-    guard !isCleared else { return discard(arrival, of: transaction) }
+    guard !isLate else { return discard(arrival, of: transaction) }
+    revoke(replaced, by: arrival.tokens, arrival.profile)
     memory.withLock {
       $0.patience = RenewalPatience()
       $0.check = .none
@@ -91,14 +108,28 @@ extension Engine {
     return .succeeded(state)
   }
 
+  /// - Throws: store errors: what cannot be kept is revoked.
+  private func update(
+    orRevoke tokens: TokenSet, _ change: (inout AccountRecord) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> AccountRecord {
+    do throws(EnrollError) {
+      return try store.update(account, change)
+    } catch {
+      revokeLater(tokens)
+      throw error
+    }
+  }
+
   private func discard(_ arrival: Arrival, of transaction: Transaction) -> Settlement {
     revokeLater(arrival.tokens)
     sendOutbox(cancellation: nil)
-    return Settlement(
-      transactionID: transaction.id,
-      ending: .failed(
-        EnrollError(.cancelled, "the registration was cleared while its tokens were on their way"))
-    )
+    return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
+  }
+
+  private static var signedOutMeanwhile: EnrollError {
+    EnrollError(
+      .cancelled,
+      "the sign-in was given up, by a sign-out say, while its tokens were on their way; begin again")
   }
 
   /// The transaction is over without tokens: the state is F, or the session beside which it ran (flows.md §6).
@@ -107,13 +138,19 @@ extension Engine {
     _ transaction: Transaction, failed reason: EnrollError, isReported: Bool = true
   ) throws(EnrollError) -> Settlement {
     let error = reason.endingAttempt()
+    var isLate = false
     let record: AccountRecord
     do throws(EnrollError) {
       record = try store.update(account) { record throws(EnrollError) in
+        isLate = !record.isExchanging(transaction.id)
         record.settle(transaction.id, as: .failed)
       }
     } catch {
       throw error.endingAttempt()
+    }
+    // A sign-out came first, and the state is its business.
+    guard !isLate else {
+      return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
     }
     if isReported { report(error) }
     if state.kind != .authenticating { try apply(.advanced(transactionID: transaction.id, step: .browser)) }
@@ -128,6 +165,19 @@ extension Engine {
 }
 
 extension AccountRecord {
+  /// Whether the answer that is being processed for that transaction is still wanted.
+  func isExchanging(_ transactionID: String) -> Bool {
+    transactions.contains { ASCII.equals($0.id, transactionID) && $0.status == .exchanging }
+  }
+
+  /// Tokens came by another transaction: those that still wait may never hear of an answer (a provider that resumes the
+  /// older of two attempts in one browser), and need not.
+  fileprivate mutating func overtakeTransactions() {
+    for index in transactions.indices where transactions[index].isOpen {
+      transactions[index].isOvertaken = true
+    }
+  }
+
   /// Settled once: its secrets are gone, only the state stays, to know a second redirect by (R7).
   mutating func settle(_ transactionID: String, as status: Transaction.Status) {
     guard let index = transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else { return }

@@ -230,13 +230,23 @@ extension Engine {
       return nil
     }
     if let idToken = response.idToken {
-      _ = try provider.verify(
-        idToken,
-        expecting: IDTokenExpectations(
-          issuer: configuration.issuer, clientID: configuration.clientID, accessToken: fresh.accessToken,
-          now: clock.wallTime() + (try store.read(account)?.serverClockOffsetSeconds ?? 0),
-          algorithms: configuration.idTokenAlgorithms, previous: fresh.identity),
-        cancellation: nil)
+      let offset = try store.read(account)?.serverClockOffsetSeconds ?? 0
+      do throws(EnrollError) {
+        _ = try provider.verify(
+          idToken,
+          expecting: IDTokenExpectations(
+            issuer: configuration.issuer, clientID: configuration.clientID, accessToken: fresh.accessToken,
+            now: clock.wallTime() + offset, algorithms: configuration.idTokenAlgorithms,
+            previous: fresh.identity),
+          cancellation: nil)
+      } catch {
+        // They are stored already: the next yes of the user would take them unseen.
+        if error.code == .idTokenInvalid {
+          try dropProvisional()
+          try apply(.checkMismatched(error))
+        }
+        throw error
+      }
     }
     return fresh
   }

@@ -10,6 +10,8 @@ public final class Engine: Sendable {
   public let configuration: Configuration
   public let account: AccountName
   public let platform: Platform
+  /// What this engine queues in the outbox, and what it may send of it, is this client's.
+  let sender: OutboxEntry.Sender
   let transport: any Transport
   let store: any TokenStore
   let clock: any Clock
@@ -39,16 +41,22 @@ public final class Engine: Sendable {
   }
 
   /// - Parameters:
+  ///   - hasOwnTransport: `transport` is the host's own, not one that obeys the configuration's trust settings.
   ///   - closing: raised when the client is closed.
   ///   - exclusion: makes one lock for each value that threads share.
   public init(
     configuration: Configuration, account: AccountName, platform: Platform, transport: any Transport,
-    store: any TokenStore, clock: any Clock, random: any RandomSource, observer: any EngineObserver,
-    closing: (any Cancellation)? = nil, exclusion: () -> any Exclusion
+    hasOwnTransport: Bool = false, store: any TokenStore, clock: any Clock, random: any RandomSource,
+    observer: any EngineObserver, closing: (any Cancellation)? = nil, exclusion: () -> any Exclusion
   ) {
     self.configuration = configuration
     self.account = account
     self.platform = platform
+    sender = OutboxEntry.Sender(
+      clientID: configuration.clientID,
+      trust: TrustSettings(
+        caFile: configuration.caFile, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP,
+        hasOwnTransport: hasOwnTransport))
     self.transport = transport
     self.store = store
     self.clock = clock

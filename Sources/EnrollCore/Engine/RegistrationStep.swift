@@ -65,12 +65,17 @@ extension Engine {
     return try reporting { () throws(EnrollError) in
       let (tokens, profile) = try passGates(
         try store.read(account) ?? AccountRecord(), cancellation: cancellation)
+      var replaced = ReplacedTokens()
+      let unsaved = memory.withLock { $0.unsaved?.tokens }
       let record = try store.update(account) { record throws(EnrollError) in
         guard record.provisional?.accessToken == tokens.accessToken else {
           throw EnrollError(.illegalState, "other tokens came, or these went, while they were confirmed")
         }
+        replaced = ReplacedTokens()
+        replaced.addSession(of: record, unsaved: unsaved)
         record.adopt(tokens, profile: profile, registrationType: record.provisionalRegistrationType)
       }
+      revoke(replaced, by: tokens, profile)
       return try confirmed(record)
     }
   }
@@ -188,6 +193,8 @@ extension AccountRecord {
     }
     // Beside a session nobody waits for an e-mail: the session is the state, and a link is taken all the same.
     if hasTokens, transaction.kind == .register, transaction.step == .emailPending { return false }
+    // Nor for an answer once another transaction brought tokens.
+    if hasTokens, transaction.isOvertaken { return false }
     return (transaction.status == .pending || transaction.status == .exchanging)
       && transaction.deadline.secondsLeft(at: moment) > 0
   }
@@ -225,6 +232,11 @@ extension AccountRecord {
     refusal = nil
     sessionEnded = nil
     tokenEpoch &+= 1
+  }
+
+  /// Nothing that was begun before brings anybody in any more; what is on its way finds that out (R35).
+  mutating func settleTransactions() {
+    for transaction in transactions where !transaction.isSettled { settle(transaction.id, as: .failed) }
   }
 
   mutating func dismissOpenTransactions() {

@@ -4,7 +4,8 @@ import EnrollCrypto
 import EnrollJSON
 
 extension Engine {
-  /// Open transactions kept per account; the oldest gives way.
+  /// Transactions kept per account. The oldest of those that are settled gives way, then of those that were given up;
+  /// one that waits for its answer never does.
   public static let transactionLimit = 32
   /// No exchange takes longer.
   static let exchangeSeconds: Int64 = 600
@@ -65,7 +66,8 @@ extension Engine {
   }
 
   /// Into the store before the host hears of it: whoever gets the answer knows the transaction (R12).
-  /// - Parameter change: what else the same save holds.
+  /// - Parameter change: what else the same save holds; made first.
+  /// - Throws: `.busy` when as many as are kept wait for their answers.
   func remember(
     _ transaction: Transaction, also change: (inout AccountRecord) throws(EnrollError) -> Void = { _ in }
   ) throws(EnrollError) {
@@ -75,9 +77,9 @@ extension Engine {
       record.transactions.removeAll {
         $0.deadline.secondsLeft(at: moment) <= ($0.status == .exchanging ? -Self.exchangeSeconds : 0)
       }
-      if record.transactions.count >= Self.transactionLimit { record.transactions.removeFirst() }
-      record.transactions.append(transaction)
       try change(&record)
+      try record.makeRoom(at: moment)
+      record.transactions.append(transaction)
     }
     try apply(.begun(transactionID: transaction.id, step: transaction.step))
   }
@@ -158,9 +160,21 @@ extension Engine {
     return try arrival(in: http, sent: sent, of: transaction, cancellation: cancellation)
   }
 
-  /// The token endpoint's answer to proven tokens.
+  /// The token endpoint's answer to proven tokens. Those of an answer that is refused are revoked, since nobody keeps
+  /// them.
   func arrival(
     in http: HTTPResponse, sent: Moment, of transaction: Transaction, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    do throws(EnrollError) {
+      return try proven(http, sent: sent, of: transaction, cancellation: cancellation)
+    } catch {
+      revokeTokens(in: http, of: transaction.dpopKey)
+      throw error
+    }
+  }
+
+  private func proven(
+    _ http: HTTPResponse, sent: Moment, of transaction: Transaction, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     let offset = clockOffset(of: http, at: sent)
     let response = try TokenResponse(processing: http, binding: binding(transaction.dpopKey))
@@ -171,18 +185,27 @@ extension Engine {
       guard !transaction.requiresIDToken else {
         throw EnrollError(.idTokenInvalid, "the scope openid was asked for, and no id_token came (R25)")
       }
-      return Arrival(
-        tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
-        clockOffsetSeconds: offset)
+      guard let expected = transaction.expectedSubject else {
+        return Arrival(
+          tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
+          clockOffsetSeconds: offset)
+      }
+      let profile = try fetchUserinfo(with: tokens, subject: expected, cancellation: cancellation)
+      return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: offset)
     }
     let proven = try provider.verify(
       idToken,
       expecting: IDTokenExpectations(
         issuer: transaction.issuer, clientID: configuration.clientID, nonce: transaction.sentNonce,
-        maxAgeSeconds: transaction.maxAgeSeconds, acrValues: transaction.acrValues,
+        maxAgeSeconds: transaction.maxAgeSeconds, requestAgeSeconds: transaction.age(at: clock.moment()),
+        acrValues: transaction.acrValues,
         accessToken: tokens.accessToken, now: clock.wallTime() + (offset ?? 0),
         algorithms: configuration.idTokenAlgorithms),
       cancellation: cancellation)
+    if let expected = transaction.expectedSubject, !ASCII.equals(proven.subject, expected) {
+      throw EnrollError(
+        .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")
+    }
     tokens.identity = proven.facts
     return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: offset)
   }
@@ -200,9 +223,30 @@ extension Engine {
     return known.status
   }
 
+  /// Whether another transaction brought tokens while this one was open: what waits for this one need not go on.
+  public func isOvertaken(_ transactionID: String) throws(EnrollError) -> Bool {
+    try store.read(account)?.transactions.first { ASCII.equals($0.id, transactionID) }?.isOvertaken ?? false
+  }
+
   /// Server's clock minus ours, from the Date header.
   func clockOffset(of response: HTTPResponse, at sent: Moment) -> Int64? {
     response.header("Date").flatMap(HTTPDate.parse)?.since(sent.wall)
+  }
+}
+
+extension AccountRecord {
+  /// - Throws: `.busy` when every transaction that is kept waits for its answer.
+  fileprivate mutating func makeRoom(at moment: Moment) throws(EnrollError) {
+    guard transactions.count >= Engine.transactionLimit else { return }
+    let index =
+      transactions.firstIndex { $0.isSettled } ?? transactions.firstIndex { $0.status == .cancelled }
+    guard let index else {
+      throw EnrollError(
+        .busy,
+        "\(transactions.count) sign-ins of this account wait for their answers, and no more are kept; cancel one",
+        retryAfterSeconds: transactions.map { $0.deadline.secondsLeft(at: moment) }.min())
+    }
+    transactions.remove(at: index)
   }
 }
 

@@ -8,9 +8,10 @@ extension Engine {
       let now = clock.wallTime()
       let body = ErrorReport.body(error, at: now, clientID: configuration.clientID, platform: platform)
       let entry = OutboxEntry(
-        issuer: configuration.issuer, endpoint: endpoint, message: .errorReport(body), queued: now)
+        issuer: configuration.issuer, sender: sender, endpoint: endpoint, message: .errorReport(body),
+        queued: now)
       _ = try? store.updateOutbox { outbox throws(EnrollError) in
-        let reports = outbox.indices.filter { outbox[$0].isErrorReport }
+        let reports = outbox.indices.filter { outbox[$0].isErrorReport && isOurs(outbox[$0]) }
         if reports.count >= ErrorReport.limit, let oldest = reports.first { outbox.remove(at: oldest) }
         outbox.append(entry)
       }
@@ -39,10 +40,10 @@ extension Engine {
   func tellProfile() {
     guard let endpoint = configuration.profileUpdateURI else { return }
     let entry = OutboxEntry(
-      issuer: configuration.issuer, endpoint: endpoint, message: .profile(account: account.qualifiedName),
-      queued: clock.wallTime())
+      issuer: configuration.issuer, sender: sender, endpoint: endpoint,
+      message: .profile(account: account.qualifiedName), queued: clock.wallTime())
     _ = try? store.updateOutbox { outbox throws(EnrollError) in
-      outbox.removeAll { $0.message == entry.message && $0.endpoint == entry.endpoint }
+      outbox.removeAll { $0.message == entry.message && $0.endpoint == entry.endpoint && isOurs($0) }
       outbox.append(entry)
     }
   }
@@ -62,34 +63,32 @@ extension Engine {
     }
   }
 
-  /// - Returns: whether the entry is done with; nil when it is another client's.
+  /// - Returns: how it went; nil when it is another account's.
   func sendProfile(
     of name: String, _ entry: OutboxEntry, cancellation: (any Cancellation)?
-  ) -> Bool? {
-    guard ASCII.equals(name, account.qualifiedName), ASCII.equals(entry.issuer, configuration.issuer),
-      let endpoint = entry.endpoint
-    else { return nil }
+  ) -> Delivery? {
+    guard ASCII.equals(name, account.qualifiedName), let endpoint = entry.endpoint else { return nil }
     do throws(EnrollError) {
       guard let record = try store.read(account), let tokens = record.confirmed, let profile = record.profile
-      else { return true }
+      else { return .done }
       let response = try send(
         ProfileUpdate.request(endpoint: endpoint, tokens: tokens, profile: profile),
         provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)
-      return ProfileUpdate.isFinal(status: response.status)
+      return ProfileUpdate.isFinal(status: response.status) ? .done : .later
     } catch {
-      return false
+      return .later
     }
   }
 
   /// - Returns: as ``sendProfile(of:_:cancellation:)``.
-  func sendReport(_ text: String, _ entry: OutboxEntry, cancellation: (any Cancellation)?) -> Bool? {
-    guard let endpoint = entry.endpoint, ASCII.equals(entry.issuer, configuration.issuer) else { return nil }
+  func sendReport(_ text: String, _ entry: OutboxEntry, cancellation: (any Cancellation)?) -> Delivery? {
+    guard let endpoint = entry.endpoint else { return nil }
     do throws(EnrollError) {
       let response = try transport.send(
         ErrorReport.request(endpoint: endpoint, body: text), cancellation: cancellation)
-      return ErrorReport.isFinal(status: response.status)
+      return ErrorReport.isFinal(status: response.status) ? .done : .later
     } catch {
-      return false
+      return .later
     }
   }
 }

@@ -12,8 +12,13 @@ public struct IDTokenExpectations: Sendable {
   public var clientID: String
   /// The nonce of the transaction; nil on refresh, where there is none.
   public var nonce: Secret?
+  /// Difference between the clocks of one provider's machines that is tolerated where only they are compared.
+  public static let serverToleranceSeconds: Int64 = 10
+
   /// `max_age` of the request.
   public var maxAgeSeconds: Int64?
+  /// How long ago the request was made: what ``maxAgeSeconds`` counts back from.
+  public var requestAgeSeconds: Int64
   /// `acr_values` of the request; empty when none were asked for.
   public var acrValues: [String]
   /// The access token that came with it, for `at_hash`.
@@ -28,7 +33,7 @@ public struct IDTokenExpectations: Sendable {
 
   public init(
     issuer: String, clientID: String, nonce: Secret? = nil, maxAgeSeconds: Int64? = nil,
-    acrValues: [String] = [], accessToken: Secret? = nil, now: UnixTime,
+    requestAgeSeconds: Int64 = 0, acrValues: [String] = [], accessToken: Secret? = nil, now: UnixTime,
     toleranceSeconds: Int64 = Self.defaultToleranceSeconds,
     algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, previous: IdentityFacts? = nil
   ) {
@@ -36,6 +41,7 @@ public struct IDTokenExpectations: Sendable {
     self.clientID = clientID
     self.nonce = nonce
     self.maxAgeSeconds = maxAgeSeconds
+    self.requestAgeSeconds = requestAgeSeconds
     self.acrValues = acrValues
     self.accessToken = accessToken
     self.now = now

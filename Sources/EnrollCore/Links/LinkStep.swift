@@ -130,7 +130,11 @@ extension Engine {
     transaction.details = .links(
       LinkHistory(origin: origin, source: source, hasFallenBack: source == .fallback))
     let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
-    try remember(transaction, also: change)
+    transaction.expectedSubject = before.expectedSubject
+    try remember(transaction) { record throws(EnrollError) in
+      try change(&record)
+      if source == .activation { record.forgetAttempts(at: origin) }
+    }
     return BegunTransaction(of: transaction, action: .openURL(url))
   }
 }
@@ -155,6 +159,20 @@ extension AccountRecord {
       throw EnrollError(.alreadySettled, "the fallback was taken before")
     }
     changeLinks(of: transactionID) { $0.hasFallenBack = true }
+  }
+
+  /// Of the links that come for one wait only the newest has a sign-in under way: whoever sends forged ones takes the
+  /// place of their own, and of no other transaction.
+  fileprivate mutating func forgetAttempts(at origin: String) {
+    // What follows another stands behind it.
+    var chain = [origin]
+    for transaction in transactions {
+      guard let before = transaction.details.links.origin, chain.contains(where: { ASCII.equals($0, before) })
+      else { continue }
+      chain.append(transaction.id)
+    }
+    let attempts = chain.dropFirst()
+    transactions.removeAll { one in one.isOpen && attempts.contains { ASCII.equals($0, one.id) } }
   }
 
   mutating func setStep(_ step: RegistrationState.Step, of transactionID: String) {

@@ -2,6 +2,7 @@
 // (flows.md §5, RFC 7009, OpenID Connect RP-Initiated Logout). Network failure never keeps local tokens alive.
 
 import EnrollCrypto
+import EnrollJSON
 
 extension Engine {
   /// Logouts whose callback is still awaited, per account; the oldest gives way.
@@ -10,25 +11,25 @@ extension Engine {
   static let logoutSeconds: Int64 = 600
 
   /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session.
+  /// What was begun before is over with it: tokens that are still on their way are revoked, not stored (R35).
   /// - Parameter localOnly: tells no server anything.
-  /// - Returns: the `end_session` URL to open; nil when the provider announces none or cannot be asked now, or with
-  ///   `localOnly`.
+  /// - Returns: no URL when the provider announces none or cannot be asked now, or with `localOnly`.
   /// - Throws: store errors. The session is gone when it returns.
-  public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> String? {
+  public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
     let dropped = try eraseForLogout()
     try apply(.cleared)
     guard !localOnly else {
       notify(.logoutFinished)
-      return nil
+      return SignOut()
     }
     return try tellOfLogout(dropped, cancellation: cancellation)
   }
 
-  /// As a logout, and the device is forgotten too: pending transactions are cleared, so that no late redirect signs
-  /// anybody in, and the next use makes another installation id (flows.md §5, §7).
-  /// - Returns: the `end_session` URL to open, as ``beginLogout(localOnly:cancellation:)`` does.
+  /// As a logout, and the device is forgotten too: what was begun before is not even known any more, and the next use
+  /// makes another installation id (flows.md §5, §7).
+  /// - Returns: as ``beginLogout(localOnly:cancellation:)``.
   /// - Throws: store errors. The session is gone when it returns.
-  public func deregister(cancellation: (any Cancellation)?) throws(EnrollError) -> String? {
+  public func deregister(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
     let dropped = try eraseForLogout(forgettingTransactions: true)
     try apply(.cleared)
     try store.resetInstallationID()
@@ -38,18 +39,48 @@ extension Engine {
   /// Forgets the installation id: the next use makes another.
   public func resetInstallationID() throws(EnrollError) { try store.resetInstallationID() }
 
+  /// Tells the server to forget the session's tokens, and forgets them here; the provider's own session in the
+  /// browser stays.
+  /// - Returns: no URL.
+  public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
+    let dropped = try eraseForLogout()
+    try apply(.cleared)
+    return SignOut(providerTold: tell(of: dropped, cancellation: cancellation))
+  }
+
   private func tellOfLogout(
     _ dropped: [TokenSet], cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> String? {
-    let isOfIssuer = dropped.first?.source != .backend
-    let metadata = isOfIssuer ? try? provider.metadata(cancellation: cancellation) : nil
-    for tokens in dropped { revokeLater(tokens) }
-    sendOutbox(cancellation: cancellation)
-    guard let tokens = dropped.first, let url = try endSession(of: tokens, metadata: metadata) else {
-      notify(.logoutFinished)
-      return nil
+  ) throws(EnrollError) -> SignOut {
+    var answer = SignOut(providerTold: tell(of: dropped, cancellation: cancellation))
+    if let tokens = dropped.first {
+      answer.url = try endSession(
+        of: tokens, metadata: tokens.source == .backend ? nil : provider.cachedMetadata)
     }
-    return url
+    if answer.url == nil { notify(.logoutFinished) }
+    return answer
+  }
+
+  /// Has the server forget tokens that are gone here.
+  /// - Returns: nil when there are none.
+  private func tell(of dropped: [TokenSet], cancellation: (any Cancellation)?) -> ProviderTold? {
+    if dropped.contains(where: { $0.source == .issuer }) {
+      _ = try? provider.metadata(cancellation: cancellation)
+    }
+    let queued = dropped.map { revokeLater($0) }
+    let tried = deliver(cancellation: cancellation)
+    var told: ProviderTold?
+    for one in queued {
+      switch one {
+      case .impossible(let reason): told = ProviderTold.notPossible(reason: reason).joined(told)
+      case .entry(let entry):
+        switch tried.first(where: { $0.entry.isSame(as: entry) })?.delivery {
+        case .done: told = ProviderTold.told.joined(told)
+        case .refused(let reason): told = ProviderTold.notPossible(reason: reason).joined(told)
+        case .later, nil: told = ProviderTold.queued.joined(told)
+        }
+      }
+    }
+    return told
   }
 
   /// - Returns: the tokens that are gone, the session's own first.
@@ -62,7 +93,7 @@ extension Engine {
       if record.confirmed != nil { dropped += unsaved }
       record.eraseSession()
       record.asksForLogin = true
-      if forgettingTransactions { record.transactions = [] } else { record.dismissOpenTransactions() }
+      if forgettingTransactions { record.transactions = [] } else { record.settleTransactions() }
     }
     forgetSession()
     return dropped
@@ -101,38 +132,61 @@ extension Engine {
     notify(.logoutFinished)
   }
 
-  /// Tells the server to forget the session's tokens, and forgets them here; the provider's own session in the
-  /// browser stays.
-  public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) {
-    let dropped = try eraseForLogout()
-    try apply(.cleared)
-    _ = try? provider.metadata(cancellation: cancellation)
-    for tokens in dropped { revokeLater(tokens) }
-    sendOutbox(cancellation: cancellation)
+  static let noRevocationEndpoint = "the provider announces no revocation endpoint (RFC 7009)"
+
+  /// What became of the wish to have a server forget a token.
+  enum Queued {
+    /// ``deliver(cancellation:)`` sends it.
+    case entry(OutboxEntry)
+    /// The server cannot be told: why.
+    case impossible(String)
   }
 
-  /// Queues the revocation of a token set; ``sendOutbox(cancellation:)`` sends it.
-  func revokeLater(_ tokens: TokenSet) {
+  /// Queues the revocation of a token set.
+  /// - Returns: of the token on which the session depends: the refresh token, where there is one.
+  @discardableResult
+  func revokeLater(_ tokens: TokenSet) -> Queued {
     // A back end's session token means nothing to the issuer, and must not be shown to it.
-    guard tokens.source == .issuer else { return }
-    // The refresh token first: some servers want the access token alive, as the bearer of that request.
-    if let token = tokens.refreshToken {
-      revokeLater(
-        token, hint: "refresh_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
+    guard tokens.source == .issuer else {
+      return .impossible("a back end's session token cannot be revoked at the provider")
     }
-    revokeLater(
+    // The refresh token first: some servers want the access token alive, as the bearer of that request.
+    let first = tokens.refreshToken.map {
+      revokeLater($0, hint: "refresh_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
+    }
+    let second = revokeLater(
       tokens.accessToken, hint: "access_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
+    return first ?? second
   }
 
   /// Queues the revocation of one token, where the issuer has an endpoint for that.
-  func revokeLater(_ token: Secret, hint: String, bearer: Secret?, dpopKey: DPoPKey? = nil) {
+  @discardableResult
+  func revokeLater(_ token: Secret, hint: String, bearer: Secret?, dpopKey: DPoPKey? = nil) -> Queued {
     let endpoint = provider.cachedMetadata?.revocationEndpoint
-    if provider.cachedMetadata != nil, endpoint == nil { return }
+    if provider.cachedMetadata != nil, endpoint == nil { return .impossible(Self.noRevocationEndpoint) }
     let entry = OutboxEntry(
-      issuer: configuration.issuer, endpoint: endpoint,
+      issuer: configuration.issuer, sender: sender, endpoint: endpoint,
       message: .revocation(
         .init(clientID: configuration.clientID, token: token, hint: hint, bearer: bearer, dpopKey: dpopKey)),
       queued: clock.wallTime())
-    _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.append(entry) }
+    do throws(EnrollError) {
+      try store.updateOutbox { outbox throws(EnrollError) in outbox.append(entry) }
+      return .entry(entry)
+    } catch {
+      return .impossible("the revocation could not be queued: \(error.message)")
+    }
+  }
+
+  /// Queues the revocation of tokens that came and that nobody keeps: their answer was refused.
+  func revokeTokens(in http: HTTPResponse, of dpopKey: DPoPKey?) {
+    guard (200..<300).contains(http.status), let json = try? TokenResponse.object(in: http) else { return }
+    let access = TokenResponse.token(json["access_token"])
+    // As the server says; one of no type that is known gets no proof.
+    let type = json["token_type"]?.string ?? ""
+    let key = ASCII.equalsIgnoringCase(type, "DPoP") ? dpopKey : nil
+    if let refresh = TokenResponse.token(json["refresh_token"]) {
+      revokeLater(refresh, hint: "refresh_token", bearer: access, dpopKey: key)
+    }
+    if let access { revokeLater(access, hint: "access_token", bearer: access, dpopKey: key) }
   }
 }

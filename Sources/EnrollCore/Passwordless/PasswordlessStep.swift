@@ -93,7 +93,7 @@ extension Engine {
   ) throws(EnrollError) -> Settlement {
     switch PasswordlessAnswer(processing: http) {
     case .tokens:
-      try markExchanging(transaction)
+      try markExchanging(transaction, holding: http)
       try apply(.advanced(transactionID: transaction.id, step: .exchanging))
       do throws(EnrollError) {
         let arrived = try arrival(in: http, sent: sent, of: transaction, cancellation: cancellation)

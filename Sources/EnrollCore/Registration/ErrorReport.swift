@@ -46,7 +46,8 @@ extension EnrollError {
   /// their business: a page that opens links must not be able to cause reports (R6).
   var concernsUser: Bool {
     switch code {
-    case .unsolicited, .redirectMalformed, .redirectMismatch, .alreadySettled, .cancelled, .deadlineExceeded:
+    case .unsolicited, .redirectMalformed, .redirectMismatch, .alreadySettled, .codeRejected, .cancelled,
+      .deadlineExceeded:
       false
     default: blame != .caller
     }
@@ -68,6 +69,11 @@ public enum ErrorReport {
       ("appVersion", platform.appVersion.map { .string($0) }),
     ])
     return String(decoding: report.serialized(), as: UTF8.self)
+  }
+
+  /// The client that a ``body(_:at:clientID:platform:)`` names.
+  static func clientID(in body: String) -> String? {
+    (try? JSON.parse(Array(body.utf8)))?["clientId"]?.string
   }
 
   static func request(endpoint: String, body: String) -> HTTPRequest {

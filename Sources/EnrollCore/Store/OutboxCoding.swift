@@ -7,6 +7,7 @@ extension OutboxEntry {
   var json: JSON {
     var object = JSONObject()
     object["issuer"] = .string(issuer)
+    object["sender"] = sender?.json
     object["endpoint"] = endpoint.map { .string($0) }
     switch message {
     case .revocation(let revocation): object["revocation"] = revocation.json
@@ -21,6 +22,10 @@ extension OutboxEntry {
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
     issuer = try object.string("issuer")
+    // Absent in what earlier versions wrote.
+    sender = try object.optional("sender").map { json throws(EnrollError) in
+      try Sender(json: json, place + ".sender")
+    }
     endpoint = try object.optionalString("endpoint")
     if let account = try object.optionalString("profile") {
       message = .profile(account: account)
@@ -31,6 +36,26 @@ extension OutboxEntry {
     }
     queued = try object.time("queued")
     attempts = Int(truncatingIfNeeded: try object.integer("attempts"))
+    try object.end()
+  }
+}
+
+extension OutboxEntry.Sender {
+  var json: JSON {
+    .object([
+      ("clientID", .string(clientID)), ("caFile", trust.caFile.map { .string($0) }),
+      ("allowsLoopbackHTTP", .bool(trust.allowsLoopbackHTTP)),
+      ("hasOwnTransport", .bool(trust.hasOwnTransport)),
+    ])
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    clientID = try object.string("clientID")
+    trust = TrustSettings(
+      caFile: try object.optionalString("caFile"),
+      allowsLoopbackHTTP: try object.bool("allowsLoopbackHTTP"),
+      hasOwnTransport: try object.bool("hasOwnTransport"))
     try object.end()
   }
 }

@@ -42,8 +42,23 @@ public struct OutboxEntry: Equatable, Sendable {
     }
   }
 
+  /// Who queued an entry, and who alone may send it: another client could show it to another server.
+  public struct Sender: Equatable, Sendable {
+    /// The client id of its configuration.
+    public var clientID: String
+    /// By which it knows the server.
+    public var trust: TrustSettings
+
+    public init(clientID: String, trust: TrustSettings) {
+      self.clientID = clientID
+      self.trust = trust
+    }
+  }
+
   /// The provider of the account that it is about.
   public var issuer: String
+  /// nil in what an earlier version queued, which did not say.
+  public var sender: Sender?
   /// nil when the provider could not be asked for it yet: discovered when the entry is sent.
   public var endpoint: String?
   /// What is to be told.
@@ -54,12 +69,39 @@ public struct OutboxEntry: Equatable, Sendable {
   public var attempts: Int
 
   public init(
-    issuer: String, endpoint: String?, message: Message, queued: UnixTime, attempts: Int = 0
+    issuer: String, sender: Sender? = nil, endpoint: String?, message: Message, queued: UnixTime,
+    attempts: Int = 0
   ) {
     self.issuer = issuer
+    self.sender = sender
     self.endpoint = endpoint
     self.message = message
     self.queued = queued
     self.attempts = attempts
+  }
+}
+
+extension OutboxEntry {
+  /// Whether a client of that issuer and with those settings may send the entry, or take it away.
+  func belongs(toIssuer issuer: String, _ client: Sender) -> Bool {
+    guard ASCII.equals(self.issuer, issuer) else { return false }
+    if let sender { return sender == client }
+    // What does not say who queued it is trusted to no setting that somebody chose.
+    return client.trust == .standard && (message.clientID.map { ASCII.equals($0, client.clientID) } ?? false)
+  }
+}
+
+extension OutboxEntry.Message {
+  /// The client that it is about; nil where it does not say.
+  fileprivate var clientID: String? {
+    switch self {
+    case .revocation(let revocation): revocation.clientID
+    // ``AccountName/qualifiedName`` ends with it, after a space.
+    case .profile(let account):
+      account.utf8.lastIndex(of: 0x20).map {
+        String(decoding: account.utf8[account.utf8.index(after: $0)...], as: UTF8.self)
+      }
+    case .errorReport(let text): ErrorReport.clientID(in: text)
+    }
   }
 }

@@ -19,10 +19,12 @@ extension Transaction {
     object["maxAgeSeconds"] = maxAgeSeconds.map { .integer($0) }
     object["acrValues"] = .strings(acrValues)
     object["prompt"] = prompt.map { .string($0) }
+    object["expectedSubject"] = expectedSubject.map { .string($0) }
     object["isSocial"] = isSocial ? .bool(true) : nil
     object["listensOnLoopback"] = .bool(listensOnLoopback)
     object["began"] = .time(began)
     object["deadline"] = deadline.json
+    object["isOvertaken"] = isOvertaken ? .bool(true) : nil
     object["step"] = .string(step.rawValue)
     object["details"] = details.json
     return .object(object)
@@ -54,10 +56,13 @@ extension Transaction {
     acrValues = try object.strings("acrValues")
     prompt = try object.optionalString("prompt")
     // Absent in what earlier versions wrote.
+    expectedSubject = try object.optionalString("expectedSubject")
     isSocial = object.optional("isSocial")?.bool ?? false
     listensOnLoopback = try object.bool("listensOnLoopback")
     began = try object.time("began")
     deadline = try Expiry(json: object.value("deadline"), place + ".deadline")
+    // Absent in what earlier versions wrote.
+    isOvertaken = object.optional("isOvertaken")?.bool ?? false
     let stepName = try object.string("step")
     guard let step = RegistrationState.Step(rawValue: stepName) else {
       throw EnrollError(.storeCorrupt, "\(place).step: a step that does not exist", field: place)
@@ -77,7 +82,9 @@ extension Transaction.Details {
     var object = JSONObject()
     switch self {
     case .none: return nil
-    case .anotherApp(let sessionID): object["sessionID"] = .secret(sessionID)
+    case .anotherApp(let sessionID, let tries):
+      object["sessionID"] = .secret(sessionID)
+      object["tries"] = tries == 0 ? nil : .integer(tries)
     case .passwordless(let recipient, let tries):
       object["connection"] = .string(recipient.connection.rawValue)
       object["address"] = .string(recipient.address)
@@ -99,7 +106,7 @@ extension Transaction.Details {
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
     if let sessionID = try object.optionalSecret("sessionID") {
-      self = .anotherApp(sessionID: sessionID)
+      self = .anotherApp(sessionID: sessionID, tries: try object.optionalInteger("tries") ?? 0)
     } else if let history = try LinkHistory(&object, place) {
       self = .links(history)
     } else if let name = try object.optionalString("connection") {

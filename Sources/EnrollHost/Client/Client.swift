@@ -20,6 +20,7 @@ public final class Client: Sendable {
   let tokens: TokenCache
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
+  let lastSignOut = Guarded<SignOut?>(nil, by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
   /// nil for a store that is no directory.
   let storePath: String?
@@ -73,8 +74,9 @@ public final class Client: Sendable {
     self.steps = steps
     let engine = Engine(
       configuration: configuration, account: account, platform: options.platform,
-      transport: ClosingTransport(Self.transport(options, clock), steps), store: store, clock: clock,
-      random: random, observer: hub, closing: steps.closing, exclusion: { Mutex() })
+      transport: ClosingTransport(Self.transport(options, clock), steps),
+      hasOwnTransport: options.transport != nil, store: store, clock: clock, random: random, observer: hub,
+      closing: steps.closing, exclusion: { Mutex() })
     self.engine = engine
     let outbox = OutboxSender(engine, pool: pool, ending: steps.lastMoment)
     self.outbox = outbox

@@ -29,10 +29,10 @@ extension Client {
   }
 
   /// Erases the session, tells the server, and gives the URL at which the browser ends the provider's session.
-  /// - Returns: nil when there is no such URL, or with `localOnly`.
+  /// - Returns: no URL when there is none, or with `localOnly`.
   public func beginLogout(
     localOnly: Bool, until deadline: Instant, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> String? {
+  ) throws(EnrollError) -> SignOut {
     try requireOpen()
     return try leaving(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.beginLogout(localOnly: localOnly, cancellation: cancellation)
@@ -42,7 +42,7 @@ extension Client {
   /// As a logout; pending transactions are cleared and the installation id is reset too.
   /// - Returns: as ``beginLogout(localOnly:until:cancellation:)``.
   public func deregister(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
-    -> String?
+    -> SignOut
   {
     try requireOpen()
     return try leaving(until: deadline, cancellation) { cancellation throws(EnrollError) in
@@ -56,11 +56,22 @@ extension Client {
     try engine.resetInstallationID()
   }
 
+  /// Tells the server to forget the session's tokens, and forgets them here.
+  /// - Returns: no URL.
+  public func revoke(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
+    -> SignOut
+  {
+    try requireOpen()
+    return try leaving(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.revoke(cancellation: cancellation)
+    }
+  }
+
   /// Never refused for want of time: the session is erased first, only the servers may have to be told later.
   private func leaving(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
-    _ step: (any Cancellation) throws(EnrollError) -> String?
-  ) throws(EnrollError) -> String? {
+    _ step: (any Cancellation) throws(EnrollError) -> SignOut
+  ) throws(EnrollError) -> SignOut {
     defer { tokens.forget() }
     let flag = CancellationFlag()
     let timer = timers.run(at: deadline) { flag.cancel() }
@@ -69,8 +80,14 @@ extension Client {
       if let timer { timers.cancel(timer) }
       if let hook { cancellation?.removeHook(hook) }
     }
-    return try step(flag)
+    let answer = try step(flag)
+    lastSignOut.withLock { $0 = answer }
+    return answer
   }
+
+  /// Whether the provider knows of the last sign-out of this client; nil before the first, and where there was nothing to
+  /// tell.
+  public var providerTold: ProviderTold? { lastSignOut.withLock { $0?.providerTold } }
 
   /// The logout callback came back.
   /// - Throws: `.unsolicited` when no logout of ours waits for it.

@@ -125,7 +125,9 @@ extension Client {
   }
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
-  /// thread, or by another process. For a device transaction it asks the provider, as often as that allows.
+  /// thread, or by another process. For a device transaction it asks the provider, as often as that allows. It also
+  /// answers once another transaction of the account brought tokens: of two attempts in one browser, some providers
+  /// resume the older one, and the newer never gets an answer.
   /// - Throws: `.notFound` for an unknown transaction, `.transactionExpired`, what made it fail; `.deadlineExceeded`: the
   ///   transaction goes on waiting.
   public func awaitTransaction(
@@ -158,13 +160,21 @@ extension Client {
       if isPolled { return false }
       switch try engine.transactionStatus(transactionID) {
       case .pending, .cancelled:
+        if try engine.isOvertaken(transactionID) {
+          // Its browser has its page first: a program may end with this answer.
+          if loopbacks.withLock({ $0.isAnsweringAny }) { return false }
+          state = try decidedState(until: deadline, cancellation: cancellation)
+          return true
+        }
         try pollDevice(transactionID)
         return false
       case .exchanging: return false
       case .succeeded:
         state = try decidedState(until: deadline, cancellation: cancellation)
         return true
-      case .failed: throw EnrollError(.alreadySettled, "the transaction failed in another process")
+      case .failed:
+        throw EnrollError(
+          .alreadySettled, "the transaction failed in another process, or a sign-out ended it")
       }
     }
     return state ?? engine.state
@@ -223,7 +233,7 @@ extension Client {
     try requireOpen()
     defer {
       tokens.forget()
-      outbox.sendNews()
+      outbox.send()
     }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.confirm(cancellation: cancellation)
@@ -269,7 +279,8 @@ extension Client {
   func remember(_ settlement: Engine.Settlement) throws(EnrollError) -> RegistrationState {
     tokens.forget()
     settlements.withLock { $0.add(settlement) }
-    outbox.sendNews()
+    // Tokens that were refused or replaced are revoked.
+    outbox.send()
     hub.announceChange()
     return try outcome(of: settlement)
   }

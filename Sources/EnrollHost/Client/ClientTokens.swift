@@ -153,15 +153,6 @@ extension Client {
       try engine.introspect(subject, cancellation: cancellation)
     }
   }
-
-  /// Tells the server to forget the session's tokens, and forgets them here.
-  public func revoke(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError) {
-    try requireOpen()
-    defer { tokens.forget() }
-    try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.revoke(cancellation: cancellation)
-    }
-  }
 }
 
 /// Which tokens the callers want renewed, by their epochs. A renewal that starts takes them all: a caller that comes

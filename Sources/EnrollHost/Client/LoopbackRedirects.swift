@@ -18,6 +18,8 @@ struct LoopbackRedirects: Sendable {
     answering.contains { ASCII.equals($0, transactionID) }
   }
 
+  var isAnsweringAny: Bool { !answering.isEmpty }
+
   mutating func setAnswering(_ transactionID: String, _ isAnswering: Bool) {
     answering.removeAll { ASCII.equals($0, transactionID) }
     if isAnswering { answering.append(transactionID) }

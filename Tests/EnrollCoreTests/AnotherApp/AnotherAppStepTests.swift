@@ -141,7 +141,7 @@ struct AnotherAppStepTests {
     bench.issuer.next(.token, .unreachable, .timeout)
     #expect(try engine.failure(of: bench.answer()) == .timeout)
     engine.sendOutbox(cancellation: nil)
-    #expect(bench.issuer.revoked == [rotated])
+    #expect(bench.issuer.revoked == [known, rotated], "the replaced session, and what is no use")
 
     _ = try bench.begin(engine)
     bench.gateway.next(#"{"refresh_token": "unknown"}"#)
@@ -149,7 +149,7 @@ struct AnotherAppStepTests {
     #expect(try engine.failure(of: bench.answer()) == .oauth)
     #expect(bench.issuer.count(.token) == before + 1, "a refusal is not tried again")
     engine.sendOutbox(cancellation: nil)
-    #expect(bench.issuer.revoked == [rotated])
+    #expect(bench.issuer.revoked == [known, rotated])
   }
 
   @Test("an id_token that comes along is checked like any other, and is the profile")
@@ -247,11 +247,11 @@ struct AnotherAppStepTests {
   }
 
   @Test(
-    "complete that is refused, an artefact of another session say, ends in F and is never sent again (R15)")
+    "complete that fails, or gives nothing that can be used, ends in F and is never sent again (R15)")
   func completeRefused() throws {
     let cases: [(String, Int, EnrollError.Code)] = [
-      (#"{"error": "invalid_grant"}"#, 400, .oauth), ("", 403, .oauth), ("{}", 500, .server),
-      ("{}", 200, .responseInvalid), ("<html>", 200, .responseInvalid), ("", 307, .responseInvalid),
+      ("{}", 500, .server), ("{}", 200, .responseInvalid), ("<html>", 200, .responseInvalid),
+      ("", 307, .responseInvalid),
       (#"{"access_token": "a"}"#, 200, .responseInvalid),
       (#"{"access_token": "a b", "token_type": "Bearer"}"#, 200, .responseInvalid),
       (#"{"refresh_token": "a b"}"#, 200, .responseInvalid),
@@ -270,6 +270,43 @@ struct AnotherAppStepTests {
       #expect(again == .alreadySettled)
       #expect(bench.gateway.requests.count == 2)
     }
+  }
+
+  @Test(
+    "a forged artefact, which the gateway refuses, leaves the transaction open for the right one",
+    arguments: [(#"{"error": "invalid_grant"}"#, 400), ("", 403), ("not found", 404), ("", 429)])
+  func forgedArtefact(body: String, status: Int) throws {
+    let bench = try AnotherAppBench()
+    let engine = bench.engine()
+    let begun = try bench.begin(engine)
+    bench.gateway.next(body, status: status)
+    #expect(code { _ = try engine.resume(bench.answer("forged"), cancellation: nil) } == .codeRejected)
+    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .otherApp))
+    #expect(bench.seen.reported.isEmpty, "whoever forges links must not cause reports (R6)")
+    bench.gateway.next(Self.tokens)
+    #expect(try engine.failure(of: bench.answer()) == nil)
+    #expect(try engine.token() == "access-1")
+  }
+
+  @Test("no more than ten artefacts are tried, and none after the deadline")
+  func artefactTries() throws {
+    let bench = try AnotherAppBench()
+    let engine = bench.engine()
+    _ = try bench.begin(engine)
+    for _ in 1..<10 {
+      bench.gateway.next("{}", status: 400)
+      // Each try may reach another process.
+      #expect(code { _ = try bench.engine().resume(bench.answer(), cancellation: nil) } == .codeRejected)
+    }
+    bench.gateway.next("{}", status: 400)
+    #expect(try engine.failure(of: bench.answer()) == .oauth)
+    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+
+    _ = try bench.begin(engine)
+    bench.gateway.next("{}", status: 400)
+    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .codeRejected)
+    bench.clock.advance(seconds: 600)
+    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
   }
 
   @Test("an issuer that cannot be reached before complete leaves the transaction pending")

@@ -41,7 +41,7 @@ struct DiagnosticsTests {
     record.profile = JSONObject([("email", .string(Self.canary))])
     record.provisionalProfile = record.profile
     let details: [Transaction.Details] = [
-      .none, .backend(provider: Self.canary), .anotherApp(sessionID: secret),
+      .none, .backend(provider: Self.canary), .anotherApp(sessionID: secret, tries: 0),
       .passwordless(Recipient(.email, address: Self.canary), tries: 1),
       .device(deviceCode: secret, intervalSeconds: 5, notBefore: expiry),
     ]

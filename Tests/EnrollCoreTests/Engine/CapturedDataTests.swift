@@ -143,7 +143,7 @@ struct DeregistrationTests {
     let engine = try bench.signedIn()
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url)
-    let toOpen = try engine.deregister(cancellation: nil)
+    let toOpen = try engine.deregister(cancellation: nil).url
     #expect(toOpen?.hasPrefix("https://id.example/logout?") == true)
     #expect(try bench.record.transactions.isEmpty)
     #expect(code { _ = try engine.resume(url, cancellation: nil) } == .unsolicited)

@@ -369,7 +369,7 @@ struct LogoutStepTests {
   func whole() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let url = try #require(try engine.beginLogout(localOnly: false, cancellation: nil))
+    let url = try #require(try engine.beginLogout(localOnly: false, cancellation: nil).url)
     #expect(try !bench.record.hasTokens)
     #expect(engine.state == .unregistered)
     #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
@@ -388,7 +388,7 @@ struct LogoutStepTests {
     _ = try bench.signedIn()
     let engine = bench.engine()
     bench.provider.next(.discovery, .unreachable, .unreachable, .unreachable)
-    #expect(try engine.beginLogout(localOnly: false, cancellation: nil) == nil)
+    #expect(try engine.beginLogout(localOnly: false, cancellation: nil).url == nil)
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.isEmpty)
     bench.clock.advance(seconds: 3600)
@@ -414,7 +414,7 @@ struct LogoutStepTests {
   func local() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    #expect(try engine.beginLogout(localOnly: true, cancellation: nil) == nil)
+    #expect(try engine.beginLogout(localOnly: true, cancellation: nil).url == nil)
     #expect(bench.provider.revoked.isEmpty)
     #expect(try !bench.record.hasTokens)
   }

@@ -96,6 +96,22 @@ struct SignInStepTests {
     #expect(try engine.token() == "access-2")
   }
 
+  @Test("of the transactions that are kept, settled ones give way, then given-up ones, a live one never")
+  func room() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let failed = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.resume(bench.provider.refuse(failed.url, error: "access_denied"), cancellation: nil)
+    let left = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.cancel(transactionID: left.transactionID)
+    let live = try (0..<32).map { _ in try engine.begin(SignInOptions(), cancellation: nil) }
+    #expect(try bench.record.transactions.map(\.id) == live.map(\.transactionID))
+    let error = refusal { try engine.begin(SignInOptions(), cancellation: nil) }
+    #expect(error?.code == .busy && error?.retryAfterSeconds == 600)
+    #expect(try engine.failure(of: bench.provider.signIn(at: live[0].url)) == nil)
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+  }
+
   @Test("two redirects at once: one wins, the code is sent once (R7, R15)")
   func atOnce() throws {
     let bench = try Bench()

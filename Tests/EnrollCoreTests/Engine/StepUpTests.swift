@@ -43,6 +43,48 @@ struct StepUpTests {
     #expect(try bench.record.provisional == nil)
   }
 
+  @Test("max_age of nought is no sign-in of some minutes before the request, however long that took (R26)")
+  func freshSignIn() throws {
+    for (before, isFresh) in [(Int64(290), false), (60, false), (-20, true)] {
+      let bench = try Bench()
+      bench.provider.change { $0.claims = { $0["auth_time"] = .integer(1_700_000_000 - before) } }
+      let engine = bench.engine()
+      let begun = try engine.begin(SignInOptions(maxAgeSeconds: 0), cancellation: nil)
+      bench.clock.advance(seconds: 120)
+      let failure = try engine.failure(of: bench.provider.signIn(at: begun.url))
+      #expect(failure == (isFresh ? nil : .idTokenInvalid), "\(before) s before the request")
+    }
+  }
+
+  @Test("what a hint was about alice for is not answered about bob (OpenID Connect Core §3.1.2.1)")
+  func hintedSubject() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let hint = try #require(try engine.readAccount().idToken)
+    bench.provider.change { $0.subject = "bob" }
+    let begun = try engine.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
+    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == .profileMismatch)
+    #expect(try engine.profile()["sub"] == .string("alice"))
+    engine.sendOutbox(cancellation: nil)
+    #expect(bench.provider.revoked == ["refresh-4", "access-4"], "bob's tokens are not kept")
+    // Without a hint the user may choose.
+    let free = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(try engine.failure(of: bench.provider.signIn(at: free.url)) == nil)
+    #expect(try engine.profile()["sub"] == .string("bob"))
+    // A hint that ended long ago, or was signed by nobody, says whom it is about all the same.
+    let again = try engine.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
+    #expect(try engine.failure(of: bench.provider.signIn(at: again.url)) == .profileMismatch)
+  }
+
+  @Test("userinfo is about the user whose profile is kept, with an id_token and without (R28)")
+  func userinfoSubject() throws {
+    let bench = try Bench(scopes: ["profile"])
+    let engine = try bench.signedIn()
+    #expect(try engine.userinfo(cancellation: nil)["sub"] == .string("alice"))
+    bench.provider.change { $0.userinfoSubject = "bob" }
+    #expect(code { _ = try engine.userinfo(cancellation: nil) } == .profileMismatch)
+  }
+
   @Test(
     "what was asked for and is not proven is a failure, and the session is as it was (R26)",
     arguments: [

@@ -368,6 +368,23 @@ struct RegistrationLinkTests {
     #expect(try AccountDocument(decoding: stored).record == bench.record)
   }
 
+  @Test("forged links take the place of their own sign-in alone: what else waits is not pushed out")
+  func forgedLinks() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let real = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.waiting()
+    for number in 0..<40 {
+      _ = try engine.began("https://app.example/welcome/forged-\(number)")
+      _ = try engine.began(fallback)
+    }
+    #expect(try bench.record.transactions.filter { $0.isOpen }.count <= 5)
+    // The last link is followed, and so is what was there before them all.
+    let last = try engine.began("https://app.example/welcome/genuine")
+    _ = try engine.finish(bench.provider.signIn(at: real.url))
+    _ = try engine.finish(bench.provider.signIn(at: last.url))
+  }
+
   @Test("remembered links are bounded")
   func bounded() throws {
     let bench = try Bench(activation: .openPage)

@@ -24,11 +24,15 @@ enum Sample {
     id: "id", kind: .passwordless, status: .exchanging, issuer: "https://op.example",
     redirectURI: "com.example.app:/cb", state: Secret("state"), nonce: Secret("nonce"),
     codeVerifier: Secret("verifier"), dpopKey: DPoPKey(der: Secret([1])), scopes: ["openid"],
-    maxAgeSeconds: 60, acrValues: ["gold"], prompt: "login", isSocial: true, listensOnLoopback: true,
-    began: UnixTime(seconds: 1_700_000_000), deadline: expiry)
+    maxAgeSeconds: 60, acrValues: ["gold"], prompt: "login", expectedSubject: "alice", isSocial: true,
+    listensOnLoopback: true, began: UnixTime(seconds: 1_700_000_000), deadline: expiry, isOvertaken: true)
 
   static let outboxEntry = OutboxEntry(
-    issuer: "https://op.example", endpoint: "https://op.example/revoke",
+    issuer: "https://op.example",
+    sender: OutboxEntry.Sender(
+      clientID: "client",
+      trust: TrustSettings(caFile: "/ca.pem", allowsLoopbackHTTP: true, hasOwnTransport: true)),
+    endpoint: "https://op.example/revoke",
     message: .revocation(
       .init(
         clientID: "client", token: Secret("refresh"), hint: "refresh_token", bearer: Secret("access"),

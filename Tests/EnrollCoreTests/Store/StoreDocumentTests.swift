@@ -89,7 +89,7 @@ struct StoreDocumentTests {
       account: .default, lineage: "l", content: .underPIN(envelope, sealed: [0, 255], form: 1))
     #expect(try AccountDocument(decoding: shut.encoded()) == shut)
     let details: [Transaction.Details] = [
-      .none, .anotherApp(sessionID: Secret("s")),
+      .none, .anotherApp(sessionID: Secret("s"), tries: 3),
       .passwordless(Recipient(.sms, address: "+31612345678"), tries: 3),
       .device(deviceCode: Secret("d"), intervalSeconds: 5, notBefore: Sample.expiry),
     ]

@@ -151,6 +151,52 @@ struct ClientTests {
     #expect(stage.provider.count(.token) == 2)
   }
 
+  @Test("of two attempts, awaiting the newer answers when the older signs in, here or in another process")
+  func olderAttempt() throws {
+    for isHere in [true, false] {
+      let stage = try Stage()
+      let client = try stage.client()
+      let elsewhere = isHere ? client : try stage.client()
+      let older = try elsewhere.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+      let newer = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+      guard case .openURL(let url) = older.action else { throw EnrollError(.internal, "no URL") }
+      _ = try elsewhere.resume(stage.provider.signIn(at: url), until: .distantFuture, cancellation: nil)
+      let state = try client.awaitTransaction(
+        newer.transactionID, until: stage.clock.instant().advanced(bySeconds: 1), cancellation: nil)
+      guard case .active = state else {
+        Issue.record("\(state)")
+        return
+      }
+      #expect(try client.now().token().value.reveal() == "access-2")
+      // What begins beside that session is awaited for itself.
+      let next = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+      let soon = CancellationFlag()
+      soon.cancel()
+      #expect(
+        code {
+          _ = try client.awaitTransaction(next.transactionID, until: .distantFuture, cancellation: soon)
+        }
+          == .cancelled)
+    }
+  }
+
+  @Test("an attempt that fails settles no other")
+  func failedAttempt() throws {
+    let stage = try Stage()
+    let client = try stage.client()
+    let older = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    let newer = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    guard case .openURL(let url) = older.action else { throw EnrollError(.internal, "no URL") }
+    let refused = stage.provider.refuse(url, error: "access_denied")
+    #expect(
+      code { _ = try client.resume(refused, until: .distantFuture, cancellation: nil) } == .accessDenied)
+    let soon = CancellationFlag()
+    soon.cancel()
+    #expect(
+      code { _ = try client.awaitTransaction(newer.transactionID, until: .distantFuture, cancellation: soon) }
+        == .cancelled)
+  }
+
   @Test("switched on, a renewal in the background comes before anybody asks, until the client is closed")
   func background() async throws {
     try await aside {

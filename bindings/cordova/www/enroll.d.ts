@@ -909,6 +909,13 @@ export interface RegistrationCommands {
     state: State;
     /** Ends the provider's session in the browser, as from logout.begin; absent when there is none. */
     url?: string;
+    /**
+     * Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens
+     * work until they end by themselves). Absent where there was nothing to tell.
+     */
+    providerTold?: 'told' | 'queued' | 'notPossible';
+    /** Why it is not possible to tell the provider. */
+    reason?: string;
   }>;
 }
 
@@ -939,7 +946,15 @@ export interface TokenCommands {
   revoke(parameters?: {
     /** Seconds that the call may take. */
     deadline?: number;
-  }, options?: CallOptions): Promise<Record<string, never>>;
+  }, options?: CallOptions): Promise<{
+    /**
+     * Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens
+     * work until they end by themselves). Absent where there was nothing to tell.
+     */
+    providerTold?: 'told' | 'queued' | 'notPossible';
+    /** Why it is not possible to tell the provider. */
+    reason?: string;
+  }>;
   /** What the provider says of one of the session's tokens (RFC 7662). */
   introspect(parameters?: {
     /** Which one; it is not handed out. */
@@ -997,6 +1012,13 @@ export interface LogoutCommands {
   }, options?: CallOptions): Promise<{
     /** To be opened in the external browser; absent when there is none. */
     url?: string;
+    /**
+     * Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens
+     * work until they end by themselves). Absent where there was nothing to tell.
+     */
+    providerTold?: 'told' | 'queued' | 'notPossible';
+    /** Why it is not possible to tell the provider. */
+    reason?: string;
   }>;
   /** Takes the browser's answer to that URL back: the logout is finished. */
   resume(parameters: {

@@ -46,6 +46,6 @@ suspend fun signIn(issuer: String, store: String) {
     val token = client.accessToken() // before every request; costs nothing while it is fresh
     println("A valid token of ${token.value.length} bytes.")
 
-    client.logout.begin()?.let { println("To end the browser's session, open: $it") }
+    client.logout.begin().url?.let { println("To end the browser's session, open: $it") }
   }
 }

@@ -53,7 +53,7 @@ async def test_a_user_signs_in_renews_and_logs_out(face, sandbox, store):
     assert account.profile == profile and account.access_token == second.value
     assert account.expires_at == second.expires_at
 
-    url = await client.logout()
+    url = (await client.logout()).url
     assert url.startswith(sandbox.issuer)
     with pytest.raises(enrollkit.EnrollReauthenticate):
         await client.access_token()

@@ -55,7 +55,7 @@ async def test_alice_signs_in_by_loopback_and_stays_signed_in(face, stage, store
     client = await face.client(configuration(stage, redirect), store=store)
     assert await client.state() == enrollkit.Active(letter="B", reason="valid")
     assert await client.access_token() == second
-    assert (await client.logout()).startswith(stage.configuration["issuer"])
+    assert (await client.logout()).url.startswith(stage.configuration["issuer"])
     with pytest.raises(enrollkit.EnrollReauthenticate):
         await client.access_token()
 

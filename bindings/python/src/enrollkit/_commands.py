@@ -37,8 +37,10 @@ from ._types import (
     Link,
     PinResult,
     Redirect,
+    Revocation,
     Route,
     Send,
+    SignOut,
     State,
     StoreDiagnosis,
     Transaction,
@@ -47,7 +49,7 @@ from ._types import (
     read_handled_url,
     read_state,
 )
-from ._values import mapping, text, texts, told, told_maybe, truth
+from ._values import mapping, text, texts, told, truth
 
 
 class ClientCommands(Caller):
@@ -379,20 +381,19 @@ class ClientCommands(Caller):
         """
         return self._token("token.refresh", {}, deadline)
 
-    def revoke(self, *, deadline: Deadline = 30) -> None:
+    def revoke(self, *, deadline: Deadline = 30) -> Revocation:
         """Tells the provider to forget the session's tokens, and forgets them here.
 
         Args:
             deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
-            EnrollUnsupported, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer, EnrollResponseInvalid,
-            EnrollIssuerMismatch, EnrollConfiguration, EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled,
-            EnrollHandle, EnrollForked, EnrollReentrant, EnrollInvalidArgument, EnrollStoreError.
+            EnrollBusy, EnrollHandle, EnrollForked, EnrollReentrant, EnrollInvalidArgument, EnrollStoreError.
 
         Command: token.revoke; source: RFC 7009.
         """
-        self._call("token.revoke", {}, deadline)
+        result = self._call("token.revoke", {}, deadline)
+        return told(Revocation.from_json, result)
 
     def introspect(
         self,
@@ -468,7 +469,7 @@ class ClientCommands(Caller):
         result = self._call("identity.userinfo", {}, deadline)
         return told(mapping, result, "claims")
 
-    def logout(self, *, local_only: bool = False, deadline: Deadline = 30) -> Optional[str]:
+    def logout(self, *, local_only: bool = False, deadline: Deadline = 30) -> SignOut:
         """Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.
 
         Args:
@@ -482,7 +483,7 @@ class ClientCommands(Caller):
         Command: logout.begin; source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0.
         """
         result = self._call("logout.begin", given({"localOnly": local_only}), deadline)
-        return told_maybe(text, result, "url")
+        return told(SignOut.from_json, result)
 
     def finish_logout(self, url: str) -> bool:
         """Takes the browser's answer to that URL back: the logout is finished.
@@ -1110,20 +1111,19 @@ class AsyncClientCommands(AsyncCaller):
         """
         return await self._token("token.refresh", {}, deadline)
 
-    async def revoke(self, *, deadline: Deadline = 30) -> None:
+    async def revoke(self, *, deadline: Deadline = 30) -> Revocation:
         """Tells the provider to forget the session's tokens, and forgets them here.
 
         Args:
             deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
-            EnrollUnsupported, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer, EnrollResponseInvalid,
-            EnrollIssuerMismatch, EnrollConfiguration, EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled,
-            EnrollHandle, EnrollForked, EnrollReentrant, EnrollInvalidArgument, EnrollStoreError.
+            EnrollBusy, EnrollHandle, EnrollForked, EnrollReentrant, EnrollInvalidArgument, EnrollStoreError.
 
         Command: token.revoke; source: RFC 7009.
         """
-        await self._call("token.revoke", {}, deadline)
+        result = await self._call("token.revoke", {}, deadline)
+        return told(Revocation.from_json, result)
 
     async def introspect(
         self,
@@ -1199,7 +1199,7 @@ class AsyncClientCommands(AsyncCaller):
         result = await self._call("identity.userinfo", {}, deadline)
         return told(mapping, result, "claims")
 
-    async def logout(self, *, local_only: bool = False, deadline: Deadline = 30) -> Optional[str]:
+    async def logout(self, *, local_only: bool = False, deadline: Deadline = 30) -> SignOut:
         """Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.
 
         Args:
@@ -1213,7 +1213,7 @@ class AsyncClientCommands(AsyncCaller):
         Command: logout.begin; source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0.
         """
         result = await self._call("logout.begin", given({"localOnly": local_only}), deadline)
-        return told_maybe(text, result, "url")
+        return told(SignOut.from_json, result)
 
     async def finish_logout(self, url: str) -> bool:
         """Takes the browser's answer to that URL back: the logout is finished.

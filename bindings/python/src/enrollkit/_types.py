@@ -518,6 +518,14 @@ class Send(Word):
     LINK = "link"
 
 
+class ProviderTold(Word):
+    """Whether the provider knows of a sign-out."""
+
+    TOLD = "told"
+    QUEUED = "queued"
+    NOT_POSSIBLE = "notPossible"
+
+
 @dataclass(frozen=True)
 class Deregistered:
     """A logout that forgot the device."""
@@ -528,6 +536,14 @@ class Deregistered:
     url: Optional[str] = field(default=None, repr=False)
     """Ends the provider's session in the browser, as from logout.begin; absent when there is none."""
 
+    provider_told: Optional[ProviderTold] = None
+    """Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens work
+    until they end by themselves). Absent where there was nothing to tell.
+    """
+
+    reason: Optional[str] = None
+    """Why it is not possible to tell the provider."""
+
     @classmethod
     def from_json(cls, value: Any) -> Deregistered:
         """Reads what a command told; members that are not known are left out."""
@@ -535,6 +551,30 @@ class Deregistered:
         return cls(
             state=read_state(members["state"]),
             url=maybe(text, members.get("url")),
+            provider_told=maybe(ProviderTold, members.get("providerTold")),
+            reason=maybe(text, members.get("reason")),
+        )
+
+
+@dataclass(frozen=True)
+class Revocation:
+    """What came of a revocation."""
+
+    provider_told: Optional[ProviderTold] = None
+    """Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens work
+    until they end by themselves). Absent where there was nothing to tell.
+    """
+
+    reason: Optional[str] = None
+    """Why it is not possible to tell the provider."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> Revocation:
+        """Reads what a command told; members that are not known are left out."""
+        members = mapping(value)
+        return cls(
+            provider_told=maybe(ProviderTold, members.get("providerTold")),
+            reason=maybe(text, members.get("reason")),
         )
 
 
@@ -562,6 +602,32 @@ class Introspection:
         return cls(
             active=truth(members["active"]),
             claims=mapping(members["claims"]),
+        )
+
+
+@dataclass(frozen=True)
+class SignOut:
+    """What came of a logout."""
+
+    url: Optional[str] = field(default=None, repr=False)
+    """To be opened in the external browser; absent when there is none."""
+
+    provider_told: Optional[ProviderTold] = None
+    """Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens work
+    until they end by themselves). Absent where there was nothing to tell.
+    """
+
+    reason: Optional[str] = None
+    """Why it is not possible to tell the provider."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> SignOut:
+        """Reads what a command told; members that are not known are left out."""
+        members = mapping(value)
+        return cls(
+            url=maybe(text, members.get("url")),
+            provider_told=maybe(ProviderTold, members.get("providerTold")),
+            reason=maybe(text, members.get("reason")),
         )
 
 
@@ -1565,6 +1631,7 @@ __all__ = [
     "PinResult",
     "Platform",
     "Presence",
+    "ProviderTold",
     "Redirect",
     "Redirected",
     "RegistrationChanged",
@@ -1575,9 +1642,11 @@ __all__ = [
     "Remedy",
     "RenewalFailed",
     "ReturnPage",
+    "Revocation",
     "Route",
     "Send",
     "ShowDeviceCode",
+    "SignOut",
     "Starting",
     "State",
     "Step",

@@ -308,12 +308,14 @@ public class TokenCommands internal constructor(private val caller: Caller) {
    * Tells the provider to forget the session's tokens, and forgets them here.
    *
    * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @return Revocation.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun revoke(
     deadline: Duration = 30.seconds,
-  ) {
-    caller.call("token.revoke", Kind.BLOCKING, deadline)
+  ): Revocation {
+    val json = caller.call("token.revoke", Kind.BLOCKING, deadline)
+    return Revocation.decode(json)
   }
 
   /**
@@ -398,17 +400,17 @@ public class LogoutCommands internal constructor(private val caller: Caller) {
    *
    * @param localOnly Nothing is sent, no URL is given.
    * @param deadline How long the call may take; it ends the wait, never a renewal.
-   * @return To be opened in the external browser; absent when there is none.
+   * @return SignOut.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun begin(
     localOnly: Boolean = false,
     deadline: Duration = 30.seconds,
-  ): String? {
+  ): SignOut {
     val json = caller.call("logout.begin", Kind.BLOCKING, deadline) {
       put("localOnly", JsonPrimitive(localOnly))
     }
-    return json.find("url")?.let { it.text() }
+    return SignOut.decode(json)
   }
 
   /**

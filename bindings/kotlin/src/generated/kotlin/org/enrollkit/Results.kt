@@ -204,15 +204,24 @@ public data class Deregistration(
   public val state: RegistrationState,
   /** Ends the provider's session in the browser, as from logout.begin; absent when there is none. */
   public val url: String?,
+  /**
+   * Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens work until
+   * they end by themselves). Absent where there was nothing to tell.
+   */
+  public val providerTold: ProviderTold?,
+  /** Why it is not possible to tell the provider. */
+  public val reason: String?,
 ) {
   /** Without what is secret or personal. */
   override fun toString(): String =
-    "Deregistration(state=$state, url=${hiddenUrl(url)})"
+    "Deregistration(state=$state, url=${hiddenUrl(url)}, providerTold=$providerTold, reason=$reason)"
 
   internal companion object {
     fun decode(json: JsonObject): Deregistration = Deregistration(
       state = decodeRegistrationState(json.need("state").members()),
       url = json.find("url")?.let { it.text() },
+      providerTold = json.find("providerTold")?.let { ProviderTold.decode(it) },
+      reason = json.find("reason")?.let { it.text() },
     )
   }
 }
@@ -571,6 +580,21 @@ public enum class PromptAfterLogout(
   }
 }
 
+/** Whether the provider knows of a sign-out. */
+public enum class ProviderTold(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  TOLD("told"),
+  QUEUED("queued"),
+  NOT_POSSIBLE("notPossible"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): ProviderTold = json.word("ProviderTold", entries) { it.wire }
+  }
+}
+
 /** What it is to its owner. */
 public enum class RedirectKind(
   /** The word in JSON. */
@@ -727,6 +751,49 @@ public enum class Remedy(
 
   internal companion object {
     fun decode(json: JsonElement): Remedy = json.word("Remedy", entries) { it.wire }
+  }
+}
+
+/** Revocation. */
+public data class Revocation(
+  /**
+   * Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens work until
+   * they end by themselves). Absent where there was nothing to tell.
+   */
+  public val providerTold: ProviderTold?,
+  /** Why it is not possible to tell the provider. */
+  public val reason: String?,
+) {
+  internal companion object {
+    fun decode(json: JsonObject): Revocation = Revocation(
+      providerTold = json.find("providerTold")?.let { ProviderTold.decode(it) },
+      reason = json.find("reason")?.let { it.text() },
+    )
+  }
+}
+
+/** SignOut. */
+public data class SignOut(
+  /** To be opened in the external browser; absent when there is none. */
+  public val url: String?,
+  /**
+   * Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens work until
+   * they end by themselves). Absent where there was nothing to tell.
+   */
+  public val providerTold: ProviderTold?,
+  /** Why it is not possible to tell the provider. */
+  public val reason: String?,
+) {
+  /** Without what is secret or personal. */
+  override fun toString(): String =
+    "SignOut(url=${hiddenUrl(url)}, providerTold=$providerTold, reason=$reason)"
+
+  internal companion object {
+    fun decode(json: JsonObject): SignOut = SignOut(
+      url = json.find("url")?.let { it.text() },
+      providerTold = json.find("providerTold")?.let { ProviderTold.decode(it) },
+      reason = json.find("reason")?.let { it.text() },
+    )
   }
 }
 

@@ -54,7 +54,7 @@ class SignInTests : Case() {
     assertTrue(later.token.introspect().said().active)
     assertEquals(setOf("default"), backend.enroll().accounts.list(store).toSet())
 
-    val url = later.logout.begin()
+    val url = later.logout.begin().url
     assertTrue(url!!.startsWith(sandbox.issuer))
     assertTrue(later.token.access().said() is TokenOutcome.Reauthenticate)
     val over = refused(Status.REAUTHENTICATE) { later.accessToken() }

@@ -1,0 +1,117 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("The outbox: who sends what (flows.md §5)")
+struct OutboxTests {
+  /// Another client of the same store, unlike the one that signed out in one thing.
+  enum Stranger: String, CaseIterable, Sendable { case issuer, client, caFile, loopbackHTTP, ownTransport }
+
+  private func engine(_ bench: Bench, _ stranger: Stranger? = nil) throws -> Engine {
+    let configuration = try Configuration(
+      issuer: stranger == .issuer ? "https://other.example" : bench.provider.issuer,
+      clientID: stranger == .client ? "another" : "native", redirectURI: "com.example.app:/callback",
+      allowsLoopbackHTTP: stranger == .loopbackHTTP, caFile: stranger == .caFile ? "/etc/ca.pem" : nil)
+    return Engine(
+      configuration: configuration, account: .default, platform: Platform(), transport: bench.provider,
+      hasOwnTransport: stranger == .ownTransport, store: bench.store, clock: bench.clock,
+      random: SystemRandomSource(), observer: bench.seen, exclusion: { Mutex() })
+  }
+
+  private func outbox(_ bench: Bench) throws -> [OutboxEntry] { try bench.store.updateOutbox { _ in } }
+
+  @Test(
+    "what a client queued is sent by a client of the same issuer, client id and trust alone, and waits for it",
+    arguments: Stranger.allCases)
+  func strangers(stranger: Stranger) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.next(.revocation, .unreachable, .unreachable)
+    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    let waiting = try outbox(bench)
+    #expect(waiting.count == 2)
+    let other = try self.engine(bench, stranger)
+    other.sendOutbox(cancellation: nil)
+    #expect(bench.provider.revoked.isEmpty)
+    #expect(try outbox(bench) == waiting)
+    try self.engine(bench).sendOutbox(cancellation: nil)
+    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    #expect(try outbox(bench).isEmpty)
+  }
+
+  @Test(
+    "what an earlier version queued does not say by whom: it is sent with the settings that nobody chose alone",
+    arguments: Stranger.allCases)
+  func earlierVersion(stranger: Stranger) throws {
+    let bench = try Bench()
+    try bench.store.updateOutbox { outbox in
+      outbox = [
+        OutboxEntry(
+          issuer: bench.provider.issuer, endpoint: bench.provider.issuer + "/revoke",
+          message: .revocation(.init(clientID: "native", token: Secret("old"), hint: "refresh_token")),
+          queued: bench.clock.wallTime())
+      ]
+    }
+    try engine(bench, stranger).sendOutbox(cancellation: nil)
+    #expect(try bench.provider.revoked.isEmpty && outbox(bench).count == 1)
+    try engine(bench).sendOutbox(cancellation: nil)
+    #expect(try bench.provider.revoked == ["old"] && outbox(bench).isEmpty)
+  }
+
+  enum Ending: CaseIterable, Sendable { case logout, revoke, deregister }
+
+  private func told(_ ending: Ending, _ engine: Engine) throws -> ProviderTold? {
+    switch ending {
+    case .logout: try engine.beginLogout(localOnly: false, cancellation: nil).providerTold
+    case .revoke: try engine.revoke(cancellation: nil).providerTold
+    case .deregister: try engine.deregister(cancellation: nil).providerTold
+    }
+  }
+
+  @Test("a sign-out tells whether the provider was told", arguments: Ending.allCases)
+  func told(ending: Ending) throws {
+    let bench = try Bench()
+    #expect(try told(ending, bench.engine()) == nil, "nobody was signed in")
+    #expect(try told(ending, bench.signedIn()) == .told)
+    bench.provider.next(.revocation, .unreachable, .unreachable)
+    #expect(try told(ending, bench.signedIn()) == .queued)
+  }
+
+  @Test(
+    "a revocation endpoint that refuses was not told, and the reason says why", arguments: Ending.allCases,
+    [400, 401, 405])
+  func refused(ending: Ending, status: Int) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    for _ in 0..<4 { bench.provider.next(.revocation, .status(status)) }
+    let reason = try #require(try told(ending, engine)?.reason)
+    #expect(reason.contains("\(status)"))
+    #expect(try outbox(bench).isEmpty)
+  }
+
+  @Test("a provider without a revocation endpoint cannot be told, whenever that is found out")
+  func noEndpoint() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.metadata = { $0["revocation_endpoint"] = nil } }
+    let engine = try bench.signedIn()
+    let reason = try #require(
+      try engine.beginLogout(localOnly: false, cancellation: nil).providerTold?.reason)
+    #expect(reason.contains("no revocation endpoint"))
+    // Queued while discovery was out of reach.
+    _ = try bench.signedIn()
+    let offline = bench.engine()
+    bench.provider.next(.discovery, .unreachable, .unreachable, .unreachable)
+    #expect(try offline.beginLogout(localOnly: false, cancellation: nil).providerTold == .queued)
+    bench.engine().sendOutbox(cancellation: nil)
+    #expect(try outbox(bench).isEmpty)
+  }
+
+  @Test("a logout of this device alone tells nobody, and says nothing of it")
+  func localOnly() throws {
+    let bench = try Bench()
+    #expect(try bench.signedIn().beginLogout(localOnly: true, cancellation: nil) == SignOut())
+  }
+}
