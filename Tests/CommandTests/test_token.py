@@ -83,6 +83,22 @@ class Renewal(CommandCase):
         self.assertEqual(self.token(), first)
         self.assertEqual(self.counts()["refreshes"], 1)
 
+    def test_a_renewal_is_one_request(self):
+        self.short()
+        self.sandbox.control("resetCounts")
+        self.token()
+        self.assertEqual({name: count for name, count in self.counts()["counts"].items() if count}, {"token": 1})
+
+    def test_what_is_kept_of_the_provider_may_be_damaged(self):
+        self.short()
+        [kept] = self.store.glob("*.provider")
+        kept.write_bytes(b"\0" * 100)
+        self.sandbox.control("resetCounts")
+        self.token()
+        counts = self.counts()["counts"]
+        self.assertEqual([counts.get(name, 0) for name in ("discovery", "jwks", "token")], [1, 1, 1])
+        self.assertGreater(kept.stat().st_size, 1000)
+
     def test_one_renewal_serves_all_who_ask_at_once(self):
         self.short()
         children = [self.start("token") for _ in range(4)]

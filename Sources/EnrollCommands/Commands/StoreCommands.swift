@@ -115,7 +115,7 @@ extension CommandTable {
   private static let storedFile = Schema.object(
     [
       .required("name", .text("In the folder; tells no account's name.", maximumBytes: 255)),
-      .required("kind", Schema(.oneOf(["account", "outbox", "installation"]))),
+      .required("kind", Schema(.oneOf(["account", "outbox", "installation", "provider"]))),
       .optional(
         "setAsideFrom",
         .text("It was damaged, and had this name: renamed back it is used again.", maximumBytes: 255)),

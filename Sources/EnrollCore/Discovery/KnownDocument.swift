@@ -44,6 +44,23 @@ struct KnownDocument<Content: Sendable>: Sendable {
     return wish == nil ? error : error.retrying(after: pause)
   }
 
+  /// How long the pause lasts that is under way, to be kept; nil for none.
+  func pause(at moment: Moment) -> Expiry? {
+    let left = pausedUntil.since(moment.instant) / 1_000_000_000
+    return left > 0 ? Expiry(lifetimeSeconds: left, from: moment) : nil
+  }
+
+  /// What the store kept takes the place of what is at hand, where it is newer.
+  mutating func adopt(_ content: Content, _ kept: KeptDocument, at moment: Moment) {
+    let fresh = kept.freshness.certainEnd(at: moment) ?? Instant(nanoseconds: .min)
+    guard self.content == nil || fresh > freshUntil else { return }
+    self.content = content
+    tag = kept.tag
+    freshUntil = fresh
+    pausedUntil = kept.pause?.certainEnd(at: moment) ?? Instant(nanoseconds: .min)
+    failure = nil
+  }
+
   /// A valid answer said otherwise.
   mutating func forget() { self = KnownDocument() }
 }

@@ -1,5 +1,6 @@
-// What is known of the provider: its metadata and its keys, fetched when needed, kept in memory while fresh, and serving
-// beyond that as long as no valid answer takes their place (R18, R23; OpenID Connect Discovery §4, RFC 7517).
+// What is known of the provider: its metadata and its keys, fetched when needed, kept in memory and in the store while
+// fresh, and serving beyond that as long as no valid answer takes their place (R18, R23; OpenID Connect Discovery §4,
+// RFC 7517).
 
 import EnrollCrypto
 
@@ -7,7 +8,10 @@ import EnrollCrypto
 public final class ProviderDirectory: Sendable {
   private let configuration: Configuration
   private let transport: any Transport
+  private let store: any TokenStore
   private let clock: any Clock
+  /// Under what the store keeps the documents.
+  private let name: ProviderName
   private let cache: Guarded<Cache>
 
   private struct Cache {
@@ -20,10 +24,15 @@ public final class ProviderDirectory: Sendable {
   /// Keys that prove nothing cause one refetch of them, at most this often (R23).
   static let refetchPauseSeconds: Int64 = 60
 
-  init(configuration: Configuration, transport: any Transport, clock: any Clock, exclusion: any Exclusion) {
+  init(
+    configuration: Configuration, transport: any Transport, store: any TokenStore, clock: any Clock,
+    exclusion: any Exclusion
+  ) {
     self.configuration = configuration
     self.transport = transport
+    self.store = store
     self.clock = clock
+    name = ProviderName(issuer: configuration.issuer, trust: transport.trust)
     cache = Guarded(Cache(), by: exclusion)
   }
 
@@ -35,7 +44,7 @@ public final class ProviderDirectory: Sendable {
   ///   was at hand holds no longer.
   public func metadata(cancellation: (any Cancellation)?) throws(EnrollError) -> ProviderMetadata {
     if let configured = ProviderMetadata(configured: configuration) { return configured }
-    let known = cache.withLock { $0.metadata }
+    let known = knownMetadata()
     let now = clock.instant()
     if let metadata = known.serving(at: now) { return metadata }
     if let refusal = known.refusal(at: now) { throw refusal }
@@ -45,12 +54,15 @@ public final class ProviderDirectory: Sendable {
       if error.code == .cancelled { throw error }
       if error.code == .issuerMismatch || error.code == .unsupported {
         cache.withLock { $0.metadata.forget() }
+        store.keepProviderDocuments(name) { $0.metadata = nil }
         throw error
       }
       let now = clock.instant()
-      let (failure, content) = cache.withLock { ($0.metadata.postpone(error, at: now), $0.metadata.content) }
-      guard let content else { throw failure }
-      return content
+      let (failure, document) = cache.withLock { ($0.metadata.postpone(error, at: now), $0.metadata) }
+      guard let metadata = document.content else { throw failure }
+      let pause = document.pause(at: clock.moment())
+      store.keepProviderDocuments(name) { $0.metadata?.pause = pause }
+      return metadata
     }
   }
 
@@ -66,9 +78,24 @@ public final class ProviderDirectory: Sendable {
       metadata = try ProviderMetadata(processing: response, configuration: configuration)
     }
     noteTime(ofDocument: response)
-    let now = clock.instant()
-    cache.withLock { $0.metadata.accept(metadata, from: response, at: now) }
+    let moment = clock.moment()
+    cache.withLock { $0.metadata.accept(metadata, from: response, at: moment.instant) }
+    store.keepProviderDocuments(name) { $0.metadata.note(response, to: request, at: moment) }
     return metadata
+  }
+
+  /// As the store has it where that is newer: another process may have asked meanwhile.
+  private func knownMetadata() -> KnownDocument<ProviderMetadata> {
+    let known = cache.withLock { $0.metadata }
+    let moment = clock.moment()
+    guard known.serving(at: moment.instant) == nil, let kept = store.providerDocuments(name)?.metadata,
+      ASCII.equals(kept.url, ProviderMetadata.request(configuration: configuration).url),
+      let metadata = try? ProviderMetadata(processing: kept.response, configuration: configuration)
+    else { return known }
+    return cache.withLock {
+      $0.metadata.adopt(metadata, kept, at: moment)
+      return $0.metadata
+    }
   }
 
   /// Metadata that is at hand without asking anybody.
@@ -118,7 +145,8 @@ public final class ProviderDirectory: Sendable {
         // Newer keys were asked for in vain: nobody knows whether the token is good.
         throw cache.withLock { $0.keys.failure } ?? error
       }
-      let newer = try fetchKeys(cancellation: cancellation)
+      let uri = try metadata(cancellation: cancellation).jwksURI
+      let newer = try fetchKeys(from: uri, cancellation: cancellation)
       return try unverified.verify(keys: newer, expecting: expecting)
     }
     return try unverified.proven(expecting: expecting)
@@ -126,15 +154,28 @@ public final class ProviderDirectory: Sendable {
 
   /// - Returns: also whether they were asked for just now.
   private func keys(cancellation: (any Cancellation)?) throws(EnrollError) -> (JWKSet, wereFetched: Bool) {
-    let known = cache.withLock { $0.keys }
+    let uri = try metadata(cancellation: cancellation).jwksURI
+    let known = knownKeys(from: uri)
     let now = clock.instant()
     if let keys = known.serving(at: now) { return (keys, false) }
     if let refusal = known.refusal(at: now) { throw refusal }
     do throws(EnrollError) {
-      return (try fetchKeys(cancellation: cancellation), true)
+      return (try fetchKeys(from: uri, cancellation: cancellation), true)
     } catch {
       guard error.code != .cancelled, let keys = known.content else { throw error }
       return (keys, true)
+    }
+  }
+
+  private func knownKeys(from uri: String) -> KnownDocument<JWKSet> {
+    let known = cache.withLock { $0.keys }
+    let moment = clock.moment()
+    guard known.serving(at: moment.instant) == nil, let kept = store.providerDocuments(name)?.keys,
+      ASCII.equals(kept.url, uri), let keys = try? JWKSet.accept(kept.response)
+    else { return known }
+    return cache.withLock {
+      $0.keys.adopt(keys, kept, at: moment)
+      return $0.keys
     }
   }
 
@@ -147,22 +188,27 @@ public final class ProviderDirectory: Sendable {
     }
   }
 
-  private func fetchKeys(cancellation: (any Cancellation)?) throws(EnrollError) -> JWKSet {
-    let uri = try metadata(cancellation: cancellation).jwksURI
+  private func fetchKeys(
+    from uri: String, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> JWKSet {
     do throws(EnrollError) {
       return try askForKeys(at: uri, cancellation: cancellation)
     } catch {
       guard error.code != .cancelled else { throw error }
       let now = clock.instant()
-      throw cache.withLock { $0.keys.postpone(error, at: now) }
+      let (failure, document) = cache.withLock { ($0.keys.postpone(error, at: now), $0.keys) }
+      let pause = document.pause(at: clock.moment())
+      store.keepProviderDocuments(name) { $0.keys?.pause = pause }
+      throw failure
     }
   }
 
   private func askForKeys(at uri: String, cancellation: (any Cancellation)?) throws(EnrollError) -> JWKSet {
     let known = cache.withLock { $0.keys }
+    let request = JWKSet.request(uri, knownTag: known.tag)
     let response: HTTPResponse
     do throws(EnrollError) {
-      response = try transport.send(JWKSet.request(uri, knownTag: known.tag), cancellation: cancellation)
+      response = try transport.send(request, cancellation: cancellation)
     } catch {
       // A certificate that is refused stays what it is: final, not an outage (R19). A want of memory is ours.
       if [.cancelled, .tls, .outOfMemory].contains(error.code) { throw error }
@@ -175,8 +221,9 @@ public final class ProviderDirectory: Sendable {
       keys = try JWKSet.accept(response)
     }
     noteTime(ofDocument: response)
-    let now = clock.instant()
-    cache.withLock { $0.keys.accept(keys, from: response, at: now) }
+    let moment = clock.moment()
+    cache.withLock { $0.keys.accept(keys, from: response, at: moment.instant) }
+    store.keepProviderDocuments(name) { $0.keys.note(response, to: request, at: moment) }
     return keys
   }
 

@@ -64,7 +64,7 @@ public final class Engine: Sendable {
     self.observer = observer
     self.closing = closing
     provider = ProviderDirectory(
-      configuration: configuration, transport: transport, clock: clock, exclusion: exclusion())
+      configuration: configuration, transport: transport, store: store, clock: clock, exclusion: exclusion())
     memory = Guarded(Memory(), by: exclusion())
   }
 

@@ -8,14 +8,20 @@ public enum CacheControl {
   /// Where the server says nothing.
   public static let defaultSeconds: Int64 = 3600
 
-  /// The response's remaining freshness, clamped to ``minimumSeconds``...``maximumSeconds``.
+  /// How long a process may use the response, clamped to ``minimumSeconds``...``maximumSeconds``.
   public static func freshSeconds(of response: HTTPResponse) -> Int64 {
+    max(keptSeconds(of: response), minimumSeconds)
+  }
+
+  /// The response's remaining freshness as its headers say it, at most ``maximumSeconds``: for how long another process
+  /// may use it unasked.
+  public static func keptSeconds(of response: HTTPResponse) -> Int64 {
     var lifetime: Int64?
     for header in response.headers where ASCII.equalsIgnoringCase(header.name, "Cache-Control") {
       for directive in header.value.utf8.split(separator: 0x2C) {
         let text = String(decoding: trimmed(directive), as: UTF8.self)
         if ASCII.equalsIgnoringCase(text, "no-store") || ASCII.equalsIgnoringCase(text, "no-cache") {
-          return minimumSeconds
+          return 0
         }
         if ASCII.equalsIgnoringCase(String(decoding: text.utf8.prefix(8), as: UTF8.self), "max-age=") {
           let digits = String(decoding: text.utf8.dropFirst(8), as: UTF8.self)
@@ -26,8 +32,7 @@ public enum CacheControl {
     }
     guard let lifetime else { return defaultSeconds }
     let age = response.header("Age").flatMap { DecimalText.parse($0) } ?? 0
-    let left = lifetime > age ? lifetime - age : 0
-    return min(max(left, minimumSeconds), maximumSeconds)
+    return lifetime > age ? min(lifetime - age, maximumSeconds) : 0
   }
 
   private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {

@@ -77,15 +77,28 @@ public struct HTTPResponse: Sendable {
   }
 
   /// The first header of that name, case-insensitively (ASCII).
-  public func header(_ name: String) -> String? {
-    for header in headers where ASCII.equalsIgnoringCase(header.name, name) { return header.value }
+  public func header(_ name: String) -> String? { headers.value(of: name) }
+}
+
+extension [HTTPHeader] {
+  /// The first one of that name, case-insensitively (ASCII).
+  func value(of name: String) -> String? {
+    for header in self where ASCII.equalsIgnoringCase(header.name, name) { return header.value }
     return nil
   }
 }
 
 /// Sends one request and waits for the whole answer.
 public protocol Transport: AnyObject, Sendable {
+  /// Names by what servers are trusted: what came from a provider in one trust is not used in another.
+  var trust: String { get }
+
   /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over the
   ///   limit, not HTTP), `.cancelled`. A response of any status is a response, not an error.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse
+}
+
+extension Transport {
+  /// A host's own transport trusts whom it trusts.
+  public var trust: String { "host" }
 }

@@ -157,7 +157,7 @@ public enum InstallationDocument {
   }
 }
 
-private enum StoreText {
+enum StoreText {
   static func secret(_ value: JSON) -> Secret { Secret(value.serialized()) }
 
   static func parse(_ text: Secret, _ place: String) throws(EnrollError) -> JSON {

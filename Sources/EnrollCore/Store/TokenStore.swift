@@ -109,6 +109,13 @@ public protocol TokenStore: AnyObject, Sendable {
   func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry]
+
+  /// What was kept of that provider; nil where nothing was that can be read. Never a failure: the provider is asked then.
+  func providerDocuments(_ provider: ProviderName) -> ProviderDocuments?
+
+  /// Edits what is kept of that provider, empty where nothing is. Best effort: it only saves requests, and nobody waits
+  /// for it.
+  func keepProviderDocuments(_ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void)
 }
 
 extension TokenStore {
@@ -123,4 +130,11 @@ extension TokenStore {
 
   /// For a store that no other process uses.
   public func keepTurn(_ account: AccountName, _ isKept: Bool) {}
+
+  /// Nothing is kept.
+  public func providerDocuments(_ provider: ProviderName) -> ProviderDocuments? { nil }
+
+  public func keepProviderDocuments(
+    _ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void
+  ) {}
 }

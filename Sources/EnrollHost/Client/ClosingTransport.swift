@@ -42,6 +42,8 @@ final class ClosingTransport: Transport {
     self.steps = steps
   }
 
+  var trust: String { base.trust }
+
   /// - Throws: `.cancelled` once the client is being closed; what the transport throws.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     // The outbox bounds itself.

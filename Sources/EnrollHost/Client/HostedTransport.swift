@@ -9,6 +9,8 @@ final class HostedTransport: Transport {
 
   init(_ transport: any Transport) { self.transport = transport }
 
+  var trust: String { transport.trust }
+
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     try host.run { () throws(EnrollError) in try transport.send(request, cancellation: cancellation) }
   }

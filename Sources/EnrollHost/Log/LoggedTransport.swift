@@ -13,6 +13,8 @@ final class LoggedTransport: Transport {
     self.clock = clock
   }
 
+  var trust: String { transport.trust }
+
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     let begin = clock.instant()
     do throws(EnrollError) {

@@ -69,7 +69,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
 
   /// Runs `body` with the open folder; when that fails because another folder is in its place now, with that one.
   /// - Parameter isUnderWay: whether `body` has come so far that it must not run twice.
-  private func inPlace<Value>(
+  func inPlace<Value>(
     unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value
   ) throws(EnrollError) -> Value {
     try origin.check()

@@ -97,9 +97,14 @@ final class OpenStore: Sendable {
   // MARK: The store's own files
 
   func file(_ name: String) throws(EnrollError) -> SealedFile {
+    sealedFile(name, try keys().tag("store", name))
+  }
+
+  /// A file of the store as a whole.
+  func sealedFile(_ name: String, _ tag: [UInt8]) -> SealedFile {
     SealedFile(
-      name: name, temporary: StoreNames.temporary(name), tag: try keys().tag("store", name), folder: folder,
-      ring: ring, random: random, form: forms.sealed)
+      name: name, temporary: StoreNames.temporary(name), tag: tag, folder: folder, ring: ring, random: random,
+      form: forms.sealed)
   }
 
   /// Called with the store's lock held. A damaged file is set aside.
@@ -127,6 +132,8 @@ final class OpenStore: Sendable {
       if let tag = AccountFileNames.tag(ofWriteLock: name) ?? AccountFileNames.tag(ofRecord: name) {
         tags.insert(tag)
       }
+      // Not worth more: the provider is asked again.
+      if StoreNames.tag(ofProvider: name) != nil { try folder.discard(name) }
     }
     for tag in tags { try account(tag).reseal() }
     let held = try lock.take()

@@ -37,7 +37,7 @@ struct AccountFileNames {
     return [names.renewLock, names.writeLock]
   }
 
-  private static func tag(_ name: String, _ suffix: String) -> [UInt8]? {
+  fileprivate static func tag(_ name: String, _ suffix: String) -> [UInt8]? {
     let bytes = Array(name.utf8)
     let suffix = Array(suffix.utf8)
     guard bytes.count == 32 + suffix.count, bytes[32...].elementsEqual(suffix) else { return nil }
@@ -60,6 +60,14 @@ enum StoreNames {
   static let keysLock = "keys.lock"
   static let keys = "keys"
 
+  private static let providerSuffix = ".provider"
+
+  /// What is known of the provider with that tag.
+  static func provider(_ tag: [UInt8]) -> String { hex(tag) + providerSuffix }
+
+  /// The tag in the name of such a file; nil for any other.
+  static func tag(ofProvider name: String) -> [UInt8]? { AccountFileNames.tag(name, providerSuffix) }
+
   /// What is being written for a file of the store as a whole.
   static func temporary(_ name: String) -> String { name + ".temp" }
 
@@ -70,6 +78,7 @@ enum StoreNames {
   static func locks(ofTemporary name: String) -> [String]? {
     for own in [outbox, installation] where ASCII.equals(name, temporary(own)) { return [lock] }
     if ASCII.equals(name, temporary(keys)) { return [keysLock, lock] }
+    if AccountFileNames.tag(name, temporary(providerSuffix)) != nil { return [lock] }
     return AccountFileNames.locks(ofTemporary: name)
   }
 

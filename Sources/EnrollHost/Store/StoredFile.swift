@@ -6,7 +6,7 @@ public import EnrollJSON
 
 /// What is known of one sealed file.
 public struct StoredFile: Equatable, Sendable {
-  public enum Kind: String, Sendable { case account, outbox, installation }
+  public enum Kind: String, Sendable { case account, outbox, installation, provider }
 
   /// In the store's folder; tells no account's name.
   public var name: String
@@ -41,6 +41,8 @@ extension OpenStore {
         (kind, tag) = (.outbox, try keys.tag("store", original))
       } else if ASCII.equals(original, StoreNames.installation) {
         (kind, tag) = (.installation, try keys.tag("store", original))
+      } else if let own = StoreNames.tag(ofProvider: original) {
+        (kind, tag) = (.provider, own)
       } else {
         continue
       }
@@ -73,6 +75,7 @@ extension OpenStore {
       }
     case .outbox: file.entryCount = try OutboxDocument.decode(plaintext, as: forms.outbox).count
     case .installation: _ = try InstallationDocument.decode(plaintext, as: forms.installation)
+    case .provider: _ = try ProviderDocuments(decoding: plaintext)
     }
   }
 }

@@ -48,6 +48,11 @@ public final class CurlTransport: Transport {
     var idle: [CurlSession] = []
   }
 
+  /// The system's authorities, or those of the file.
+  public var trust: String {
+    (options.caFile.map { "file " + $0 } ?? "system") + (options.allowsLoopbackHTTP ? " loopback" : "")
+  }
+
   private let options: Options
   private let libraryNames: [String]
   private let pool = Guarded(Pool(), by: Mutex())

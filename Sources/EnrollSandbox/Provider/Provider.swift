@@ -69,6 +69,7 @@ public actor Provider {
       Misbehaviour.instead(of: endpoint, effects) ?? process(endpoint, request, effects: effects)
     answer.setHeader("Date", Encoding.httpDate(now))
     Misbehaviour.apply(effects, to: &answer, now: now)
+    if effects.isEmpty, endpoint == .discovery || endpoint == .jwks { answer.allowCaching(asked: request) }
     write(LogEntry(endpoint, request, answer, struck: !effects.isEmpty, at: now))
     return answer
   }

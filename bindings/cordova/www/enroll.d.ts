@@ -1172,7 +1172,7 @@ export interface StoreCommands {
       files: Array<{
         /** In the folder; tells no account's name. */
         name: string;
-        kind: 'account' | 'outbox' | 'installation';
+        kind: 'account' | 'outbox' | 'installation' | 'provider';
         /** It was damaged, and had this name: renamed back it is used again. */
         setAsideFrom?: string;
         /** Grows by one with every save; decimal. */

@@ -807,6 +807,7 @@ class FileKind(Word):
     ACCOUNT = "account"
     OUTBOX = "outbox"
     INSTALLATION = "installation"
+    PROVIDER = "provider"
 
 
 @dataclass(frozen=True)

@@ -917,6 +917,7 @@ public enum class StoredFileKind(
   ACCOUNT("account"),
   OUTBOX("outbox"),
   INSTALLATION("installation"),
+  PROVIDER("provider"),
   ;
 
   internal companion object {

@@ -1,0 +1,140 @@
+// What is kept of a provider beside the records: its discovery document and its keys, as they came. A new process uses
+// them without asking for as long as their headers allow (RFC 9111), and beyond that while the provider cannot be asked.
+// Whoever reads them judges them as if they had just come over the network.
+
+package import EnrollCrypto
+package import EnrollJSON
+
+/// A provider, and how it is trusted: what came in one trust is never used in another.
+public struct ProviderName: Equatable, Hashable, Sendable {
+  /// The issuer, a line feed, and the transport's ``Transport/trust``.
+  public let text: String
+
+  public init(issuer: String, trust: String) { text = issuer + "\n" + trust }
+}
+
+/// A document as it came.
+public struct KeptDocument: Equatable, Sendable {
+  /// A longer one is not kept.
+  public static let bodyLimit = 256 << 10
+
+  /// Where it came from.
+  public var url: String
+  public var body: [UInt8]
+  /// Its ETag.
+  public var tag: String?
+  /// How long its headers let it be used unasked; nothing for `no-store` and `no-cache`.
+  public var freshness: Expiry
+  /// After a failure: when the provider may be asked for it again.
+  public var pause: Expiry?
+
+  public init(url: String, body: [UInt8], tag: String?, freshness: Expiry, pause: Expiry? = nil) {
+    self.url = url
+    self.body = body
+    self.tag = tag
+    self.freshness = freshness
+    self.pause = pause
+  }
+}
+
+extension KeptDocument {
+  /// As it would have come just now.
+  var response: HTTPResponse { HTTPResponse(status: 200, body: body) }
+}
+
+extension KeptDocument? {
+  /// What came in answer to `request`: 200, or 304 for what is kept.
+  mutating func note(_ response: HTTPResponse, to request: HTTPRequest, at moment: Moment) {
+    let freshness = Expiry(lifetimeSeconds: CacheControl.keptSeconds(of: response), from: moment)
+    let tag = response.header("ETag")
+    guard response.status == 304 else {
+      self = KeptDocument(url: request.url, body: response.body, tag: tag, freshness: freshness)
+      if response.body.count > KeptDocument.bodyLimit { self = nil }
+      return
+    }
+    guard let kept = self, let asked = request.headers.value(of: "If-None-Match"),
+      kept.tag.map({ ASCII.equals($0, asked) }) ?? false,
+      ASCII.equals(kept.url, request.url)
+    else { return }
+    self = KeptDocument(url: kept.url, body: kept.body, tag: tag ?? kept.tag, freshness: freshness)
+  }
+}
+
+/// What is kept of one provider.
+public struct ProviderDocuments: Equatable, Sendable {
+  public var metadata: KeptDocument?
+  public var keys: KeptDocument?
+
+  public init(metadata: KeptDocument? = nil, keys: KeptDocument? = nil) {
+    self.metadata = metadata
+    self.keys = keys
+  }
+}
+
+extension Expiry {
+  /// Its end by the clock of this boot, where nothing speaks against it: both clocks say that it is not over, and neither
+  /// that more is left than there ever was. A date that was set, or another boot, ends it.
+  func certainEnd(at moment: Moment) -> Instant? {
+    guard moment.bootID == bootID else { return nil }
+    let life = lifetimeSeconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (left, leftByDate) = (deadline.since(moment.instant), expiresAt.since(moment.wall))
+    guard !life.overflow, left > 0, left <= life.partialValue, leftByDate > 0, leftByDate <= lifetimeSeconds
+    else { return nil }
+    return deadline
+  }
+}
+
+// MARK: On disk
+
+extension ProviderDocuments {
+  package static let form = StoreForm<JSONObject>("provider", newest: 1)
+
+  /// - Returns: UTF-8 text that ``init(decoding:of:as:)`` reads.
+  package func encoded(of provider: ProviderName, as form: StoreForm<JSONObject> = form) -> Secret {
+    StoreText.secret(
+      .object([
+        ("version", .integer(form.newest)), ("provider", .string(provider.text)),
+        ("metadata", metadata?.json),
+        ("keys", keys?.json),
+      ]))
+  }
+
+  /// - Throws: as ``AccountDocument/init(decoding:as:)``; `.storeCorrupt` as well for those of another provider.
+  package init(
+    decoding text: Secret, of provider: ProviderName? = nil, as form: StoreForm<JSONObject> = form
+  ) throws(EnrollError) {
+    var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
+    let name = try object.string("provider")
+    if let provider, !ASCII.equals(name, provider.text) {
+      throw EnrollError(.storeCorrupt, "provider: of another one", field: "provider")
+    }
+    metadata = try object.optional("metadata").map { json throws(EnrollError) in
+      try KeptDocument(json: json, "provider.metadata")
+    }
+    keys = try object.optional("keys").map { json throws(EnrollError) in
+      try KeptDocument(json: json, "provider.keys")
+    }
+    try object.end()
+  }
+}
+
+extension KeptDocument {
+  var json: JSON {
+    .object([
+      ("url", .string(url)), ("body", .string(String(decoding: body, as: UTF8.self))),
+      ("tag", tag.map { .string($0) }), ("freshness", freshness.json), ("pause", pause?.json),
+    ])
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    url = try object.string("url")
+    body = Array(try object.string("body").utf8)
+    tag = try object.optionalString("tag")
+    freshness = try Expiry(json: object.value("freshness"), place + ".freshness")
+    pause = try object.optional("pause").map { json throws(EnrollError) in
+      try Expiry(json: json, place + ".pause")
+    }
+    try object.end()
+  }
+}

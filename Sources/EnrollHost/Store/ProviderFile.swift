@@ -1,0 +1,56 @@
+// What the store keeps of providers: a sealed file for each, named after the tag of its issuer and its trust. It only saves
+// requests, so nothing depends on it: a file that cannot be read counts for none and is replaced, nobody waits for the
+// lock, and a save that fails is left.
+
+import CPosix
+public import EnrollCore
+
+extension FileTokenStore {
+  public func providerDocuments(_ provider: ProviderName) -> ProviderDocuments? {
+    do throws(EnrollError) {
+      return try inPlace { (store) throws(EnrollError) in
+        // Asking makes no store.
+        guard try store.folder.status(KeyRing.fileName) != nil else { return nil }
+        return try store.read(try store.providerFile(provider), provider)?.documents
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  public func keepProviderDocuments(
+    _ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void
+  ) {
+    do throws(EnrollError) {
+      try inPlace { (store) throws(EnrollError) in
+        let file = try store.providerFile(provider)
+        let lock = try FileLock(StoreNames.lock, in: store.folder)
+        defer { lock.close() }
+        guard try lock.tryLock() else { return }
+        let kept = try? store.read(file, provider)
+        let before = kept?.documents ?? ProviderDocuments()
+        var after = before
+        change(&after)
+        guard after != before else { return }
+        _ = try file.save(after.encoded(of: provider), after: kept?.generation ?? 0)
+      }
+    } catch {
+      // The provider is asked again.
+    }
+  }
+}
+
+extension OpenStore {
+  fileprivate func read(
+    _ file: SealedFile, _ provider: ProviderName
+  ) throws(EnrollError) -> (documents: ProviderDocuments, generation: UInt64)? {
+    guard let content = try file.read() else { return nil }
+    let (text, generation) = try file.open(content)
+    return (try ProviderDocuments(decoding: text, of: provider), generation)
+  }
+
+  fileprivate func providerFile(_ provider: ProviderName) throws(EnrollError) -> SealedFile {
+    let tag = try keys().tag("provider", provider.text)
+    return sealedFile(StoreNames.provider(tag), tag)
+  }
+}
