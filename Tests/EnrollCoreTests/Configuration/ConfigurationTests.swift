@@ -127,7 +127,7 @@ struct ConfigurationTests {
         members.append((spelling, .array([.null])))
         let error = refusal { try Configuration(json: .object(members)) }
         #expect(error?.code == .configuration)
-        #expect(error?.field?.hasPrefix(key.name) == true, "\(spelling): \(error?.message ?? "accepted")")
+        #expect(error?.field?.hasPrefix(spelling) == true, "\(spelling): \(error?.message ?? "accepted")")
       }
       let twice = refusal { try read([(key.name, .null), (key.otherSpellings.first ?? "unknown", .null)]) }
       #expect(twice?.code == .configuration)
