@@ -199,7 +199,9 @@ extension FakeProvider {
     let isBound = grant.thumbprint != nil && !settings.answersBearer
     if isBound { state.withLock { $0.bound[access] = grant.thumbprint } }
     let givesRefreshToken = settings.givesRefreshToken && (!isRefresh || settings.rotates)
-    let givesIDToken = grant.hasOpenID && (!isRefresh || settings.givesIDTokenOnRefresh)
+    let givesIDToken =
+      isRefresh
+      ? settings.givesIDTokenOnRefresh && (grant.hasOpenID || settings.givesIDTokenUnasked) : grant.hasOpenID
     var answer = JSONObject([
       ("access_token", .string(access)), ("token_type", .string(isBound ? "DPoP" : "Bearer")),
       ("expires_in", settings.lifetime),

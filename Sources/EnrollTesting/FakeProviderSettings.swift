@@ -18,6 +18,8 @@ extension FakeProvider {
     public var graceSeconds: Int64 = 0
     /// Whether a renewal brings an id_token too.
     public var givesIDTokenOnRefresh = true
+    /// Whether it does so for sessions without the scope `openid`, too.
+    public var givesIDTokenUnasked = false
     /// Announces DPoP with these algorithms, and binds tokens to the key of whoever proves one (RFC 9449).
     public var dpopAlgorithms: [String] = []
     /// Answers Bearer tokens to those who prove a key, too.

@@ -17,6 +17,7 @@ package final class FussyStore: TokenStore {
   private let planned = Guarded<[Refusal?]>([], by: Mutex())
   private let kept = Guarded(false, by: Mutex())
   private let unreadable = Guarded(false, by: Mutex())
+  private let waiting = Guarded<(@Sendable () -> Void)?>(nil, by: Mutex())
 
   package init(_ base: MemoryTokenStore) { self.base = base }
 
@@ -30,6 +31,9 @@ package final class FussyStore: TokenStore {
 
   /// Whether reads fail from now on.
   package func refuseReads(_ isUnreadable: Bool) { unreadable.withLock { $0 = isUnreadable } }
+
+  /// Runs `body` while the next one waits for its turn at renewal.
+  package func whileWaiting(_ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = body } }
 
   /// How often it will still refuse.
   package var left: Int { planned.withLock { $0.count } }
@@ -53,7 +57,12 @@ package final class FussyStore: TokenStore {
     _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
-    try base.renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: cancellation, body)
+    let others = waiting.withLock { waiting in
+      defer { waiting = nil }
+      return waiting
+    }
+    others?()
+    return try base.renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: cancellation, body)
   }
   package func reserveSpace(_ account: AccountName) throws(EnrollError) { try base.reserveSpace(account) }
   package func keepTurn(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }

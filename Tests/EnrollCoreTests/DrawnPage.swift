@@ -18,4 +18,13 @@ enum DrawnPage {
       try String(contentsOf: page, encoding: .utf8) == text,
       "run with ENROLL_WRITE_DOCS=1 and look at the difference")
   }
+
+  /// Compares what stands in the page between `<!-- part -->` and `<!-- end of part -->`; ENROLL_WRITE_DOCS=1 writes it anew.
+  static func checkPart(_ name: String, _ part: String, _ text: String) throws {
+    let page = try String(contentsOf: docs.appendingPathComponent(name), encoding: .utf8)
+    let start = try #require(page.range(of: "<!-- \(part) -->\n"))
+    let end = try #require(
+      page.range(of: "\n<!-- end of \(part) -->", range: start.upperBound..<page.endIndex))
+    try check(name, page.replacingCharacters(in: start.upperBound..<end.lowerBound, with: text))
+  }
 }

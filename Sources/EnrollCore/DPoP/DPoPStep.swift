@@ -74,7 +74,7 @@ extension Engine {
   private func provenTime() -> UnixTime {
     if let time = provider.serverTime { return time }
     let (now, told) = (clock.wallTime(), provider.documentTime)
-    guard let offset = (try? store.read(account))?.serverClockOffsetSeconds else { return told ?? now }
+    guard let offset = (try? store.read(account))?.serverClock.offsetSeconds else { return told ?? now }
     let time = now + offset
     // A document out of a cache is too early, never too late: one that is later than this tells of a date that was set.
     if let told, told.since(time) > ServerClock.toleranceSeconds { return told }

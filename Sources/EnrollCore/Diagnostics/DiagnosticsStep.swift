@@ -9,7 +9,7 @@ extension Engine {
   /// Everything that this process knows, without asking anybody. Never fails: a store that cannot be read is told.
   public func diagnostics() -> JSONObject {
     let moment = clock.moment()
-    let known = memory.withLock { ($0.state, $0.patience, $0.errors) }
+    let known = memory.withLock { ($0.state, $0.errors) }
     var facts = JSONObject([
       ("at", .integer(moment.wall.seconds)),
       (
@@ -30,8 +30,7 @@ extension Engine {
           )
         ])
       ),
-      ("renewal", known.1.shown(at: moment)),
-      ("errors", .array(known.2.entries.map { $0.error.shown(at: $0.at) })),
+      ("errors", .array(known.1.entries.map { $0.error.shown(at: $0.at) })),
     ])
     do throws(EnrollError) {
       let record = try store.read(account)
@@ -138,12 +137,12 @@ extension ProviderMetadata {
   }
 }
 
-extension RenewalPatience {
+extension RenewalBackoff {
   fileprivate func shown(at moment: Moment) -> JSON {
     .object([
-      ("failures", .integer(Int64(failures))), ("offlineSince", offlineSince.map { .integer($0.seconds) }),
+      ("failures", .integer(Int64(failures))), ("offlineSince", .integer(offlineSince.seconds)),
       ("secondsToWait", secondsToWait(at: moment).map { .integer($0) }),
-      ("lastError", lastError?.shown(at: nil)),
+      ("lastError", error.shown(at: nil)),
     ])
   }
 }
@@ -157,9 +156,9 @@ extension AccountRecord {
       ("hasProfile", .bool(profile != nil || provisionalProfile != nil)),
       ("registrationType", registrationType.map { .string($0) }),
       ("sessionEnded", sessionEnded.map { .string(PrintableText.bounded($0, maximumBytes: 512)) }),
-      ("refusal", refusal.map { $0.shown(at: moment) }),
+      ("refusal", refusal.map { $0.shown(at: moment) }), ("backoff", backoff.map { $0.shown(at: moment) }),
       ("renewalBegan", renewalIntent.map { .integer($0.began.seconds) }),
-      ("serverClockOffsetSeconds", serverClockOffsetSeconds.map { .integer($0) }),
+      ("serverClockOffsetSeconds", serverClock.offsetSeconds.map { .integer($0) }),
       ("asksForLogin", .bool(asksForLogin)), ("pendingLogouts", .integer(Int64(logouts.count))),
       ("transactions", .array(transactions.map { $0.shown(at: moment) })),
     ])
@@ -183,7 +182,7 @@ extension TokenSet {
       ("secondsLeft", .integer(expiry.secondsLeft(at: moment))),
       ("lifetimeSeconds", .integer(expiry.lifetimeSeconds)), ("scopes", .array(scopes.map { .string($0) })),
       ("hasRefreshToken", .bool(refreshToken != nil)), ("hasIdToken", .bool(idToken != nil)),
-      ("isBoundToKey", .bool(dpopKey != nil)), ("isVerified", .bool(isVerified)),
+      ("isBoundToKey", .bool(dpopKey != nil)), ("hasUnprovenIdToken", .bool(unprovenIDToken != nil)),
       ("source", .string(source.rawValue)),
     ])
   }

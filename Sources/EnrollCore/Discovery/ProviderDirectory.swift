@@ -138,18 +138,31 @@ public final class ProviderDirectory: Sendable {
   func verify(
     _ idToken: Secret, expecting: IDTokenExpectations, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> IDToken {
-    let unverified = try IDToken.Unverified(parsing: idToken)
+    try prove(
+      IDToken.Unverified(parsing: idToken), algorithms: expecting.algorithms, cancellation: cancellation
+    ).checked(against: expecting)
+  }
+
+  /// Proves the signature alone.
+  /// - Throws: as ``verify(_:expecting:cancellation:)``.
+  func prove(
+    _ idToken: IDToken.Unverified, algorithms: [SignatureAlgorithm], cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> IDToken.Signed {
     let (known, wereFetched) = try keys(cancellation: cancellation)
-    if case .unproven(let error) = try unverified.signature(keys: known, expecting: expecting) {
+    switch try idToken.signature(keys: known, algorithms: algorithms) {
+    case .proven(let signed): return signed
+    case .unproven(let error):
       guard !wereFetched, mayRefetchKeys() else {
         // Newer keys were asked for in vain: nobody knows whether the token is good.
         throw cache.withLock { $0.keys.failure } ?? error
       }
-      let uri = try metadata(cancellation: cancellation).jwksURI
-      let newer = try fetchKeys(from: uri, cancellation: cancellation)
-      return try unverified.verify(keys: newer, expecting: expecting)
     }
-    return try unverified.proven(expecting: expecting)
+    let uri = try metadata(cancellation: cancellation).jwksURI
+    let newer = try fetchKeys(from: uri, cancellation: cancellation)
+    switch try idToken.signature(keys: newer, algorithms: algorithms) {
+    case .proven(let signed): return signed
+    case .unproven(let error): throw error
+    }
   }
 
   /// - Returns: also whether they were asked for just now.

@@ -98,10 +98,10 @@ extension Engine {
     case .unavailable(let error):
       if let usable { return .stale(usable, reason: error) }
       if error.code == .busy { return .busy }
-      let (since, wait) = memory.withLock {
-        ($0.patience.offlineSince, $0.patience.secondsToWait(at: moment))
-      }
-      return .expired(offlineSince: since, retryAfterSeconds: wait, reason: error)
+      let backoff = backoff(record)
+      return .expired(
+        offlineSince: backoff?.offlineSince, retryAfterSeconds: backoff?.secondsToWait(at: moment),
+        reason: error)
     case .rejected(let error):
       if let usable { return .stale(usable, reason: error) }
       return .rejected(reason: error)

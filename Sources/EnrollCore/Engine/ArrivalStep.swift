@@ -66,7 +66,7 @@ extension Engine {
       record.settleOrigins(of: transaction)
       record.overtakeTransactions()
       record.asksForLogin = false
-      record.serverClockOffsetSeconds = arrival.clockOffsetSeconds ?? record.serverClockOffsetSeconds
+      record.learnClockOffset(arrival.clockOffsetSeconds)
       replaced.add(record.provisional, record.provisionalProfile)
       // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
       if isAdopted {
@@ -83,7 +83,7 @@ extension Engine {
     guard !isLate else { return discard(arrival, of: transaction) }
     revoke(replaced, by: arrival.tokens, arrival.profile)
     memory.withLock {
-      $0.patience = RenewalPatience()
+      $0.backoff = nil
       $0.check = .none
     }
     let ending: Settlement.Ending =

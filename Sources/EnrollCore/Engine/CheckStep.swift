@@ -229,26 +229,24 @@ extension Engine {
       revokeLater(fresh)
       return nil
     }
-    if let idToken = response.idToken {
-      let offset = try store.read(account)?.serverClockOffsetSeconds ?? 0
-      do throws(EnrollError) {
-        _ = try provider.verify(
-          idToken,
-          expecting: IDTokenExpectations(
-            issuer: configuration.issuer, clientID: configuration.clientID, accessToken: fresh.accessToken,
-            now: clock.wallTime() + offset, algorithms: configuration.idTokenAlgorithms,
-            previous: fresh.identity),
-          cancellation: nil)
-      } catch {
-        // They are stored already: the next yes of the user would take them unseen.
-        if error.code == .idTokenInvalid {
-          try dropProvisional()
-          try apply(.checkMismatched(error))
-        }
-        throw error
-      }
+    return try judgeProvisional(fresh)
+  }
+
+  /// The id_token that a renewal of unconfirmed tokens brought. Another user's, proven or not, ends the attempt: the next yes
+  /// of the user would take tokens unseen.
+  private func judgeProvisional(_ fresh: TokenSet) throws(EnrollError) -> TokenSet {
+    guard let idToken = fresh.unprovenIDToken, let record = try store.read(account) else { return fresh }
+    let session = SessionIdentity(fresh, profile: record.provisionalProfile, configuration)
+    let finding = examine(idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
+    switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
+    case .adopted, .keptApart: return fresh
+    case .withheld, .ends:
+      let error = EnrollError(
+        .idTokenInvalid, "the renewed id_token has another \(finding.claim) than the one before (R27)")
+      try dropProvisional()
+      try apply(.checkMismatched(error))
+      throw error
     }
-    return fresh
   }
 
   // MARK: The question

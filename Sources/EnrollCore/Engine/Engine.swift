@@ -26,7 +26,8 @@ public final class Engine: Sendable {
   struct Memory {
     var state: RegistrationState = .starting
     var hasSettled = false
-    var patience = RenewalPatience()
+    /// A backoff that the store did not take; what it took stands in the record.
+    var backoff: RenewalBackoff?
     /// Where a transaction that runs beside a session returns to (flows.md §6).
     var before: RegistrationState?
     var check = CheckStanding.none

@@ -210,6 +210,7 @@ extension AccountRecord {
     dropProvisional()
     sessionEnded = nil
     refusal = nil
+    backoff = nil
     renewalIntent = nil
     tokenEpoch &+= 1
   }
@@ -230,6 +231,7 @@ extension AccountRecord {
     dropProvisional()
     renewalIntent = nil
     refusal = nil
+    backoff = nil
     sessionEnded = nil
     tokenEpoch &+= 1
   }

@@ -52,7 +52,7 @@ extension Engine {
   /// session is judged anew.
   func forgetSession() {
     memory.withLock {
-      $0.patience = RenewalPatience()
+      $0.backoff = nil
       $0.check = .none
       $0.before = nil
     }

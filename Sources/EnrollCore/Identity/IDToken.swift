@@ -1,5 +1,5 @@
-// The id_token (OpenID Connect Core §2, §3.1.3.7). Two types: what came, which says nothing yet, and what is proven. The
-// only way from one to the other is through the signature and every rule.
+// The id_token (OpenID Connect Core §2, §3.1.3.7). Three types: what came, which says nothing yet; what the issuer signed;
+// and what is proven. The only way from the first to the last is through the signature and every rule.
 
 public import EnrollCrypto
 public import EnrollJSON
@@ -38,20 +38,38 @@ public struct IDToken: Equatable, Sendable {
     public func verify(
       keys: JWKSet, expecting expected: IDTokenExpectations
     ) throws(EnrollError) -> IDToken {
-      if case .unproven(let error) = try signature(keys: keys, expecting: expected) { throw error }
-      return try proven(expecting: expected)
+      switch try signature(keys: keys, algorithms: expected.algorithms) {
+      case .proven(let signed): return try signed.checked(against: expected)
+      case .unproven(let error): throw error
+      }
     }
 
-    /// Applies R21 and R22: where the signature is unproven, newer keys may prove it (R23).
-    func signature(
-      keys: JWKSet, expecting expected: IDTokenExpectations
-    ) throws(EnrollError) -> SignatureRule.Verdict {
-      try SignatureRule.verdict(on: token, keys: keys, algorithms: expected.algorithms)
+    /// What a set of keys says about the signature.
+    enum Signature {
+      case proven(Signed)
+      /// Newer keys may prove it (R23).
+      case unproven(EnrollError)
     }
 
-    /// Applies R24 to R27 to a token whose signature was proven.
-    func proven(expecting expected: IDTokenExpectations) throws(EnrollError) -> IDToken {
-      for rule in IDTokenRule.all { try rule.check(claims, token.algorithm, expected) }
+    /// Applies R21 and R22.
+    /// - Throws: as ``SignatureRule/verdict(on:keys:algorithms:)``.
+    func signature(keys: JWKSet, algorithms: [SignatureAlgorithm]) throws(EnrollError) -> Signature {
+      switch try SignatureRule.verdict(on: token, keys: keys, algorithms: algorithms) {
+      case .proven: return .proven(Signed(algorithm: token.algorithm, claims: claims))
+      case .unproven(let error): return .unproven(error)
+      }
+    }
+  }
+
+  /// An id_token that the issuer signed; its claims are not judged yet.
+  struct Signed: Sendable {
+    fileprivate let algorithm: SignatureAlgorithm
+    fileprivate let claims: IDTokenClaims
+
+    /// Applies R24 to R27. Pure: neither network nor clock.
+    /// - Throws: `.idTokenInvalid`, with the rule's number in the message.
+    func checked(against expected: IDTokenExpectations) throws(EnrollError) -> IDToken {
+      for rule in IDTokenRule.all { try rule.check(claims, algorithm, expected) }
       return IDToken(
         facts: IdentityFacts(
           issuer: claims.issuer, subject: claims.subject, audience: claims.audience,

@@ -58,7 +58,7 @@ struct IDTokenClaims: Sendable {
   }
 
   private static func text(_ all: JSONObject, _ name: String, _ rule: String) throws(EnrollError) -> String? {
-    guard let value = all[name] else { return nil }
+    guard let value = all[name], !value.isNull else { return nil }
     guard let text = value.string else { throw refusal(rule, "\(name) is not a string: \(value.kind)") }
     return text
   }
@@ -81,7 +81,7 @@ struct IDTokenClaims: Sendable {
   /// A NumericDate (RFC 7519 §2): seconds, possibly with a fraction (Canaille), which is dropped.
   private static func time(_ all: JSONObject, _ name: String) throws(EnrollError) -> UnixTime? {
     switch all[name] {
-    case nil: return nil
+    case nil, .null: return nil
     case .integer(let seconds): return UnixTime(seconds: seconds)
     case .number(let seconds): return UnixTime(seconds: whole(seconds))
     case .some(let value): throw refusal("R25", "\(name) is not a number: \(value.kind)")

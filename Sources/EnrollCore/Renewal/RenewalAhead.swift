@@ -12,10 +12,6 @@ extension Engine {
     case renew(epoch: UInt64)
   }
 
-  /// How long after the first failure a renewal whose outcome is not known is tried again unasked. Providers' grace is
-  /// about as long.
-  static let followUpSeconds: Int64 = 60
-
   /// - Parameters:
   ///   - ahead: also before there is need.
   ///   - jitter: one random byte, the same for the life of these tokens: processes that share them do not all come at
@@ -29,7 +25,7 @@ extension Engine {
       tokens.refreshToken != nil
     else { return .nothing }
     let moment = clock.moment()
-    let isOpen = record.renewalIntent != nil && hasFailedLately(at: moment)
+    let isOpen = record.renewalIntent != nil && backoff(record)?.followUp.isPending(at: moment) ?? false
     guard ahead || isOpen else { return .nothing }
     if let barred = barred(record) {
       return .wait(until: moment.instant.advanced(bySeconds: barred.error?.retryAfterSeconds ?? 1))
@@ -39,11 +35,6 @@ extension Engine {
       at: moment, graceSeconds: configuration.graceSeconds, jitter: jitter)
     return early > 0
       ? .wait(until: moment.instant.advanced(bySeconds: early)) : .renew(epoch: record.tokenEpoch)
-  }
-
-  private func hasFailedLately(at moment: Moment) -> Bool {
-    let since = memory.withLock { $0.patience.failingSince }
-    return since.map { moment.instant < $0.advanced(bySeconds: Self.followUpSeconds) } ?? false
   }
 
   /// What a renewal brought and could not store is stored as soon as the disk takes it (R30), a store that cannot even be

@@ -1,52 +1,47 @@
-// How a renewal ended, told to all who care: the patience that bars the next one, the state machine, the observers.
+// How a renewal ended, told to the state machine and to the observers.
 
 extension Engine {
-  /// Patience, state machine and observers learn how it ended.
-  func report(_ result: RenewalResult) throws(EnrollError) {
-    let moment = clock.moment()
-    let jitter = (try? random.bytes(1).first) ?? 0
+  /// - Parameter isNew: false for a result that was told before: the pause after a failure, another process's renewal.
+  func report(_ result: RenewalResult, isNew: Bool) throws(EnrollError) {
     let record = try store.read(account)
-    let isUsable = record?.confirmed?.isUsable(at: moment) ?? false
+    let isUsable = record?.confirmed?.isUsable(at: clock.moment()) ?? false
     switch result {
     case .renewed:
       memory.withLock {
-        $0.patience.succeeded()
+        $0.backoff = nil
         $0.reportedRenewal = nil
         $0.renewedEpoch = record?.tokenEpoch
       }
       // C waits for the registration check where one is required.
       if !requiresCheck { applyIfSession(.tokenRenewed) }
       if let tokens = record?.confirmed { notify(.tokenRenewed(expiresAt: tokens.expiry.expiresAt)) }
-    case .unavailable(let error):
-      let isNew = memory.withLock { memory -> Bool in
-        guard memory.patience.secondsToWait(at: moment) == nil else { return false }
-        memory.patience.failed(error, at: moment, jitter: jitter)
-        return true
-      }
-      if isNew { failed(error, .wait, isUsable) }
-    case .rejected(let error): failed(error, .retry, isUsable)
+    case .unavailable(let error): failed(error, .wait, isUsable, isNew: isNew)
+    case .rejected(let error): failed(error, .retry, isUsable, isNew: isNew)
     case .reauthenticate(let reason):
       if record?.confirmed == nil {
         applyIfSession(.tokenMissing)
       } else {
-        failed(EnrollError(.reauthenticate, "the session is over: \(reason)"), .registerAgain, isUsable)
+        failed(
+          EnrollError(.reauthenticate, "the session is over: \(reason)"), .registerAgain, isUsable,
+          isNew: true)
       }
     }
   }
 
   private func failed(
-    _ error: EnrollError, _ remedy: RegistrationState.RenewalFailure.Remedy, _ isTokenUsable: Bool
+    _ error: EnrollError, _ remedy: RegistrationState.RenewalFailure.Remedy, _ isTokenUsable: Bool,
+    isNew: Bool
   ) {
     applyIfSession(.renewalFailed(.init(error: error, remedy: remedy, isTokenUsable: isTokenUsable)))
+    guard isNew else { return }
     notify(.tokenRenewalFailed(error))
-    // Who asks again within the pause hears of the same failure again; it is reported once.
-    let isNew = memory.withLock { memory -> Bool in
-      let isRepeated = memory.reportedRenewal == error.code || error.code == .rejected
-      guard memory.reportedRenewal == nil || !isRepeated else { return false }
+    // The same failure again is one report.
+    let isUnreported = memory.withLock { memory -> Bool in
+      guard memory.reportedRenewal != error.code else { return false }
       memory.reportedRenewal = error.code
       return true
     }
-    if isNew { self.report(error) }
+    if isUnreported { self.report(error) }
   }
 
   /// A renewal beside a transaction under way, or beside tokens that wait for confirmation, leaves the state alone.

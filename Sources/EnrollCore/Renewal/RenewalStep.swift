@@ -29,44 +29,51 @@ extension Engine {
   /// token that was sent is followed up.
   /// - Parameters:
   ///   - epochs: of the tokens that callers want renewed; where the store's are others, there is nothing to do.
-  ///   - forced: renew although the last failure asks for patience.
+  ///   - forced: renew although the last failure asks for a pause.
   /// - Throws: store errors; `.cancelled` when the client is closed before anything was sent, or before a second try.
   public func renew(epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
-    let result: RenewalResult
+    let (result, isNew): (RenewalResult, Bool)
     do throws(EnrollError) {
-      result = try renewed(epochs, forced: forced)
+      (result, isNew) = try renewed(epochs, forced: forced)
     } catch {
       // A client that is closed says nothing of the provider.
       if error.code != .cancelled { notify(.tokenRenewalFailed(error)) }
       throw error
     }
-    try report(result)
+    try report(result, isNew: isNew)
     return result
   }
 
-  private func renewed(_ epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
+  /// - Returns: also whether the provider was asked; else the result is an earlier one's, or another process's.
+  private func renewed(
+    _ epochs: [UInt64], forced: Bool
+  ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
     try requireNotClosing()
     guard let record = try store.read(account), let tokens = record.confirmed else {
-      return .reauthenticate("nobody is signed in")
+      return (.reauthenticate("nobody is signed in"), false)
     }
-    if let reason = record.sessionEnded { return .reauthenticate(reason) }
+    if let reason = record.sessionEnded { return (.reauthenticate(reason), false) }
     let epoch = record.tokenEpoch
-    guard epochs.contains(epoch) else { return try overtaken() }
-    guard tokens.refreshToken != nil else { return .reauthenticate("the provider gave no refresh token") }
-    if !forced, let barred = barred(record) { return barred }
+    guard epochs.contains(epoch) else { return (try overtaken(), false) }
+    guard tokens.refreshToken != nil else {
+      return (.reauthenticate("the provider gave no refresh token"), false)
+    }
+    if !forced, let barred = barred(record) { return (barred, false) }
 
-    var result = RenewalResult.renewed
+    var result = (RenewalResult.renewed, isNew: false)
     let turn = try store.renewalTurn(
       account, epoch: record.tokenEpoch,
       deadline: clock.instant().advanced(bySeconds: Self.turnPatienceSeconds), cancellation: closing
     ) { () throws(EnrollError) in
-      result = try renewInTurn(epoch: epoch)
+      result = try renewInTurn(after: record, forced: forced)
     }
     switch turn {
     case .taken: return result
-    case .overtaken: return try overtaken()
+    case .overtaken: return (try overtaken(), false)
     case .deadlinePassed:
-      return .unavailable(EnrollError(.busy, "another process is renewing and has not finished"))
+      return (
+        .unavailable(EnrollError(.busy, "another process is renewing and has not finished")), false
+      )
     }
   }
 
@@ -82,26 +89,48 @@ extension Engine {
     return .renewed
   }
 
-  /// Patience that a failure before imposed: this process's, or a refusal that any process recorded.
+  /// The pause that an earlier failure imposes, of this process or any other.
   func barred(_ record: AccountRecord) -> RenewalResult? {
     let moment = clock.moment()
     if let refusal = record.refusal, refusal.pause.band(at: moment) == .fresh {
       return .rejected(refusal.error(at: moment))
     }
-    return memory.withLock { memory in
-      guard let wait = memory.patience.secondsToWait(at: moment), let error = memory.patience.lastError else {
-        return nil
-      }
-      return .unavailable(error.retrying(after: wait))
-    }
+    guard let backoff = backoff(record), let wait = backoff.secondsToWait(at: moment) else { return nil }
+    return .unavailable(backoff.error.retrying(after: wait))
+  }
+
+  /// What failures before this ask for.
+  func backoff(_ record: AccountRecord?) -> RenewalBackoff? {
+    record?.backoff ?? memory.withLock { $0.backoff }
   }
 
   /// Alone among all threads and processes from here on.
-  private func renewInTurn(epoch: UInt64) throws(EnrollError) -> RenewalResult {
+  /// - Parameter before: the record as it was before the wait for this turn.
+  private func renewInTurn(
+    after before: AccountRecord, forced: Bool
+  ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
+    let epoch = before.tokenEpoch
     guard let record = try store.read(account), record.tokenEpoch == epoch, let tokens = record.confirmed,
       let refreshToken = tokens.refreshToken
-    else { return try overtaken() }
-    if let kept = try keepUnsaved(replacing: epoch) { return kept }
+    else { return (try overtaken(), false) }
+    // A failure that happened during the wait answers those who waited as well: 20 processes are one request.
+    let isNews = record.backoff != before.backoff || record.refusal != before.refusal
+    let result: RenewalResult
+    if let kept = try keepUnsaved(replacing: epoch) {
+      result = kept
+    } else if isNews || !forced, let barred = barred(record) {
+      return (barred, false)
+    } else {
+      let session = SessionIdentity(tokens, profile: record.profile, configuration)
+      result = try ask(session, spending: refreshToken, epoch: epoch)
+    }
+    if case .unavailable(let error) = result { backOff(after: error) }
+    return (result, true)
+  }
+
+  private func ask(
+    _ session: SessionIdentity, spending refreshToken: Secret, epoch: UInt64
+  ) throws(EnrollError) -> RenewalResult {
     let metadata: ProviderMetadata
     do throws(EnrollError) {
       metadata = try provider.metadata(cancellation: closing)
@@ -114,7 +143,7 @@ extension Engine {
     // that died: its outcome is unknown, and sending the same token again at once is what providers' grace is for.
     try store.reserveSpace(account)
     guard try writeIntent(spending: refreshToken, epoch: epoch) else { return try overtaken() }
-    return try send(refreshToken, of: tokens, epoch: epoch, metadata: metadata)
+    return try send(refreshToken, of: session, epoch: epoch, metadata: metadata)
   }
 
   /// - Returns: false when a logout came first.
@@ -139,8 +168,9 @@ extension Engine {
   }
 
   private func send(
-    _ refreshToken: Secret, of tokens: TokenSet, epoch: UInt64, metadata: ProviderMetadata
+    _ refreshToken: Secret, of session: SessionIdentity, epoch: UInt64, metadata: ProviderMetadata
   ) throws(EnrollError) -> RenewalResult {
+    let tokens = session.tokens
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, configuration: configuration, metadata: metadata)
     var trouble = EnrollError(.network, "the provider was not asked")
@@ -160,20 +190,18 @@ extension Engine {
       case .tokens(let response):
         return try keep(
           RenewedTokens(
-            tokens: response.tokenSet(renewing: tokens, at: sent), epoch: epoch,
-            clockOffset: clockOffset(of: http, at: sent), bringsIDToken: response.idToken != nil))
+            response.tokenSet(renewing: tokens, at: sent), renewing: session, epoch: epoch,
+            clockOffset: clockOffset(of: http, at: sent)))
       case .rotatedOnly(let rotated, let error):
         // Of no use but for its refresh token, which the next try spends (R30).
-        var kept = tokens
-        kept.refreshToken = rotated
-        _ = try keep(RenewedTokens(tokens: kept, epoch: epoch, bringsIDToken: false))
+        let ended = try keep(RenewedTokens(refreshToken: rotated, renewing: session, epoch: epoch))
+        if case .reauthenticate = ended { return ended }
         return .unavailable(error)
-      case .invalidGrant(let error): return try ended(by: error, epoch: epoch)
-      case .refused(let error): return try refused(by: error, epoch: epoch, sent: sent)
-      case .unavailable(let error):
+      case .refused(let error, let verdict):
+        guard verdict == .unclear else { return try refused(by: error, verdict, epoch: epoch, sent: sent) }
         trouble = error
-        // A server that names a longer time than a caller would wait is asked again later.
-        if let seconds = error.retryAfterSeconds, seconds > 2 { return .unavailable(trouble) }
+        // A server that asks for fewer requests, or names a longer time than a caller would wait, is asked again later.
+        if error.httpStatus == 429 || (error.retryAfterSeconds ?? 0) > 2 { return .unavailable(trouble) }
       }
     }
     return .unavailable(trouble)
@@ -196,9 +224,32 @@ extension Engine {
     try requireNotClosing()
   }
 
-  /// `invalid_grant` for the token that is current ends the session; the record is kept for diagnosis (R34).
-  private func ended(by error: EnrollError, epoch: UInt64) throws(EnrollError) -> RenewalResult {
-    let reason = error.oauthError ?? "invalid_grant"
+  /// Carries out the verdict on a refusal.
+  private func refused(
+    by error: EnrollError, _ verdict: RenewalVerdict, epoch: UInt64, sent: Moment
+  ) throws(EnrollError) -> RenewalResult {
+    let reason = error.oauthError ?? "status \(error.httpStatus ?? 0)"
+    if verdict == .ends { return try endSession(reason, epoch: epoch) }
+    let refusal = RenewalRefusal(
+      pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),
+      httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError)
+    var isRepeated = false
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      record.renewalIntent = nil
+      record.backoff = nil
+      let isAgain = record.refusal.map { $0.isSame(as: refusal) } ?? false
+      switch record.refusal?.pause.band(at: sent) {
+      case .fresh where isAgain: return
+      case .expired where isAgain && verdict == .endsIfRepeated: isRepeated = true
+      default: record.refusal = refusal
+      }
+    }
+    return isRepeated ? try endSession("refused twice: \(reason)", epoch: epoch) : .rejected(error)
+  }
+
+  /// The one place that ends a session. The record is kept for diagnosis; tokens that took the place of these live on (R34).
+  func endSession(_ reason: String, epoch: UInt64) throws(EnrollError) -> RenewalResult {
     let record = try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
       record.sessionEnded = reason
@@ -209,28 +260,23 @@ extension Engine {
     return .reauthenticate(record.sessionEnded ?? reason)
   }
 
-  /// Any other 4xx: kept, and the second one a minute later ends the session.
-  private func refused(by error: EnrollError, epoch: UInt64, sent: Moment) throws(EnrollError)
-    -> RenewalResult
-  {
-    let refusal = RenewalRefusal(
-      pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),
-      httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError)
-    var isFinal = false
-    try store.update(account) { record throws(EnrollError) in
-      guard record.tokenEpoch == epoch else { return }
-      record.renewalIntent = nil
-      let isAgain = record.refusal.map { $0.isSame(as: refusal) } ?? false
-      switch record.refusal?.pause.band(at: sent) {
-      case .fresh where isAgain: return
-      case .expired where isAgain && !error.isOurConfiguration:
-        isFinal = true
-        record.sessionEnded = "refused twice: \(error.oauthError ?? "status \(refusal.httpStatus)")"
-        record.tokenEpoch &+= 1
-      default: record.refusal = refusal
+  /// Bars the next request, in every process (R33). A disk that does not take it leaves it to this process.
+  private func backOff(after failure: EnrollError) {
+    let moment = clock.moment()
+    let jitter = (try? random.bytes(1).first) ?? 0
+    let unsaved = memory.withLock { $0.backoff }
+    do throws(EnrollError) {
+      try store.update(account) { record throws(EnrollError) in
+        guard record.confirmed != nil else { return }
+        record.backoff = RenewalBackoff(
+          after: record.backoff ?? unsaved, failure, at: moment, jitter: jitter)
+      }
+      memory.withLock { $0.backoff = nil }
+    } catch {
+      memory.withLock {
+        $0.backoff = RenewalBackoff(after: unsaved, failure, at: moment, jitter: jitter)
       }
     }
-    return isFinal ? .reauthenticate(error.oauthError ?? "status \(refusal.httpStatus)") : .rejected(error)
   }
 }
 

@@ -5,13 +5,39 @@ import EnrollCrypto
 
 /// Tokens that replace others.
 struct RenewedTokens: Equatable, Sendable {
-  var tokens: TokenSet
+  /// The new ones; or the old ones with the new refresh token, where the rest of the answer is of no use.
+  let tokens: TokenSet
   /// Of the tokens that were renewed.
-  var epoch: UInt64
+  let epoch: UInt64
   /// Server's clock minus the device's, seconds; nil where the answer did not tell.
   var clockOffset: Int64?
-  /// Whether an id_token came with them, which is still to be judged.
-  var bringsIDToken: Bool
+  /// Whether the access token is a new one.
+  var hasNewAccessToken = true
+
+  /// All that an answer brought; its access token is left out where its id_token, proven or not, is another session's
+  /// (R27).
+  init(_ tokens: TokenSet, renewing session: SessionIdentity, epoch: UInt64, clockOffset: Int64?) {
+    self.epoch = epoch
+    self.clockOffset = clockOffset
+    guard let idToken = tokens.unprovenIDToken, session.contradiction(in: idToken) != nil else {
+      self.tokens = tokens
+      return
+    }
+    var kept = session.tokens
+    kept.refreshToken = tokens.refreshToken
+    kept.unprovenIDToken = idToken
+    self.tokens = kept
+    hasNewAccessToken = false
+  }
+
+  /// Nothing but a new refresh token.
+  init(refreshToken: Secret, renewing session: SessionIdentity, epoch: UInt64) {
+    var kept = session.tokens
+    kept.refreshToken = refreshToken
+    tokens = kept
+    self.epoch = epoch
+    hasNewAccessToken = false
+  }
 }
 
 extension Engine {
@@ -37,7 +63,7 @@ extension Engine {
       }
       return try overtaken()
     }
-    return renewed.bringsIDToken ? try judge(renewed.tokens, epoch: epoch) : .renewed
+    return try judgeIDToken(of: renewed, epoch: epoch)
   }
 
   /// What an earlier renewal of this process could not store.
@@ -83,41 +109,10 @@ extension Engine {
       record.tokenEpoch &+= 1
       record.renewalIntent = nil
       record.refusal = nil
-      record.serverClockOffsetSeconds = renewed.clockOffset ?? record.serverClockOffsetSeconds
+      if renewed.hasNewAccessToken { record.backoff = nil }
+      record.learnClockOffset(renewed.clockOffset)
       epoch = record.tokenEpoch
     }
     return epoch
-  }
-
-  /// The id_token of a renewal must continue the session (R27). A mismatch makes the tokens unusable; keys that cannot
-  /// be had do not.
-  private func judge(_ tokens: TokenSet, epoch: UInt64) throws(EnrollError) -> RenewalResult {
-    guard let idToken = tokens.idToken else { return .renewed }
-    let record = try store.read(account)
-    do throws(EnrollError) {
-      let proven = try provider.verify(
-        idToken,
-        expecting: IDTokenExpectations(
-          issuer: configuration.issuer, clientID: configuration.clientID, accessToken: tokens.accessToken,
-          now: clock.wallTime() + (record?.serverClockOffsetSeconds ?? 0),
-          algorithms: configuration.idTokenAlgorithms, previous: tokens.identity),
-        cancellation: nil)
-      try store.update(account) { record throws(EnrollError) in
-        guard record.tokenEpoch == epoch else { return }
-        record.confirmed?.isVerified = true
-        record.confirmed?.identity = tokens.identity ?? proven.facts
-        record.profile = proven.claims
-      }
-      return .renewed
-    } catch {
-      guard error.code == .idTokenInvalid else { return .renewed }
-      let reason = "the renewed id_token does not continue the session: \(error.message)"
-      try store.update(account) { record throws(EnrollError) in
-        guard record.tokenEpoch == epoch else { return }
-        record.sessionEnded = reason
-        record.tokenEpoch &+= 1
-      }
-      return .reauthenticate(reason)
-    }
   }
 }

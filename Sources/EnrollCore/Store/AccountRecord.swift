@@ -28,10 +28,12 @@ public struct AccountRecord: Equatable, Sendable {
   public var renewalIntent: RenewalIntent?
   /// The last refusal of the present refresh token that does not end the session by itself.
   public var refusal: RenewalRefusal?
+  /// Failures of renewal since the last success; nil while there is none.
+  public var backoff: RenewalBackoff?
   /// Set when the provider ended the session: the reason, kept for diagnosis (R34).
   public var sessionEnded: String?
-  /// Server's clock minus the device's, seconds, as last learned (R25).
-  public var serverClockOffsetSeconds: Int64?
+  /// The server's clock beside the device's date (R25).
+  public var serverClock = ServerClock()
   /// The next authorize request carries `prompt=login`, so that another account can be chosen (flows.md §5).
   public var asksForLogin = false
   /// Logouts whose callback is still awaited.
@@ -40,13 +42,18 @@ public struct AccountRecord: Equatable, Sendable {
   /// An account of which nothing is known.
   public init() {}
 
+  /// Takes note of what an answer told; nil changes nothing.
+  mutating func learnClockOffset(_ seconds: Int64?) {
+    if let seconds { serverClock.hear(offsetSeconds: seconds) }
+  }
+
   /// The tokens that count now: provisional ones are shown for confirmation, confirmed ones are used.
   public var hasTokens: Bool { confirmed != nil || provisional != nil }
 
   /// Nothing but attempts that brought no tokens, now or ever: no account that a person would call one.
   package var isAttemptsAlone: Bool {
     var rest = self
-    (rest.transactions, rest.tokenEpoch, rest.serverClockOffsetSeconds) = ([], 0, nil)
+    (rest.transactions, rest.tokenEpoch, rest.serverClock) = ([], 0, ServerClock())
     return !transactions.isEmpty && rest == AccountRecord()
   }
 }

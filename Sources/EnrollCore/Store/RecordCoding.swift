@@ -20,8 +20,10 @@ extension AccountRecord {
     object["transactions"] = .array(transactions.map { $0.json })
     object["renewalIntent"] = renewalIntent?.json
     object["refusal"] = refusal?.json
+    object["backoff"] = backoff?.json
     object["sessionEnded"] = sessionEnded.map { .string($0) }
-    object["serverClockOffsetSeconds"] = serverClockOffsetSeconds.map { .integer($0) }
+    object["serverClockOffsetSeconds"] = serverClock.offsetSeconds.map { .integer($0) }
+    object["doubtedClockOffsetSeconds"] = serverClock.doubtedOffsetSeconds.map { .integer($0) }
     object["asksForLogin"] = .bool(asksForLogin)
     object["logouts"] = .array(logouts.map { $0.json })
     return .object(object)
@@ -50,8 +52,13 @@ extension AccountRecord {
     if let value = object.optional("refusal") {
       refusal = try RenewalRefusal(json: value, place + ".refusal")
     }
+    if let value = object.optional("backoff") {
+      backoff = try RenewalBackoff(json: value, place + ".backoff")
+    }
     sessionEnded = try object.optionalString("sessionEnded")
-    serverClockOffsetSeconds = try object.optionalInteger("serverClockOffsetSeconds")
+    serverClock = ServerClock(
+      offsetSeconds: try object.optionalInteger("serverClockOffsetSeconds"),
+      doubtedOffsetSeconds: try object.optionalInteger("doubtedClockOffsetSeconds"))
     asksForLogin = try object.bool("asksForLogin")
     for value in try object.array("logouts") {
       logouts.append(try PendingLogout(json: value, place + ".logouts"))
@@ -110,6 +117,39 @@ extension RenewalRefusal {
     pause = try Expiry(json: object.value("pause"), place + ".pause")
     httpStatus = Int(truncatingIfNeeded: try object.integer("httpStatus"))
     oauthError = try object.optionalString("oauthError")
+    try object.end()
+  }
+}
+
+extension RenewalBackoff {
+  var json: JSON {
+    var object = JSONObject()
+    object["failures"] = .integer(Int64(failures))
+    object["pause"] = pause.json
+    object["followUp"] = followUp.json
+    object["offlineSince"] = .time(offlineSince)
+    object["code"] = .integer(Int64(error.code.rawValue))
+    object["message"] = .string(error.message)
+    object["httpStatus"] = error.httpStatus.map { .integer(Int64($0)) }
+    object["oauthError"] = error.oauthError.map { .string($0) }
+    object["retryAfterSeconds"] = error.retryAfterSeconds.map { .integer($0) }
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    var object = try StrictObject(json, place)
+    failures = Int(truncatingIfNeeded: try object.integer("failures"))
+    pause = try Expiry(json: object.value("pause"), place + ".pause")
+    followUp = try Expiry(json: object.value("followUp"), place + ".followUp")
+    offlineSince = try object.time("offlineSince")
+    guard
+      let code = EnrollError.Code(rawValue: Int32(truncatingIfNeeded: try object.integer("code")))
+    else { throw EnrollError(.storeCorrupt, "\(place).code: one that does not exist", field: place) }
+    error = EnrollError(
+      code, try object.string("message"),
+      httpStatus: try object.optionalInteger("httpStatus").map { Int(truncatingIfNeeded: $0) },
+      oauthError: try object.optionalString("oauthError"),
+      retryAfterSeconds: try object.optionalInteger("retryAfterSeconds"))
     try object.end()
   }
 }

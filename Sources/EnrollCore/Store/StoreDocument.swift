@@ -8,7 +8,7 @@ package import EnrollJSON
 public struct AccountDocument: Equatable, Sendable {
   /// A step finds either `record`, or `pin` and `sealedRecord`: what a PIN seals is upgraded when the PIN opens it, in a
   /// document of its own.
-  package static let form = StoreForm<JSONObject>("account", newest: 1)
+  package static let form = StoreForm<JSONObject>("account", newest: 2, [AccountForms.provenIDTokens])
 
   public var account: AccountName
   /// Random, made with the account's first record and kept by every later one: within one lineage generations only

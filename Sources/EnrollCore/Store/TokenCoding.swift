@@ -14,7 +14,7 @@ extension TokenSet {
     object["scopes"] = .strings(scopes)
     object["expiry"] = expiry.json
     object["identity"] = identity?.json
-    object["isVerified"] = .bool(isVerified)
+    object["unprovenIDToken"] = unprovenIDToken.map { .secret($0) }
     if source != .issuer { object["source"] = .string(source.rawValue) }
     return .object(object)
   }
@@ -35,7 +35,7 @@ extension TokenSet {
     } else {
       identity = nil
     }
-    isVerified = try object.bool("isVerified")
+    unprovenIDToken = try object.optionalSecret("unprovenIDToken")
     let sourceName = try object.optionalString("source") ?? Source.issuer.rawValue
     guard let source = Source(rawValue: sourceName) else {
       throw EnrollError(.storeCorrupt, "\(place).source: one that does not exist", field: place)

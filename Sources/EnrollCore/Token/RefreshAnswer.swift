@@ -1,5 +1,5 @@
-// What a refresh came to, in the classes that renewal decides by (R30, R33, R34; reliability.md). Only
-// `invalid_grant` says that a session is over; everything unclear leaves it alone.
+// The answer to a refresh token, read so that no rotated refresh token is lost (R30), and judged by the table of
+// RenewalJudgement.
 
 public import EnrollCrypto
 import EnrollJSON
@@ -10,41 +10,37 @@ public enum RefreshAnswer: Equatable, Sendable {
   /// The answer's access token cannot be used, but it brought a new refresh token, which replaces the old one all the
   /// same (R30).
   case rotatedOnly(refreshToken: Secret, EnrollError)
-  /// `invalid_grant`: ends the session if the token is still the current one (R34).
-  case invalidGrant(EnrollError)
-  /// Any other refusal of the token endpoint; the record is kept. `httpStatus` and `oauthError` say which.
-  case refused(EnrollError)
-  /// The server is in trouble, or something else answered in its place (R33): nothing is known of the token.
-  case unavailable(EnrollError)
+  /// No tokens came, and what that means for the session.
+  case refused(EnrollError, RenewalVerdict)
 
   /// - Parameter binding: which types of token the answer may have.
   public init(processing response: HTTPResponse, binding: DPoPBinding = .none) {
     if let error = TokenEndpointError.read(response) {
-      self = RefreshAnswer.classify(error, isEmpty: response.body.isEmpty)
+      let content = RefusalContent(code: error.oauthError, isEmpty: response.body.isEmpty)
+      self = .refused(error, RenewalJudgement.verdict(status: response.status, content: content))
       return
     }
+    let (json, problem) = RefreshAnswer.members(of: response)
     do throws(EnrollError) {
-      let json = try TokenResponse.object(in: response)
-      do throws(EnrollError) {
-        self = .tokens(try TokenResponse(reading: json, of: response, binding))
-      } catch {
-        guard let rotated = TokenResponse.token(json["refresh_token"]) else { throw error }
-        self = .rotatedOnly(refreshToken: rotated, error)
-      }
+      self = .tokens(try TokenResponse(reading: json, of: response, binding))
     } catch {
-      self = .unavailable(error)
+      if let rotated = TokenResponse.token(json["refresh_token"]) {
+        self = .rotatedOnly(refreshToken: rotated, problem ?? error)
+      } else {
+        self = .refused(problem ?? error, .unclear)
+      }
     }
   }
 
-  private static func classify(_ error: EnrollError, isEmpty: Bool) -> RefreshAnswer {
-    let isClientError = error.httpStatus.map { (400..<500).contains($0) } ?? false
-    guard isClientError, error.code != .server else { return .unavailable(error) }
-    if error.demandsNonce { return .unavailable(error) }
-    guard let code = error.oauthError else {
-      // Glewlwyd refuses with an empty body. A page, or a status that no token endpoint gives, is somebody else's: a
-      // proxy's, or a gateway's that has lost its way; however long that lasts, it says nothing of the token.
-      return error.code == .oauth && isEmpty ? .refused(error) : .unavailable(error)
+  /// The members of a success. Of a body that R37 refuses, a member that is there twice, say, they are those that the text
+  /// gives without doubt: the refresh token before it is spent already (R30).
+  /// - Returns: also why the body is refused, where it is.
+  private static func members(of response: HTTPResponse) -> (JSON, EnrollError?) {
+    do throws(EnrollError) {
+      return (try TokenResponse.object(in: response), nil)
+    } catch {
+      let names = ["access_token", "token_type", "expires_in", "refresh_token", "id_token", "scope"]
+      return (.object(JSON.salvaged(names, from: response.body)), error)
     }
-    return ASCII.equals(code, "invalid_grant") ? .invalidGrant(error) : .refused(error)
   }
 }

@@ -81,13 +81,13 @@ extension TokenResponse {
   }
 
   /// The tokens after a renewal: what the answer leaves out stays as it was (R29). An id_token that came is not
-  /// checked yet (R27).
+  /// proven yet, and does not take the old one's place (R27).
   public func tokenSet(renewing old: TokenSet, at moment: Moment) -> TokenSet {
     TokenSet(
       accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken ?? old.refreshToken,
-      idToken: idToken ?? old.idToken, dpopKey: old.dpopKey, scopes: scopes ?? old.scopes,
+      idToken: old.idToken, dpopKey: old.dpopKey, scopes: scopes ?? old.scopes,
       expiry: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment), identity: old.identity,
-      isVerified: idToken == nil && old.isVerified)
+      unprovenIDToken: idToken ?? old.unprovenIDToken)
   }
 
   /// The answer's members. `null` is absence.

@@ -10,7 +10,7 @@ public struct TokenSet: Equatable, Sendable {
   public var tokenType: String
   /// What is spent for the next tokens; nil where the provider gave none.
   public var refreshToken: Secret?
-  /// The proof of who signed in, as it came; nil without the scope `openid`.
+  /// The proof of who signed in, as it came, proven; nil without the scope `openid`.
   public var idToken: Secret?
   /// What they are bound to (RFC 9449): the access token where it is of type DPoP, the refresh token in any case.
   public var dpopKey: DPoPKey?
@@ -20,8 +20,9 @@ public struct TokenSet: Equatable, Sendable {
   public var expiry: Expiry
   /// The proven claims of the first id_token, with which every later one must agree (R27).
   public var identity: IdentityFacts?
-  /// False while an id_token that came on refresh could not be checked for want of keys (R27).
-  public var isVerified: Bool
+  /// An id_token of a renewal that is not proven, or breaks a rule (R27): never handed out, and looked at again with the next
+  /// renewal.
+  public var unprovenIDToken: Secret?
   /// Who gave them.
   public var source: Source
 
@@ -36,7 +37,7 @@ public struct TokenSet: Equatable, Sendable {
   public init(
     accessToken: Secret, tokenType: String, refreshToken: Secret? = nil, idToken: Secret? = nil,
     dpopKey: DPoPKey? = nil, scopes: [String] = [], expiry: Expiry, identity: IdentityFacts? = nil,
-    isVerified: Bool = true, source: Source = .issuer
+    unprovenIDToken: Secret? = nil, source: Source = .issuer
   ) {
     self.accessToken = accessToken
     self.tokenType = tokenType
@@ -46,12 +47,12 @@ public struct TokenSet: Equatable, Sendable {
     self.scopes = scopes
     self.expiry = expiry
     self.identity = identity
-    self.isVerified = isVerified
+    self.unprovenIDToken = unprovenIDToken
     self.source = source
   }
 }
 
-/// The claims that stay the same for the life of a session (OpenID Connect Core §12.2).
+/// The claims of the last proven id_token by which the next one is judged (OpenID Connect Core §12.2).
 public struct IdentityFacts: Equatable, Sendable {
   /// `iss`.
   public var issuer: String

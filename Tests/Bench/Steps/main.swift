@@ -196,7 +196,7 @@ func benchSave(_ folder: String) throws(EnrollError) {
   let tokens = TokenSet(
     accessToken: Secret(String(repeating: "a", count: 900)), tokenType: "Bearer",
     refreshToken: Secret(String(repeating: "r", count: 900)), idToken: nil, scopes: ["openid"],
-    expiry: Expiry(lifetimeSeconds: 3600, from: clock.moment()), identity: nil, isVerified: true,
+    expiry: Expiry(lifetimeSeconds: 3600, from: clock.moment()), identity: nil,
     source: .issuer)
   // A record of the same size, without the sealing.
   let bytes = [UInt8](repeating: 0x61, count: 3000)

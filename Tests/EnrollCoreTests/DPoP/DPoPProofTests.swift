@@ -181,7 +181,7 @@ struct DPoPProofTests {
   @Test("a nonce that is demanded again says nothing about the refresh token (reliability.md)")
   func demandedAgain() {
     let response = Fixture.json(#"{"error":"use_dpop_nonce"}"#, status: 400)
-    guard case .unavailable(let error) = RefreshAnswer(processing: response, binding: .offered) else {
+    guard case .refused(let error, .unclear) = RefreshAnswer(processing: response, binding: .offered) else {
       Issue.record("it was taken for a refusal")
       return
     }

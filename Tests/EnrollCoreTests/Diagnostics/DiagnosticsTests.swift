@@ -115,7 +115,7 @@ struct DiagnosticsTests {
     let errors = JSON.object(engine.diagnostics())["errors"]?.array ?? []
     #expect(errors.last?["status"] == .string("server"))
     #expect(errors.last?["httpStatus"] == .integer(503))
-    #expect(JSON.object(engine.diagnostics())["renewal"]?["failures"] == .integer(1))
+    #expect(JSON.object(engine.diagnostics())["account"]?["backoff"]?["failures"] == .integer(1))
   }
 
   @Test("the last sixteen failures are kept")

@@ -181,7 +181,7 @@ struct SignInStepTests {
     let bench = try Bench()
     bench.provider.change { $0.clockOffsetSeconds = offset }
     let engine = try bench.signedIn()
-    #expect(try bench.record.serverClockOffsetSeconds == offset)
+    #expect(try bench.record.serverClock.offsetSeconds == offset)
     #expect(try engine.token() == "access-2")
   }
 

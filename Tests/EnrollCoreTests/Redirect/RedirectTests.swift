@@ -52,7 +52,7 @@ struct RedirectTests {
   @Test(
     "an error code is bounded and printable, or none",
     arguments: [
-      ("access_denied", String?.some("access_denied")), ("a%20b", "a b"), ("a%0Ab", nil), ("%22", nil),
+      ("access_denied", String?.some("access_denied")), ("a%20b", nil), ("a%0Ab", nil), ("%22", nil),
       ("%5C", nil),
       ("%C3%A9", nil), ("%FF", nil),
     ])

@@ -18,7 +18,7 @@ enum Sample {
       issuer: "https://op.example", subject: "s\u{e9}\u{10FFFF}", audience: ["us", "them"],
       authorizedParty: "us",
       authTime: UnixTime(seconds: -5)),
-    isVerified: false)
+    unprovenIDToken: Secret("d.e.f"))
 
   static let transaction = Transaction(
     id: "id", kind: .passwordless, status: .exchanging, issuer: "https://op.example",
@@ -57,8 +57,12 @@ enum Sample {
       attempt: "attempt", tokenEpoch: 7, refreshTokenHash: "hash", bootID: "boot-7",
       began: UnixTime(seconds: 1))
     record.refusal = RenewalRefusal(pause: expiry, httpStatus: 418, oauthError: "odd")
+    record.backoff = RenewalBackoff(
+      failures: 3, pause: expiry, followUp: expiry, offlineSince: UnixTime(seconds: 4),
+      error: EnrollError(
+        .server, "tokens were expected", httpStatus: 429, oauthError: "slow_down", retryAfterSeconds: 7))
     record.sessionEnded = "invalid_grant"
-    record.serverClockOffsetSeconds = -3600
+    record.serverClock = ServerClock(offsetSeconds: -3600, doubtedOffsetSeconds: 7200)
     record.asksForLogin = true
     record.logouts = [
       PendingLogout(state: Secret("state"), redirectURI: "com.example.app:/out", began: UnixTime(seconds: 3))

@@ -15,7 +15,8 @@ struct StoreDocumentTests {
     }
     for sample: Any in [
       Sample.record, Sample.tokens, Sample.transaction, Sample.outboxEntry, Sample.expiry,
-      Sample.record.renewalIntent as Any, Sample.record.refusal as Any, Sample.tokens.identity as Any,
+      Sample.record.renewalIntent as Any, Sample.record.refusal as Any, Sample.record.backoff as Any,
+      Sample.tokens.identity as Any,
     ] { expectFilled(sample) }
   }
 
@@ -47,11 +48,40 @@ struct StoreDocumentTests {
     expectFilled(account.record)
     expectFilled(try #require(account.record.confirmed))
     for transaction in account.record.transactions { expectFilled(transaction) }
-    #expect(try account.record(unsealed: seed("record"), version: 1) == account.record)
+    #expect(try account.record(unsealed: seed("record"), version: 2) == account.record)
+    _ = try AccountDocument(decoding: seed("account-1"))
     _ = try AccountDocument(decoding: seed("plain"))
     _ = try AccountDocument(decoding: seed("pin"))
     #expect(try OutboxDocument.decode(seed("outbox")).count == 3)
     _ = try InstallationDocument.decode(seed("installation"))
+  }
+
+  @Test(
+    "a record of the first form is read: what was marked as not proven is told apart from the proven id_token"
+  )
+  func firstForm() throws {
+    func first(isVerified: Bool) throws -> TokenSet {
+      var document = try JSON.parse(Sample.document.encoded().revealBytes()).object ?? JSONObject()
+      var record = document["record"]?.object ?? JSONObject()
+      for name in ["confirmed", "provisional"] {
+        var tokens = record[name]?.object ?? JSONObject()
+        tokens["unprovenIDToken"] = nil
+        tokens["isVerified"] = .bool(isVerified)
+        record[name] = .object(tokens)
+      }
+      record["backoff"] = nil
+      record["doubtedClockOffsetSeconds"] = nil
+      document["record"] = .object(record)
+      document["version"] = .integer(1)
+      let read = try AccountDocument(decoding: Secret(JSON.object(document).serialized())).record
+      #expect(read.provisional == read.confirmed)
+      return try #require(read.confirmed)
+    }
+    let proven = try first(isVerified: true)
+    #expect(proven.idToken == Sample.tokens.idToken && proven.unprovenIDToken == nil)
+    let unproven = try first(isVerified: false)
+    #expect(unproven.idToken == nil && unproven.unprovenIDToken == Sample.tokens.idToken)
+    #expect(unproven.refreshToken == Sample.tokens.refreshToken)
   }
 
   @Test("every field of the outbox survives the store")

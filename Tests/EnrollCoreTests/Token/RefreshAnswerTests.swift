@@ -4,45 +4,68 @@ import Testing
 
 @Suite("What a refresh came to (R30, R33, R34)")
 struct RefreshAnswerTests {
-  enum Kind: Sendable { case tokens, rotatedOnly, invalidGrant, refused, unavailable }
-
-  private func kind(_ answer: RefreshAnswer) -> Kind {
-    switch answer {
-    case .tokens: .tokens
-    case .rotatedOnly: .rotatedOnly
-    case .invalidGrant: .invalidGrant
-    case .refused: .refused
-    case .unavailable: .unavailable
+  @Test("an answer without tokens is judged by its status and its content (R33, R34)")
+  func refusals() {
+    let answers: [(Int, String, RenewalVerdict)] = [
+      (400, #"{"error":"invalid_grant"}"#, .ends), (403, #"{"error":"invalid_grant"}"#, .ends),
+      (400, "", .endsIfRepeated), (400, #"{"error":"access_denied"}"#, .endsIfRepeated),
+      (400, #"{"error":"INVALID_GRANT"}"#, .refused), (403, #"{"error":"invalid_code"}"#, .refused),
+      (401, #"{"error":"invalid_client"}"#, .refused),
+      // Somebody between us and the token endpoint.
+      (401, "", .unclear), (403, "", .unclear), (404, "", .unclear), (405, "<html>", .unclear),
+      (403, "<html>", .unclear), (400, "Bad Request", .unclear), (407, "", .unclear),
+      (401, #"{"error":"Not Found"}"#, .unclear), (400, #"{"message":"Forbidden"}"#, .unclear),
+      (400, #"{"error":7}"#, .unclear), (408, "", .unclear), (429, #"{"error":"invalid_grant"}"#, .unclear),
+      (404, #"{"error":"invalid_grant"}"#, .unclear), (500, #"{"error":"invalid_grant"}"#, .unclear),
+      (503, "", .unclear), (302, "", .unclear), (400, #"{"error":"server_error"}"#, .unclear),
+      (400, #"{"error":"invalid_grant","error":"invalid_grant"}"#, .unclear),
+      // A captive portal answers in the server's place.
+      (200, "<html>sign in to the network</html>", .unclear), (204, "", .unclear), (200, "", .unclear),
+      (200, "[]", .unclear), (200, "{}", .unclear), (200, #"{"error":"invalid_grant"}"#, .unclear),
+    ]
+    for (status, body, expected) in answers {
+      guard case .refused(_, let verdict) = RefreshAnswer(processing: Fixture.json(body, status: status))
+      else {
+        Issue.record("tokens were taken from \(status) \(body)")
+        continue
+      }
+      #expect(verdict == expected, "\(status) \(body)")
     }
   }
 
-  static let answers: [(Int, String, Kind)] = [
-    (200, #"{"access_token":"a","token_type":"Bearer"}"#, .tokens),
-    (400, #"{"error":"invalid_grant"}"#, .invalidGrant), (401, #"{"error":"invalid_grant"}"#, .invalidGrant),
-    (400, "", .refused), (403, #"{"error":"invalid_code"}"#, .refused),
-    (401, #"{"error":"invalid_client"}"#, .refused),
-    (401, "", .refused), (403, "", .refused), (400, #"{"error":"INVALID_GRANT"}"#, .refused),
-    // Somebody between us and the token endpoint: whatever it says, and for however long, nobody is signed out.
-    (404, "", .unavailable), (405, "<html>", .unavailable), (403, "<html>", .unavailable),
-    (400, "Bad Request", .unavailable), (407, "", .unavailable), (400, #"{"error":7}"#, .unavailable),
-    (408, "", .unavailable), (429, #"{"error":"invalid_grant"}"#, .unavailable),
-    (500, #"{"error":"invalid_grant"}"#, .unavailable), (503, "", .unavailable), (302, "", .unavailable),
-    (400, #"{"error":"temporarily_unavailable"}"#, .unavailable),
-    (400, #"{"error":"server_error"}"#, .unavailable),
-    // A captive portal answers in the server's place.
-    (200, "<html>sign in to the network</html>", .unavailable), (204, "", .unavailable),
-    (200, "", .unavailable),
-    // What R37 refuses is no answer, whatever else is in it.
-    (200, #"{"access_token":"a","token_type":"Bearer","refresh_token":"r2","scope":"\u0000"}"#, .unavailable),
-    (200, #"{"access_token":"a","refresh_token":"r2","refresh_token":"r3"}"#, .unavailable),
-    (200, "[]", .unavailable), (200, "{}", .unavailable), (200, #"{"error":"invalid_grant"}"#, .unavailable),
-  ]
-
-  @Test(
-    "only invalid_grant ends a session, and what is unclear leaves it alone (R33, R34)", arguments: answers)
-  func classes(status: Int, body: String, expected: Kind) {
-    let answer = RefreshAnswer(processing: Fixture.json(body, status: status))
-    #expect(kind(answer) == expected)
+  @Test("of a body that R37 refuses, what the text gives without doubt is taken (R30)")
+  func salvaged() {
+    func answer(_ members: String) -> RefreshAnswer {
+      RefreshAnswer(processing: Fixture.json(#"{"access_token":"a","token_type":"Bearer",\#(members)}"#))
+    }
+    for members in [
+      #""refresh_token":"r2","scope":"x","scope":"y""#, #""refresh_token":"r2","refresh_token":"r2""#,
+      #""refresh_token":"r2","x":"\u0000""#, #""x":"\u0000","refresh_token":"r2""#,
+      #""refresh_token":"r2","x":"\ud800""#,
+      #""x":"# + String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
+        + #","refresh_token":"r2""#,
+    ] {
+      guard case .tokens(let response) = answer(members) else {
+        Issue.record("the tokens of \(members) are lost")
+        continue
+      }
+      #expect(response.refreshToken == Secret("r2") && response.accessToken == Secret("a"))
+      #expect(response.scopes == nil)
+    }
+    // Which refresh token it is, the text leaves open; the access token, it does not.
+    guard case .tokens(let response) = answer(#""refresh_token":"r2","refresh_token":"r3""#) else {
+      Issue.record("the access token is lost")
+      return
+    }
+    #expect(response.refreshToken == nil)
+    guard
+      case .rotatedOnly(let token, _) = RefreshAnswer(
+        processing: Fixture.json(#"{"access_token":"a","access_token":"b","refresh_token":"r2"}"#))
+    else {
+      Issue.record("the refresh token is lost")
+      return
+    }
+    #expect(token == Secret("r2"))
   }
 
   @Test(
@@ -93,8 +116,9 @@ struct RefreshAnswerTests {
   @Test("a refusal says which")
   func detail() {
     let headers = [HTTPHeader("Retry-After", "5")]
-    guard case .refused(let error) = RefreshAnswer(processing: Fixture.json("", status: 400)),
-      case .unavailable(let trouble) = RefreshAnswer(
+    guard
+      case .refused(let error, .endsIfRepeated) = RefreshAnswer(processing: Fixture.json("", status: 400)),
+      case .refused(let trouble, .unclear) = RefreshAnswer(
         processing: Fixture.json("", status: 429, headers: headers))
     else {
       Issue.record("another class was expected")

@@ -195,7 +195,7 @@ struct TokenResponseTests {
     #expect(tokens.idToken == Secret("i1"))
     #expect(tokens.scopes == ["openid"])
     #expect(tokens.identity == old.identity)
-    #expect(tokens.isVerified)
+    #expect(tokens.unprovenIDToken == nil)
     #expect(tokens.expiry == Expiry(lifetimeSeconds: 300, from: Fixture.moment(10)))
   }
 
@@ -207,17 +207,17 @@ struct TokenResponseTests {
       ))
     let tokens = answer.tokenSet(renewing: old, at: Fixture.moment(10))
     #expect(tokens.refreshToken == Secret("r2"))
-    #expect(tokens.idToken == Secret("i2"))
+    #expect(tokens.idToken == Secret("i1"))
+    #expect(tokens.unprovenIDToken == Secret("i2"))
     #expect(tokens.scopes == ["openid", "x"])
     #expect(tokens.identity == old.identity)
-    #expect(!tokens.isVerified)
   }
 
-  @Test("an id_token that could not be checked stays unchecked when the next answer brings none (R27)")
-  func staysUnverified() throws {
-    var unverified = old
-    unverified.isVerified = false
+  @Test("an id_token that could not be proven stays unproven when the next answer brings none (R27)")
+  func staysUnproven() throws {
+    var unproven = old
+    unproven.unprovenIDToken = Secret("i2")
     let answer = try TokenResponse(processing: Fixture.json(#"{"access_token":"a2","token_type":"Bearer"}"#))
-    #expect(!answer.tokenSet(renewing: unverified, at: Fixture.moment()).isVerified)
+    #expect(answer.tokenSet(renewing: unproven, at: Fixture.moment()).unprovenIDToken == Secret("i2"))
   }
 }

@@ -1,0 +1,44 @@
+// Whose session it is, and whether an id_token is another's (R27; OpenID Connect Core §12.2). Told without any proof: an
+// id_token may be refused for what it says before its signature is looked at, and is not believed for want of it.
+
+import EnrollCrypto
+import EnrollJSON
+
+/// The user and the client of a session, as far as they are known.
+struct SessionIdentity: Sendable {
+  let tokens: TokenSet
+  let issuer: String
+  /// Of the last proven id_token, or of userinfo where there was none; nil where neither tells.
+  let subject: String?
+  let clientID: String
+
+  init(_ tokens: TokenSet, profile: JSONObject?, _ configuration: Configuration) {
+    self.tokens = tokens
+    issuer = tokens.identity?.issuer ?? configuration.issuer
+    subject = tokens.identity?.subject ?? profile?["sub"]?.string
+    clientID = configuration.clientID
+  }
+
+  /// The claim by which `idToken` is another session's: `iss`, `sub`, `aud` or `azp`. nil where none is, and for what no
+  /// claims can be read from.
+  func contradiction(in idToken: Secret) -> String? {
+    let parts = idToken.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let payload = Base64URL.decode(parts[1]), let claims = try? JSON.parse(payload)
+    else { return nil }
+    let clientID = clientID
+    func isOther(_ name: String, than known: String?) -> Bool {
+      guard let known, let came = claims[name]?.string else { return false }
+      return !ASCII.equals(came, known)
+    }
+    func isOurs(_ audience: JSON) -> Bool { audience.string.map { ASCII.equals($0, clientID) } ?? false }
+
+    if isOther("iss", than: issuer) { return "iss" }
+    if isOther("sub", than: subject) { return "sub" }
+    switch claims["aud"] {
+    case .string(let audience): if !ASCII.equals(audience, clientID) { return "aud" }
+    case .array(let audiences): if !audiences.contains(where: { isOurs($0) }) { return "aud" }
+    case nil, .null, .bool, .integer, .number, .object: break
+    }
+    return isOther("azp", than: clientID) ? "azp" : nil
+  }
+}

@@ -1,0 +1,63 @@
+// When a renewal that failed may be tried again: bounded, jittered, never a hot loop (R33). Pure; it is kept in the account's
+// record, so that all processes keep to it.
+
+/// Failures of renewal in a row, without a word of the provider's about the session.
+public struct RenewalBackoff: Equatable, Sendable {
+  /// How long after the first failure a renewal whose outcome is unknown is tried again unasked. Providers' grace is about
+  /// as long.
+  static let followUpSeconds: Int64 = 60
+
+  /// Consecutive failures, 30 at most.
+  public var failures: Int
+  /// No request is sent before its end.
+  public var pause: Expiry
+  /// Runs ``followUpSeconds`` from the first failure.
+  public var followUp: Expiry
+  /// When the first of these failures happened, by the device's clock.
+  public var offlineSince: UnixTime
+  /// The last failure.
+  public var error: EnrollError
+
+  public init(failures: Int, pause: Expiry, followUp: Expiry, offlineSince: UnixTime, error: EnrollError) {
+    self.failures = failures
+    self.pause = pause
+    self.followUp = followUp
+    self.offlineSince = offlineSince
+    self.error = error
+  }
+
+  /// After one more failure.
+  /// - Parameter jitter: one random byte.
+  public init(after before: RenewalBackoff?, _ error: EnrollError, at moment: Moment, jitter: UInt8) {
+    let failures = min((before?.failures ?? 0) + 1, 30)
+    let delay = RetryPolicy.delayNanoseconds(
+      attempt: failures, retryAfterSeconds: error.retryAfterSeconds, jitter: jitter)
+    self.init(
+      failures: failures, pause: Expiry(lifetimeNanoseconds: delay, from: moment),
+      followUp: before?.followUp ?? Expiry(lifetimeSeconds: Self.followUpSeconds, from: moment),
+      offlineSince: before?.offlineSince ?? moment.wall, error: error)
+  }
+
+  /// Seconds until another try is allowed, rounded up; nil when one is allowed now.
+  public func secondsToWait(at moment: Moment) -> Int64? {
+    guard pause.isPending(at: moment) else { return nil }
+    let whole = pause.secondsLeft(at: moment)
+    let then = Moment(
+      wall: moment.wall + whole, instant: moment.instant.advanced(bySeconds: whole), bootID: moment.bootID)
+    return pause.isOver(at: then) ? whole : whole + 1
+  }
+}
+
+extension Expiry {
+  /// A pause; its seconds are rounded up.
+  init(lifetimeNanoseconds: Int64, from moment: Moment) {
+    self.init(lifetimeSeconds: (lifetimeNanoseconds + 999_999_999) / 1_000_000_000, from: moment)
+    deadline = moment.instant.advanced(byNanoseconds: lifetimeNanoseconds)
+  }
+
+  /// Whether its end is still to come, to the nanosecond where the clock of this boot tells. A clock that was set back, so
+  /// that more is left than there ever was, ends it.
+  func isPending(at moment: Moment) -> Bool {
+    !isOver(at: moment) && secondsLeft(at: moment) <= lifetimeSeconds
+  }
+}

@@ -1,0 +1,142 @@
+// What the answer to a refresh token means for the session (R27, R30, R33, R34). These two tables are the only place that
+// decides it: one for refusals, by status and content, and one for the id_token that a success brings. Pure.
+// docs/reliability.md shows them as they stand here.
+
+import EnrollJSON
+
+/// What a refusal of a refresh token means.
+public enum RenewalVerdict: String, Sendable, CaseIterable {
+  /// The provider ends the session: this refresh token is refused for good (R34).
+  case ends
+  /// The provider ends the session when it refuses with the same answer again, 60 s or more later.
+  case endsIfRepeated
+  /// The provider refuses for a reason that is not this grant. The session stays, and nobody asks for 60 s.
+  case refused
+  /// Nothing is known of the refresh token. The session stays, and the same token is sent again after a backoff (R33).
+  case unclear
+}
+
+/// What a token endpoint, or a server that answers in its place, puts into a refusal.
+public enum RefusalContent: Sendable, CaseIterable {
+  /// `invalid_grant` (RFC 6749 §5.2).
+  case invalidGrant
+  /// Another registered code that is about the grant or its user.
+  case aboutGrant
+  /// `invalid_token`: of a token endpoint about the refresh token, of a gateway about a missing access token (RFC 6750 §3.1).
+  case invalidToken
+  /// A registered code that is about the client or its request.
+  case aboutClient
+  /// A code that says that the server is in trouble, or wants the request once more.
+  case trouble
+  /// A code that no registry knows.
+  case otherCode
+  /// No body at all.
+  case empty
+  /// JSON without an error code, and anything that is not JSON.
+  case withoutCode
+
+  /// The codes that lead here (IANA, OAuth Extensions Error Registry); empty for content without a known code.
+  public var codes: [String] {
+    switch self {
+    case .invalidGrant: ["invalid_grant"]
+    case .aboutGrant:
+      [
+        "access_denied", "expired_token", "login_required", "interaction_required", "consent_required",
+        "account_selection_required",
+      ]
+    case .invalidToken: ["invalid_token"]
+    case .aboutClient:
+      [
+        "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+        "invalid_target", "invalid_dpop_proof",
+      ]
+    case .trouble:
+      ["temporarily_unavailable", "server_error", "slow_down", "authorization_pending", DPoPNonces.errorCode]
+    case .otherCode, .empty, .withoutCode: []
+    }
+  }
+
+  /// - Parameter code: the member `error`, where the body is JSON and has a proper one.
+  public init(code: String?, isEmpty: Bool) {
+    guard let code else {
+      self = isEmpty ? .empty : .withoutCode
+      return
+    }
+    self =
+      RefusalContent.allCases.first { content in content.codes.contains { ASCII.equals($0, code) } }
+      ?? .otherCode
+  }
+}
+
+/// The tables.
+public enum RenewalJudgement {
+  /// One kind of content, at the statuses with which a token endpoint refuses.
+  public struct Row: Sendable {
+    public let content: RefusalContent
+    public let at400: RenewalVerdict
+    public let at401: RenewalVerdict
+    public let at403: RenewalVerdict
+  }
+
+  /// At every other status the verdict is `unclear`: 404, 405, 413, 421 and their like come from a proxy or a gateway, 408,
+  /// 429 and 5xx from a server in trouble, 3xx from a portal.
+  public static let refusals: [Row] = [
+    // Auth0 says it with 403.
+    Row(content: .invalidGrant, at400: .ends, at401: .ends, at403: .ends),
+    Row(content: .aboutGrant, at400: .endsIfRepeated, at401: .endsIfRepeated, at403: .refused),
+    Row(content: .invalidToken, at400: .endsIfRepeated, at401: .refused, at403: .refused),
+    Row(content: .aboutClient, at400: .refused, at401: .refused, at403: .refused),
+    Row(content: .trouble, at400: .unclear, at401: .unclear, at403: .unclear),
+    Row(content: .otherCode, at400: .refused, at401: .refused, at403: .refused),
+    // Glewlwyd refuses a refresh token with an empty 400; an empty 401 or 403 is a proxy's.
+    Row(content: .empty, at400: .endsIfRepeated, at401: .unclear, at403: .unclear),
+    Row(content: .withoutCode, at400: .unclear, at401: .unclear, at403: .unclear),
+  ]
+
+  /// What a refusal means. A success is judged by what it brings, and a request that got no answer is `unclear`.
+  public static func verdict(status: Int, content: RefusalContent) -> RenewalVerdict {
+    guard let row = refusals.first(where: { $0.content == content }) else { return .unclear }
+    switch status {
+    case 400: return row.at400
+    case 401: return row.at401
+    case 403: return row.at403
+    default: return .unclear
+    }
+  }
+}
+
+/// What the id_token of a renewal shows.
+public enum RenewedIDTokenShows: Sendable, CaseIterable {
+  /// The session goes on: same issuer, same user, for this client, and no rule is broken.
+  case sameSession
+  /// The session goes on, but a rule is broken: a time, a hash, a class of authentication.
+  case defect
+  /// Another `iss` or `sub`, or this client is not in `aud`, or not the `azp`.
+  case anotherSession
+  /// It cannot be taken apart, or lacks a claim that every id_token has.
+  case unreadable
+}
+
+/// What becomes of a renewal that brought an id_token (R27).
+public enum RenewedIDTokenVerdict: String, Sendable, CaseIterable {
+  /// The tokens are used; id_token and profile are the new ones.
+  case adopted
+  /// The tokens are used; the old id_token and profile stay, and the new id_token counts as unproven.
+  case keptApart
+  /// The rotated refresh token is kept, the access token is not used; the next renewal decides.
+  case withheld
+  /// The session is over.
+  case ends
+}
+
+extension RenewalJudgement {
+  /// - Parameter isProven: whether a key of the issuer's made the signature.
+  public static func verdict(shows: RenewedIDTokenShows, isProven: Bool) -> RenewedIDTokenVerdict {
+    switch (shows, isProven) {
+    case (.sameSession, true): .adopted
+    case (.sameSession, false), (.defect, _), (.unreadable, _): .keptApart
+    case (.anotherSession, false): .withheld
+    case (.anotherSession, true): .ends
+    }
+  }
+}

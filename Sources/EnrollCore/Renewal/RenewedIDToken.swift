@@ -1,0 +1,75 @@
+// The id_token that a renewal brought, held against the session that it is to continue (R27; OpenID Connect Core §12.2). The
+// tokens are on disk by then; what is found here decides which of them are used.
+
+import EnrollCrypto
+import EnrollJSON
+
+extension Engine {
+  /// Carries out the verdict on the id_token that the session's tokens hold unproven: one that came with this renewal, or
+  /// one that an earlier renewal could not prove.
+  func judgeIDToken(of renewed: RenewedTokens, epoch: UInt64) throws(EnrollError) -> RenewalResult {
+    guard let idToken = renewed.tokens.unprovenIDToken, let record = try store.read(account) else {
+      return .renewed
+    }
+    let session = SessionIdentity(renewed.tokens, profile: record.profile, configuration)
+    let finding = examine(idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
+    switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
+    case .adopted, .keptApart:
+      if let proven = finding.token { try adopt(proven, as: idToken, epoch: epoch) }
+      return .renewed
+    case .withheld:
+      return .unavailable(
+        EnrollError(
+          .idTokenInvalid,
+          "the renewed id_token has another \(finding.claim) than the session, and its signature could not be checked: "
+            + "its access token is not used (R27)"))
+    case .ends:
+      return try endSession(
+        "the renewed id_token has another \(finding.claim) than the session (R27)", epoch: epoch)
+    }
+  }
+
+  /// What an id_token turned out to be.
+  struct IDTokenFinding {
+    var shows: RenewedIDTokenShows
+    /// Whether a key of the issuer's made the signature.
+    var isProven = false
+    /// What makes it another session's.
+    var claim = ""
+    /// The whole token, where every rule holds.
+    var token: IDToken?
+  }
+
+  func examine(_ idToken: Secret, of session: SessionIdentity, clockOffset: Int64) -> IDTokenFinding {
+    let claim = session.contradiction(in: idToken)
+    guard let unverified = try? IDToken.Unverified(parsing: idToken) else {
+      return IDTokenFinding(shows: claim == nil ? .unreadable : .anotherSession, claim: claim ?? "")
+    }
+    let expected = IDTokenExpectations(
+      issuer: configuration.issuer, clientID: configuration.clientID,
+      accessToken: session.tokens.accessToken, now: clock.wallTime() + clockOffset,
+      algorithms: configuration.idTokenAlgorithms, previous: session.tokens.identity)
+    guard let signed = try? provider.prove(unverified, algorithms: expected.algorithms, cancellation: nil)
+    else {
+      return IDTokenFinding(shows: claim == nil ? .sameSession : .anotherSession, claim: claim ?? "")
+    }
+    if let claim { return IDTokenFinding(shows: .anotherSession, isProven: true, claim: claim) }
+    guard let token = try? signed.checked(against: expected) else {
+      return IDTokenFinding(shows: .defect, isProven: true)
+    }
+    return IDTokenFinding(shows: .sameSession, isProven: true, token: token)
+  }
+
+  private func adopt(_ proven: IDToken, as idToken: Secret, epoch: UInt64) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      var facts = proven.facts
+      // Some providers say it once only.
+      facts.authTime = facts.authTime ?? record.confirmed?.identity?.authTime
+      record.confirmed?.idToken = idToken
+      record.confirmed?.unprovenIDToken = nil
+      record.confirmed?.identity = facts
+      record.profile = proven.claims
+    }
+  }
+}

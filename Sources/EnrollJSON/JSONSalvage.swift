@@ -1,0 +1,114 @@
+// What can still be read of a text that is no acceptable JSON: a member twice, NUL in a string, a text cut off. For answers
+// that must not be lost as a whole, because one value in them cannot be had again (R30). Reads the members of the outermost
+// object only, and believes a value only where the text leaves no doubt about it.
+
+extension JSON {
+  /// The members named `names` whose value the text gives without doubt: whole, acceptable by itself (R37), and the same
+  /// wherever the outermost object names it.
+  public static func salvaged(_ names: [String], from text: [UInt8]) -> JSONObject {
+    var salvage = JSONSalvage(text)
+    var found: [(name: String, value: JSON?)] = []
+    while let member = salvage.next() {
+      guard let key = try? parse(Array(text[member.key])).string,
+        names.contains(where: { key.utf8.elementsEqual($0.utf8) })
+      else { continue }
+      let value = try? parse(Array(text[member.value]))
+      if let index = found.firstIndex(where: { $0.name.utf8.elementsEqual(key.utf8) }) {
+        if found[index].value != value { found[index].value = nil }
+      } else {
+        found.append((key, value))
+      }
+    }
+    return JSONObject(found.map { ($0.name, $0.value) })
+  }
+}
+
+/// Walks over the members of the outermost object without judging what they hold.
+private struct JSONSalvage {
+  private let text: [UInt8]
+  private var at = 0
+  private var isOpen = false
+
+  init(_ text: [UInt8]) {
+    self.text = text
+    isOpen = takes(UInt8(ascii: "{"))
+  }
+
+  /// The next member that is whole; nil at the end of the object, or where the text cannot be followed any further.
+  mutating func next() -> (key: Range<Int>, value: Range<Int>)? {
+    guard isOpen else { return nil }
+    isOpen = false
+    guard let key = string(), takes(UInt8(ascii: ":")), let value = value() else { return nil }
+    isOpen = takes(UInt8(ascii: ","))
+    return (key, value)
+  }
+
+  private mutating func skipSpace() {
+    while at < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[at]) { at += 1 }
+  }
+
+  private mutating func takes(_ byte: UInt8) -> Bool {
+    skipSpace()
+    guard at < text.count, text[at] == byte else { return false }
+    at += 1
+    return true
+  }
+
+  private mutating func string() -> Range<Int>? {
+    skipSpace()
+    guard at < text.count, text[at] == UInt8(ascii: "\"") else { return nil }
+    let start = at
+    at += 1
+    while at < text.count {
+      switch text[at] {
+      case UInt8(ascii: "\""):
+        at += 1
+        return start..<at
+      case UInt8(ascii: "\\"): at += 2
+      default: at += 1
+      }
+    }
+    return nil
+  }
+
+  private mutating func value() -> Range<Int>? {
+    skipSpace()
+    guard at < text.count else { return nil }
+    switch text[at] {
+    case UInt8(ascii: "\""): return string()
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return container()
+    default: return word()
+    }
+  }
+
+  /// By counting brackets, so that no nesting is too deep.
+  private mutating func container() -> Range<Int>? {
+    let start = at
+    var depth = 0
+    while at < text.count {
+      switch text[at] {
+      case UInt8(ascii: "\""):
+        guard string() != nil else { return nil }
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      default: break
+      }
+      at += 1
+      if depth == 0 { return start..<at }
+    }
+    return nil
+  }
+
+  /// A number, `true`, `false` or `null`: whole only where something follows it.
+  private mutating func word() -> Range<Int>? {
+    let start = at
+    while at < text.count {
+      switch text[at] {
+      case UInt8(ascii: ","), UInt8(ascii: "}"), 0x20, 0x09, 0x0A, 0x0D: return start..<at
+      default: at += 1
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,102 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollTesting
+import Testing
+
+@Suite("The pause after a failed renewal (R33)")
+struct RenewalBackoffTests {
+  private let tooMany = FakeProvider.Reply.status(429)
+
+  @Test("a 429 is one request, for twenty processes that ask one after the other")
+  func shared() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    bench.clock.advance(seconds: 4000)
+    bench.provider.next(.token, .status(429, headers: [HTTPHeader("Retry-After", "120")]))
+    for _ in 1...20 {
+      guard case .expired(let since, let wait, let error) = try bench.engine().access() else {
+        throw Unexpected(what: "not expired")
+      }
+      #expect(since != nil && (wait ?? 0) >= 100 && error.httpStatus == 429)
+    }
+    #expect(bench.provider.count(.token) == 2)
+    bench.clock.advance(seconds: 140)
+    #expect(try bench.engine().token() == "access-3")
+    #expect(try bench.record.backoff == nil)
+  }
+
+  @Test("a 429 that names no time is not tried again at once, and the pause grows over processes")
+  func grows() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    bench.clock.advance(seconds: 4000)
+    var waits: [Int64] = []
+    for failures in 1...8 {
+      bench.provider.next(.token, tooMany)
+      _ = try bench.engine().access()
+      let backoff = try #require(try bench.record.backoff)
+      #expect(backoff.failures == failures)
+      #expect(bench.provider.count(.token) == 1 + failures)
+      let wait = try #require(backoff.secondsToWait(at: bench.clock.moment()))
+      waits.append(wait)
+      bench.clock.advance(seconds: wait)
+    }
+    #expect(waits.sorted() == waits && waits[7] >= 30)
+  }
+
+  @Test("processes that waited for one that failed take its failure for theirs, a forced renewal as well")
+  func waited() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let other = bench.engine()
+    bench.clock.advance(seconds: 4000)
+    let epoch = try bench.record.tokenEpoch
+    let store = FussyStore(bench.store)
+    store.whileWaiting {
+      bench.provider.next(.token, .status(503, headers: [HTTPHeader("Retry-After", "60")]))
+      _ = try? other.renew(epochs: [epoch], forced: true)
+    }
+    guard case .unavailable(let error) = try bench.engine(store: store).renew(epochs: [epoch], forced: true)
+    else {
+      throw Unexpected(what: "asked")
+    }
+    #expect(error.httpStatus == 503)
+    #expect(bench.provider.count(.token) == 2)
+    #expect(engine.hasSession)
+  }
+
+  @Test(
+    "a date that is set, and another boot, neither prolong a pause nor make a hot loop",
+    arguments: [-86_400, 86_400])
+  func dateSet(by seconds: Int64) throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    bench.clock.advance(seconds: 4000)
+    bench.provider.next(.token, .status(503, headers: [HTTPHeader("Retry-After", "60")]))
+    _ = try bench.engine().access()
+    bench.clock.setWall(bench.clock.wallTime().seconds + seconds)
+    _ = try bench.engine().access()
+    #expect(bench.provider.count(.token) == 2)
+    bench.clock.reboot(bootID: "boot-2")
+    #expect(try bench.engine().token() == "access-3")
+  }
+
+  @Test("a disk that does not take the pause leaves it to the process")
+  func diskRefuses() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    let store = FussyStore(bench.store)
+    let engine = bench.engine(store: store)
+    bench.clock.advance(seconds: 4000)
+    bench.provider.next(.token, .status(503, headers: [HTTPHeader("Retry-After", "60")]))
+    store.refuse(.before, times: 1, after: 1)
+    for _ in 1...3 {
+      guard case .expired(_, let wait, _) = try engine.access() else { throw Unexpected(what: "not expired") }
+      #expect((wait ?? 0) >= 50)
+    }
+    #expect(store.left == 0)
+    #expect(try bench.record.backoff == nil)
+    #expect(bench.provider.count(.token) == 2)
+  }
+}

@@ -1,0 +1,145 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("The id_token of a renewal (R27)")
+struct RenewedIDTokenTests {
+  private func due(_ bench: Bench) { bench.clock.advance(seconds: 3550) }
+
+  static let defects: [(String, @Sendable (inout JSONObject) -> Void)] = [
+    ("auth_time moved back", { $0["auth_time"] = .integer(1) }),
+    ("auth_time after iat", { $0["auth_time"] = .integer(.max) }),
+    ("auth_time as text", { $0["auth_time"] = .string("yesterday") }),
+    ("exp an hour ago", { $0["exp"] = .integer(($0["iat"]?.integer ?? 0) - 3600) }),
+    ("iat an hour ahead", { $0["iat"] = .integer(($0["iat"]?.integer ?? 0) + 3600) }),
+    ("a stale at_hash", { $0["at_hash"] = .string("77QmUPtjPfzWtF2AnpK9RA") }),
+    ("no exp", { $0["exp"] = nil }), ("sub of another type", { $0["sub"] = .integer(7) }),
+    ("acr of another type", { $0["acr"] = .integer(1) }),
+  ]
+
+  @Test(
+    "a defect of the id_token ends nothing: tokens are used, id_token and profile stay", arguments: defects)
+  func defect(name: String, edit: @escaping @Sendable (inout JSONObject) -> Void) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let (idToken, profile) = try (engine.readAccount().idToken, engine.readAccount().profile)
+    for token in ["access-3", "access-4"] {
+      due(bench)
+      bench.provider.change { $0.claims = edit }
+      #expect(try engine.token() == token)
+      #expect(try engine.readAccount().idToken == idToken)
+      #expect(try engine.readAccount().profile == profile)
+      #expect(try bench.record.confirmed?.unprovenIDToken != nil)
+    }
+    due(bench)
+    bench.provider.change { $0.claims = { _ in } }
+    #expect(try engine.token() == "access-5")
+    #expect(try engine.readAccount().idToken != idToken)
+    #expect(try bench.record.confirmed?.unprovenIDToken == nil)
+  }
+
+  static let harmless: [(String, @Sendable (inout JSONObject) -> Void)] = [
+    ("auth_time moved forward", { $0["auth_time"] = $0["iat"] }),
+    ("aud grown", { $0["aud"] = .array([.string("native"), .string("api"), .string("project")]) }),
+    ("acr null", { $0["acr"] = .null }), ("azp null", { $0["azp"] = .null }),
+    ("auth_time null", { $0["auth_time"] = .null }),
+  ]
+
+  @Test(
+    "auth_time moves forward, aud grows, a claim becomes null: the id_token is taken", arguments: harmless)
+  func continued(name: String, edit: @escaping @Sendable (inout JSONObject) -> Void) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.claims = { $0["auth_time"] = .integer(1_600_000_000) } }
+    let engine = try bench.signedIn()
+    let idToken = try engine.readAccount().idToken
+    due(bench)
+    bench.provider.change { $0.claims = edit }
+    #expect(try engine.token() == "access-3")
+    #expect(try engine.readAccount().idToken != idToken)
+    // And back to what it was.
+    due(bench)
+    bench.provider.change { $0.claims = { _ in } }
+    #expect(try engine.token() == "access-4")
+  }
+
+  static let others: [(String, @Sendable (inout JSONObject) -> Void)] = [
+    ("iss", { $0["iss"] = .string("https://evil.example") }), ("sub", { $0["sub"] = .string("mallory") }),
+    ("aud", { $0["aud"] = .string("api") }),
+    (
+      "azp",
+      {
+        $0["aud"] = .array([.string("native"), .string("api")])
+        $0["azp"] = .string("api")
+      }
+    ),
+  ]
+
+  @Test("another iss, sub or client under a proven signature ends the session", arguments: others)
+  func anotherProven(claim: String, edit: @escaping @Sendable (inout JSONObject) -> Void) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    due(bench)
+    bench.provider.change { $0.claims = edit }
+    guard case .reauthenticate(let reason) = try engine.access() else { throw Unexpected(what: "accepted") }
+    #expect(reason.contains("another \(claim)"))
+    #expect(!reason.contains("mallory"))
+  }
+
+  @Test(
+    "another iss, sub or client without proof: the new tokens are not used, nothing is handed out, nothing ends",
+    arguments: others)
+  func anotherUnproven(claim: String, edit: @escaping @Sendable (inout JSONObject) -> Void) throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    due(bench)
+    bench.provider.change { $0.claims = edit }
+    bench.provider.next(.keys, .status(503), .status(503), .status(503))
+    let engine = bench.engine()
+    guard case .stale(let token, let error) = try engine.access() else { throw Unexpected(what: "not stale") }
+    #expect(token.value == Secret("access-2") && error.code == .idTokenInvalid)
+    let record = try bench.record
+    #expect(record.confirmed?.accessToken == Secret("access-2"))
+    #expect(record.confirmed?.refreshToken == Secret("refresh-3"))
+    #expect(record.sessionEnded == nil)
+    #expect(try engine.readAccount().idToken != record.confirmed?.unprovenIDToken)
+    #expect(try engine.profile()["sub"] == .string("alice"))
+
+    // The provider comes to its senses: the rotated token is spent, and the session goes on.
+    bench.clock.advance(seconds: 120)
+    bench.provider.change { $0.claims = { _ in } }
+    #expect(try engine.token() == "access-4")
+    #expect(try engine.profile()["sub"] == .string("alice"))
+  }
+
+  @Test("the first id_token that comes on a refresh is about the user whom userinfo named")
+  func firstOnRefresh() throws {
+    let bench = try Bench(scopes: ["profile", "offline_access"])
+    let engine = try bench.signedIn()
+    #expect(try bench.record.confirmed?.identity == nil)
+    #expect(try engine.profile()["sub"] == .string("alice"))
+    due(bench)
+    bench.provider.change {
+      $0.givesIDTokenUnasked = true
+      $0.claims = { $0["sub"] = .string("mallory") }
+    }
+    guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "accepted") }
+    #expect(try engine.profile()["sub"] == .string("alice"))
+  }
+
+  @Test("a Date header that jumps is doubted until a second answer agrees (R25)")
+  func clockJumps() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let idToken = try engine.readAccount().idToken
+    due(bench)
+    bench.provider.change { $0.clockOffsetSeconds = 7200 }
+    #expect(try engine.token() == "access-3")
+    #expect(try bench.record.serverClock == ServerClock(offsetSeconds: 0, doubtedOffsetSeconds: 7200))
+    due(bench)
+    #expect(try engine.token() == "access-4")
+    #expect(try bench.record.serverClock == ServerClock(offsetSeconds: 7200))
+    #expect(try engine.readAccount().idToken != idToken)
+  }
+}
