@@ -1,11 +1,15 @@
-// What can still be read of a text that is no acceptable JSON: a member twice, NUL in a string, a text cut off. For answers
-// that must not be lost as a whole, because one value in them cannot be had again (R30). Reads the members of the outermost
-// object only, and believes a value only where the text leaves no doubt about it.
+// What can still be read of an object that is no acceptable JSON (R37): a member twice, NUL in a string, nesting that is too
+// deep. For answers that must not be lost as a whole, because one value in them cannot be had again (R30). Reads the members
+// of the outermost object only, and believes a value only where the text leaves no doubt about it.
 
 extension JSON {
-  /// The members named `names` whose value the text gives without doubt: whole, acceptable by itself (R37), and the same
-  /// wherever the outermost object names it.
-  public static func salvaged(_ names: [String], from text: [UInt8]) -> JSONObject {
+  /// The members named `names` that the text gives without doubt: acceptable by itself (R37), and the same wherever the
+  /// outermost object names it.
+  /// - Parameter needed: a member that may be missing, and must not be in doubt.
+  /// - Returns: nil where the text is not one object from its beginning to its end, and where `needed` is in doubt.
+  public static func salvaged(
+    _ names: [String], undoubted needed: String, from text: [UInt8]
+  ) -> JSONObject? {
     var salvage = JSONSalvage(text)
     var found: [(name: String, value: JSON?)] = []
     while let member = salvage.next() {
@@ -19,6 +23,9 @@ extension JSON {
         found.append((key, value))
       }
     }
+    guard salvage.isWhole,
+      !found.contains(where: { $0.value == nil && $0.name.utf8.elementsEqual(needed.utf8) })
+    else { return nil }
     return JSONObject(found.map { ($0.name, $0.value) })
   }
 }
@@ -28,6 +35,8 @@ private struct JSONSalvage {
   private let text: [UInt8]
   private var at = 0
   private var isOpen = false
+  /// Whether the object has ended, and the text with it.
+  private(set) var isWhole = false
 
   init(_ text: [UInt8]) {
     self.text = text
@@ -40,6 +49,10 @@ private struct JSONSalvage {
     isOpen = false
     guard let key = string(), takes(UInt8(ascii: ":")), let value = value() else { return nil }
     isOpen = takes(UInt8(ascii: ","))
+    if !isOpen, takes(UInt8(ascii: "}")) {
+      skipSpace()
+      isWhole = at == text.count
+    }
     return (key, value)
   }
 
@@ -105,7 +118,7 @@ private struct JSONSalvage {
     let start = at
     while at < text.count {
       switch text[at] {
-      case UInt8(ascii: ","), UInt8(ascii: "}"), 0x20, 0x09, 0x0A, 0x0D: return start..<at
+      case UInt8(ascii: ","), UInt8(ascii: "}"), 0x20, 0x09, 0x0A, 0x0D: return at > start ? start..<at : nil
       default: at += 1
       }
     }

@@ -84,7 +84,8 @@ struct StoreSite {
   private var strangers: [String] {
     let lasting = ["key", "keys", "outbox", "installation", "store.lock", "keys.lock"]
     let inStore = names(of: store).filter { name in
-      !lasting.contains(name) && ![".record", ".write", ".renew", ".provider"].contains { name.hasSuffix($0) }
+      !lasting.contains(name)
+        && ![".record", ".write", ".renew", ".provider"].contains { name.hasSuffix($0) }
     }
     return inStore + names(of: path).filter { !["store", "elsewhere"].contains($0) }
   }

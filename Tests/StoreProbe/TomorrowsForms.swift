@@ -1,4 +1,4 @@
-// A program of tomorrow: it writes form 2 of everything, and reads what today's program wrote. Each step leaves a trace, so
+// A program of tomorrow: it writes the next form of everything, and reads what today's program wrote. Each step leaves a trace, so
 // that one which is not made, or made twice, shows.
 
 import EnrollCore
@@ -6,12 +6,13 @@ import EnrollHost
 import EnrollJSON
 
 extension StoreForms {
-  /// In form 2 a record's type begins with a plus, and so do the issuers in the outbox.
+  /// In its forms a record's type begins with a plus, and so do the issuers in the outbox.
   static var tomorrow: StoreForms {
     var forms = StoreForms()
     forms.sealed = StoreForm(
       "sealed file", newest: 2, [{ old in Result { () throws(EnrollError) in try sealedAnew(old) } }])
-    forms.account = StoreForm("account", newest: 2, [{ .success(withPlus($0)) }])
+    forms.account = StoreForm(
+      "account", newest: AccountDocument.form.newest + 1, [{ .success(withPlus($0)) }])
     forms.outbox = StoreForm("outbox", newest: 2, [{ .success(issuersWithPlus($0)) }])
     forms.installation = StoreForm("installation", newest: 2, [{ .success($0) }])
     forms.keys = StoreForm("keys file", newest: 2, [{ .success($0) }])

@@ -33,14 +33,16 @@ public enum RefreshAnswer: Equatable, Sendable {
   }
 
   /// The members of a success. Of a body that R37 refuses, a member that is there twice, say, they are those that the text
-  /// gives without doubt: the refresh token before it is spent already (R30).
+  /// gives without doubt: the refresh token before it is spent already (R30). Where it leaves a doubt about the new refresh
+  /// token, nothing is taken: the old one may still be sent again.
   /// - Returns: also why the body is refused, where it is.
   private static func members(of response: HTTPResponse) -> (JSON, EnrollError?) {
     do throws(EnrollError) {
       return (try TokenResponse.object(in: response), nil)
     } catch {
       let names = ["access_token", "token_type", "expires_in", "refresh_token", "id_token", "scope"]
-      return (.object(JSON.salvaged(names, from: response.body)), error)
+      let members = JSON.salvaged(names, undoubted: "refresh_token", from: response.body)
+      return (members.map { .object($0) } ?? .null, error)
     }
   }
 }
