@@ -10,21 +10,9 @@ extension AccessOutcome {
   /// The token where there is one to hand out.
   /// - Throws: why there is none.
   func usable() throws(EnrollError) -> (token: AccessToken, outcome: Int32, reason: enroll_status) {
-    switch self {
-    case .valid(let token): return (token, ENROLL_ACCESS_VALID, ENROLL_OK)
-    case .stale(let token, let reason): return (token, ENROLL_ACCESS_STALE, reason.code.rawValue)
-    case .expired(_, let retryAfterSeconds, let reason):
-      throw EnrollError(
-        .expired, "the token expired; renewing it failed: \(reason.message)", httpStatus: reason.httpStatus,
-        oauthError: reason.oauthError, retryAfterSeconds: retryAfterSeconds ?? reason.retryAfterSeconds)
-    case .rejected(let reason):
-      throw EnrollError(
-        .rejected, "the provider refused to renew: \(reason.message)", httpStatus: reason.httpStatus,
-        oauthError: reason.oauthError, retryAfterSeconds: reason.retryAfterSeconds)
-    case .reauthenticate(let reason): throw EnrollError(.reauthenticate, reason)
-    case .storeLocked: throw EnrollError(.storeLocked, "the store's key is not to be had now")
-    case .busy: throw EnrollError(.busy, "a renewal is under way, and the time to wait for it has passed")
-    }
+    let token = try token()
+    if case .stale(_, let reason) = self { return (token, ENROLL_ACCESS_STALE, reason.code.rawValue) }
+    return (token, ENROLL_ACCESS_VALID, ENROLL_OK)
   }
 
   /// Why a renewal failed, where the outcome is that.

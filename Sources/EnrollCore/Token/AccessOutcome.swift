@@ -37,21 +37,33 @@ public enum AccessOutcome: Equatable, Sendable {
 }
 
 extension AccessOutcome {
+  /// Why there is no token to hand out; nil for ``valid(_:)`` and ``stale(_:reason:)``. The one place where an outcome becomes
+  /// an error, for every face.
+  public var failure: EnrollError? {
+    switch self {
+    case .valid, .stale: nil
+    case .expired(_, let retryAfterSeconds, let reason):
+      EnrollError(
+        .expired, "the token expired, and renewing it failed: \(reason.message)",
+        httpStatus: reason.httpStatus,
+        oauthError: reason.oauthError, retryAfterSeconds: retryAfterSeconds ?? reason.retryAfterSeconds)
+    case .rejected(let reason):
+      EnrollError(
+        .rejected, "the provider refused to renew: \(reason.message)", httpStatus: reason.httpStatus,
+        oauthError: reason.oauthError, retryAfterSeconds: reason.retryAfterSeconds)
+    case .reauthenticate(let reason): EnrollError(.reauthenticate, reason)
+    case .storeLocked: EnrollError(.storeLocked, "the store is locked: its key is unavailable")
+    case .busy: EnrollError(.busy, "a renewal is under way, and the deadline of this call has passed")
+    }
+  }
+
   /// The token that works now, for callers that treat everything else as a failure.
-  /// - Throws: `.expired`, `.rejected`, `.reauthenticate`, `.storeLocked`, `.busy`.
+  /// - Throws: ``failure``.
   public func token() throws(EnrollError) -> AccessToken {
     switch self {
     case .valid(let token), .stale(let token, _): return token
-    case .expired(_, let retryAfter, let reason):
-      throw EnrollError(
-        .expired, "the token expired and could not be renewed yet: \(reason.message)",
-        httpStatus: reason.httpStatus, oauthError: reason.oauthError, retryAfterSeconds: retryAfter)
-    case .rejected(let reason):
-      throw EnrollError(
-        .rejected, reason.message, httpStatus: reason.httpStatus, oauthError: reason.oauthError)
-    case .reauthenticate(let reason): throw EnrollError(.reauthenticate, reason)
-    case .storeLocked: throw EnrollError(.storeLocked, "the store's key is not to be had now")
-    case .busy: throw EnrollError(.busy, "another process is renewing, and the deadline came first")
+    case .expired, .rejected, .reauthenticate, .storeLocked, .busy:
+      throw failure ?? EnrollError(.internal, "an outcome without a token has no reason")
     }
   }
 }

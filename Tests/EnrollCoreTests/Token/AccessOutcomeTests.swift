@@ -1,0 +1,35 @@
+import EnrollCore
+import EnrollCrypto
+import Testing
+
+@Suite("What a caller without a token is told (flows.md §8)")
+struct AccessOutcomeTests {
+  static let reason = EnrollError(
+    .server, "status 503 came", httpStatus: 503, oauthError: "temporarily_unavailable", retryAfterSeconds: 7)
+
+  static let failures: [(AccessOutcome, EnrollError.Code, Int64?)] = [
+    (.expired(offlineSince: nil, retryAfterSeconds: 9, reason: reason), .expired, 9),
+    (.expired(offlineSince: nil, retryAfterSeconds: nil, reason: reason), .expired, 7),
+    (.rejected(reason: reason), .rejected, 7),
+    (.reauthenticate(reason: "invalid_grant"), .reauthenticate, nil),
+    (.storeLocked, .storeLocked, nil), (.busy, .busy, nil),
+  ]
+
+  @Test("every outcome without a token is one error, which keeps what the provider said", arguments: failures)
+  func failure(outcome: AccessOutcome, code: EnrollError.Code, retryAfter: Int64?) throws {
+    let error = try #require(outcome.failure)
+    #expect(error.code == code && error.retryAfterSeconds == retryAfter)
+    #expect(error.httpStatus == (retryAfter == nil ? nil : 503))
+    #expect(error.oauthError == (retryAfter == nil ? nil : "temporarily_unavailable"))
+    #expect(throws: error) { _ = try outcome.token() }
+  }
+
+  @Test("an outcome with a token is none")
+  func token() throws {
+    let token = AccessToken(value: Secret("a"), tokenType: "Bearer", expiresAt: UnixTime(seconds: 1))
+    for outcome in [AccessOutcome.valid(token), .stale(token, reason: Self.reason)] {
+      #expect(outcome.failure == nil)
+      #expect(try outcome.token() == token)
+    }
+  }
+}
