@@ -388,7 +388,8 @@ class ClientCommands(Caller):
             deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
-            EnrollBusy, EnrollHandle, EnrollForked, EnrollReentrant, EnrollInvalidArgument, EnrollStoreError.
+            EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
+            EnrollInvalidArgument, EnrollStoreError.
 
         Command: token.revoke; source: RFC 7009.
         """
@@ -1118,7 +1119,8 @@ class AsyncClientCommands(AsyncCaller):
             deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
-            EnrollBusy, EnrollHandle, EnrollForked, EnrollReentrant, EnrollInvalidArgument, EnrollStoreError.
+            EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
+            EnrollInvalidArgument, EnrollStoreError.
 
         Command: token.revoke; source: RFC 7009.
         """
