@@ -6,7 +6,7 @@ import unittest
 import faces
 from faces import Refused
 from processes import workspace
-from sandbox import CUSTOM, Sandbox
+from sandbox import CUSTOM, Sandbox, hop
 
 _sandbox = None
 
@@ -90,6 +90,15 @@ class FlowCase(unittest.TestCase):
         self.assertEqual(state["state"], name, state)
         if letter is not None:
             self.assertEqual(state.get("letter"), letter, state)
+
+    def assertComesBack(self, begun, redirect):
+        """The browser goes to the process that waits, on to the path without the query, and shows the page that is there."""
+        self.assertTrue(redirect.startswith(begun["redirectUri"] + "?code="), redirect)
+        sent = hop(redirect)
+        self.assertEqual((sent.status, sent.headers["Location"]), (303, begun["redirectUri"]))
+        shown = hop(sent.headers["Location"])
+        self.assertEqual(shown.status, 200)
+        self.assertIn("You can close this tab", shown.read().decode())
 
     def assertRefused(self, status, client, command, **parameters):
         """The command fails with this status; what it said."""

@@ -2,7 +2,7 @@
 
 from cases import CUSTOM, on_each_face
 from processes import wait_until
-from sandbox import hop, parameter
+from sandbox import parameter
 
 
 @on_each_face
@@ -43,9 +43,7 @@ class BackEnd:
         begun = self.begin_backend(client)
         self.assertFalse(begun["survivesProcess"])
         waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
-        redirect = self.sandbox.play_backend(begun["action"]["url"])
-        self.assertTrue(redirect.startswith(begun["redirectUri"] + "?code="), redirect)
-        self.assertIn("tab", hop(redirect).read().decode())
+        self.assertComesBack(begun, self.sandbox.play_backend(begun["action"]["url"]))
         self.assertState(waiting.result()["state"], "awaitingConfirmation", "G")
 
     def test_a_session_that_expired_is_over_since_nothing_renews_it(self):

@@ -1,7 +1,7 @@
 """Sign-in, renewal, logout, step by step (flows.md §2, §5, §8)."""
 
 from cases import CUSTOM, on_each_face
-from sandbox import hop, parameter
+from sandbox import parameter
 
 
 @on_each_face
@@ -47,7 +47,7 @@ class SignIn:
         begun = self.begin(client)
         self.assertFalse(begun["survivesProcess"])
         waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
-        self.assertIn("tab", hop(self.sandbox.play(begun["action"]["url"])).read().decode())
+        self.assertComesBack(begun, self.sandbox.play(begun["action"]["url"]))
         self.assertState(waiting.result()["state"], "awaitingConfirmation", "G")
         self.confirm(client)
 
