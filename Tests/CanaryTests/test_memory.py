@@ -5,6 +5,7 @@ Swift's texts, which nobody wipes, are not looked for (SECURITY.md names them).
 
 import sys
 import unittest
+from pathlib import Path
 
 import faces
 from canary import Canaries
@@ -17,14 +18,28 @@ OVERWRITTEN = "glibc.malloc.tcache_count=0:glibc.malloc.perturb=165"
 NAMES = ("refresh", "id_token", "code_verifier as it was sent")
 
 
+def writable_places(process_id):
+    for line in Path(f"/proc/{process_id}/maps").read_text().splitlines():
+        place, permissions, *_ = line.split()
+        if permissions.startswith("rw"):
+            yield tuple(int(number, 16) for number in place.split("-"))
+
+
 def writable_memory(process_id):
-    with open(f"/proc/{process_id}/maps") as lines, open(f"/proc/{process_id}/mem", "rb", 0) as memory:
-        for line in lines:
-            place, permissions, *_ = line.split()
-            if permissions.startswith("rw"):
-                start, end = (int(number, 16) for number in place.split("-"))
-                memory.seek(start)
-                yield memory.read(end - start)
+    """What is there at one time: a thread that ends gives its stack back, and then the look begins anew."""
+    while True:
+        places = list(writable_places(process_id))
+        try:
+            with open(f"/proc/{process_id}/mem", "rb", 0) as memory:
+                return [read(memory, *place) for place in places]
+        except OSError:
+            if places == list(writable_places(process_id)):
+                raise
+
+
+def read(memory, start, end):
+    memory.seek(start)
+    return memory.read(end - start)
 
 
 class Memory(unittest.TestCase):
