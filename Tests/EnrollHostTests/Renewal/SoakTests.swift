@@ -23,7 +23,8 @@ struct SoakTests {
         if parts.count == 2 { figures[parts[0]] = Int(parts[1]) }
       }
       #expect(figures["lost"] == 0)
-      #expect(figures["opened"] == 0)
+      // The thread of the timers has one descriptor while something is planned.
+      #expect((0...1).contains(figures["opened"] ?? -1))
       #expect(figures["jumps"] == 9)
       #expect((figures["faults"] ?? 0) > 0)
       // What is left of a shorter run is still warming up.
