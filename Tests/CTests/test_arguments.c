@@ -115,7 +115,8 @@ TEST("configurations that break a rule are refused, the key named") {
   } bad[] = {
       {"{\"issuer\":\"http://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"com.example:/c\"}", "issuer"},
       {"{\"issuer\":\"https://provider.example\",\"clientId\":\"\",\"redirectUri\":\"com.example:/c\"}", "clientId"},
-      {"{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"nodot:/c\"}", "redirectUri"},
+      {"{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"http://192.0.2.1/c\"}",
+       "redirectUri"},
       {"{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"com.example:/c\",\"sopes\":1}",
        "sopes"},
   };
@@ -125,6 +126,18 @@ TEST("configurations that break a rule are refused, the key named") {
     options.configuration_size = ENROLL_NUL_TERMINATED;
     check_refused(&options, ENROLL_E_CONFIGURATION, bad[index].field);
   }
+}
+
+TEST("a redirect whose scheme has no dot is accepted, as a provider may dictate it (R2)") {
+  static const char dotless[] =
+      "{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"nodot:/c\"}";
+  enroll_client_options options = memory_options();
+  options.configuration = dotless;
+  options.configuration_size = sizeof dotless - 1;
+  enroll_client *client = NULL;
+  enroll_error error = ENROLL_ERROR_INIT;
+  CHECK_OK(enroll_client_new(&options, &client, &error));
+  CHECK_OK(enroll_client_free(client));
 }
 
 TEST("texts over their limits are refused") {
