@@ -69,10 +69,13 @@ class ProviderCase(unittest.TestCase):
     face: faces.Face
 
     def setUp(self):
-        if not self.face.is_built:
-            self.fail(f"{self.face.program.name} is not built")
+        self.need(self.face)
         self.provider = self.provide()
         self.store = workspace("store")
+
+    def need(self, face):
+        if not face.is_built:
+            self.fail(f"{face.program} is not built")
 
     def provide(self):
         return providers.shared(self.kind)

@@ -18,6 +18,9 @@ _HANDLER = Path(__file__).with_name("scheme_handler.py")
 @on_each([Canaille])
 class Desktop:
     def test_the_system_starts_a_process_that_resumes(self):
+        # What the system starts is the daemon, whichever face began.
+        daemon = FACES["jsonrpc"]
+        self.need(daemon)
         client = self.open()
         url = self.begin(client)["action"]["url"]
         client.close()
@@ -27,7 +30,7 @@ class Desktop:
         opening.write_text(
             json.dumps({"configuration": self.provider.configuration(), "store": str(self.store)})
         )
-        environment = self.register(home, [sys.executable, _HANDLER, FACES["jsonrpc"].program, opening, out])
+        environment = self.register(home, [sys.executable, _HANDLER, daemon.program, opening, out])
         person = browser().desktop_person(self.provider, ALICE, home / "profile", environment)
         self.addCleanup(person.close)
         with self.provider.paced():
