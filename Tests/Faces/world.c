@@ -4,7 +4,7 @@
  *                      wait by, CLOCK_MONOTONIC, is left alone: to the process it looks as if the machine had slept.
  *   WORLD_KILL="before|after OPERATION SUFFIX COUNT"
  *                      SIGKILL at its COUNT-th flock, fsync, posix_fallocate or renameat of a path with that end;
- *                      `after` counts only what succeeded.
+ *                      `after` counts only what succeeded, and an flock is one that takes a lock.
  *   WORLD_STOP=…       SIGSTOP at the same.
  *   WORLD_TRACE=FILE   these operations as lines, for who looks for such a moment. */
 
@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -77,6 +78,7 @@ static char *path_of(int descriptor, char *path) {
 
 int flock(int descriptor, int operation) {
   char path[PATH_MAX];
+  if (operation & LOCK_UN) return (int)syscall(SYS_flock, descriptor, operation);
   WATCHED("flock", path_of(descriptor, path), 0, (int)syscall(SYS_flock, descriptor, operation));
 }
 

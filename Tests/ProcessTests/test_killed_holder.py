@@ -41,7 +41,8 @@ WINDOWS = [
     Window("answer synced, not named", "before renameat .record 2", is_rotated=True),
     Window("answer named, folder not synced", "before fsync /tokens 3", is_rotated=True, is_stored=True),
     Window("answer durable, not judged", "after fsync /tokens 3", is_rotated=True, is_stored=True),
-    Window("judged, not handed out", "after fsync /tokens 4", is_rotated=True, is_stored=True),
+    # The fourth is for the provider's file: its keys were fetched to judge.
+    Window("judged, not handed out", "after fsync /tokens 5", is_rotated=True, is_stored=True),
 ]
 
 
