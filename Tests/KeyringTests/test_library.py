@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,10 @@ FLAVOUR = os.environ.get("FLAVOUR", "small")
 LIBRARY = TOP / "build" / FLAVOUR / "libenroll.so.0"
 
 FILE, AUTO, SECRET_SERVICE = 0, 1, 2
+# A fault's signal comes to the thread that made it, and its host may handle it; nobody can block the last two.
+NEVER_BLOCKED = {
+    signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS, signal.SIGKILL,
+    signal.SIGSTOP}
 
 
 class Keys(ctypes.Structure):
@@ -72,9 +77,10 @@ def play(store):
     assert is_glib_here()
     assert accounts(SECRET_SERVICE) == 0
     assert accounts(FILE) == -75, "ENROLL_E_STORE_KEY"
-    # All but SIGKILL and SIGSTOP; the C library keeps its own two.
+    # The C library keeps 32 and 33 for itself.
     mask = blocked_signals("gdbus")
-    assert mask is not None and mask & 0x7FFF_BFFF == 0x7FFB_BEFF & 0x7FFF_BFFF, hex(mask or 0)
+    assert mask is not None
+    assert {number for number in range(1, 32) if not mask >> (number - 1) & 1} == NEVER_BLOCKED, hex(mask)
     child = os.fork()
     if child == 0:
         # GLib's threads are not in here: a connection would wait for ever.
