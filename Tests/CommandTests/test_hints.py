@@ -95,7 +95,7 @@ class Hints(CommandCase):
     def test_trouble_leads_to_the_doctor_of_the_same_place(self):
         self.signed_in()
         self.sandbox.stop()
-        _, words = self.run_enroll("login", "--again", "--yes", *self.place, status=4)
+        _, words = self.run_enroll("login", "--device", "--again", "--yes", *self.place, status=4)
         doctor = self.shell(self.hint(words, "doctor"))
         self.assertEqual(doctor.ends(), 1)
         self.assertIn("✗ provider", doctor.text)

@@ -167,31 +167,31 @@ class InATerminal(CommandCase):
         # Once, however long it takes.
         self.assertEqual(terminal.text.count("error page"), 1)
 
-    def test_ctrl_c_after_another_attempt_signed_in_says_who_is_signed_in(self):
+    def test_of_two_attempts_both_ask_about_who_came_with_either(self):
         first = self.terminal("login")
         url = self.opened()
         second = self.terminal("login")
         self.opened(2)
         second.shows("Waiting")
         self.come_back(url)
-        first.shows(r"\[Y/n\]")
+        for one in (first, second):
+            one.shows(r"Signed in as Alice Example \S+ Continue\?\s+\[Y/n\]")
         second.interrupt()
         self.assertEqual(second.ends(), 130)
-        self.assertNotIn("nothing has changed", second.text)
-        self.assertRegex(second.text, r"Alice Example \S+ has signed in\s+meanwhile,\s+and\s+waits for your\s+confirmation")
+        self.assertRegex(second.text, r"stopped before you confirmed")
         first.line("y")
         self.assertEqual(first.ends(), 0)
 
-    def test_ctrl_c_after_another_attempt_was_confirmed_says_so(self):
+    def test_an_attempt_ends_once_another_one_signed_somebody_in(self):
+        self.configure(confirmation=False)
         waiting = self.terminal("login")
         self.opened()
         waiting.shows("Waiting")
         child = self.start("login", "--yes")
         self.come_back(self.opened(2))
         self.assertEqual(child.wait(60), 0)
-        waiting.interrupt()
-        self.assertEqual(waiting.ends(), 130)
-        self.assertRegex(waiting.text, r"stopped; but Alice Example \S+\s+has\s+signed\s+in\s+meanwhile")
+        self.assertEqual(waiting.ends(), 0)
+        self.assertRegex(waiting.text, r"signed in as Alice Example")
 
     def test_the_page_has_the_apps_words_and_the_address_bar_has_no_code(self):
         self.configure(returnPage={
