@@ -174,13 +174,19 @@ class Renewal(CommandCase):
 
     def test_the_time_is_up_first(self):
         self.short()
-        self.sandbox.control("fault", fault="delay", value=2000, endpoint="token")
+        self.sandbox.control("fault", fault="delay", value=5000, endpoint="token")
+        output, words = self.run_enroll("token", "--timeout", "2", status=7)
+        self.assertEqual(output, "")
+        self.assertIn("Try again", words)
+        # The renewal was sent: it went on, and was stored before the program ended.
+        self.assertEqual(self.counts()["refreshes"], 1)
+        self.token("--timeout", "0")
+
+    def test_no_time_at_all_is_up_at_once(self):
+        self.short()
         output, words = self.run_enroll("token", "--timeout", "0", status=7)
         self.assertEqual(output, "")
         self.assertIn("Try again", words)
-        # The renewal went on, and was stored before the program ended.
-        self.assertEqual(self.counts()["refreshes"], 1)
-        self.token("--timeout", "0")
 
     def test_a_signal_ends_the_wait_and_not_the_renewal(self):
         self.short()
