@@ -30,12 +30,19 @@ public struct ReturnPage: Equatable, Sendable {
 
   /// Languages that the page's words are there in, by their tags (RFC 5646).
   public enum Language: String, Sendable, CaseIterable {
+    /// English.
     case english = "en"
+    /// German.
     case german = "de"
+    /// French.
     case french = "fr"
+    /// Spanish.
     case spanish = "es"
+    /// Italian.
     case italian = "it"
+    /// Dutch.
     case dutch = "nl"
+    /// Portuguese.
     case portuguese = "pt"
   }
 

@@ -10,6 +10,9 @@ public struct ProviderName: Equatable, Hashable, Sendable {
   /// The issuer, a line feed, and the transport's ``Transport/trust``.
   public let text: String
 
+  /// - Parameters:
+  ///   - issuer: as it is configured.
+  ///   - trust: what the provider's certificate is held against.
   public init(issuer: String, trust: String) { text = issuer + "\n" + trust }
 }
 
@@ -20,6 +23,7 @@ public struct KeptDocument: Equatable, Sendable {
 
   /// Where it came from.
   public var url: String
+  /// The document, as it came.
   public var body: [UInt8]
   /// Its ETag.
   public var tag: String?
@@ -62,7 +66,9 @@ extension KeptDocument? {
 
 /// What is kept of one provider.
 public struct ProviderDocuments: Equatable, Sendable {
+  /// What the provider says of itself (OpenID Connect Discovery, RFC 8414).
   public var metadata: KeptDocument?
+  /// Its JWK Set (RFC 7517).
   public var keys: KeptDocument?
 
   public init(metadata: KeptDocument? = nil, keys: KeptDocument? = nil) {
