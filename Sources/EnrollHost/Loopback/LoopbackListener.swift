@@ -20,9 +20,7 @@ public final class LoopbackListener: @unchecked Sendable {
   /// The configured redirect with the port that is really open: what the authorization request has to carry.
   public let redirectURI: String
 
-  private let base: String
-  private let path: [UInt8]
-  private let authority: [UInt8]
+  private let address: LoopbackAddress
   private let state: Guarded<State>
   private let waker: Waker
   private let fork = ForkGuard()
@@ -30,11 +28,8 @@ public final class LoopbackListener: @unchecked Sendable {
   private let look: ReturnPage
   /// What the path shows without a query; nil before anything was recognised.
   private var shown: LoopbackPage?
-  /// URLs that are to be handed over again, and when.
-  private var postponed: [(url: String, due: Instant)] = []
+  private var postponed = PostponedRedirects()
 
-  /// So many are tried again; one more is declined.
-  private static let mostPostponed = 4
   /// How long a browser has for following the redirect to its page, and after how many events that is over anyway.
   private static let (lingerMilliseconds, mostLingering): (Int32, Int) = (2_000, 64)
   /// Browsers open a few; the oldest gives way to a new one.
@@ -49,52 +44,33 @@ public final class LoopbackListener: @unchecked Sendable {
   ///   - look: of the page.
   /// - Throws: `.configuration` (not such a URL, or a port that needs privileges), `.busy` (the port is taken; no file
   ///   descriptor left), `.unsupported` (no such address on this machine).
-  public convenience init(
-    redirectURI: String, look: ReturnPage = ReturnPage()
-  ) throws(EnrollError) {
-    let url = try Self.parse(redirectURI)
+  public convenience init(redirectURI: String, look: ReturnPage = ReturnPage()) throws(EnrollError) {
+    let url = try LoopbackAddress.parse(redirectURI)
     let host = url.hostText ?? ""
     let waker = try Waker()
     let sockets = try LoopbackSockets(
       isIPv6: ASCII.equals(host, "[::1]"), needsBoth: ASCII.equals(host, "localhost"),
       port: url.port.flatMap { UInt16(exactly: $0) })
-    self.init(url, host, sockets, waker, look)
+    self.init(LoopbackAddress(url, host: host, port: sockets.port), sockets, waker, look)
   }
 
   private init(
-    _ url: StrictURL, _ host: String, _ sockets: LoopbackSockets, _ waker: Waker, _ look: ReturnPage
+    _ address: LoopbackAddress, _ sockets: LoopbackSockets, _ waker: Waker, _ look: ReturnPage
   ) {
+    self.address = address
+    redirectURI = address.redirectURI
     self.look = look
-    let authority = "\(host):\(sockets.port)"
-    self.authority = Array(authority.utf8)
-    path = Array(url.bytes[url.path])
-    base = "http://" + authority + url.text(url.path)
-    redirectURI = base + (url.query.map { "?" + url.text($0) } ?? "")
-    state = Guarded(State(sockets: sockets), by: Mutex())
     self.waker = waker
+    state = Guarded(State(sockets: sockets), by: Mutex())
   }
 
   deinit { closeEverything() }
 
-  private static func parse(_ text: String) throws(EnrollError) -> StrictURL {
-    let url: StrictURL
-    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw refused(error.text) }
-    guard url.kind == .loopbackHTTP, let host = url.hostText,
-      ["127.0.0.1", "[::1]", "localhost"].contains(where: { ASCII.equals(host, $0) })
-    else { throw refused("a loopback redirect is http to 127.0.0.1, [::1] or localhost (R4)") }
-    guard !url.hadFragment, !url.path.isEmpty else { throw refused("a path and no fragment were expected") }
-    return url
-  }
-
-  private static func refused(_ reason: String) -> EnrollError {
-    EnrollError(.configuration, "redirectUri: \(reason)", field: "redirectUri")
-  }
-
   /// Waits until `handle` has accepted a URL; then the browser has its page, and the port is closed.
   ///
   /// `handle` gets each URL that came to the right path, as ``redirectURI`` with the received query, runs on this thread
-  /// and may take its time: the browser waits for the outcome. A URL that it postpones is handed to it again. After a deadline or a cancellation the port stays open,
-  /// and the wait can be taken up again.
+  /// and may take its time: the browser waits for the outcome. A URL that it postpones is handed to it again. After a
+  /// deadline or a cancellation the port stays open, and the wait can be taken up again.
   /// - Throws: what `handle` throws (the browser then shows ``LoopbackPage/failed``, and the port is closed);
   ///   `.deadlineExceeded`; `.cancelled` (also when ``close()`` was called meanwhile); `.illegalState` (closed before, or
   ///   another thread waits already); `.busy` (no file descriptor for the browser); `.forked`.
@@ -120,7 +96,7 @@ public final class LoopbackListener: @unchecked Sendable {
         throw EnrollError(.deadlineExceeded, "no redirect came before the deadline")
       }
       dropConnections { now >= $0.deadline }
-      let due = postponed.map { $0.due }.min() ?? deadline
+      let due = postponed.nextDue ?? deadline
       let ready = poll(sockets, now: now, deadline: min(deadline, due))
       waker.drain()
       do throws(EnrollError) {
@@ -253,11 +229,10 @@ extension LoopbackListener {
       switch try handle(url) {
       case .declined: connection.answer(LoopbackResponse.refusal(404, look))
       case .postponed(let page, let seconds):
-        guard postponed.count < Self.mostPostponed || postponed.contains(where: { $0.url == url }) else {
+        guard postponed.add(url, until: clock.instant().advanced(bySeconds: seconds)) else {
           connection.answer(LoopbackResponse.refusal(404, look))
           return false
         }
-        postpone(url, until: clock.instant().advanced(bySeconds: seconds))
         show(page, on: connection)
       case .accepted(let page):
         show(page, on: connection)
@@ -274,7 +249,7 @@ extension LoopbackListener {
   private func asked(_ head: ArraySlice<UInt8>, on connection: LoopbackConnection) -> String? {
     do throws(LoopbackRequest.Refusal) {
       let request = try LoopbackRequest(head: head)
-      let url = try self.url(of: request)
+      let url = try address.url(of: request)
       guard request.query == nil, let shown else { return url }
       connection.answer(LoopbackResponse.bytes(200, shown, look))
     } catch {
@@ -286,12 +261,7 @@ extension LoopbackListener {
   /// The page is at the path without its query: neither the address bar nor the history keeps the code.
   private func show(_ page: LoopbackPage, on connection: LoopbackConnection) {
     shown = page
-    connection.answer(LoopbackResponse.redirect(to: base))
-  }
-
-  private func postpone(_ url: String, until due: Instant) {
-    postponed.removeAll { $0.url == url }
-    postponed.append((url, due))
+    connection.answer(LoopbackResponse.redirect(to: address.base))
   }
 
   /// Hands over what was postponed and is due.
@@ -300,12 +270,12 @@ extension LoopbackListener {
     _ clock: any Clock, _ handle: (String) throws(EnrollError) -> LoopbackReply
   ) throws(EnrollError) -> Bool {
     let now = clock.instant()
-    for url in postponed.filter({ $0.due <= now }).map({ $0.url }) {
+    for url in postponed.due(at: now) {
       switch try handle(url) {
-      case .declined: postponed.removeAll { $0.url == url }
+      case .declined: postponed.remove(url)
       case .postponed(let page, let seconds):
         shown = page
-        postpone(url, until: clock.instant().advanced(bySeconds: seconds))
+        _ = postponed.add(url, until: clock.instant().advanced(bySeconds: seconds))
       case .accepted: return true
       }
     }
@@ -333,15 +303,6 @@ extension LoopbackListener {
       }
       try? accept(ready, now: now)
     }
-  }
-
-  /// The URL that the browser was sent to, if the request is for our path on our address.
-  private func url(of request: LoopbackRequest) throws(LoopbackRequest.Refusal) -> String {
-    guard request.host.elementsEqual(authority) else { throw LoopbackRequest.Refusal(status: 421) }
-    guard request.path.elementsEqual(path) else { throw LoopbackRequest.Refusal(status: 404) }
-    guard ASCII.equals(request.method, "GET") else { throw LoopbackRequest.Refusal(status: 405) }
-    guard let query = request.query else { return base }
-    return base + "?" + String(decoding: query, as: UTF8.self)
   }
 
   private func accept(_ ready: Ready, now: Instant) throws(EnrollError) {
