@@ -11,7 +11,7 @@ public struct RenewalBackoff: Equatable, Sendable {
   public var failures: Int
   /// No request is sent before its end.
   public var pause: Expiry
-  /// Runs ``followUpSeconds`` from the first failure.
+  /// Runs a minute from the first failure.
   public var followUp: Expiry
   /// When the first of these failures happened, by the device's clock.
   public var offlineSince: UnixTime
