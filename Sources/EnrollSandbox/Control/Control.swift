@@ -70,7 +70,7 @@ extension Provider {
 
   /// Sessions, oldest first.
   public var sessions: [SandboxSession] {
-    grants.families.values.sorted { ($0.begunAt, $0.id) < ($1.begunAt, $1.id) }.map { family in
+    grants.families.values.sorted { $0.number < $1.number }.map { family in
       SandboxSession(
         id: family.id, user: family.grant.userName, clientID: family.grant.clientID,
         scopes: family.grant.scopes, generation: family.generation, end: family.end?.rawValue)

@@ -19,7 +19,8 @@ struct Family: Sendable, Equatable {
 
   let id: String
   let grant: Grant
-  let begunAt: Int64
+  /// How many began before it.
+  let number: Int
   /// Of the current refresh token; 0 when there never was one.
   var generation = 0
   var refreshToken: String?
@@ -99,7 +100,7 @@ struct Grants: Sendable {
     _ grant: Grant, thumbprint: String?, refreshExpiresAt: Int64?, now: Int64
   ) -> Family {
     var family = Family(
-      id: Encoding.randomToken(), grant: grant, begunAt: now, rotatedAt: now,
+      id: Encoding.randomToken(), grant: grant, number: families.count, rotatedAt: now,
       refreshExpiresAt: refreshExpiresAt ?? now, thumbprint: thumbprint)
     if refreshExpiresAt != nil { giveRefreshToken(&family, now: now) }
     families[family.id] = family
