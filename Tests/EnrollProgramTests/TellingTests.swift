@@ -20,6 +20,7 @@ struct TellingTests {
       ),
       (#"{"state": "authenticating"}"#, .signInNeeded, "A sign-in is under way"),
       (#"{"state": "unregistered"}"#, .signInNeeded, "Nobody is signed in"),
+      (#"{"state": "starting"}"#, .done, "Signed in as Al"),
       (
         #"{"state": "failed", "reason": "renewal", "remedy": "registerAgain", "tokenUsable": true}"#,
         .signInNeeded,

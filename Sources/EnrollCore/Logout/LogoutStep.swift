@@ -87,13 +87,22 @@ extension Engine {
   private func eraseForLogout(forgettingTransactions: Bool = false) throws(EnrollError) -> [TokenSet] {
     var dropped: [TokenSet] = []
     let unsaved = memory.withLock { $0.unsaved.map { [$0.tokens] } ?? [] }
-    try store.update(account) { record throws(EnrollError) in
-      dropped = [record.confirmed, record.provisional].compactMap { $0 }
-      // What could not be stored is the session's all the same.
-      if record.confirmed != nil { dropped += unsaved }
-      record.eraseSession()
-      record.asksForLogin = true
-      if forgettingTransactions { record.transactions = [] } else { record.settleTransactions() }
+    // What could not be stored is the session's all the same.
+    func tokens(of record: AccountRecord) -> [TokenSet] {
+      [record.confirmed, record.provisional].compactMap { $0 } + (record.confirmed == nil ? [] : unsaved)
+    }
+    do throws(EnrollError) {
+      try store.update(account) { record throws(EnrollError) in
+        dropped = tokens(of: record)
+        record.eraseSession()
+        record.asksForLogin = true
+        if forgettingTransactions { record.transactions = [] } else { record.settleTransactions() }
+      }
+    } catch {
+      // A full disk takes no new record, and keeps nobody signed in: removing the old one needs no space.
+      guard error.code == .storeFull || error.code == .storeIO else { throw error }
+      if let record = try store.read(account) { dropped = tokens(of: record) }
+      guard (try? store.remove(account)) != nil else { throw error }
     }
     forgetSession()
     return dropped
@@ -107,7 +116,8 @@ extension Engine {
     else { return nil }
     if let state = request.state, let redirectURI = request.redirectURI {
       let pending = PendingLogout(state: state, redirectURI: redirectURI, began: clock.wallTime())
-      try store.update(account) { record throws(EnrollError) in
+      // Without it the callback counts as unsolicited; the session has ended all the same.
+      _ = try? store.update(account) { record throws(EnrollError) in
         record.logouts.removeAll { pending.began.since($0.began) > Self.logoutSeconds }
         if record.logouts.count >= Self.pendingLogoutLimit { record.logouts.removeFirst() }
         record.logouts.append(pending)

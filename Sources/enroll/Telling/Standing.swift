@@ -54,6 +54,13 @@ struct Standing {
       headline = "The last sign-in failed"
       token = "none: \(reason)"
       (advice, colour) = (Ending.signInNeeded.advice, .bad)
+    // A renewal is under way, and the provider has not answered in the time that was given.
+    case "starting" where left != nil:
+      ending = (left ?? 0) > 0 ? .done : .unreachable
+      headline = "Signed in as \(person)"
+      token = [lives, "the provider has not answered to its renewal yet"].compactMap { $0 }.joined(
+        separator: "; ")
+      (advice, colour) = (Ending.unreachable.advice, .warning)
     default:
       ending = .signInNeeded
       headline = "Nobody is signed in"

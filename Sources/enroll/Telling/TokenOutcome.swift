@@ -62,7 +62,7 @@ struct TokenOutcome {
       // Reading the account says what it is that is locked.
       do throws(Failure) { _ = try door.call("account.read", [("client", client)]) } catch { return error }
       return Failure(.storeLocked, "the store's key is not to be had now")
-    case .busy: return Failure(.busy, "another process is renewing the token, and the time was up first")
+    case .busy: return Failure(.busy, "the token is being renewed, and the time to wait for that has passed")
     default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
     }
   }

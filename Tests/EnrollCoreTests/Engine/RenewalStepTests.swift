@@ -402,6 +402,23 @@ struct LogoutStepTests {
     #expect(try bench.store.updateOutbox { _ in }.isEmpty)
   }
 
+  @Test(
+    "a disk that takes no new record keeps nobody signed in: the old one is removed, and the server is told")
+  func diskRefuses() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    let store = FussyStore(bench.store)
+    let engine = bench.engine(store: store)
+    // The erasure, and the note of the callback that is awaited.
+    store.refuse(.before, times: 2)
+    let out = try engine.beginLogout(localOnly: false, cancellation: nil)
+    #expect(out.url != nil)
+    #expect(store.left == 0)
+    #expect(try !bench.record.hasTokens)
+    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    #expect(try engine.access() == .reauthenticate(reason: "nobody is signed in"))
+  }
+
   @Test("what a server cannot be told for 7 days is dropped")
   func dropped() throws {
     let bench = try Bench()
