@@ -113,6 +113,11 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     state.withLock { $0.replies += replies.map { (endpoint, $0) } }
   }
 
+  /// Coming requests to `endpoint` end as they should again.
+  public func recover(_ endpoint: Endpoint) {
+    state.withLock { $0.replies.removeAll { $0.0 == endpoint } }
+  }
+
   /// How many requests arrived there.
   public func count(_ endpoint: Endpoint) -> Int {
     state.withLock { $0.requests.count { $0.0 == endpoint } }
