@@ -135,8 +135,21 @@ class Renewal(CommandCase):
         self.assertIn("Try again later", words)
         answer = self.json("token", status=4)
         self.assertEqual(answer["outcome"], "expired")
+        self.assertGreaterEqual(answer["retryAfter"], 1)
         self.sandbox.control("clearFaults")
+        # The pause after the failure is every process's; only --renew does not wait for its end.
+        self.run_enroll("token", "--renew")
         self.token()
+
+    def test_twenty_at_once_are_one_request_to_a_provider_that_is_asked_too_much(self):
+        self.short()
+        self.sandbox.control("fault", fault="tooMany", endpoint="token", retryAfter="60")
+        before = self.counts()["counts"]["token"]
+        children = [self.start("token") for _ in range(20)]
+        for child in children:
+            output, _ = child.communicate(timeout=PATIENCE)
+            self.assertEqual((child.returncode, output), (4, ""))
+        self.assertEqual(self.counts()["counts"]["token"] - before, 1)
 
     def test_a_new_token_that_cannot_be_had(self):
         """After an API refused a token, that one is of no use: --renew does not print it."""
