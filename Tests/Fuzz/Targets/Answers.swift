@@ -34,8 +34,8 @@ extension Target {
         require(isSafe(error.message) && isSafe(error.oauthError ?? ""), "words of ours")
         require(error.oauthError != "invalid_grant" || error.code == .oauth, "of its class (R34)")
       }
-      if case .invalidGrant = RefreshAnswer(processing: response) {
-        require((400..<500).contains(response.status), "an outage ends no session (R33)")
+      if case .refused(_, .ends) = RefreshAnswer(processing: response) {
+        require([400, 401, 403].contains(response.status), "an outage ends no session (R33)")
       }
       if case .later = RevocationAnswer(processing: response) { require(response.status != 200, "told") }
       _ = DevicePollAnswer(processing: response)

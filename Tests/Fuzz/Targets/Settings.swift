@@ -14,7 +14,9 @@ extension Target {
       } catch {
         return require(error.code == .configuration, "a typed refusal")
       }
-      require((try? StrictURL(configuration.redirectURI)) != nil, "a redirect that is one (R3)")
+      require(
+        (try? StrictURL(configuration.redirectURI, configured: configuration.redirectURI)) != nil,
+        "a redirect that is one (R3)")
       require(
         (try? StrictURL(configuration.issuer))?.kind != .privateScheme && !configuration.clientID.isEmpty,
         "somebody to ask, and somebody who asks")
