@@ -53,6 +53,7 @@ class SigningIn(Case):
         shell.shows("active:confirmed", picture="signed-in")
         self.assertIn("works", shell.text)
         self.assertIn("Bearer", shell.text)
+        self.assertEqual(shell.run("return (await enroll.accounts.list({})).accounts"), ["default"])
 
         shell.press("Renew now")
         shell.says("Renewed.")
@@ -377,14 +378,14 @@ class Library(unittest.TestCase):
         self.assertIn(["a", "authenticating"], value[2])
         self.assertEqual([state for who, state in value[2] if who == "b"], ["unregistered"])
 
-    def test_accounts_are_listed_and_removed_by_the_store_s_name(self):
+    def test_an_attempt_alone_is_no_account_and_is_removed_by_the_store_s_name(self):
         code = (
             "const c = await enroll.open({...options, store: 'listed', account: 'work'}); await c.registration.begin();"
             "await c.close(); const before = await enroll.accounts.list({store: 'listed'});"
             "await enroll.accounts.remove({store: 'listed', account: 'work'});"
             "return [before.accounts, (await enroll.accounts.list({store: 'listed'})).accounts]"
         )
-        self.assertEqual(self.caught(code)["value"], [["work"], []])
+        self.assertEqual(self.caught(code)["value"], [[], []])
 
     def test_commands_without_a_client(self):
         code = (
