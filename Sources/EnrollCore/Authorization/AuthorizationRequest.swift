@@ -13,7 +13,7 @@ public struct AuthorizationRequest: Sendable {
   public let url: String
   /// The parameters alone, as ``PushedAuthorizationRequest`` sends them.
   let parameters: FormEncoding
-  /// What the request goes without, for the log; nil in most cases.
+  /// The part that the request lacks, in words for the log; nil in most cases.
   public let warning: EnrollError?
 
   /// - Parameters:

@@ -31,7 +31,7 @@ struct RequestedPrompt {
         "prompt=none was asked for after a logout or a retry. A silent sign-in could bring back the account that the user left. Begin without prompt=none",
         field: "prompt")
     }
-    // Whoever makes a new account does not come back as the old user.
+    // A user who makes a new account does not come back as the old one.
     guard !asked.contains(where: { Scopes.contains($0, in: Self.enough) }) else {
       value = host
       lacksLogin = false
@@ -45,7 +45,7 @@ struct RequestedPrompt {
 
   private static let enough = PromptAfterLogout.allCases.map { $0.rawValue } + ["create"]
 
-  /// What the log says where ``lacksLogin``.
+  /// The warning for the log when ``lacksLogin``.
   var warning: EnrollError? {
     guard lacksLogin else { return nil }
     return EnrollError(

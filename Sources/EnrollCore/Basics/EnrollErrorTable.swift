@@ -1,4 +1,4 @@
-// What is known of each code of an error: its name, who is to blame, whether retrying helps, and one sentence.
+// One row for each error code: its name, who is to blame, whether retrying helps, and one sentence.
 
 extension EnrollError.Code {
   /// The name used in JSON (`storeLocked`) and, in capitals, in C (`ENROLL_E_STORE_LOCKED`).

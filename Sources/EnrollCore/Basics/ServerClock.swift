@@ -1,4 +1,4 @@
-// What a server's clock says, as its answers tell it (R25). One answer may be wrong: a cache gives an old date, a node of
+// A server's clock, as its answers tell it (R25). One answer may be wrong: a cache gives an old date, a node of
 // a cluster has a clock of its own. So a jump counts when a second answer tells the same.
 
 /// A server's clock, as the difference from a clock of ours that nobody sets meanwhile.
@@ -8,7 +8,7 @@ public struct ServerClock: Equatable, Sendable {
 
   /// Server's clock minus ours, in seconds; nil as long as no answer told it.
   public private(set) var offsetSeconds: Int64?
-  /// What the last answer told where it was too far from ``offsetSeconds``; nil after one that was not.
+  /// The difference in the last answer, when it was too far from ``offsetSeconds`` to be believed; else nil.
   public private(set) var doubtedOffsetSeconds: Int64?
 
   public init(offsetSeconds: Int64? = nil, doubtedOffsetSeconds: Int64? = nil) {

@@ -178,7 +178,7 @@ public struct Configuration: Sendable {
 }
 
 extension Configuration {
-  /// What is risky about the redirect, for a log; nil for nothing (R2).
+  /// The risk of the redirect, in words for a log; nil when there is none (R2).
   public var redirectWarning: String? {
     let colon = redirectURI.utf8.firstIndex(of: 0x3A) ?? redirectURI.utf8.endIndex
     let scheme = redirectURI.utf8[..<colon]

@@ -81,7 +81,7 @@ public enum RenewalJudgement {
   /// At every other status the verdict is `unclear`: 404, 405, 413, 421 and their like come from a proxy or a gateway, 408,
   /// 429 and 5xx from a server in trouble, 3xx from a portal.
   public static let refusals: [Row] = [
-    // Auth0 says it with 403.
+    // No proxy says it by chance, so 403 counts, too.
     Row(content: .invalidGrant, at400: .ends, at401: .ends, at403: .ends),
     Row(content: .aboutGrant, at400: .endsIfRepeated, at401: .endsIfRepeated, at403: .refused),
     Row(content: .invalidToken, at400: .endsIfRepeated, at401: .refused, at403: .refused),

@@ -4,7 +4,7 @@
 import CPosix
 
 enum Interrupts {
-  /// A signalfd; negative before ``prepare()``, and where there is none to be had.
+  /// A signalfd; negative before ``prepare()``, and when the system gives none.
   nonisolated(unsafe) private(set) static var descriptor: Int32 = -1
 
   /// Holds back SIGTERM, SIGINT and SIGHUP, except where the parent had them ignored, and ignores SIGPIPE: a closed
