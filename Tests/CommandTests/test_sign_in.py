@@ -182,6 +182,33 @@ class InATerminal(CommandCase):
         first.line("y")
         self.assertEqual(first.ends(), 0)
 
+    def test_a_question_that_another_terminal_has_answered_is_settled(self):
+        first = self.terminal("login")
+        url = self.opened()
+        second = self.terminal("login")
+        self.opened(2)
+        second.shows("Waiting")
+        self.come_back(url)
+        for one in (first, second):
+            one.shows(r"Signed in as Alice Example \S+ Continue\?\s+\[Y/n\]")
+        first.line("y")
+        self.assertEqual(first.ends(), 0)
+        # Not even a no concerns a session that was confirmed.
+        second.line("n")
+        self.assertEqual(second.ends(), 0)
+        self.assertIn("already signed in as Alice Example", second.text)
+        self.assertTrue(self.token())
+        self.assertEqual(self.sessions(), [None])
+
+    def test_a_renewal_that_takes_long_is_no_reason_to_sign_in_anew(self):
+        self.sandbox = self.own_sandbox("--access-lifetime", "1")
+        self.configure()
+        self.sign_in()
+        self.sandbox.control("fault", fault="delay", value=20000, endpoint="token")
+        _, words = self.run_enroll("login", "--yes", status=4)
+        self.assertIn("is signed in, and the provider has not answered", words)
+        self.assertIn("enroll login --again", words)
+
     def test_an_attempt_ends_once_another_one_signed_somebody_in(self):
         self.configure(confirmation=False)
         waiting = self.terminal("login")
@@ -295,6 +322,9 @@ class InATerminal(CommandCase):
         self.assertNotIn("\u202e", terminal.raw)
         terminal.line("y")
         self.assertEqual(terminal.ends(), 0)
+        output, _ = self.run_enroll("status", "--json")
+        self.assertNotIn("\u202e", output)
+        self.assertIn("\u202e", json.loads(output)["profile"]["sub"])
 
 
 class Registering(CommandCase):

@@ -43,6 +43,10 @@ class Printing(CommandCase):
         with open("/dev/full", "wb") as full:
             _, words = self.run_enroll("token", status=1, output=full)
         self.assertIn("standard output cannot be written", words)
+        closed = subprocess.run(
+            ["sh", "-c", 'exec "$0" token >&-', ENROLL], stderr=subprocess.PIPE, env=self.environment, timeout=PATIENCE)
+        self.assertEqual(closed.returncode, 1, closed.stderr)
+        self.assertIn(b"standard output cannot be written", closed.stderr)
 
     def test_several_accounts_and_stores(self):
         self.sign_in()

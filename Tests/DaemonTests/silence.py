@@ -6,7 +6,7 @@ import tempfile
 import threading
 
 from cases import SandboxCase
-from daemon import Daemon
+from daemon import PATIENCE, Daemon
 from host import HTTP, Secrets
 
 NOBODY = {"issuer": "https://id.example", "clientId": "app", "redirectUri": "com.example.app:/callback"}
@@ -30,6 +30,12 @@ class Silence(SandboxCase):
             self.signed_in(daemon, keys={"provider": "host"})
         self.daemon = daemon = Daemon(host={"host.http.send": HTTP()})
         self.listed = daemon.start("accounts.list", {"store": self.store, "keys": {"provider": "host"}})
+        keys = {"provider": "host"}
+        locked = daemon.call("client.open", configuration=NOBODY, store=self.store, keys=keys)["client"]
+        self.hurried = daemon.start("token.access", {"client": locked, "deadline": 1})
+        while (question := daemon.question())["params"].get("client") != locked:
+            pass
+        self.hurried_question = question
         self.store = self.folder.name + "/file"
         _, self.client = self.signed_in(daemon, transport="host", keys={"provider": "file"})
         daemon.host.clear()
@@ -50,6 +56,11 @@ class Silence(SandboxCase):
         while (question := self.daemon.question(timeout=None))["params"].get("client") != self.client:
             pass
         return question
+
+    @functools.cache
+    def given_up(self):
+        """The four requests whose answers are not waited for any more, in that order."""
+        return [self.daemon.given_up.get(timeout=2 * PATIENCE) for _ in range(4)]
 
     def runTest(self):
         """It only has a case's means."""

@@ -54,7 +54,8 @@ final class HostHTTP: Transport {
     let limit = min(request.responseLimit, Self.bodyLimit)
     let seconds = HTTPRequest.totalTimeoutSeconds
     let answer = line.ask(
-      Self.request, parameters(request, limit, seconds), seconds: seconds, cancellation: cancellation)
+      Self.request, parameters(request, limit, seconds), nanoseconds: seconds * 1_000_000_000,
+      cancellation: cancellation)
     switch answer {
     case .result(let result): return try response(result, limit)
     case .refusal(-32_601, nil):

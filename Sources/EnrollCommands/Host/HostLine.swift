@@ -22,7 +22,7 @@ public enum HostAnswer: Sendable {
 
 /// A way to ask the host. Any method may be called from any thread but the one that takes the answers.
 public protocol HostLine: AnyObject, Sendable {
-  /// Asks and waits for the answer.
-  func ask(_ request: HostRequest, _ parameters: JSON, seconds: Int64, cancellation: (any Cancellation)?)
+  /// Asks and waits for the answer, so many nanoseconds.
+  func ask(_ request: HostRequest, _ parameters: JSON, nanoseconds: Int64, cancellation: (any Cancellation)?)
     -> HostAnswer
 }

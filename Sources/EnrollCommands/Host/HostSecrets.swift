@@ -2,13 +2,14 @@
 
 import EnrollCore
 import EnrollCrypto
+import EnrollHost
 import EnrollJSON
 
 /// The host's secrets.
 final class HostSecrets: SecretKeeper {
   /// What a keeper takes.
   static let secretBytes = 32
-  /// How long a caller waits for the host, as for the desktop's keyring.
+  /// How long a call without a deadline waits for the host, as for the desktop's keyring.
   static let patienceSeconds: Int64 = 30
 
   private static let title = "the host's secret store"
@@ -64,7 +65,9 @@ final class HostSecrets: SecretKeeper {
   ) throws(EnrollError) -> JSON? {
     let parameters = [("client", client.map { .string($0) }), ("name", .string(name.text))] + more
     let answer = line.ask(
-      request, .object(parameters), seconds: Self.patienceSeconds, cancellation: nil)
+      request, .object(parameters),
+      nanoseconds: CallersPatience.nanoseconds(atMost: Self.patienceSeconds * 1_000_000_000),
+      cancellation: nil)
     switch answer {
     case .result(let result):
       do throws(EnrollError) {
@@ -84,7 +87,7 @@ final class HostSecrets: SecretKeeper {
     case .malformed(let text): throw Self.wrong(request, text)
     case .silence:
       throw EnrollError(
-        .storeLocked, "\(Self.title) did not answer \(request.name) within \(Self.patienceSeconds) s",
+        .storeLocked, "\(Self.title) did not answer \(request.name) in time",
         field: "keys")
     case .cancelled: throw EnrollError(.cancelled, "the call was cancelled")
     case .gone:

@@ -32,7 +32,10 @@ extension Client {
   private func decidedState(
     until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
-    switch try engine.standing() {
+    let standing = try CallersPatience.until(deadline, by: clock) { () throws(EnrollError) in
+      try engine.standing()
+    }
+    switch standing {
     case .known(let state): return state
     case .needsRenewal:
       _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)

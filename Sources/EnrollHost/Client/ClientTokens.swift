@@ -30,7 +30,10 @@ extension Client {
         return completion(.success(.valid(token)))
       }
       let version = tokens.version
-      switch try engine.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds) {
+      let decision = try CallersPatience.until(deadline, by: clock) { () throws(EnrollError) in
+        try engine.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds)
+      }
+      switch decision {
       case .fresh(let token, let expiry):
         tokens.keep(token, expiry: expiry, since: version)
         completion(.success(.valid(token)))
@@ -59,7 +62,10 @@ extension Client {
   ) {
     do throws(EnrollError) {
       try requireOpen()
-      switch try engine.decideRefresh() {
+      let decision = try CallersPatience.until(deadline, by: clock) { () throws(EnrollError) in
+        try engine.decideRefresh()
+      }
+      switch decision {
       // What is no token cannot be renewed: nobody is signed in, say.
       case .answer(let outcome): completion(.success(outcome))
       case .renew(let epoch):

@@ -98,12 +98,13 @@ public final class SecretService: SecretKeeper {
     }
     guard isStarted else { throw EnrollError(.busy, "the system gives no thread", field: "keys") }
     let clock = SystemClock()
-    let deadline = clock.instant().advanced(bySeconds: Self.patienceSeconds)
+    let patience = CallersPatience.nanoseconds(atMost: Self.patienceSeconds * 1_000_000_000)
+    let deadline = clock.instant().advanced(byNanoseconds: patience)
     guard meeting.over.wait(until: deadline, by: clock), let result = meeting.result.withLock({ $0 }) else {
       cancellable.cancel()
       throw EnrollError(
         .storeLocked,
-        "\(Self.title) did not answer within \(Self.patienceSeconds) s: see whether it asks for something",
+        "\(Self.title) did not answer in time: see whether it asks for something",
         field: "keys")
     }
     return try result.get()

@@ -21,7 +21,7 @@ struct Token: EnrollCommand {
   @Option(
     help: ArgumentHelp(
       """
-      Seconds to wait for the token. A renewal that was sent is stored before the command ends, 30 s at most.
+      Seconds to wait for the token; 0 takes the one that is there. A renewal that was sent is stored before the command ends, 30 s at most.
       """, valueName: "seconds"))
   var timeout: Int64 = 30
 

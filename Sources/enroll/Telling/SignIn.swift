@@ -23,9 +23,12 @@ struct SignIn {
     let saves = try prepareProfile()
     let configuration = try self.configuration()
     let client = try door.open(configuration, makesStore: true)
-    let state = try door.call("registration.state", [("client", client)], saying: "Looking at the account")
+    let state = try door.call(
+      "registration.state", [("client", client), ("deadline", .integer(15))], saying: "Looking at the account"
+    )
     switch state["state"]?["state"]?.string {
     case "active" where !way.again: return try stay(client, state["state"])
+    case "starting" where !way.again: try refuseBesideRenewal(client)
     case _ where !way.yes && !Terminal.hasPerson:
       throw Failure(
         .usage, "without a terminal nobody can confirm who signed in",
@@ -53,6 +56,16 @@ struct SignIn {
       return try welcome(client, arrived["state"])
     }
     return try confirm(client, arrived["state"]?["profile"])
+  }
+
+  /// The provider has not answered to the renewal of a session that may well go on.
+  private func refuseBesideRenewal(_ client: JSON) throws(Failure) {
+    let kept = try door.call("account.read", [("client", client)])
+    guard kept["expiresAt"] != nil else { return }
+    throw Failure(
+      .unreachable,
+      "\(Shown.person(kept["profile"])) is signed in, and the provider has not answered to the token's renewal",
+      advice: "Try again later; \(.loginAgain) signs in anew.")
   }
 
   // MARK: The profile
@@ -141,7 +154,7 @@ struct SignIn {
       // In order: the listener closes, and the next attempt begins afresh.
       _ = try door.call("registration.cancel", [("client", client), ("transaction", begun["transaction"])])
       throw interrupted(
-        try stateNow(client), from: before, to: try door.call("account.read", [("client", client)]))
+        try stateNow(client)?["state"]?.string, from: before, to: try door.call("account.read", [("client", client)]))
     }
   }
 
@@ -154,9 +167,8 @@ struct SignIn {
   }
 
   /// As the store says: another attempt of this account may have ended meanwhile.
-  private func stateNow(_ client: JSON) throws(Failure) -> String? {
-    try door.call("registration.state", [("client", client), ("deadline", .integer(5))])["state"]?["state"]?
-      .string
+  private func stateNow(_ client: JSON) throws(Failure) -> JSON? {
+    try door.call("registration.state", [("client", client), ("deadline", .integer(5))])["state"]
   }
 
   /// What the end of the wait left behind.
@@ -239,7 +251,20 @@ struct SignIn {
   private func confirm(_ client: JSON, _ profile: JSON?) throws(Failure) -> Ending {
     if !way.yes {
       let question = "Signed in as \(Shown.person(profile)). Continue?"
-      switch door.waits.isInterrupted ? .interrupted : Prompt.choice(question, default: true, door.waits) {
+      let choice =
+        door.waits.isInterrupted ? .interrupted : Prompt.choice(question, default: true, door.waits)
+      if choice != .interrupted {
+        // The answer is about whoever was named; another terminal may have confirmed, or signed in, meanwhile.
+        let now = try stateNow(client)
+        switch now?["state"]?.string {
+        case "awaitingConfirmation" where now?["profile"] != profile:
+          errors.say("Another sign-in has come meanwhile.", in: .warning)
+          return try confirm(client, now?["profile"])
+        case "active": return try stay(client, now)
+        default: break
+        }
+      }
+      switch choice {
       case .yes: break
       case .no:
         _ = try door.call("registration.retry", [("client", client)], saying: "Giving the tokens back")

@@ -9,7 +9,9 @@ enum Output {
 
   static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
-  static func json(_ value: JSON) { line(value.text) }
+  /// With every control and format character escaped: a value that a provider made up must not move the cursor, and is
+  /// the same once the text is read as JSON.
+  static func json(_ value: JSON) { line(Shown.escaped(value.text)) }
 
   /// To stdout or stderr; what cannot be written to stderr is nobody's loss.
   static func write(_ text: String, to descriptor: Int32) {

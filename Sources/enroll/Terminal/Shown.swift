@@ -10,14 +10,31 @@ enum Shown {
   /// Every control and format character is replaced.
   static func text(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars.prefix(limit) {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-        shown.append("\u{FFFD}")
-      default: shown.append(scalar)
+    for scalar in text.unicodeScalars.prefix(limit) { shown.append(isPlain(scalar) ? scalar : "\u{FFFD}") }
+    return String(shown)
+  }
+
+  /// JSON text in which every control and format character is escaped (RFC 8259 §7).
+  static func escaped(_ json: String) -> String {
+    var shown = ""
+    for scalar in json.unicodeScalars {
+      if isPlain(scalar) {
+        shown.unicodeScalars.append(scalar)
+      } else {
+        for unit in String(scalar).utf16 {
+          let digits = String(unit, radix: 16)
+          shown += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
       }
     }
-    return String(shown)
+    return shown
+  }
+
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+    default: true
+    }
   }
 
   /// Who somebody is, by the claims of OpenID Connect Core §5.1: `Alice Example <alice@example.com>`.

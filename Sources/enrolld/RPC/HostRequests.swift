@@ -53,7 +53,7 @@ final class HostRequests: HostLine {
   }
 
   func ask(
-    _ request: HostRequest, _ parameters: JSON, seconds: Int64, cancellation: (any Cancellation)?
+    _ request: HostRequest, _ parameters: JSON, nanoseconds: Int64, cancellation: (any Cancellation)?
   ) -> HostAnswer {
     if cancellation?.isCancelled ?? false { return .cancelled }
     let question = Question()
@@ -62,7 +62,7 @@ final class HostRequests: HostLine {
     log.debug("\(request.name) h\(number) begins")
     send(Reply.request(id, request.name, parameters))
     let hook = cancellation?.onCancel { question.end(.cancelled) }
-    let answer = question.wait(until: clock.instant().advanced(bySeconds: seconds), by: clock)
+    let answer = question.wait(until: clock.instant().advanced(byNanoseconds: nanoseconds), by: clock)
     if let hook { cancellation?.removeHook(hook) }
     switch answer {
     case .silence, .cancelled:
