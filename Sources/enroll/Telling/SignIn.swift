@@ -154,7 +154,8 @@ struct SignIn {
       // In order: the listener closes, and the next attempt begins afresh.
       _ = try door.call("registration.cancel", [("client", client), ("transaction", begun["transaction"])])
       throw interrupted(
-        try stateNow(client)?["state"]?.string, from: before, to: try door.call("account.read", [("client", client)]))
+        try stateNow(client)?["state"]?.string, from: before,
+        to: try door.call("account.read", [("client", client)]))
     }
   }
 
