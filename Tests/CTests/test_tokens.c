@@ -1,4 +1,4 @@
-/* Tokens through C: from memory, renewed, by callback, cancelled, and by many threads at once (flows.md 8). */
+/* Tokens through C: from memory, renewed, by callback, cancelled, and by many threads at once (flows.md §8). */
 
 #include <pthread.h>
 

@@ -105,7 +105,7 @@ class BackEnd:
 
 @on_each_face
 class BackEndWithTokenInRedirect:
-    """The documents' own form, behind its alarming switch."""
+    """A session token in the redirect itself, behind the alarming switch (flows.md §10)."""
 
     def provide(self):
         sandbox = self.own_sandbox()
@@ -118,7 +118,7 @@ class BackEndWithTokenInRedirect:
         self.assertIn("state=", url)
         self.assertState(self.resume(client, url), "awaitingConfirmation", "G")
         client.call("registration.retry")
-        # As the documents draw it; settles the sole transaction of its kind (R6).
+        # Without a state it settles the only transaction of its kind (R6).
         url = self.token_redirect(client).partition("&state=")[0]
         self.assertEqual(client.call("url.handle", url=url)["kind"], "registration")
         self.confirm(client)

@@ -13,7 +13,7 @@ FALLBACK = "com.example.app://identity/fallback"
 
 @on_each_face
 class EmailLinks:
-    """Against the gateway of the documents; its e-mails link to the app."""
+    """Against a gateway that sends e-mails; their links lead to the app."""
 
     def provide(self):
         return self.own_sandbox("--gateway", "--activation-link", LINK)

@@ -189,7 +189,7 @@ class Pages(unittest.TestCase):
         tab.open(self.url("/v1/auth/google/callback?code=c&state=s")).shows("signInOver", "This sign-in is over")
 
     def registering(self, tab):
-        """The gateway of the documents, from the hosted page to the app."""
+        """The gateway, from the hosted page to the app."""
         self.sandbox.control("gateway", use=True)
         # The hosted page's script goes on at once: left out for as long as the page is looked at.
         tab.page.route("**/login/login.htm?*", self.without_script)

@@ -204,7 +204,7 @@
       }
     }
 
-    @Test("the documents' own form, on demand: the session token in the redirect")
+    @Test("on demand the session token is in the redirect itself")
     func tokenInRedirect() async throws {
       try await withSandbox { client async throws in
         _ = try await client.control(#"{"do":"backend","tokenInRedirect":true}"#)

@@ -5,7 +5,7 @@
   import Foundation
   import Testing
 
-  /// The gateway of okta-app-registration and okta-native-integration.
+  /// The gateway of a registration by e-mail link (flows.md §3, §4).
   @Suite struct GatewayTests {
     @Test("whoever has to sign in gets the hosted login page, whose script names fromURI and clientId")
     func hostedLogin() async throws {

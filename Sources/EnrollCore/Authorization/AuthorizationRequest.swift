@@ -65,7 +65,7 @@ public struct AuthorizationRequest: Sendable {
 }
 
 extension AuthorizationRequest {
-  /// The gateway's name for the token of an activation link (okta-native-integration).
+  /// The gateway's name for the token of an activation link (flows.md §3).
   static let activationParameter = "activation_token"
 
   /// A registration that begins at the gateway's own page: no authorize request, hence nothing that could come back.

@@ -1,5 +1,5 @@
 // Signing in through a back end: begin hands out its URL, and the one-time code that comes back is redeemed for a
-// session token (flows.md §10, R6, R13-R15). RFC 9700 §4.3.2 forbids tokens in redirects; the documents' form is
+// session token (flows.md §10, R6, R13-R15). RFC 9700 §4.3.2 forbids tokens in redirects; one is
 // accepted only behind a switch with an alarming name.
 
 import EnrollCrypto

@@ -190,7 +190,7 @@ extension AccountRecord {
 }
 
 extension Transaction {
-  /// What the seeds call the registration type; absent for kinds that they do not name.
+  /// The registration type that is stored (flows.md §7, Captured values); nil for the other kinds.
   var registrationType: String? {
     switch kind {
     case .passwordless: "PASSWORDLESS"

@@ -1,4 +1,4 @@
-// Requests whose body is one JSON object, as gateways and back ends of the documents' own making take them.
+// Requests whose body is one JSON object, as the gateway of flows.md §9 and the back end of flows.md §10 take them.
 
 import EnrollJSON
 

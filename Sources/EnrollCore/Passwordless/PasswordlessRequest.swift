@@ -1,5 +1,5 @@
 // Passwordless sign-in in Auth0's dialect (flows.md §6): a code or a link is sent to an address, and the code is worth
-// tokens at the token endpoint. Pure. The documents: "Passwordless API endpoints" and "Authentication API" of Auth0.
+// tokens at the token endpoint. Pure. Auth0 describes it under "Passwordless API endpoints" and "Authentication API".
 
 import EnrollCrypto
 import EnrollJSON

@@ -1,5 +1,5 @@
-// Returns without `state` exist only where flows.md says so: another app's, and a back end's behind the alarming switch.
-// They settle only the transaction that the host names, or the sole pending one of their kind (R6).
+// Returns without `state` exist in two flows only: another app's (flows.md §9), and a back end's behind the alarming switch
+// (flows.md §10). They settle only the transaction that the host names, or the sole pending one of their kind (R6).
 
 extension Transaction {
   /// The transaction of that kind which a URL without `state` is about.

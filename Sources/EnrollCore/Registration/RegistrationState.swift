@@ -1,4 +1,4 @@
-// Where a registration stands (flows.md §7 in the seeds' letters A to H), as the host observes it.
+// The state of a registration, as the host observes it: A to H, and the states between them (flows.md §7).
 
 public import EnrollJSON
 

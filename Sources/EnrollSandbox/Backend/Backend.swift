@@ -46,7 +46,7 @@ struct Backend: Sendable {
   private(set) var sessions: [String: Session] = [:]
   /// Seals the cookies of sign-ins under way.
   let cookieKey: Secret
-  /// The documents' own form: the session token stands in the redirect (RFC 9700 §4.3.2 forbids it).
+  /// The session token stands in the redirect (flows.md §10; RFC 9700 §4.3.2 forbids it).
   var putsTokenInRedirect = false
 
   init() throws {

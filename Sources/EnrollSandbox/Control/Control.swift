@@ -103,7 +103,7 @@ extension Provider {
   /// Accounts at the back end, oldest first.
   public var backendAccounts: [BackendAccount] { backend.accounts }
 
-  /// Whether the back end puts its session token into the redirect itself, as the documents draw it.
+  /// Whether the back end puts its session token into the redirect itself (flows.md §10).
   public func putBackendTokenInRedirect(_ isWanted: Bool) { backend.putsTokenInRedirect = isWanted }
 
   /// What the gateway of another app answers at the end: `tokens`, `withoutIDToken` or `refreshTokenOnly`.

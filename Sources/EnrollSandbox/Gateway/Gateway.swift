@@ -1,4 +1,4 @@
-// The gateway of okta-app-registration and okta-native-integration: it registers people by e-mail before the provider's
+// The gateway of a registration by e-mail link (flows.md §3, §4): it registers people by e-mail before the provider's
 // pages would, and leads the browser back. Pure: time and fresh random texts are arguments.
 
 import Foundation

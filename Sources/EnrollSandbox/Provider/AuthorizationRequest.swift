@@ -13,7 +13,7 @@ struct AuthorizationRequest: Sendable, Equatable {
   var maxAgeSeconds: Int64?
   var loginHint: String?
   var acrValues: [String]
-  /// Of the link in an e-mail (okta-native-integration); nil when it cannot be one.
+  /// Of the link in an e-mail (flows.md §3); nil when it cannot be one.
   var activationToken: String?
   /// Of the key that the code belongs to (RFC 9449 §10).
   var thumbprint: String?

@@ -11,7 +11,7 @@ public struct Client: Sendable, Equatable {
   public var redirectURIs: [String]
   /// As ``redirectURIs``.
   public var postLogoutRedirectURIs: [String]
-  /// Where the gateway leads when it does not know the way back (okta-native-integration, Fallback).
+  /// Where the gateway leads when it does not know the way back (flows.md §4).
   public var fallbackURI: String?
 
   public init(

@@ -1,4 +1,4 @@
-// The host's own back end, as flows.md §7 draws it: it is asked whether it knows a registration, told the confirmed
+// The host's own back end, as back-end.md describes it: it is asked whether it knows a registration, told the confirmed
 // profile, and told of failures. Input is not trusted: JSON objects only, and a working access token where one is due.
 
 public import EnrollJSON
