@@ -1,148 +1,80 @@
 // The registration state machine: one table, from which the documentation's table and diagram are drawn.
-// No `default`: a new state or event does not compile until every pair is decided.
+// No `default`: a new event does not compile until its row is there. A test holds every pair of state and event against
+// docs/states.md.
 
 /// The transitions of flows.md §7.
 public enum TransitionTable {
+  private typealias Kind = RegistrationState.Kind
+
+  /// What an event does.
+  private struct Row {
+    let target: Kind
+    /// Where the event leads to `target`.
+    let origins: [Kind]
+    /// Where it changes nothing. In every other state it is illegal.
+    let unchanged: [Kind]
+
+    init(_ target: Kind, from origins: [Kind], unchanged: [Kind] = []) {
+      (self.target, self.origins, self.unchanged) = (target, origins, unchanged)
+    }
+  }
+
   /// Where `event` leads from `state`; nil when it is illegal there.
   public static func target(
     from state: RegistrationState.Kind, on event: RegistrationEvent.Kind
   ) -> RegistrationState.Kind? {
+    let row = row(of: event)
+    if row.origins.contains(state) { return row.target }
+    return row.unchanged.contains(state) ? state : nil
+  }
+
+  private static func row(of event: RegistrationEvent.Kind) -> Row {
+    let active: [Kind] = [.valid, .renewed, .confirmed]
+    let failed: [Kind] = [.renewalFailed, .registrationFailed]
     switch event {
-    case .standInUsed:
-      switch state {
-      case .starting, .notNative: .notNative
-      case .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed, .awaitingConfirmation,
-        .confirmed, .authenticating:
-        nil
-      }
+    case .standInUsed: return Row(.notNative, from: [.starting, .notNative])
+    // Another process signed in or renewed, or a step-up ended beside a session that lives on.
     case .tokenValid:
-      switch state {
-      // Another process signed in or renewed, or a step-up ended beside a session that lives on.
-      case .starting, .unregistered, .renewalFailed, .registrationFailed, .authenticating: .valid
-      case .awaitingConfirmation: .valid
-      case .valid, .renewed, .confirmed: state
-      case .notNative: nil
-      }
-    case .tokenRenewed:
-      switch state {
-      case .starting, .valid, .renewed, .confirmed, .unregistered, .renewalFailed, .registrationFailed:
-        .renewed
-      case .notNative, .awaitingConfirmation, .authenticating: nil
-      }
+      return Row(
+        .valid, from: [.starting, .unregistered, .awaitingConfirmation, .authenticating] + failed,
+        unchanged: active)
+    case .tokenRenewed: return Row(.renewed, from: [.starting, .unregistered] + active + failed)
+    // A failed registration stays until somebody tries again: an answer that vanished by itself would never be read.
     case .tokenMissing:
-      switch state {
-      case .starting, .valid, .renewed, .confirmed, .unregistered, .renewalFailed, .awaitingConfirmation,
-        .authenticating:
-        .unregistered
-      // F stays until somebody tries again: an answer that vanished by itself would never be read.
-      case .registrationFailed: .registrationFailed
-      case .notNative: nil
-      }
-    case .renewalFailed:
-      switch state {
-      case .starting, .valid, .renewed, .confirmed, .unregistered, .renewalFailed, .registrationFailed:
-        .renewalFailed
-      case .notNative, .awaitingConfirmation, .authenticating: nil
-      }
-    case .begun:
-      switch state {
-      case .valid, .renewed, .confirmed, .unregistered, .renewalFailed, .registrationFailed, .authenticating:
-        .authenticating
-      case .starting, .notNative, .awaitingConfirmation: nil
-      }
+      return Row(
+        .unregistered,
+        from: [.starting, .unregistered, .renewalFailed, .awaitingConfirmation, .authenticating] + active,
+        unchanged: [.registrationFailed])
+    case .renewalFailed: return Row(.renewalFailed, from: [.starting, .unregistered] + active + failed)
+    case .begun: return Row(.authenticating, from: [.unregistered, .authenticating] + active + failed)
+    // A redirect can reach a process that did not begin, or come after the user seemed to give up.
     case .advanced:
-      switch state {
-      // A redirect can reach a process that did not begin, or come after the user seemed to give up.
-      case .starting, .valid, .renewed, .confirmed, .unregistered, .renewalFailed, .registrationFailed,
-        .authenticating, .awaitingConfirmation:
-        .authenticating
-      case .notNative: nil
-      }
-    case .dismissed:
-      switch state {
-      case .authenticating: .unregistered
-      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
-        .awaitingConfirmation, .confirmed:
-        nil
-      }
-    case .failed:
-      switch state {
-      case .authenticating: .registrationFailed
-      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
-        .awaitingConfirmation, .confirmed:
-        nil
-      }
-    case .returnedValid:
-      switch state {
-      case .authenticating: .valid
-      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
-        .awaitingConfirmation, .confirmed:
-        nil
-      }
-    case .returnedRenewed:
-      switch state {
-      case .authenticating: .renewed
-      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
-        .awaitingConfirmation, .confirmed:
-        nil
-      }
-    case .returnedConfirmed:
-      switch state {
-      case .authenticating: .confirmed
-      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
-        .awaitingConfirmation, .confirmed:
-        nil
-      }
-    case .returnedFailed:
-      switch state {
-      case .authenticating: .renewalFailed
-      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
-        .awaitingConfirmation, .confirmed:
-        nil
-      }
+      return Row(
+        .authenticating,
+        from: [.starting, .unregistered, .authenticating, .awaitingConfirmation] + active + failed)
+    case .dismissed: return Row(.unregistered, from: [.authenticating])
+    case .failed: return Row(.registrationFailed, from: [.authenticating])
+    case .returnedValid: return Row(.valid, from: [.authenticating])
+    case .returnedRenewed: return Row(.renewed, from: [.authenticating])
+    case .returnedConfirmed: return Row(.confirmed, from: [.authenticating])
+    case .returnedFailed: return Row(.renewalFailed, from: [.authenticating])
+    // From unregistered and authenticating the answer comes too late: a logout or a sign-in came first.
     case .checkRefused:
-      switch state {
-      // From unregistered and authenticating the answer comes too late: a logout or a sign-in came first.
-      case .starting, .valid, .renewed, .renewalFailed, .registrationFailed, .awaitingConfirmation,
-        .confirmed:
-        .renewalFailed
-      case .notNative, .unregistered, .authenticating: nil
-      }
+      return Row(.renewalFailed, from: [.starting, .awaitingConfirmation] + active + failed)
     case .checkMismatched:
-      switch state {
-      // As above.
-      case .starting, .valid, .renewed, .renewalFailed, .registrationFailed, .awaitingConfirmation,
-        .confirmed:
-        .registrationFailed
-      case .notNative, .unregistered, .authenticating: nil
-      }
+      return Row(.registrationFailed, from: [.starting, .awaitingConfirmation] + active + failed)
+    // Also when another process of this user received the redirect.
     case .tokensArrived:
-      switch state {
-      // Also when another process of this user received the redirect.
-      case .authenticating, .starting, .awaitingConfirmation, .unregistered, .valid, .renewed, .renewalFailed,
-        .registrationFailed, .confirmed:
-        .awaitingConfirmation
-      case .notNative: nil
-      }
-    case .confirmed:
-      switch state {
-      case .awaitingConfirmation: .confirmed
-      case .starting, .notNative, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
-        .confirmed, .authenticating:
-        nil
-      }
-    case .retried:
-      switch state {
-      case .awaitingConfirmation, .registrationFailed, .renewalFailed, .authenticating: .unregistered
-      case .starting, .notNative, .valid, .renewed, .unregistered, .confirmed: nil
-      }
+      return Row(
+        .awaitingConfirmation,
+        from: [.starting, .unregistered, .authenticating, .awaitingConfirmation] + active + failed)
+    case .confirmed: return Row(.confirmed, from: [.awaitingConfirmation])
+    case .retried: return Row(.unregistered, from: [.awaitingConfirmation, .authenticating] + failed)
     case .cleared:
-      switch state {
-      case .notNative: .notNative
-      case .starting, .valid, .renewed, .unregistered, .renewalFailed, .registrationFailed,
-        .awaitingConfirmation, .confirmed, .authenticating:
-        .unregistered
-      }
+      return Row(
+        .unregistered,
+        from: [.starting, .unregistered, .awaitingConfirmation, .authenticating] + active + failed,
+        unchanged: [.notNative])
     }
   }
 }
