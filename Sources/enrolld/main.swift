@@ -1,4 +1,4 @@
-// enrolld: EnrollKit for any language, as JSON-RPC 2.0 on stdin and stdout (interfaces.md).
+// enrolld: EnrollKit for any language, as JSON-RPC 2.0 on stdin and stdout (json-rpc.md).
 
 import CPosix
 import EnrollCommands

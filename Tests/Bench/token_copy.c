@@ -1,7 +1,7 @@
 /*
  * token_copy.c - a cached valid token through the C call, beside what C itself would need: a mutex, a look at the
- * monotonic clock and a memcpy. Both in one run, in alternating rounds; medians, and their ratio (performance.md: at
- * most 1.5).
+ * monotonic clock and a memcpy. Both in one run, in alternating rounds; medians, and their ratio (performance.md,
+ * What is measured).
  *
  *     cc -O2 -Iinclude Tests/Bench/token_copy.c Tests/CTests/provider.c -Lbuild/small -lenroll -lpthread
  *     LD_LIBRARY_PATH=build/small ./a.out [CALLS ROUNDS]

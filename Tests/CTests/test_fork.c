@@ -1,4 +1,4 @@
-/* After fork() nothing made before works in the child, and nothing hangs (reliability.md, Fork; R41). */
+/* After fork() nothing made before works in the child, and nothing hangs (store.md, Fork; R41). */
 
 #include <pthread.h>
 #include <sys/prctl.h>

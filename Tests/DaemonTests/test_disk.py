@@ -1,4 +1,4 @@
-"""A disk that is full, or read-only: a small one, really mounted, which takes root (reliability.md, Proof)."""
+"""A disk that is full, or read-only: a small one, really mounted, which takes root (reliability.md, How it is shown)."""
 
 import os
 import pathlib

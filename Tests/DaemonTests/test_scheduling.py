@@ -1,4 +1,4 @@
-"""Who waits for whom: nothing that hangs keeps anything else from its answer (interfaces.md, JSON-RPC)."""
+"""Who waits for whom: nothing that hangs keeps anything else from its answer (json-rpc.md, Time and load)."""
 
 import pathlib
 import unittest

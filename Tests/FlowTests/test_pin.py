@@ -1,4 +1,4 @@
-"""A PIN over the account (flows.md §9, reliability.md PIN)."""
+"""A PIN over the account (flows.md §9, store.md, PIN)."""
 
 from cases import on_each_face
 

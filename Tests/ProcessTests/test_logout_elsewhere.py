@@ -1,5 +1,5 @@
 """Somebody logs out in one process while another one renews (R35), and a third one has the token in memory, which is
-believed for one second (reliability.md, Memory and truth). The library, the daemon and Swift in all three places."""
+believed for one second (store.md, Memory and the disk). The library, the daemon and Swift in all three places."""
 
 import itertools
 

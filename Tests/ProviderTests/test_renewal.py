@@ -65,7 +65,7 @@ class SharedSession:
 @on_each([ShortLived])
 class Due:
     def test_a_due_token_that_four_processes_ask_for_is_renewed_once(self):
-        """Reliability.md: one request on the wire."""
+        """One request is sent (reliability.md, Renewal across threads and processes)."""
         first = self.open()
         self.sign_in(first)
         clients = [first] + [self.open() for _ in range(3)]

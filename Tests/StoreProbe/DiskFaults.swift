@@ -1,5 +1,6 @@
-// A disk that fails at any one system call, once or from then on, in each of the ways in which disks fail (reliability.md, Proof):
-// the store says what it is, keeps the old state or the new one, leaves no descriptor open, and goes on when it is over.
+// A disk that fails at any one system call, once or from then on, in each of the ways in which disks fail
+// (reliability.md, How it is shown): the store says what it is, keeps the old state or the new one, leaves no descriptor
+// open, and goes on when it is over.
 
 import CPosix
 import EnrollCore

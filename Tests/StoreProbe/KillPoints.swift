@@ -1,5 +1,5 @@
 // A process that is killed before or after any one of its system calls, and what the next process finds
-// (reliability.md, Proof). Each point has a process of its own, which SIGKILL ends, and a second one that looks.
+// (reliability.md, How it is shown). Each point has a process of its own, which SIGKILL ends, and a second one that looks.
 
 import CPosix
 import EnrollCore

@@ -1,4 +1,5 @@
-// Who may import whom. An arrow that is not drawn here fails the test: draw it knowingly, or do without it.
+// Who may import whom. An import that is not in this table fails the test: add it knowingly, or do without it.
+// docs/architecture.md shows the table; ENROLL_WRITE_DOCS=1 in the environment writes it there.
 
 import Foundation
 import Testing
@@ -13,15 +14,15 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
     "EnrollCore", "the rules and the steps: no IO, no C library, no platform", ["EnrollCrypto", "EnrollJSON"]
   ),
   (
-    "EnrollHost", "the world: libcurl, files, clocks, threads, the loopback listener, and the client",
+    "EnrollHost", "all IO: libcurl, files, locks, clocks, threads, the loopback listener; and the client",
     ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix", "CSecret", "Synchronization"]
   ),
   (
-    "EnrollCommands", "every command once, with its schema: what all faces call",
+    "EnrollCommands", "every command once, with its schema; the manifest",
     ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"]
   ),
   (
-    "EnrollC", "the C functions: pointer checks, then a command",
+    "EnrollC", "the C functions: checks of pointers and sizes, then the client or a command",
     [
       "CEnroll", "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON",
       "Synchronization",
@@ -32,14 +33,14 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
     ["EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix", "Synchronization"]
   ),
   (
-    "enroll", "the command for people: words, a terminal, exit statuses",
+    "enroll", "the command for people and scripts: arguments, terminal, exit statuses",
     [
       "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix", "ArgumentParser",
       "Synchronization",
     ]
   ),
   (
-    "EnrollKit", "what Swift programs import: async at the edge only",
+    "EnrollKit", "the Swift API: async methods over the client",
     ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "FoundationEssentials", "Foundation"]
   ),
   (
@@ -111,6 +112,24 @@ struct ImportTests {
       undrawn.isSubset(of: [
         "CCurl", "CJansson", "COpenSSL", "CPosix", "CSecret", "EnrollSandbox", "enroll-sandbox",
       ]))
+  }
+
+  @Test("docs/architecture.md shows who may import whom")
+  func documented() throws {
+    let page = root.appendingPathComponent("docs/architecture.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let start = try #require(text.range(of: "<!-- imports -->\n"))
+    let end = try #require(text.range(of: "<!-- end of imports -->"))
+    let rows = modules.map { module in
+      let imports = module.imports.sorted().map { "`\($0)`" }.joined(separator: ", ")
+      return "| `\(module.name)` | \(module.purpose) | \(imports) |\n"
+    }
+    let table = "| module | purpose | may import |\n| --- | --- | --- |\n" + rows.joined()
+    let drawn = text.replacingCharacters(in: start.upperBound..<end.lowerBound, with: table)
+    if ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1" {
+      try drawn.write(to: page, atomically: true, encoding: .utf8)
+    }
+    #expect(text == drawn, "run with ENROLL_WRITE_DOCS=1 and look at the difference")
   }
 
   @Test("the core has no conditional compilation: both flavours read the same rules")

@@ -1,4 +1,4 @@
-// Notifications of the engine as events: a name and an object (interfaces.md). One table, for the manifest.
+// Notifications of the engine as events: a name and an object (json-rpc.md, Events). One table, for the manifest.
 
 public import EnrollCore
 public import EnrollJSON

@@ -1,5 +1,5 @@
 // Who guards a store's key, as a caller says it; or the program's default: a library's is a key file, the daemon's the best
-// that is present (reliability.md, Keys).
+// that is present (store.md, Keys).
 
 import EnrollCore
 import EnrollCrypto

@@ -1,4 +1,4 @@
-// A PIN over this account (flows.md §9, reliability.md PIN): set, used, and as the last step of a registration with
+// A PIN over this account (flows.md §9, store.md, PIN): set, used, and as the last step of a registration with
 // another app, whose tokens are shown only behind it.
 
 public import EnrollCrypto

@@ -38,7 +38,7 @@ public struct HTTPRequest: Sendable {
   public var responseLimit: Int
   /// On a connection that was never used before: for requests that must not be repeated silently (R15).
   public var freshConnection: Bool
-  /// Spends a refresh token: once it is sent its answer is waited for, whoever cancels meanwhile (reliability.md).
+  /// Spends a refresh token: once it is sent its answer is waited for, whoever cancels meanwhile (reliability.md, Closing).
   public var isFollowedUp = false
 
   public init(

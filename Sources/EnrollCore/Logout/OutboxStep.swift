@@ -1,5 +1,5 @@
 // What servers still have to be told: sent when there is a chance, kept sealed until then, dropped after 7 days
-// (flows.md §5, reliability.md, Outbox). A store may serve several clients; each sends what it queued itself, because
+// (flows.md §5, reliability.md, The outbox). A store may serve several clients; each sends what it queued itself, because
 // another one may take another server for the one that was meant.
 
 extension Engine {

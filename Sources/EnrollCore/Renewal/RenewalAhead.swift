@@ -1,5 +1,5 @@
-// Renewals that nobody waits for: ahead of need (flows.md §8); once more after one whose outcome is not known, while the
-// provider may still take the token again; and until the disk takes what one brought (reliability.md, Renewal).
+// Renewals without a caller (reliability.md, Renewal in the background): ahead of need (flows.md §8); once more after one
+// whose outcome is not known, while the provider may still take the token again; and until the disk takes what one brought.
 
 extension Engine {
   /// What a renewal in the background has to do now.

@@ -1,6 +1,6 @@
-// Renewal, one at a time across threads and processes (flows.md §8, reliability.md). The order is the point:
-// turn, re-read, reserve space, intent, send, re-read, store, then judge, then hand out. A rotated refresh token is
-// on disk before anybody sees what came with it, and nothing that may be wrong with the rest can lose it (R30).
+// Renewal, one at a time across threads and processes (flows.md §8; reliability.md, One renewal, step by step). The order
+// matters: turn, re-read, reserve space, intent, send, re-read, store, then judge, then hand out. A rotated refresh token
+// is on disk before anybody sees what came with it, and nothing that may be wrong with the rest can lose it (R30).
 
 import EnrollCrypto
 import EnrollJSON
@@ -20,7 +20,7 @@ public enum RenewalResult: Equatable, Sendable {
 extension Engine {
   /// Requests that one renewal sends at most while the server is in trouble.
   static let triesPerRenewal = 2
-  /// The same refusal twice, this far apart, ends the session (reliability.md).
+  /// The same refusal twice, this far apart, ends the session (reliability.md, What the answer to a refresh token means).
   static let refusalPauseSeconds: Int64 = 60
   /// Nobody waits longer for another process's renewal.
   static let turnPatienceSeconds: Int64 = 90

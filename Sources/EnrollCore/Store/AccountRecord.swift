@@ -24,7 +24,7 @@ public struct AccountRecord: Equatable, Sendable {
   public var pinTransactionID: String?
   /// Attempts that are pending, or were settled and are remembered until their deadline.
   public var transactions: [Transaction] = []
-  /// A renewal was sent, or was about to be, and its outcome is not known (reliability.md, Renewal, 3).
+  /// A renewal was sent, or was about to be, and its outcome is not known (reliability.md, One renewal, step by step).
   public var renewalIntent: RenewalIntent?
   /// The last refusal of the present refresh token that does not end the session by itself.
   public var refusal: RenewalRefusal?
@@ -58,7 +58,7 @@ public struct AccountRecord: Equatable, Sendable {
   }
 }
 
-/// Written before a refresh token is sent (reliability.md, Renewal, 3).
+/// Written before a refresh token is sent (reliability.md, One renewal, step by step).
 public struct RenewalIntent: Equatable, Sendable {
   /// 128 random bits, base64url.
   public var attempt: String
@@ -81,7 +81,7 @@ public struct RenewalIntent: Equatable, Sendable {
   }
 }
 
-/// A 4xx to a refresh that does not say `invalid_grant` (reliability.md).
+/// A 4xx to a refresh that does not say `invalid_grant` (reliability.md, What the answer to a refresh token means).
 public struct RenewalRefusal: Equatable, Sendable {
   /// While it is fresh nobody asks again; the same refusal once it is over ends the session.
   public var pause: Expiry

@@ -1,4 +1,4 @@
-// A PIN over one account (reliability.md, PIN): its record is sealed with a key of its own, which only the PIN opens.
+// A PIN over one account (store.md, PIN): its record is sealed with a key of its own, which only the PIN opens.
 // Tries are counted before each check, so that nobody gains one by killing the process.
 
 public import EnrollCrypto

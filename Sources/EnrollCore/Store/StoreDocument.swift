@@ -18,7 +18,7 @@ public struct AccountDocument: Equatable, Sendable {
 
   public enum Content: Equatable, Sendable {
     case open(AccountRecord)
-    /// Sealed once more, with the account's own key (reliability.md, PIN), in the form of that number.
+    /// Sealed once more, with the account's own key (store.md, PIN), in the form of that number.
     case underPIN(PINEnvelope, sealed: [UInt8], form: Int64)
   }
 

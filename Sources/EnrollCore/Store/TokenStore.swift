@@ -1,5 +1,5 @@
 // Where account records live, and the only place where threads and processes exclude each other. Steps are written
-// against this interface; reliability.md states what an implementation must survive.
+// against this interface. What an implementation must guarantee: store.md, A store of your own.
 
 /// The name of an account: 1 to 128 bytes of UTF-8 without control characters.
 public struct AccountName: Equatable, Hashable, Sendable {
@@ -104,7 +104,7 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Forgets the installation id durably: the next use makes another (flows.md §5, deregister).
   func resetInstallationID() throws(EnrollError)
 
-  /// What servers still have to be told (reliability.md, Outbox): reads, edits and saves it durably, as ``update(_:_:)``.
+  /// What servers still have to be told (reliability.md, The outbox): reads, edits and saves it durably, as ``update(_:_:)``.
   @discardableResult
   func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void

@@ -1,6 +1,6 @@
 // What the closing of a client does to its requests: none is sent any more, and those under way end. An answer that may
 // bring what comes once gets a moment more, and that to a request which spends a refresh token is waited for as long as the
-// transport does (reliability.md, Renewal, 4; R39).
+// transport does (reliability.md, Closing; R39).
 
 import EnrollCore
 

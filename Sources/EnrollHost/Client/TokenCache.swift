@@ -1,5 +1,6 @@
-// The token that most calls want, in memory: one lock, one look at the clock, no IO (performance.md). What it holds may be
-// served for one second; then the store is asked whether another process changed it (reliability.md, Memory and truth).
+// The token that most calls want, in memory: one lock, one look at the clock, no IO (performance.md, A cached token).
+// It is served for one second; then the store is asked whether another process changed the record
+// (store.md, Memory and the disk).
 
 import EnrollCore
 import EnrollCrypto

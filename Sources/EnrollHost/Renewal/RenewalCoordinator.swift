@@ -1,6 +1,6 @@
 // One renewal of an account at a time in this process, and any number of callers that join it. The renewal belongs to
 // nobody: a caller whose deadline passes leaves alone, and the renewal runs to its end, because a refresh token that was
-// sent is spent (reliability.md, Renewal, 4). Knows nothing of tokens.
+// sent is spent (reliability.md, One renewal, step by step). Knows nothing of tokens.
 
 public import EnrollCore
 

@@ -1,4 +1,4 @@
-// One account of a store: its sealed file, what this process knows of it, its two locks (reliability.md), its PIN.
+// One account of a store: its sealed file, what this process knows of it, its two locks (store.md, Locks), its PIN.
 
 import EnrollCore
 import EnrollCrypto

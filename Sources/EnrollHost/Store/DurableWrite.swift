@@ -1,5 +1,5 @@
 // How a file of the store is replaced, so that after a crash at any moment the old content or the new one is there, and the new
-// one whenever the save was acknowledged (reliability.md, Save).
+// one whenever the save was acknowledged (store.md, Durable writes).
 
 import CPosix
 import EnrollCore

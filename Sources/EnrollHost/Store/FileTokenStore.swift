@@ -1,4 +1,4 @@
-// Sealed records in files, one per account, shared by threads and processes (reliability.md). The parts: StoreFolder (what is
+// Sealed records in files, one per account, shared by threads and processes (store.md). The parts: StoreFolder (what is
 // refused, how a file is replaced), SealedFormat (how it is sealed), KeyRing (with what), AccountFile (one account's memory and
 // locks), RenewalGate (turns at renewal), OpenStore (all of these for the folder that is open).
 
@@ -7,7 +7,7 @@ public import EnrollCrypto
 
 /// The durable store.
 public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
-  /// How long a reader may go without a look at what is at the store's path (reliability.md, Memory and truth).
+  /// How long a reader may go without a look at what is at the store's path (store.md, Memory and the disk).
   private static let trustedNanoseconds: Int64 = 1_000_000_000
 
   /// The folder that is open, and the renewals that run in it.

@@ -1,5 +1,5 @@
 // The store's keys and how they are opened. Made with the store; never made over a store that is
-// there, because a new key would turn every record into noise (reliability.md, Keys).
+// there, because a new key would turn every record into noise (store.md, Keys).
 //
 // Replaced without losing anything: the `keys` file first holds the old slots and the new ones; once the new ones were opened
 // from the disk, and what has to be sealed anew is, the old ones go. A process that dies in between leaves a store that both

@@ -1,6 +1,6 @@
-// What this process knows of one account: what was last read of its sealed file, and the key that its PIN gave (reliability.md,
-// Memory and truth). A record is served from memory for a second; then one look at the file's status tells whether another
-// process changed it. Takes no lock on the file, and changes nothing there.
+// What this process knows of one account: the last content of its sealed file, and the key that its PIN gave
+// (store.md, Memory and the disk). A look at the file's status tells whether another process has changed it; threads that
+// wait for a renewal look once a second. Takes no lock on the file, and changes nothing there.
 
 import EnrollCore
 import EnrollCrypto
@@ -24,7 +24,7 @@ final class KnownRecord: @unchecked Sendable {
     var checked: Instant
   }
 
-  /// How long a record is served from memory (reliability.md).
+  /// How long a record is served from memory to threads that wait for a renewal (store.md, Memory and the disk).
   private static let trusted: Int64 = 1_000_000_000
   /// Coarser than any filesystem's time stamps.
   private static let settlingNanoseconds: Int64 = 1_000_000_000

@@ -1,4 +1,4 @@
-// The seal of a PIN (reliability.md, PIN): scrypt makes a key from the PIN, which opens the account's own key, which
+// The seal of a PIN (store.md, PIN): scrypt makes a key from the PIN, which opens the account's own key, which
 // opens the record. A short PIN does not resist somebody who holds the store's data key.
 
 import EnrollCore

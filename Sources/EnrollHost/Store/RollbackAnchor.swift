@@ -1,9 +1,9 @@
-// A store that is put back from a copy must not undo a sign-out, nor give back a try at a PIN (reliability.md, Rollback). No
+// A store that is put back from a copy must not undo a sign-out, nor give back a try at a PIN (store.md, Rollback). No
 // file can tell: so how far an account had come by then is kept where its key is, in the desktop's keyring or with the host.
 // A session that was live in the copy goes on: its refresh token may be spent, which is the provider's to say. A key file
 // cannot do this, nor a passphrase: whoever puts the store back puts them back with it, or never had to.
 //
-// Nothing waits for this: a keyring that is shut keeps nothing and tells nothing.
+// No call fails because of this: a keyring that is locked stores nothing and returns nothing.
 
 import EnrollCore
 import EnrollCrypto

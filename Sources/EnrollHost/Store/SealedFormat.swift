@@ -1,4 +1,4 @@
-// Sealing: AES-256-GCM with a key made for this one write, the whole header as associated data (reliability.md, Format). So a file
+// Sealing: AES-256-GCM with a key made for this one write, the whole header as associated data (store.md, Format). So a file
 // that was renamed, relabelled, given another generation or mixed from two is refused. A wrong key and a damaged file are
 // different errors: the header's checksum finds accidents, the commitment finds the wrong key.
 

@@ -1,4 +1,4 @@
-// The readable part of a sealed file (reliability.md, Format). All of it is associated data of the encryption, so that nothing in
+// The readable part of a sealed file (store.md, Format). All of it is associated data of the encryption, so that nothing in
 // it can be changed; the checksum at its end only tells an accident from a wrong key. Numbers are big-endian.
 //
 //   0 magic 8 │ 8 version 2 │ 10 header length 2 │ 12 zero 4 │ 16 store id 16 │ 32 key id 16 │ 48 tag 16

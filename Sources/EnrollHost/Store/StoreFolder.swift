@@ -1,5 +1,5 @@
-// The store's folder: what it refuses to use, and how its files are read (reliability.md, Refuse). Refused: relative paths,
-// symbolic links, hard links, other owners, permissions for others, network filesystems unless allowed.
+// The store's folder: what it refuses to use, and how its files are read (store.md, Damage and refusal). Refused: relative
+// paths, symbolic links, hard links, other owners, permissions for others, network filesystems unless allowed.
 
 import CPosix
 import EnrollCore

@@ -1,6 +1,6 @@
 // What fork() would break: a child of the process that holds a file lock keeps the lock alive after its parent died,
 // and finds mutexes held by threads that it does not have. So the child closes the lock descriptors before it does
-// anything else, and everything made before the fork refuses to work in it (reliability.md, Fork).
+// anything else, and everything made before the fork refuses to work in it (store.md, Fork).
 // Not covered: clone(2) and _Fork(), which run no handlers. posix_spawn and vfork need none: exec closes the descriptors.
 
 import CPosix

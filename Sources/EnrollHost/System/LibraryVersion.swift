@@ -6,10 +6,10 @@ public enum LibraryVersion {
   public static let abi: UInt32 = 0x0000_0001
 
   #if hasFeature(Embedded)
-    /// Which of the two builds this is (design.md): `small` or `standard`.
+    /// Which of the two builds this is (architecture.md, Build flavours): `small` or `standard`.
     public static let flavour = "small"
   #else
-    /// Which of the two builds this is (design.md): `small` or `standard`.
+    /// Which of the two builds this is (architecture.md, Build flavours): `small` or `standard`.
     public static let flavour = "standard"
   #endif
 }

@@ -1,4 +1,4 @@
-// The words on the command line, read with getopt_long. Secrets never come this way: arguments are public (reliability.md).
+// The words on the command line, read with getopt_long. Secrets never come this way: arguments are public (R40).
 
 import CPosix
 import EnrollCore

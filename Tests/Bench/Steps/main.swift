@@ -1,6 +1,6 @@
 // The steps of a sign-in beside what plain C needs for the same work (../Peers/peers.c), in one process and in alternating
 // rounds, so that what else the machine does falls on both. One line for each: what, our time, theirs, the median of the
-// ratios, the goal (performance.md). Compiled in both flavours, with the flags of the libraries.
+// ratios, the goal (performance.md, How to read it). Compiled in both flavours, with the flags of the libraries.
 //
 //     bench-steps      makes its saves in the folder `store` of the current one
 //

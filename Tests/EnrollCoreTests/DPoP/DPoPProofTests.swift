@@ -178,7 +178,7 @@ struct DPoPProofTests {
     #expect(error.code == .responseInvalid)
   }
 
-  @Test("a nonce that is demanded again says nothing about the refresh token (reliability.md)")
+  @Test("a nonce that is demanded again says nothing about the refresh token")
   func demandedAgain() {
     let response = Fixture.json(#"{"error":"use_dpop_nonce"}"#, status: 400)
     guard case .refused(let error, .unclear) = RefreshAnswer(processing: response, binding: .offered) else {

@@ -222,7 +222,7 @@ struct DPoPStepTests {
     #expect(bench.provider.count(.token) == 1)
   }
 
-  @Test("a nonce that is demanded without end ends no session, in however many renewals (reliability.md)")
+  @Test("a nonce that is demanded without end ends no session, in however many renewals")
   func demandedForever() throws {
     let bench = try bench()
     let engine = try bench.signedIn()

@@ -1,4 +1,5 @@
-// Weeks of renewals (reliability.md, Proof); the work is done by `store-probe`, whose memory and descriptors nobody else uses.
+// Weeks of renewals (reliability.md, How it is shown). The work is done by `store-probe`, whose memory and descriptors
+// nobody else uses.
 
 import EnrollTesting
 import Foundation

@@ -1,6 +1,6 @@
-// Every change that the store knows, interrupted at every one of its system calls (reliability.md, Proof): by SIGKILL, and by an
-// error of the disk. What is found afterwards is the old state or the new one, the new one where it was acknowledged, and
-// the store goes on with it. The changes and the processes are those of `store-probe`.
+// Every change that the store knows, interrupted at every one of its system calls (reliability.md, How it is shown): by
+// SIGKILL, and by an error of the disk. What is found afterwards is the old state or the new one, the new one where it was
+// acknowledged, and the store goes on with it. The changes and the processes are those of `store-probe`.
 
 import EnrollCore
 import EnrollHost

@@ -1,4 +1,4 @@
-// A PIN over an account in a store of files (reliability.md, PIN).
+// A PIN over an account in a store of files (store.md, PIN).
 
 import EnrollCore
 import EnrollCrypto

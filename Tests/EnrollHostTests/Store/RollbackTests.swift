@@ -1,4 +1,4 @@
-// A store that was put back from a copy, with its key in a place that the copy does not hold (reliability.md, Rollback).
+// A store that was put back from a copy, with its key in a place that the copy does not hold (store.md, Rollback).
 
 import EnrollCore
 import EnrollCrypto
