@@ -1,5 +1,6 @@
 // When the outbox is sent: when the registration is first asked for, so that what an earlier process could not say is
-// said now; when something new may be in it; and after renewals, when the network is there. Never on a caller's time.
+// said now; when something new may be in it; and after renewals, when the network is there. No caller waits for this sender;
+// steps that revoke tokens send the outbox themselves (reliability.md, The outbox).
 
 import EnrollCore
 
