@@ -54,27 +54,48 @@ static inline int enroll_posix_own(int fd) {
   errno = saved;
   return moved;
 }
+// What can be written to has no low number for a moment even: the host's line would be in a file or a connection, or kill
+// the host, where the socket has no peer (SIGPIPE). Free low numbers are taken meanwhile by what nobody can write to. Two
+// threads that do this at once may cross: files are read back for that, too.
+#define ENROLL_POSIX_O_PATH 010000000
+typedef struct enroll_posix_low {
+  int taken[STDERR_FILENO + 1], count;
+} enroll_posix_low;
+static inline enroll_posix_low enroll_posix_take_low(void) {
+  enroll_posix_low low = {{0}, 0};
+  while (low.count <= STDERR_FILENO) {
+    int fd = open("/", ENROLL_POSIX_O_PATH | O_CLOEXEC);
+    if (fd > STDERR_FILENO) close(fd);
+    if (fd < 0 || fd > STDERR_FILENO) break;
+    low.taken[low.count++] = fd;
+  }
+  return low;
+}
+// Gives them back; errno stays.
+static inline void enroll_posix_give_low(enroll_posix_low low) {
+  int saved = errno;
+  while (low.count > 0) close(low.taken[--low.count]);
+  errno = saved;
+}
+// The same after `fd` was opened, which becomes the library's own.
+static inline int enroll_posix_own_above(enroll_posix_low low, int fd) {
+  fd = enroll_posix_own(fd);
+  enroll_posix_give_low(low);
+  return fd;
+}
 static inline int enroll_posix_open(const char *path, int flags, mode_t mode) {
   return enroll_posix_own(open(path, flags, mode));
 }
-// A file that is written has no low number for a moment even: free ones are taken meanwhile by what nobody can write to.
-#define ENROLL_POSIX_O_PATH 010000000
 static inline int enroll_posix_openat(int directory, const char *path, int flags, mode_t mode) {
-  int taken[STDERR_FILENO + 1], count = 0;
-  while ((flags & O_ACCMODE) != O_RDONLY && count <= STDERR_FILENO) {
-    int low = open("/", ENROLL_POSIX_O_PATH | O_CLOEXEC);
-    if (low > STDERR_FILENO) close(low);
-    if (low < 0 || low > STDERR_FILENO) break;
-    taken[count++] = low;
-  }
-  int fd = enroll_posix_own(openat(directory, path, flags, mode));
-  int saved = errno;
-  while (count > 0) close(taken[--count]);
-  errno = saved;
-  return fd;
+  if ((flags & O_ACCMODE) == O_RDONLY) return enroll_posix_own(openat(directory, path, flags, mode));
+  enroll_posix_low low = enroll_posix_take_low();
+  return enroll_posix_own_above(low, openat(directory, path, flags, mode));
 }
 // An eventfd(2) of 0, close-on-exec and non-blocking.
-static inline int enroll_posix_event(void) { return enroll_posix_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+static inline int enroll_posix_event(void) {
+  enroll_posix_low low = enroll_posix_take_low();
+  return enroll_posix_own_above(low, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
 // The next entry of the folder; NULL at its end, and with `*error` set when it cannot be read any further.
 static inline const struct dirent *enroll_posix_next_entry(DIR *stream, int *error) {
   errno = 0;
@@ -133,11 +154,7 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
 // A descriptor that becomes readable at an instant of the clock that counts suspend; above the standard streams. Negative
 // where there is none to be had.
 static inline int enroll_posix_alarm(void) {
-  int fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-  if (fd < 0 || fd > 2) return fd;
-  int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-  close(fd);
-  return moved;
+  return enroll_posix_own(timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC));
 }
 // Nanoseconds since the boot; what is past is now.
 static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
@@ -193,7 +210,8 @@ static inline int enroll_posix_ending(pid_t child) {
 // `family` is AF_INET (127.0.0.1) or AF_INET6 (::1); port 0 lets the system choose. Listens, close-on-exec and non-blocking.
 // -1 with errno when that cannot be.
 static inline int enroll_posix_listen_loopback(int family, uint16_t port, int backlog) {
-  int fd = enroll_posix_own(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  enroll_posix_low low = enroll_posix_take_low();
+  int fd = enroll_posix_own_above(low, socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd < 0) return -1;
   int one = 1, done = -1;
   // SO_REUSEADDR: a fixed port must be usable again while connections of the last sign-in linger.
@@ -224,6 +242,7 @@ static inline int enroll_posix_local_port(int fd) {
   return -1;
 }
 static inline int enroll_posix_accept(int fd) {
-  return enroll_posix_own(accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  enroll_posix_low low = enroll_posix_take_low();
+  return enroll_posix_own_above(low, accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 #endif

@@ -4,6 +4,7 @@
 // a handle without its defaults reads nothing and trusts nobody.
 
 import CCurl
+import CPosix
 import EnrollCore
 
 /// Used by one thread at a time; between requests it waits in the transport's pool with its live connections.
@@ -23,7 +24,11 @@ final class CurlSession: @unchecked Sendable {
 
   /// - Throws: `.outOfMemory`.
   convenience init(_ library: CurlLibrary) throws(EnrollError) {
-    guard let multi = enroll_curl_multi_init(library.functions) else { throw Self.noMemory }
+    // It wakes itself by descriptors of its own, which stay open as long as it does.
+    let low = enroll_posix_take_low()
+    let made = enroll_curl_multi_init(library.functions)
+    enroll_posix_give_low(low)
+    guard let multi = made else { throw Self.noMemory }
     self.init(library, owning: multi)
   }
 

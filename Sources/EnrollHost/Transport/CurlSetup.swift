@@ -110,7 +110,8 @@ struct CurlSetup {
           Unmanaged<ResponseReader>.fromOpaque(reader).takeUnretainedValue().refuseAddress()
           return -1
         }
-        return enroll_posix_own(enroll_curl_open_socket(address))
+        let low = enroll_posix_take_low()
+        return enroll_posix_own_above(low, enroll_curl_open_socket(address))
       })
     memory(CURLOPT_OPENSOCKETDATA, isPlain ? opaque : nil)
   }
