@@ -17,6 +17,8 @@ package final class FussyStore: TokenStore {
   private let planned = Guarded<[Refusal?]>([], by: Mutex())
   private let kept = Guarded(false, by: Mutex())
   private let unreadable = Guarded(false, by: Mutex())
+  private let isFull = Guarded(false, by: Mutex())
+  private let reserved = Guarded(0, by: Mutex())
   private let waiting = Guarded<(@Sendable () -> Void)?>(nil, by: Mutex())
 
   package init(_ base: MemoryTokenStore) { self.base = base }
@@ -31,6 +33,12 @@ package final class FussyStore: TokenStore {
 
   /// Whether reads fail from now on.
   package func refuseReads(_ isUnreadable: Bool) { unreadable.withLock { $0 = isUnreadable } }
+
+  /// Whether there is no space to reserve from now on.
+  package func refuseSpace(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
+
+  /// How often space was reserved.
+  package var reservations: Int { reserved.withLock { $0 } }
 
   /// Runs `body` while the next one waits for its turn at renewal.
   package func whileWaiting(_ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = body } }
@@ -64,7 +72,11 @@ package final class FussyStore: TokenStore {
     others?()
     return try base.renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: cancellation, body)
   }
-  package func reserveSpace(_ account: AccountName) throws(EnrollError) { try base.reserveSpace(account) }
+  package func reserveSpace(_ account: AccountName) throws(EnrollError) {
+    if isFull.withLock({ $0 }) { throw EnrollError(.storeFull, "no space to reserve") }
+    reserved.withLock { $0 += 1 }
+    try base.reserveSpace(account)
+  }
   package func keepTurn(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }
   package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
   package func remove(_ account: AccountName) throws(EnrollError) { try base.remove(account) }

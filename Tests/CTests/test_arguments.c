@@ -242,6 +242,11 @@ TEST("a struct that is too short is refused, and nothing is written") {
   CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_pkce_generate(&pkce, &error));
   CHECK_TEXT("struct_size", error.field);
   CHECK(pkce.code_verifier[0] == 0);
+  /* In words: what came, and between what it was to be. */
+  char words[128];
+  snprintf(words, sizeof words, "struct_size of enroll_pkce is %zu; %zu to 65536 was expected", pkce.struct_size,
+           sizeof pkce);
+  CHECK(strstr(error.message, words) != NULL);
   enroll_client_options options = memory_options();
   options.struct_size = 8;
   check_refused(&options, ENROLL_E_INVALID_ARGUMENT, "struct_size");

@@ -29,6 +29,7 @@ static enroll_error error = ENROLL_ERROR_INIT;
 /* What a callback saw of the thread it ran on. */
 struct seen {
   waiter *waiting;
+  pthread_t thread;
   size_t stack;
   int blocked, child;
 };
@@ -54,6 +55,7 @@ static int child_takes_signals(void) {
 
 static void look(struct seen *seen) {
   pthread_attr_t attributes;
+  seen->thread = pthread_self();
   if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
     pthread_attr_getstacksize(&attributes, &seen->stack);
     pthread_attr_destroy(&attributes);
@@ -129,6 +131,79 @@ TEST("children that a callback or a transport of the host starts take signals") 
   provider_free(server);
 }
 
+/* What the host's code saw on threads that are not the host's: the most signals that were blocked there, and how often it
+ * ran. */
+struct masks {
+  pthread_t own;
+  int most, calls;
+};
+
+static void note_mask(struct masks *masks) {
+  if (pthread_equal(masks->own, pthread_self())) return;
+  int blocked = blocked_signals(), most = __atomic_load_n(&masks->most, __ATOMIC_RELAXED);
+  while (blocked > most &&
+         !__atomic_compare_exchange_n(&masks->most, &most, blocked, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+  __atomic_add_fetch(&masks->calls, 1, __ATOMIC_RELAXED);
+}
+
+static int64_t date_by(void *masks) {
+  note_mask(masks);
+  return time(NULL);
+}
+
+static int64_t monotonic_by(void *masks) {
+  struct timespec now;
+  note_mask(masks);
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+static void write_by(void *masks, int32_t level, const char *line, size_t size) {
+  (void)level, (void)line, (void)size;
+  note_mask(masks);
+}
+
+static void event_by(void *masks, const char *name, const char *parameters, size_t parameters_size) {
+  (void)name, (void)parameters, (void)parameters_size;
+  note_mask(masks);
+}
+
+static void released_by(void *masks) { (void)masks; }
+
+TEST("a listener, a clock and a log of the host run with the host's signal mask on every thread") {
+  static struct masks event, clock, log;
+  event.own = clock.own = log.own = pthread_self();
+  enroll_clock own_clock = ENROLL_CLOCK_INIT;
+  own_clock.user_data = &clock;
+  own_clock.date = date_by;
+  own_clock.monotonic = monotonic_by;
+  own_clock.release = released_by;
+  enroll_log own_log = ENROLL_LOG_INIT;
+  own_log.user_data = &log;
+  own_log.level = ENROLL_LOG_DEBUG;
+  own_log.write = write_by;
+  own_log.release = released_by;
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  options.clock = &own_clock;
+  options.log = &own_log;
+  provider *server = provider_new();
+  enroll_client *client = provider_open(server, NULL, options);
+  int64_t subscription = 0;
+  CHECK_OK(enroll_events_subscribe(client, event_by, &event, &subscription, &error));
+  provider_sign_in(server, client);
+  waiter *waiting = waiter_new();
+  CHECK_OK(enroll_token_refresh_start(client, ENROLL_NO_TIMEOUT, waiter_access, waiting, NULL, &error));
+  waiter_wait(waiting);
+  CHECK_STATUS(ENROLL_OK, waiting->status);
+  waiter_free(waiting);
+  CHECK_OK(enroll_client_free(client));
+  provider_free(server);
+  CHECK(event.calls > 0 && clock.calls > 0 && log.calls > 0);
+  CHECK_NUMBER(blocked_signals(), event.most);
+  CHECK_NUMBER(blocked_signals(), clock.most);
+  CHECK_NUMBER(blocked_signals(), log.most);
+}
+
 static int threads(void) {
   DIR *folder = opendir("/proc/self/task");
   int count = 0;
@@ -142,6 +217,32 @@ static int threads_settled(int wanted) {
   struct timespec pause = {0, 10000000};
   for (int tries = 0; tries < 6000 && threads() > wanted; tries++) nanosleep(&pause, NULL);
   return threads();
+}
+
+/* How large the stack of a callback is where the host's own threads have so much by default. */
+static size_t callback_stack(size_t usual) {
+  pthread_attr_t before, attributes;
+  pthread_getattr_default_np(&before);
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, usual);
+  /* None is left whose stack was made before. */
+  int is_set = threads_settled(1) == 1 && pthread_setattr_default_np(&attributes) == 0;
+  provider *server = provider_new();
+  enroll_client *client = provider_signed_in(server, NULL);
+  struct seen seen = {.waiting = waiter_new()};
+  enroll_status status = enroll_token_refresh_start(client, ENROLL_NO_TIMEOUT, look_and_fill, &seen, NULL, &error);
+  if (status == ENROLL_OK) waiter_wait(seen.waiting);
+  pthread_setattr_default_np(&before);
+  waiter_free(seen.waiting);
+  enroll_client_free(client);
+  provider_free(server);
+  /* Without a thread to be had it would have run here. */
+  return is_set && status == ENROLL_OK && !pthread_equal(seen.thread, pthread_self()) ? seen.stack : 0;
+}
+
+TEST("a callback's stack grows with the host's own, and a host of small stacks gets its callbacks too") {
+  CHECK(callback_stack((size_t)128 << 10) >= LOCAL_BYTES);
+  CHECK(callback_stack((size_t)40 << 20) >= (size_t)40 << 20);
 }
 
 TEST("clients that renew in the background share one thread, and a closed one leaves none") {
@@ -158,6 +259,46 @@ TEST("clients that renew in the background share one thread, and a closed one le
   CHECK_NUMBER(before + 1, threads_settled(before + 1));
   for (int index = 0; index < count; index++) CHECK_OK(enroll_client_free(clients[index]));
   CHECK_NUMBER(before, threads_settled(before));
+  provider_free(server);
+}
+
+/* In how many seconds the thread of the timers wakes: what its descriptor (timerfd_create(2)) is set to, as the kernel
+ * tells it; -1 without one. */
+static long long seconds_to_wake(void) {
+  DIR *folder = opendir("/proc/self/fdinfo");
+  long long seconds = -1;
+  for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+    char path[300], line[128];
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%s", entry->d_name);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) sscanf(line, "it_value: (%lld,", &seconds);
+    if (file != NULL) fclose(file);
+  }
+  if (folder != NULL) closedir(folder);
+  return seconds;
+}
+
+TEST("the thread of the timers sleeps until the next renewal is due, and is set to nothing earlier") {
+  provider *server = provider_new();
+  provider_set_lifetime(server, 36000);
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  options.renews_in_background = 1;
+  int before = threads_settled(1);
+  CHECK_NUMBER(-1, seconds_to_wake());
+  enroll_client *client = provider_open(server, NULL, options);
+  provider_sign_in(server, client);
+  /* Once the plan of the time before the sign-in, a look every minute, gave way to it. */
+  struct timespec pause = {0, 10000000};
+  for (int tries = 0; tries < 6000 && seconds_to_wake() < 3600; tries++) nanosleep(&pause, NULL);
+  CHECK(seconds_to_wake() >= 3600);
+  CHECK_OK(enroll_client_free(client));
+  /* Nor does it sleep on for what was cancelled. */
+  CHECK_NUMBER(before, threads_settled(before));
+  /* With nobody signed in: another process may have signed in, which is looked for every minute. */
+  client = provider_open(server, NULL, options);
+  for (int tries = 0; tries < 6000 && seconds_to_wake() <= 2; tries++) nanosleep(&pause, NULL);
+  CHECK(seconds_to_wake() > 2);
+  CHECK_OK(enroll_client_free(client));
   provider_free(server);
 }
 

@@ -14,7 +14,8 @@ struct HiddenNames {
   func run() throws(EnrollError) {
     let (ended, problems) = try rekeying()
     let (others, more) = try makingKeys()
-    say("ended \(ended + others) looks, \(problems + more) problems")
+    let (lists, shorter) = try listing()
+    say("ended \(ended + others + lists) looks, \(problems + more + shorter) problems")
   }
 
   /// Every file is sealed with a new key; those that were not seen need the old one.
@@ -64,6 +65,32 @@ struct HiddenNames {
       guard isEnded else { return (at - 1, problems) }
       guard site.has("keys") else { continue }
       say("keys that are gone, look ended at name \(at): new ones were made")
+      problems += 1
+    }
+  }
+
+  /// A list of some accounts would say that there are no others.
+  private func listing() throws(EnrollError) -> (ended: Int, problems: Int) {
+    let store = try StoreChange.named("overwrite").begin(in: path + "/listed").open()
+    let all = try store.accounts()
+    var problems = 0
+    var at = 0
+    while true {
+      at += 1
+      var found: [AccountName]?
+      let isEnded = try ending(at) { () throws(EnrollError) in
+        do throws(EnrollError) {
+          found = try store.accounts()
+        } catch {
+          guard error.code != .storeIO else { return }
+          say("a list of accounts, look ended at name \(at): \(error)")
+          problems += 1
+        }
+      }
+      guard isEnded else { return (at - 1, problems) }
+      // Other looks, for what may be tidied up, may end early.
+      guard let found, found != all else { continue }
+      say("a list of accounts, look ended at name \(at): \(found.count) of \(all.count) were told")
       problems += 1
     }
   }

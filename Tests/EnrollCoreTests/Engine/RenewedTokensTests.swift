@@ -28,6 +28,19 @@ struct RenewedTokensTests {
     disk.refuse(.before, times: 0)
   }
 
+  @Test("room for the answer is kept before the refresh token is sent; without it nothing is sent")
+  func roomFirst() throws {
+    disk.refuseSpace(true)
+    #expect(code { _ = try engine.access() } == .storeFull)
+    #expect(bench.provider.count(.token) == 1, "the sign-in's")
+    disk.refuseSpace(false)
+    let disk = disk
+    let kept = Guarded(0, by: Mutex())
+    bench.provider.next(.token, .during { kept.withLock { $0 = disk.reservations } })
+    #expect(try engine.token() == "access-3")
+    #expect(kept.withLock { $0 } == 1)
+  }
+
   @Test("a disk that refuses for a moment costs nothing")
   func moment() throws {
     bench.provider.next(.token, .during { disk.refuse(.before, times: 3) })

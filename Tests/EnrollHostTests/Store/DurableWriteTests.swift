@@ -219,6 +219,23 @@ struct DurableWriteTests {
     #expect(listed.withLock { $0 } > 0)
   }
 
+  @Test("a list of all accounts looks at the folder once, however many there are")
+  func oneList() throws {
+    let listed = Guarded(0, by: Mutex())
+    let system = FaultyFileSystem(
+      after: { call in if call.operation == .list { listed.withLock { $0 += 1 } } })
+    try folder.filled()
+    func looks(_ store: FileTokenStore) throws -> Int {
+      listed.withLock { $0 = 0 }
+      _ = try store.accounts()
+      return listed.withLock { $0 }
+    }
+    let alone = try looks(try folder.open(system: system))
+    for number in 1...8 { try folder.open().update(try AccountName("n\(number)")) { $0.tokenEpoch += 1 } }
+    #expect(try looks(try folder.open(system: system)) == alone)
+    #expect(alone <= 2)
+  }
+
   @Test("what a dead process left of an account goes when the account is used next, or its store is listed")
   func leftovers() throws {
     try folder.filled()
@@ -250,6 +267,19 @@ struct DurableWriteTests {
     store.keepTurn(.default, false)
     #expect(try turn(other) == .taken)
     #expect(try turn(store) == .taken)
+  }
+
+  @Test("space that was kept for tokens which wait for the disk stays until the turn is kept no more")
+  func keptReserve() throws {
+    let store = try folder.filled()
+    let epoch = try #require(try store.read(.default)?.tokenEpoch)
+    _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) { () throws(EnrollError) in
+      try store.reserveSpace(.default)
+      store.keepTurn(.default, true)
+    }
+    #expect(try folder.names(".reserve").count == 1)
+    store.keepTurn(.default, false)
+    #expect(try folder.names(".reserve").isEmpty)
   }
 
   @Test("what a dead process left half written is replaced, not believed")
