@@ -63,7 +63,12 @@ class Doctor(CommandCase):
         path = self.profiles / "default.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "redirectUri": "com.example.app:/callback"}))
         checks, _ = self.checks()
+        self.assertFound(checks["redirect"], "warning", "http://127.0.0.1/callback", "enroll login --device")
+        self.sandbox.control(
+            "fault", fault="omitMember", endpoint="discovery", member="device_authorization_endpoint")
+        checks, _ = self.checks()
         self.assertFound(checks["redirect"], "warning", "http://127.0.0.1/callback")
+        self.assertNotIn("--device", checks["redirect"]["advice"])
 
     def test_a_store_that_others_may_read(self):
         self.sign_in()

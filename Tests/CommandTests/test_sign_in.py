@@ -232,8 +232,9 @@ class InATerminal(CommandCase):
             policy, page = answer.headers["Content-Security-Policy"], answer.read().decode()
         self.assertIn('<html lang="de">', page)
         self.assertIn('<meta charset="utf-8">', page)
-        for words in ("Größe &lt;1&gt;", "<h1>Sie sind angemeldet</h1>", "<p>Bis gleich!</p>", "solid #0b6e4f",
-                      "background:#102030;color:#fff", '<a href="com.example.app://open">Zurück zu Größe &lt;1&gt;</a>'):
+        for words in ("<title>Sie sind angemeldet · Größe &lt;1&gt;</title>", '<p class="app">Größe &lt;1&gt;</p>',
+                      "<h1>Sie sind angemeldet</h1>", "<p>Bis gleich!</p>", "solid #0b6e4f", "background:#102030;color:#fff",
+                      '<a href="com.example.app://open">Zurück zu Größe &lt;1&gt;</a>'):
             self.assertIn(words, page)
         style = re.search("<style>(.*?)</style>", page)[1]
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

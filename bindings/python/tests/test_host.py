@@ -391,6 +391,44 @@ def test_the_interpreter_ends_while_a_transport_is_slow(over, sandbox, store):
     assert "Fatal" not in log and "Segmentation" not in log, log
 
 
+def test_a_part_that_recurses_without_end_raises_as_on_pythons_own_threads(tmp_path):
+    # Each step is a call from C, so that it takes stack in every version of Python.
+    script = f"""
+        import enrollkit, threading
+        def deep(depth=0):
+            return next(iter(map(deep, [depth + 1])))
+        def recurse(part):
+            try:
+                deep()
+            except RecursionError:
+                raised.add(part)
+        def transport(request):
+            recurse("transport")
+            raise ConnectionError("enough")
+        class Secrets(dict):
+            def load(self, name):
+                recurse("secrets")
+                return self.get(name)
+            def save(self, name, secret):
+                self[name] = secret
+            def remove(self, name):
+                self.pop(name, None)
+        raised = set()
+        thread = threading.Thread(target=recurse, args=["thread"])
+        thread.start()
+        thread.join()
+        configuration = {{"issuer": "https://provider.example", "clientId": "n", "redirectUri": "com.example.app:/c"}}
+        client = enrollkit.Client(
+            configuration, store={str(tmp_path / "store")!r}, keys=enrollkit.Keys(host=Secrets()), transport=transport,
+            over=enrollkit.Library())
+        try:
+            client.begin()
+        except enrollkit.EnrollNetwork:
+            print(*sorted(raised))
+    """
+    assert run(script)[0] == "secrets thread transport\n"
+
+
 HANGING = {
     "called": """
         over = enrollkit.Daemon()
