@@ -190,7 +190,7 @@ extension Engine {
       case .tokens(let response):
         return try keep(
           RenewedTokens(
-            response.tokenSet(renewing: tokens, at: sent), renewing: session, epoch: epoch,
+            response, renewing: session, epoch: epoch, sent: sent,
             clockOffset: clockOffset(of: http, at: sent)))
       case .rotatedOnly(let rotated, let error):
         // Of no use but for its refresh token, which the next try spends (R30).

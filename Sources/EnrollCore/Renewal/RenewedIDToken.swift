@@ -13,15 +13,21 @@ extension Engine {
     }
     let session = SessionIdentity(renewed.tokens, profile: record.profile, configuration)
     let finding = examine(idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
+    if finding.isRefuted, !renewed.bringsIDToken {
+      try forget(idToken, epoch: epoch)
+      return .renewed
+    }
     switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
     case .adopted, .keptApart:
       if let proven = finding.token { try adopt(proven, as: idToken, epoch: epoch) }
       return .renewed
     case .withheld:
+      // The newest answer decides: the id_token of an earlier one does not withhold what came without it.
+      guard renewed.bringsIDToken else { return .renewed }
       return .unavailable(
         EnrollError(
           .idTokenInvalid,
-          "the renewed id_token has another \(finding.claim) than the session, and its signature could not be checked: "
+          "the renewed id_token has another \(finding.claim) than the session, and its signature is not proven: "
             + "its access token is not used (R27)"))
     case .ends:
       return try endSession(
@@ -34,6 +40,9 @@ extension Engine {
     var shows: RenewedIDTokenShows
     /// Whether a key of the issuer's made the signature.
     var isProven = false
+    /// Whether no key of the issuer's can have made it: it proves nothing about anybody. Where the keys are out of reach
+    /// neither this nor the other is known.
+    var isRefuted = false
     /// What makes it another session's.
     var claim = ""
     /// The whole token, where every rule holds.
@@ -43,21 +52,33 @@ extension Engine {
   func examine(_ idToken: Secret, of session: SessionIdentity, clockOffset: Int64) -> IDTokenFinding {
     let claim = session.contradiction(in: idToken)
     guard let unverified = try? IDToken.Unverified(parsing: idToken) else {
-      return IDTokenFinding(shows: claim == nil ? .unreadable : .anotherSession, claim: claim ?? "")
+      return IDTokenFinding(
+        shows: claim == nil ? .unreadable : .anotherSession, isRefuted: true, claim: claim ?? "")
     }
     let expected = IDTokenExpectations(
       issuer: configuration.issuer, clientID: configuration.clientID,
       accessToken: session.tokens.accessToken, now: clock.wallTime() + clockOffset,
       algorithms: configuration.idTokenAlgorithms, previous: session.tokens.identity)
-    guard let signed = try? provider.prove(unverified, algorithms: expected.algorithms, cancellation: nil)
-    else {
-      return IDTokenFinding(shows: claim == nil ? .sameSession : .anotherSession, claim: claim ?? "")
+    let signed: IDToken.Signed
+    do throws(EnrollError) {
+      signed = try provider.prove(unverified, algorithms: expected.algorithms, cancellation: nil)
+    } catch {
+      return IDTokenFinding(
+        shows: claim == nil ? .sameSession : .anotherSession, isRefuted: error.code == .idTokenInvalid,
+        claim: claim ?? "")
     }
     if let claim { return IDTokenFinding(shows: .anotherSession, isProven: true, claim: claim) }
     guard let token = try? signed.checked(against: expected) else {
       return IDTokenFinding(shows: .defect, isProven: true)
     }
     return IDTokenFinding(shows: .sameSession, isProven: true, token: token)
+  }
+
+  private func forget(_ refuted: Secret, epoch: UInt64) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch, record.confirmed?.unprovenIDToken == refuted else { return }
+      record.confirmed?.unprovenIDToken = nil
+    }
   }
 
   private func adopt(_ proven: IDToken, as idToken: Secret, epoch: UInt64) throws(EnrollError) {

@@ -13,13 +13,20 @@ struct RenewedTokens: Equatable, Sendable {
   var clockOffset: Int64?
   /// Whether the access token is a new one.
   var hasNewAccessToken = true
+  /// Whether the unproven id_token came with this answer; else an earlier answer brought it.
+  let bringsIDToken: Bool
 
   /// All that an answer brought; its access token is left out where its id_token, proven or not, is another session's
-  /// (R27).
-  init(_ tokens: TokenSet, renewing session: SessionIdentity, epoch: UInt64, clockOffset: Int64?) {
+  /// (R27). What an earlier answer brought says nothing about this one.
+  init(
+    _ response: TokenResponse, renewing session: SessionIdentity, epoch: UInt64, sent: Moment,
+    clockOffset: Int64?
+  ) {
+    let tokens = response.tokenSet(renewing: session.tokens, at: sent)
     self.epoch = epoch
     self.clockOffset = clockOffset
-    guard let idToken = tokens.unprovenIDToken, session.contradiction(in: idToken) != nil else {
+    bringsIDToken = response.idToken != nil
+    guard let idToken = response.idToken, session.contradiction(in: idToken) != nil else {
       self.tokens = tokens
       return
     }
@@ -36,6 +43,7 @@ struct RenewedTokens: Equatable, Sendable {
     kept.refreshToken = refreshToken
     tokens = kept
     self.epoch = epoch
+    bringsIDToken = false
     hasNewAccessToken = false
   }
 }
@@ -63,7 +71,12 @@ extension Engine {
       }
       return try overtaken()
     }
-    return try judgeIDToken(of: renewed, epoch: epoch)
+    let result = try judgeIDToken(of: renewed, epoch: epoch)
+    guard result == .renewed, !renewed.hasNewAccessToken else { return result }
+    return .unavailable(
+      EnrollError(
+        .responseInvalid,
+        "the provider's answer had a new refresh token, and no access token that can be used"))
   }
 
   /// What an earlier renewal of this process could not store.

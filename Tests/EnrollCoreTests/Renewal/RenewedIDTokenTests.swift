@@ -113,6 +113,80 @@ struct RenewedIDTokenTests {
     #expect(try engine.profile()["sub"] == .string("alice"))
   }
 
+  static let refuted: [(String, @Sendable (String) -> String)] = [
+    ("another key's signature", { RenewedIDTokenTests.edited($0, signature: "MEUCIQ") }),
+    ("alg none", { RenewedIDTokenTests.edited($0, header: "eyJhbGciOiJub25lIn0", signature: "") }),
+    ("no signature", { RenewedIDTokenTests.edited($0, signature: "") }),
+  ]
+
+  private static func edited(_ token: String, header: String? = nil, signature: String) -> String {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
+    guard parts.count == 3 else { return token }
+    return [header ?? parts[0], parts[1], signature].joined(separator: ".")
+  }
+
+  /// One answer whose id_token names another user; from then on the provider is well, and sends no id_token.
+  private func oneOddAnswer(_ bench: Bench, _ engine: Engine, _ forge: @escaping @Sendable (String) -> String)
+    throws
+  {
+    due(bench)
+    bench.provider.change {
+      $0.claims = { $0["sub"] = .string("mallory") }
+      $0.tokens = { $0["id_token"] = .string(forge($0["id_token"]?.string ?? "")) }
+    }
+    guard case .stale(let token, let error) = try engine.access() else { throw Unexpected(what: "not stale") }
+    #expect(token.value == Secret("access-2") && error.code == .idTokenInvalid)
+    bench.provider.change {
+      $0.claims = { _ in }
+      $0.tokens = { _ in }
+      $0.givesIDTokenOnRefresh = false
+    }
+    bench.clock.advance(seconds: 120)
+  }
+
+  @Test(
+    "an id_token that is refuted proves nothing about anybody: the next answer's tokens are used without it",
+    arguments: refuted)
+  func refutedOnce(name: String, forge: @escaping @Sendable (String) -> String) throws {
+    let bench = try Bench()
+    try oneOddAnswer(bench, try bench.signedIn(), forge)
+    // In every process, and the doubt is gone with the first answer.
+    #expect(try bench.engine().token() == "access-4")
+    #expect(try bench.record.confirmed?.unprovenIDToken == nil)
+    due(bench)
+    #expect(try bench.engine().token() == "access-5")
+    #expect(try bench.engine().profile()["sub"] == .string("alice"))
+  }
+
+  @Test(
+    "an id_token that nobody could judge withholds its own answer alone, and ends the session once it is proven",
+    arguments: [true, false])
+  func unjudged(keysStayAway: Bool) throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    // The keys that were at hand are not the ones that signed it.
+    let old = bench.provider.keySet
+    try bench.provider.changeKey()
+    bench.provider.change { $0.keyID = "key-2" }
+    let silence = FakeProvider.Reply.status(200, body: old)
+    bench.provider.next(.keys, silence, silence, silence, silence)
+    let engine = bench.engine()
+    try oneOddAnswer(bench, engine) { $0 }
+    #expect(try bench.record.confirmed?.unprovenIDToken != nil)
+    if keysStayAway {
+      for token in ["access-4", "access-5"] {
+        #expect(try engine.token() == token)
+        due(bench)
+      }
+      return
+    }
+    bench.provider.recover(.keys)
+    guard case .reauthenticate(let reason) = try bench.engine().access() else {
+      throw Unexpected(what: "not ended")
+    }
+    #expect(reason.contains("another sub"))
+  }
+
   @Test("the first id_token that comes on a refresh is about the user whom userinfo named")
   func firstOnRefresh() throws {
     let bench = try Bench(scopes: ["profile", "offline_access"])
