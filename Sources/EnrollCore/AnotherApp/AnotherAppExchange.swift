@@ -74,7 +74,9 @@ enum AnotherAppExchange {
     init(_ response: HTTPResponse) throws(EnrollError) {
       if let error = TokenEndpointError.read(response) { throw error }
       let json = try TokenResponse.object(in: response)
-      if json["access_token"] == nil, let token = TokenResponse.token(json["refresh_token"]) {
+      if json["access_token"] == nil,
+        let token = try TokenResponse.refreshToken(json["refresh_token"], response)
+      {
         self = .refreshToken(token)
       } else {
         self = .tokens(try TokenResponse(processing: response))

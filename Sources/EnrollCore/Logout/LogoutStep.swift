@@ -194,7 +194,7 @@ extension Engine {
     // As the server says; one of no type that is known gets no proof.
     let type = json["token_type"]?.string ?? ""
     let key = ASCII.equalsIgnoringCase(type, "DPoP") ? dpopKey : nil
-    if let refresh = TokenResponse.token(json["refresh_token"]) {
+    if let refresh = try? TokenResponse.refreshToken(json["refresh_token"], http) {
       revokeLater(refresh, hint: "refresh_token", bearer: access, dpopKey: key)
     }
     if let access { revokeLater(access, hint: "access_token", bearer: access, dpopKey: key) }

@@ -24,7 +24,7 @@ public enum RefreshAnswer: Equatable, Sendable {
     do throws(EnrollError) {
       self = .tokens(try TokenResponse(reading: json, of: response, binding))
     } catch {
-      if let rotated = TokenResponse.token(json["refresh_token"]) {
+      if let rotated = try? TokenResponse.refreshToken(json["refresh_token"], response) {
         self = .rotatedOnly(refreshToken: rotated, problem ?? error)
       } else {
         self = .refused(problem ?? error, .unclear)

@@ -19,7 +19,8 @@ public struct TokenResponse: Equatable, Sendable {
   /// The answer to a code.
   /// - Parameter binding: which types of token the answer may have.
   /// - Throws: `.oauth` when the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` for any other
-  ///   status, for what is not JSON, and when `access_token` or `token_type` is missing or cannot be used.
+  ///   status, for what is not JSON, when `access_token` or `token_type` is missing or cannot be used, and when
+  ///   `refresh_token` is too long.
   public init(
     processing response: HTTPResponse, binding: DPoPBinding = .none
   ) throws(EnrollError) {
@@ -38,7 +39,7 @@ public struct TokenResponse: Equatable, Sendable {
     self.accessToken = Secret(accessToken)
     tokenType = type
     lifetimeSeconds = TokenResponse.lifetimeSeconds(from: json["expires_in"])
-    refreshToken = TokenResponse.token(json["refresh_token"])
+    refreshToken = try TokenResponse.refreshToken(json["refresh_token"], response)
     idToken = TokenResponse.token(json["id_token"])
     scopes = TokenResponse.scopes(json["scope"])
   }
@@ -105,7 +106,20 @@ extension TokenResponse {
     }
   }
 
-  /// A refresh token or id_token that can be kept; nil for anything else.
+  /// A refresh token. It goes into forms alone, so that any character may be in it (RFC 6749 §A.17); an empty text is
+  /// none.
+  /// - Throws: `.responseInvalid` for one that is too long to be kept: nobody is to find out when the session ends.
+  static func refreshToken(_ json: JSON?, _ response: HTTPResponse) throws(EnrollError) -> Secret? {
+    guard let text = json?.string, !text.utf8.isEmpty else { return nil }
+    guard text.utf8.count <= TokenText.maximumBytes else {
+      throw invalid(
+        "refresh_token has \(text.utf8.count) bytes, and \(TokenText.maximumBytes) at most can be kept",
+        response)
+    }
+    return Secret(text)
+  }
+
+  /// An access token or id_token that can be kept; nil for anything else.
   static func token(_ json: JSON?) -> Secret? {
     json?.string.flatMap { TokenText.isAcceptable($0) ? Secret($0) : nil }
   }

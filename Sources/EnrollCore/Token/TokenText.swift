@@ -1,4 +1,5 @@
-// Which bytes a token may have. Access tokens go into a header, so that nothing in them may end a line there (R31).
+// Which bytes a token may have. Access tokens go into a header, so that nothing in them may end a line there (R31). A
+// refresh token, which goes into forms alone, has no limit but its length.
 
 enum TokenText {
   /// A longer token is refused.

@@ -254,7 +254,8 @@ struct AnotherAppStepTests {
       ("", 307, .responseInvalid),
       (#"{"access_token": "a"}"#, 200, .responseInvalid),
       (#"{"access_token": "a b", "token_type": "Bearer"}"#, 200, .responseInvalid),
-      (#"{"refresh_token": "a b"}"#, 200, .responseInvalid),
+      (#"{"refresh_token": ""}"#, 200, .responseInvalid),
+      (#"{"refresh_token": "\#(String(repeating: "r", count: 65_537))"}"#, 200, .responseInvalid),
     ]
     for (body, status, expected) in cases {
       let bench = try AnotherAppBench()

@@ -274,7 +274,7 @@ extension ProviderFault {
     altered("an empty refresh_token", .taken) { $0.with("refresh_token", "\"\"") },
     altered("refresh_token null", .taken) { $0.with("refresh_token", "null") },
     altered("a refresh_token that is a number", .taken) { $0.with("refresh_token", "7") },
-    altered("a refresh_token with a blank", .taken) { $0.with("refresh_token", "\"a b\"") },
+    altered("a refresh_token with a blank", .taken) { $0.with("refresh_token", "\"a b-2\"") },
     altered("a scope that is a list", .taken) { $0.with("scope", "[\"openid\"]") },
     altered("an id_token that is a number", .taken) { $0.with("id_token", "7") },
   ]
