@@ -91,10 +91,17 @@ extension Engine {
     switch result {
     case .renewed:
       if let reason = record?.sessionEnded { return .reauthenticate(reason: reason) }
-      guard record?.confirmed != nil else { return .reauthenticate(reason: "nobody is signed in") }
-      if let usable { return .valid(usable) }
-      // It expired between its renewal and this look at it: a caller that slept, or a date that was set.
-      return .busy
+      guard let tokens = record?.confirmed else { return .reauthenticate(reason: "nobody is signed in") }
+      // A life that is shorter than the answer took: what was just brought is given out once all the same. Its end is counted
+      // from the request, and the provider counts from its answer.
+      if tokens.expiry.secondsLeft(at: moment) >= -HTTPRequest.totalTimeoutSeconds {
+        return .valid(AccessToken(tokens))
+      }
+      return .expired(
+        offlineSince: nil, retryAfterSeconds: nil,
+        reason: EnrollError(
+          .timeout,
+          "the new token had expired before it could be handed out: the process slept, or the date was set"))
     case .unavailable(let error):
       if let usable { return .stale(usable, reason: error) }
       if error.code == .busy { return .busy }

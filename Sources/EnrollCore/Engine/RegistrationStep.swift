@@ -264,7 +264,7 @@ extension Transaction {
 }
 
 extension TokenSet {
-  func isUsable(at moment: Moment) -> Bool { expiry.secondsLeft(at: moment) > 0 }
+  func isUsable(at moment: Moment) -> Bool { !expiry.isOver(at: moment) }
 }
 
 extension RegistrationState.RenewalFailure {

@@ -284,7 +284,7 @@ extension RenewalRefusal {
   fileprivate func error(at moment: Moment) -> EnrollError {
     EnrollError(
       .rejected, "the provider refused to renew a moment ago", httpStatus: httpStatus, oauthError: oauthError,
-      retryAfterSeconds: pause.secondsLeft(at: moment))
+      retryAfterSeconds: max(1, pause.secondsLeft(at: moment)))
   }
 
   fileprivate func isSame(as other: RenewalRefusal) -> Bool {

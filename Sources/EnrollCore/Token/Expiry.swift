@@ -73,16 +73,21 @@ public struct Expiry: Equatable, Sendable {
     case expired
   }
 
-  /// Neither number may ask for more than the token ever had: one that lives shorter than the grace period would be
-  /// due at birth, and every call would renew it.
+  /// Neither number may ask for more than the token ever had: no token is due in its first second, so that however short
+  /// it lives, and whatever is asked for, not every call renews it.
   /// - Parameters:
-  ///   - graceSeconds: how long before its end a token is due for renewal; at most half its life counts.
-  ///   - minimumLifetimeSeconds: what the caller still needs; at most nine tenths of its life count.
+  ///   - graceSeconds: how long before its end a token is due for renewal; at most half its life counts, and none of a life
+  ///     of one or two seconds.
+  ///   - minimumLifetimeSeconds: what the caller still needs; at most nine tenths of its life count, and never
+  ///     its first second.
   public func band(at moment: Moment, graceSeconds: Int64 = 0, minimumLifetimeSeconds: Int64 = 0) -> Band {
-    let left = secondsLeft(at: moment)
-    if left <= 0 { return .expired }
+    if isOver(at: moment) { return .expired }
     if isUnclear(at: moment) { return .due }
-    return left > margin(graceSeconds, minimumLifetimeSeconds) ? .fresh : .due
+    let margin = margin(graceSeconds, minimumLifetimeSeconds)
+    let isFresh =
+      isTold(by: moment)
+      ? Freshness.isLonger(deadline.since(moment.instant), than: margin) : secondsLeft(at: moment) > margin
+    return isFresh ? .fresh : .due
   }
 
   /// More is left than there ever was, by the clock of the boot, or by a date that was set back since then.
@@ -110,9 +115,11 @@ public struct Expiry: Equatable, Sendable {
     max(graceMargin(graceSeconds), min(minimumLifetimeSeconds, largestMargin))
   }
 
-  func graceMargin(_ graceSeconds: Int64) -> Int64 { min(graceSeconds, lifetimeSeconds / 2) }
+  func graceMargin(_ graceSeconds: Int64) -> Int64 {
+    lifetimeSeconds > 2 ? min(graceSeconds, lifetimeSeconds / 2) : 0
+  }
 
-  private var largestMargin: Int64 { lifetimeSeconds - lifetimeSeconds / 10 }
+  private var largestMargin: Int64 { max(lifetimeSeconds, 1) - max(lifetimeSeconds / 10, 1) }
 }
 
 /// When a token stops being fresh, reduced to three numbers: what is asked before every request of the host.
@@ -124,9 +131,16 @@ public struct Freshness: Equatable, Sendable {
   /// Seconds before it that a caller's wish can bring that forward to.
   var largestMargin: Int64
 
+  /// To the nanosecond, so that the first second of a life is a whole one.
+  static func isLonger(_ nanoseconds: Int64, than seconds: Int64) -> Bool {
+    let whole = nanoseconds / 1_000_000_000
+    return whole > seconds || (whole == seconds && nanoseconds % 1_000_000_000 > 0)
+  }
+
   /// Whether ``Expiry/band(at:graceSeconds:minimumLifetimeSeconds:)`` would say `fresh`.
   public func holds(at instant: Instant, minimumLifetimeSeconds: Int64) -> Bool {
-    let left = deadline.since(instant) / 1_000_000_000
-    return left > max(graceMargin, min(minimumLifetimeSeconds, largestMargin)) && left <= lifetimeSeconds
+    let left = deadline.since(instant)
+    return Self.isLonger(left, than: max(graceMargin, min(minimumLifetimeSeconds, largestMargin)))
+      && left / 1_000_000_000 <= lifetimeSeconds
   }
 }

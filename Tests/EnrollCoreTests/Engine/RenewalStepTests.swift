@@ -33,6 +33,53 @@ struct RenewalStepTests {
     #expect(bench.seen.names.contains("token.renewed"))
   }
 
+  @Test("a refresh token with a blank is kept and sent as it came", arguments: ["a b%+&=", "r\u{E9}f\n"])
+  func blankInRefreshToken(token: String) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.tokens = { $0["refresh_token"] = .string(token) } }
+    let engine = try bench.signedIn()
+    #expect(try bench.record.confirmed?.refreshToken == Secret(token))
+    due(bench)
+    _ = try engine.access()
+    var form = FormEncoding(.body)
+    form.add("refresh_token", token)
+    let sent = try #require(bench.provider.requests(.token).last)
+    #expect(
+      String(decoding: sent.body, as: UTF8.self).contains(String(decoding: form.bytes, as: UTF8.self)))
+  }
+
+  @Test(
+    "a token that lives for one or two seconds is given out, and one renewal a second is sent however many ask",
+    arguments: [Int64(1), 2], [Int64(0), 1, 3600])
+  func brief(lifetime: Int64, minimumLifetime: Int64) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.lifetime = .integer(lifetime) }
+    let engine = try bench.signedIn()
+    for seconds in 0...3 {
+      for _ in 1...20 {
+        guard case .valid = try engine.access(minimumLifetimeSeconds: minimumLifetime) else {
+          throw Unexpected(what: "no token")
+        }
+      }
+      #expect(bench.provider.count(.token) <= 1 + seconds)
+      bench.clock.advance(seconds: 1)
+    }
+  }
+
+  @Test("a token that a slow answer outlives is given out once; one that is long over is told as that")
+  func slowAnswer() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.lifetime = .integer(1) }
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 10)
+    bench.provider.next(.token, .during { bench.clock.advance(seconds: 5) })
+    guard case .valid(let token) = try engine.access() else { throw Unexpected(what: "not given out") }
+    #expect(try bench.record.confirmed?.accessToken == token.value)
+    bench.provider.next(.token, .during { bench.clock.advance(seconds: 3600) })
+    guard case .expired(_, _, let reason) = try engine.access() else { throw Unexpected(what: "served") }
+    #expect(reason.message.contains("had expired before it could be handed out"))
+  }
+
   @Test("no refresh token in the answer keeps the old one (R29)")
   func kept() throws {
     let bench = try Bench()

@@ -65,6 +65,28 @@ struct ExpiryTests {
     #expect(brief.band(at: moment(1_000_000, 500), graceSeconds: 60, minimumLifetimeSeconds: 3600) == .fresh)
   }
 
+  @Test(
+    "no token is due in its first second, whatever its life and whatever the caller asks for",
+    arguments: [Int64(1), 2, 3, 5, 9, 10])
+  func firstSecond(lifetime: Int64) {
+    let born = moment(1_000_000, 500)
+    let brief = Expiry(lifetimeSeconds: lifetime, from: born)
+    let kept = brief.freshness(at: born, graceSeconds: 60)
+    for nanoseconds in [Int64(0), 1, 999_999_999] {
+      var later = born
+      later.instant = born.instant.advanced(byNanoseconds: nanoseconds)
+      for needed in [Int64(0), 1, 2, 3600] {
+        #expect(brief.band(at: later, graceSeconds: 60, minimumLifetimeSeconds: needed) == .fresh)
+        #expect(kept.holds(at: later.instant, minimumLifetimeSeconds: needed))
+      }
+    }
+    var end = born
+    end.instant = born.instant.advanced(bySeconds: lifetime).advanced(byNanoseconds: -1)
+    #expect(brief.band(at: end, graceSeconds: 60) != .expired)
+    end.instant = end.instant.advanced(byNanoseconds: 1)
+    #expect(brief.band(at: end, graceSeconds: 60) == .expired)
+  }
+
   @Test("absurd lifetimes saturate (R32)", arguments: [Int64.max, Int64.max - 1, Int64.min])
   func absurd(lifetime: Int64) {
     let expiry = Expiry(lifetimeSeconds: lifetime, from: moment(1_000_000, 500))
