@@ -27,7 +27,7 @@ extension EnrollClient {
     try await access(minimumLifetime: minimumLifetime).token().value.reveal()
   }
 
-  /// Renews now, whatever the token's age.
+  /// Renews now, whatever the token's age. A pause that the provider asked for, or that follows its refusal, holds.
   @discardableResult
   public func refresh(patience: Duration = defaultPatience) async throws(EnrollError) -> AccessOutcome {
     try await completed(patience) { client, deadline, cancellation, done in

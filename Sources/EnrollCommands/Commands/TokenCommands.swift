@@ -22,7 +22,8 @@ extension CommandTable {
       }
     },
     Command(
-      parked: "token.refresh", "Renews now, whatever the token's age: after a resource server refused it.",
+      parked: "token.refresh",
+      "Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for holds.",
       takes: [.deadline], gives: .access
     ) { call, completion in
       onClient(call, completion) { client, done in

@@ -38,8 +38,23 @@ public struct RenewalBackoff: Equatable, Sendable {
       offlineSince: before?.offlineSince ?? moment.wall, error: error)
   }
 
+  /// Whether nobody answered as a token endpoint does: no word of the provider's asks for the pause.
+  private var isSilence: Bool {
+    error.httpStatus == nil && [.network, .timeout, .tls, .responseInvalid].contains(error.code)
+  }
+
+  /// What is left of the pause for somebody who wants to try now: a second at least, two at most.
+  private var briefPause: Expiry {
+    let saved = pause.lifetimeSeconds - 2
+    return Expiry(
+      expiresAt: pause.expiresAt + -saved, deadline: pause.deadline.advanced(bySeconds: -saved),
+      bootID: pause.bootID, lifetimeSeconds: 2)
+  }
+
   /// Seconds until another try is allowed, rounded up; nil when one is allowed now.
-  public func secondsToWait(at moment: Moment) -> Int64? {
+  /// - Parameter forced: a user wants to try again, who knows more than the pause does where nobody answered.
+  public func secondsToWait(at moment: Moment, forced: Bool = false) -> Int64? {
+    let pause = forced && isSilence ? briefPause : pause
     guard pause.isPending(at: moment) else { return nil }
     let whole = pause.secondsLeft(at: moment)
     let then = Moment(

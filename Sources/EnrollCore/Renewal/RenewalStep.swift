@@ -29,7 +29,7 @@ extension Engine {
   /// token that was sent is followed up.
   /// - Parameters:
   ///   - epochs: of the tokens that callers want renewed; where the store's are others, there is nothing to do.
-  ///   - forced: renew although the last failure asks for a pause.
+  ///   - forced: renew although the token is not due, and although the provider could not be reached a moment ago.
   /// - Throws: store errors; `.cancelled` when the client is closed before anything was sent, or before a second try.
   public func renew(epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
     let (result, isNew): (RenewalResult, Bool)
@@ -58,7 +58,7 @@ extension Engine {
     guard tokens.refreshToken != nil else {
       return (.reauthenticate("the provider gave no refresh token"), false)
     }
-    if !forced, let barred = barred(record) { return (barred, false) }
+    if let barred = barred(record, forced: forced) { return (barred, false) }
 
     var result = (RenewalResult.renewed, isNew: false)
     let turn = try store.renewalTurn(
@@ -90,12 +90,15 @@ extension Engine {
   }
 
   /// The pause that an earlier failure imposes, of this process or any other.
-  func barred(_ record: AccountRecord) -> RenewalResult? {
+  /// - Parameter forced: somebody wants tokens now: the provider's word holds for that, too, its silence does not.
+  func barred(_ record: AccountRecord, forced: Bool = false) -> RenewalResult? {
     let moment = clock.moment()
     if let refusal = record.refusal, refusal.pause.band(at: moment) == .fresh {
       return .rejected(refusal.error(at: moment))
     }
-    guard let backoff = backoff(record), let wait = backoff.secondsToWait(at: moment) else { return nil }
+    guard let backoff = backoff(record), let wait = backoff.secondsToWait(at: moment, forced: forced) else {
+      return nil
+    }
     return .unavailable(backoff.error.retrying(after: wait))
   }
 
@@ -118,7 +121,7 @@ extension Engine {
     let result: RenewalResult
     if let kept = try keepUnsaved(replacing: epoch) {
       result = kept
-    } else if isNews || !forced, let barred = barred(record) {
+    } else if let barred = barred(record, forced: forced && !isNews) {
       return (barred, false)
     } else {
       let session = SessionIdentity(tokens, profile: record.profile, configuration)

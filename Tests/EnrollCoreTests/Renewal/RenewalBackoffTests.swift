@@ -66,6 +66,60 @@ struct RenewalBackoffTests {
     #expect(engine.hasSession)
   }
 
+  static let words: [(String, FakeProvider.Reply)] = [
+    ("429 with a Retry-After", .status(429, headers: [HTTPHeader("Retry-After", "600")])),
+    ("429", .status(429)),
+    ("503 with a Retry-After", .status(503, headers: [HTTPHeader("Retry-After", "60")])),
+    ("a refusal of the client", .status(400, body: #"{"error":"invalid_client"}"#)),
+    ("a refusal of the grant", .status(400, body: #"{"error":"access_denied"}"#)),
+  ]
+
+  @Test(
+    "a pause that the provider's word began holds for all, also for a renewal that somebody wants now",
+    arguments: words)
+  func forcedWaits(name: String, word: FakeProvider.Reply) throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    bench.provider.next(.token, word)
+    for _ in 1...50 {
+      let engine = bench.engine()
+      let result = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+      guard case .stale(let token, _) = try engine.outcome(after: result, minimumLifetimeSeconds: 0)
+      else { throw Unexpected(what: "not stale") }
+      #expect(token.value == Secret("access-2"))
+      if bench.provider.count(.token) > 2 { break }
+    }
+    let again = try bench.engine().renew(epochs: [bench.record.tokenEpoch], forced: true)
+    guard case .unavailable(let error) = again.asUnavailable else { throw Unexpected(what: "\(again)") }
+    #expect((error.retryAfterSeconds ?? 0) > 0)
+    #expect(bench.provider.count(.token) == 2)
+  }
+
+  @Test(
+    "a pause that began because nobody answered holds a renewal that somebody wants now for a second or two",
+    arguments: [FakeProvider.Reply.unreachable, .timeout, .garbled])
+  func forcedGoesOn(silence: FakeProvider.Reply) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    // Long failures, so that the pause is a long one.
+    for _ in 1...8 {
+      bench.provider.next(.token, silence, silence)
+      _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+      bench.clock.advance(seconds: 61)
+    }
+    bench.provider.next(.token, silence, silence)
+    _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+    let sent = bench.provider.count(.token)
+    for _ in 1...20 { _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true) }
+    #expect(bench.provider.count(.token) == sent, "within the same second")
+    bench.clock.advance(seconds: 2)
+    guard case .unavailable = try engine.renew(epochs: [bench.record.tokenEpoch], forced: false) else {
+      throw Unexpected(what: "nobody waited")
+    }
+    #expect(bench.provider.count(.token) == sent)
+    #expect(try engine.renew(epochs: [bench.record.tokenEpoch], forced: true) == .renewed)
+  }
+
   @Test(
     "a date that is set, and another boot, neither prolong a pause nor make a hot loop",
     arguments: [-86_400, 86_400])
@@ -98,5 +152,12 @@ struct RenewalBackoffTests {
     #expect(store.left == 0)
     #expect(try bench.record.backoff == nil)
     #expect(bench.provider.count(.token) == 2)
+  }
+}
+
+extension RenewalResult {
+  /// A refusal as the outage that it is for a caller who has to wait.
+  fileprivate var asUnavailable: RenewalResult {
+    if case .rejected(let error) = self { .unavailable(error) } else { self }
   }
 }

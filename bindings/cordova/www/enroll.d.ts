@@ -937,7 +937,10 @@ export interface TokenCommands {
     /** Seconds that the call may take. */
     deadline?: number;
   }, options?: CallOptions): Promise<Access>;
-  /** Renews now, whatever the token's age: after a resource server refused it. */
+  /**
+   * Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
+   * holds.
+   */
   refresh(parameters?: {
     /** Seconds that the call may take. */
     deadline?: number;

@@ -368,7 +368,8 @@ class ClientCommands(Caller):
         )
 
     def refresh(self, *, deadline: Deadline = 30) -> AccessToken:
-        """Renews now, whatever the token's age: after a resource server refused it.
+        """Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
+        holds.
 
         Args:
             deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -1099,7 +1100,8 @@ class AsyncClientCommands(AsyncCaller):
         )
 
     async def refresh(self, *, deadline: Deadline = 30) -> AccessToken:
-        """Renews now, whatever the token's age: after a resource server refused it.
+        """Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
+        holds.
 
         Args:
             deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.

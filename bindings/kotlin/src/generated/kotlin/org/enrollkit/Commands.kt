@@ -291,7 +291,8 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Renews now, whatever the token's age: after a resource server refused it.
+   * Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
+   * holds.
    *
    * @param deadline How long the call may take; it ends the wait, never a renewal.
    * @return What a call for a token came to.
