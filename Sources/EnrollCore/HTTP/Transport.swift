@@ -76,6 +76,14 @@ public struct HTTPResponse: Sendable {
     self.body = body
   }
 
+  /// Whether the head says that there is no body. Else an empty one may be a connection that ended after the head.
+  var isStatedEmpty: Bool {
+    guard body.isEmpty else { return false }
+    if let length = header("Content-Length") { return DecimalText.parse(length) == 0 }
+    // The chunks came to their end: the body is complete.
+    return header("Transfer-Encoding").map { ASCII.equalsIgnoringCase($0, "chunked") } ?? false
+  }
+
   /// The first header of that name, case-insensitively (ASCII).
   public func header(_ name: String) -> String? { headers.value(of: name) }
 }

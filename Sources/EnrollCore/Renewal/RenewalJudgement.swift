@@ -30,9 +30,9 @@ public enum RefusalContent: Sendable, CaseIterable {
   case trouble
   /// A code that no registry knows.
   case otherCode
-  /// No body at all.
+  /// No body at all, and the head says so.
   case empty
-  /// JSON without an error code, and anything that is not JSON.
+  /// JSON without an error code, anything that is not JSON, and a body that did not come.
   case withoutCode
 
   /// The codes that lead here (IANA, OAuth Extensions Error Registry); empty for content without a known code.
@@ -56,7 +56,9 @@ public enum RefusalContent: Sendable, CaseIterable {
     }
   }
 
-  /// - Parameter code: the member `error`, where the body is JSON and has a proper one.
+  /// - Parameters:
+  ///   - code: the member `error`, where the body is JSON and has a proper one.
+  ///   - isEmpty: whether the head says that there is no body.
   public init(code: String?, isEmpty: Bool) {
     guard let code else {
       self = isEmpty ? .empty : .withoutCode

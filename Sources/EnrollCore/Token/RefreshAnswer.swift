@@ -16,7 +16,7 @@ public enum RefreshAnswer: Equatable, Sendable {
   /// - Parameter binding: which types of token the answer may have.
   public init(processing response: HTTPResponse, binding: DPoPBinding = .none) {
     if let error = TokenEndpointError.read(response) {
-      let content = RefusalContent(code: error.oauthError, isEmpty: response.body.isEmpty)
+      let content = RefusalContent(code: error.oauthError, isEmpty: response.isStatedEmpty)
       self = .refused(error, RenewalJudgement.verdict(status: response.status, content: content))
       return
     }

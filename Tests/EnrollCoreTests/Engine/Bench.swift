@@ -64,6 +64,11 @@ struct Bench {
 
 struct Unexpected: Error { var what: String }
 
+extension FakeProvider.Reply {
+  /// As Glewlwyd refuses a refresh token: a 400 whose head says that it has no body.
+  static let empty = FakeProvider.Reply.status(400, headers: [HTTPHeader("Content-Length", "0")])
+}
+
 extension BegunTransaction {
   /// Empty when the action has none: no test takes that for a URL.
   var url: String { action.url ?? "" }

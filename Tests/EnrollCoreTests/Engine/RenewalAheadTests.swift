@@ -52,7 +52,7 @@ struct RenewalAheadTests {
     #expect(wait >= 118 && wait <= 140)
 
     bench.clock.advance(seconds: 200)
-    bench.provider.next(.token, .status(400))
+    bench.provider.next(.token, .empty)
     _ = try engine.access()
     #expect(try secondsToWait() == 60)
   }

@@ -206,7 +206,7 @@ struct RenewalStepTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     expired(bench)
-    bench.provider.next(.token, .status(400), .status(400), .status(400))
+    bench.provider.next(.token, .empty, .empty, .empty)
     guard case .rejected = try engine.access() else { throw Unexpected(what: "no refusal") }
     for _ in 1...10 { guard case .rejected = try engine.access() else { throw Unexpected(what: "hot loop") } }
     #expect(bench.provider.count(.token) == 2)
@@ -222,7 +222,7 @@ struct RenewalStepTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     expired(bench)
-    bench.provider.next(.token, .status(400), .status(400))
+    bench.provider.next(.token, .empty, .empty)
     guard case .rejected = try engine.access() else { throw Unexpected(what: "no refusal") }
     bench.clock.setWall(bench.clock.wallTime().seconds + seconds)
     for _ in 1...3 { guard case .rejected = try engine.access() else { throw Unexpected(what: "asked") } }
@@ -233,6 +233,20 @@ struct RenewalStepTests {
     }
     #expect(try bench.record.sessionEnded == nil)
     #expect(bench.provider.count(.token) == 3)
+  }
+
+  @Test("an answer without a body ends nothing unless its head says that there is none")
+  func cutAfterHead() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    expired(bench)
+    let cut = FakeProvider.Reply.status(400, headers: [HTTPHeader("X-Cut", "yes")])
+    for _ in 1...3 {
+      bench.provider.next(.token, cut, cut)
+      guard case .expired = try engine.access() else { throw Unexpected(what: "believed") }
+      bench.clock.advance(seconds: 61)
+    }
+    #expect(try engine.token() == "access-3")
   }
 
   @Test(

@@ -101,7 +101,7 @@ struct RenewalJudgementTests {
     let codes = content.codes.map { "`\($0)`" }.joined(separator: ", ")
     return switch content {
     case .otherCode: "another error code"
-    case .empty: "nothing"
+    case .empty: "nothing, and its head says so (`Content-Length: 0`, or chunks that end)"
     case .withoutCode: "JSON without an error code, or anything else"
     case .invalidGrant, .aboutGrant, .invalidToken, .aboutClient, .trouble: codes
     }

@@ -147,6 +147,8 @@ extension ProviderFault {
   ]
 
   private static let bodies: [ProviderFault] = [
+    bytes(
+      "a 400 that is cut off after its head", "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n"),
     written("half a body", .trouble) { visit, body in
       visit.connection.send(head(body) + "\r\n" + body.prefix(body.count / 2))
     },
