@@ -1,12 +1,14 @@
 // What can still be read of an object that is no acceptable JSON (R37): a member twice, NUL in a string, nesting that is too
-// deep. For answers that must not be lost as a whole, because one value in them cannot be had again (R30). Reads the members
-// of the outermost object only, and believes a value only where the text leaves no doubt about it.
+// deep, a comma at the end, a byte order mark before it, something behind it. For answers that must not be lost as a whole,
+// because one value in them cannot be had again (R30). Reads the members of the outermost object only, and believes a value
+// only where the text leaves no doubt about it.
 
 extension JSON {
   /// The members named `names` that the text gives without doubt: acceptable by itself (R37), and the same wherever the
   /// outermost object names it.
   /// - Parameter needed: a member that may be missing, and must not be in doubt.
-  /// - Returns: nil where the text is not one object from its beginning to its end, and where `needed` is in doubt.
+  /// - Returns: nil where the text does not begin with a whole object, and where `needed` is in doubt: also by what comes
+  ///   behind the object, which may be the same once more, or anything that does not name it.
   public static func salvaged(
     _ names: [String], undoubted needed: String, from text: [UInt8]
   ) -> JSONObject? {
@@ -23,7 +25,7 @@ extension JSON {
         found.append((key, value))
       }
     }
-    guard salvage.isWhole,
+    guard salvage.isWhole, !salvage.isFollowed(by: needed),
       !found.contains(where: { $0.value == nil && $0.name.utf8.elementsEqual(needed.utf8) })
     else { return nil }
     return JSONObject(found.map { ($0.name, $0.value) })
@@ -35,12 +37,29 @@ private struct JSONSalvage {
   private let text: [UInt8]
   private var at = 0
   private var isOpen = false
-  /// Whether the object has ended, and the text with it.
+  /// Whether the object has ended.
   private(set) var isWhole = false
+  private var start = 0
 
   init(_ text: [UInt8]) {
     self.text = text
+    if text.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
     isOpen = takes(UInt8(ascii: "{"))
+    start = at - 1
+  }
+
+  /// Whether what comes behind the object may name a member `name`, spelt with escapes perhaps; the same object once more
+  /// says nothing new.
+  func isFollowed(by name: String) -> Bool {
+    let object = text[start..<at]
+    var rest = text[at...]
+    while true {
+      while let byte = rest.first, Self.isSpace(byte) { rest = rest.dropFirst() }
+      guard rest.starts(with: object) else { break }
+      rest = rest.dropFirst(object.count)
+    }
+    let names = [Array(name.utf8), Array("\\u".utf8)]
+    return rest.indices.contains { index in names.contains { rest[index...].starts(with: $0) } }
   }
 
   /// The next member that is whole; nil at the end of the object, or where the text cannot be followed any further.
@@ -49,15 +68,17 @@ private struct JSONSalvage {
     isOpen = false
     guard let key = string(), takes(UInt8(ascii: ":")), let value = value() else { return nil }
     isOpen = takes(UInt8(ascii: ","))
-    if !isOpen, takes(UInt8(ascii: "}")) {
-      skipSpace()
-      isWhole = at == text.count
+    if takes(UInt8(ascii: "}")) {
+      isOpen = false
+      isWhole = true
     }
     return (key, value)
   }
 
+  private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
   private mutating func skipSpace() {
-    while at < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[at]) { at += 1 }
+    while at < text.count, Self.isSpace(text[at]) { at += 1 }
   }
 
   private mutating func takes(_ byte: UInt8) -> Bool {

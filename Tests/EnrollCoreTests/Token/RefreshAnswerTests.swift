@@ -8,11 +8,12 @@ struct RefreshAnswerTests {
   func refusals() {
     let answers: [(Int, String, RenewalVerdict)] = [
       (400, #"{"error":"invalid_grant"}"#, .ends), (403, #"{"error":"invalid_grant"}"#, .ends),
-      (400, "", .endsIfRepeated), (400, #"{"error":"access_denied"}"#, .endsIfRepeated),
+      (400, #"{"error":"access_denied"}"#, .endsIfRepeated),
       (400, #"{"error":"INVALID_GRANT"}"#, .refused), (403, #"{"error":"invalid_code"}"#, .refused),
       (401, #"{"error":"invalid_client"}"#, .refused),
       // Somebody between us and the token endpoint.
-      (401, "", .unclear), (403, "", .unclear), (404, "", .unclear), (405, "<html>", .unclear),
+      (400, "", .unclear), (401, "", .unclear), (403, "", .unclear), (404, "", .unclear),
+      (405, "<html>", .unclear),
       (403, "<html>", .unclear), (400, "Bad Request", .unclear), (407, "", .unclear),
       (401, #"{"error":"Not Found"}"#, .unclear), (400, #"{"message":"Forbidden"}"#, .unclear),
       (400, #"{"error":7}"#, .unclear), (408, "", .unclear), (429, #"{"error":"invalid_grant"}"#, .unclear),
@@ -30,6 +31,53 @@ struct RefreshAnswerTests {
         continue
       }
       #expect(verdict == expected, "\(status) \(body)")
+    }
+  }
+
+  @Test(
+    "an empty 400 is the provider's word only where its head says that there is no body",
+    arguments: [
+      ([], RenewalVerdict.unclear), ([HTTPHeader("Content-Length", "0")], .endsIfRepeated),
+      ([HTTPHeader("content-length", "00")], .endsIfRepeated),
+      ([HTTPHeader("Transfer-Encoding", "chunked")], .endsIfRepeated),
+      ([HTTPHeader("Content-Length", "50")], .unclear), ([HTTPHeader("Content-Length", "")], .unclear),
+      ([HTTPHeader("Transfer-Encoding", "identity")], .unclear),
+      ([HTTPHeader("Content-Type", "application/json")], .unclear),
+    ])
+  func empty(headers: [HTTPHeader], verdict: RenewalVerdict) {
+    guard
+      case .refused(_, let found) = RefreshAnswer(
+        processing: Fixture.json("", status: 400, headers: headers))
+    else {
+      Issue.record("tokens were taken from nothing")
+      return
+    }
+    #expect(found == verdict)
+  }
+
+  @Test("what stands around a whole object, or a comma at its end, does not lose the tokens in it (R30)")
+  func surrounded() {
+    let object = #"{"access_token":"a","token_type":"Bearer","refresh_token":"r2"}"#
+    for text in [
+      "\u{FEFF}" + object, object + "\n<!-- served from a cache -->", object + "\0", object + object,
+      object + "\n" + object + " ", object + "and more", object + "}", object + #"{"access_token":"b"}"#,
+      object.dropLast() + ",}", object.dropLast() + " , \n} ", "\u{FEFF} " + object.dropLast() + ",}<!--",
+    ] {
+      guard case .tokens(let response) = RefreshAnswer(processing: Fixture.json(String(text))) else {
+        Issue.record("the tokens of \(text) are lost")
+        continue
+      }
+      #expect(response.refreshToken == Secret("r2") && response.accessToken == Secret("a"))
+    }
+    for text in [
+      object + #"{"refresh_token":"r3"}"#, object + object.dropLast() + #","refresh_token":"r3"}"#,
+      object + #"{"refresh\u005ftoken":"r3"}"#, object + "<!-- refresh_token -->", object.dropLast() + ",,}",
+      "<html>" + object, "[" + object + "]", String(object.dropLast()), "{,}",
+    ] {
+      guard case .refused(_, .unclear) = RefreshAnswer(processing: Fixture.json(String(text))) else {
+        Issue.record("\(text) was believed")
+        continue
+      }
     }
   }
 
@@ -55,7 +103,8 @@ struct RefreshAnswerTests {
     // Which refresh token it is, or whether there is one, the text leaves open: the old one may be sent again.
     for members in [
       #""refresh_token":"r2","refresh_token":"r3""#, #""refresh_token":"r2","refresh_token":7"#,
-      #""refresh_token":"\u0000","scope":"x""#, #""refresh_token":"r2","scope":"x","scope":"y"} {"#,
+      #""refresh_token":"\u0000","scope":"x""#,
+      #""refresh_token":"r2","scope":"x","scope":"y"} {"refresh_token":"r3"#,
       #""refresh_token":"r2","scope":"#,
     ] {
       guard case .refused(_, .unclear) = answer(members) else {
@@ -122,7 +171,8 @@ struct RefreshAnswerTests {
   func detail() {
     let headers = [HTTPHeader("Retry-After", "5")]
     guard
-      case .refused(let error, .endsIfRepeated) = RefreshAnswer(processing: Fixture.json("", status: 400)),
+      case .refused(let error, .endsIfRepeated) = RefreshAnswer(
+        processing: Fixture.json("", status: 400, headers: [HTTPHeader("Content-Length", "0")])),
       case .refused(let trouble, .unclear) = RefreshAnswer(
         processing: Fixture.json("", status: 429, headers: headers))
     else {

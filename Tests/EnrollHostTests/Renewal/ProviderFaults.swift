@@ -239,8 +239,8 @@ extension ProviderFault {
     content("JSON nested 100,000 deep", String(repeating: "[", count: 100_000)),
     content("an object nested 100,000 deep", String(repeating: "{\"a\":", count: 100_000)),
     written("JSON that is cut off, whole by its length", .trouble) { $0.answer(String($1.dropLast(9))) },
-    written("something after the JSON", .trouble) { $0.answer($1 + "<!-- served by -->") },
-    written("a byte order mark before the JSON", .trouble) { $0.answer("\u{feff}" + $1) },
+    written("something after the JSON", .taken) { $0.answer($1 + "<!-- served by -->") },
+    written("a byte order mark before the JSON", .taken) { $0.answer("\u{feff}" + $1) },
     altered("access_token twice", .trouble) { $0.repeating("access_token", "\"other\"") },
     altered("refresh_token twice", .trouble) { $0.repeating("refresh_token", "\"refresh-1\"") },
     altered("an unknown member nested deep", .taken) {
