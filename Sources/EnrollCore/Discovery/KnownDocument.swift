@@ -60,7 +60,4 @@ struct KnownDocument<Content: Sendable>: Sendable {
     pausedUntil = kept.pause?.certainEnd(at: moment) ?? Instant(nanoseconds: .min)
     failure = nil
   }
-
-  /// A valid answer said otherwise.
-  mutating func forget() { self = KnownDocument() }
 }

@@ -39,9 +39,9 @@ public final class ProviderDirectory: Sendable {
   // MARK: Metadata
 
   /// The provider's metadata: configured endpoints, or discovery's, asked for again when no longer fresh. While older
-  /// metadata is at hand, nothing that goes wrong with that is a failure.
-  /// - Throws: when nothing is at hand; `.issuerMismatch` and `.unsupported` also when a valid document says that what
-  ///   was at hand holds no longer.
+  /// metadata is at hand, nothing that goes wrong with that is a failure: a document that names another issuer is another
+  /// provider's, and says nothing about this one.
+  /// - Throws: when nothing is at hand.
   public func metadata(cancellation: (any Cancellation)?) throws(EnrollError) -> ProviderMetadata {
     if let configured = ProviderMetadata(configured: configuration) { return configured }
     let known = knownMetadata()
@@ -52,11 +52,6 @@ public final class ProviderDirectory: Sendable {
       return try fetchMetadata(knowing: known, cancellation: cancellation)
     } catch {
       if error.code == .cancelled { throw error }
-      if error.code == .issuerMismatch || error.code == .unsupported {
-        cache.withLock { $0.metadata.forget() }
-        store.keepProviderDocuments(name) { $0.metadata = nil }
-        throw error
-      }
       let now = clock.instant()
       let (failure, document) = cache.withLock { ($0.metadata.postpone(error, at: now), $0.metadata) }
       guard let metadata = document.content else { throw failure }

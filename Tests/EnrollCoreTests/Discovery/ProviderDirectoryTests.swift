@@ -84,19 +84,35 @@ struct ProviderDirectoryTests {
     _ = try other.signedIn()
   }
 
-  @Test("a valid document with another issuer is refused, and the session is kept (R18)")
-  func otherIssuer() throws {
+  /// Well-formed documents that are not this provider's, or say that it cannot be used.
+  private static let foreign: [(@Sendable (inout JSONObject) -> Void, EnrollError.Code)] = [
+    ({ $0["issuer"] = .string("https://other.example") }, .issuerMismatch),
+    ({ $0["code_challenge_methods_supported"] = .array([.string("plain")]) }, .unsupported),
+  ]
+
+  @Test(
+    "a document of another issuer, or without S256, replaces nothing that is known (R18)",
+    arguments: foreign.indices)
+  func foreignDocument(index: Int) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
     outlive(bench)
-    bench.provider.change { $0.metadata = { $0["issuer"] = .string("https://other.example") } }
-    guard case .expired(_, _, let reason) = try engine.access() else { throw Unexpected(what: "not expired") }
-    #expect(reason.code == .issuerMismatch)
-    #expect(bench.provider.count(.token) == 1)
-    #expect(try bench.record.sessionEnded == nil)
-    bench.provider.change { $0.metadata = { _ in } }
-    bench.clock.advance(seconds: 120)
+    bench.provider.change { $0.metadata = Self.foreign[index].0 }
     #expect(try engine.token() == "access-3")
+    for _ in 1...20 { _ = try engine.begin(SignInOptions(), cancellation: nil) }
+    #expect(bench.provider.count(.discovery) == 2, "a pause follows")
+    outlive(bench)
+    bench.provider.next(.discovery, Self.status(503))
+    #expect(try engine.token() == "access-4")
+  }
+
+  @Test("where nothing is known, such a document is an error (R18)", arguments: foreign.indices)
+  func foreignDocumentFirst(index: Int) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.metadata = Self.foreign[index].0 }
+    #expect(code { _ = try bench.signedIn() } == Self.foreign[index].1)
+    bench.provider.change { $0.metadata = { _ in } }
+    _ = try bench.signedIn()
   }
 
   @Test("a valid document replaces what was known, and 304 confirms it")

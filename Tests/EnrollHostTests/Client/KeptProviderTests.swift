@@ -107,6 +107,20 @@ struct KeptProviderTests {
     #expect(try renewal()[0] == 1)
   }
 
+  @Test("a document of another issuer takes the known one's place in no process, and a pause follows (R18)")
+  func foreignDocument() throws {
+    headers(("Cache-Control", "no-store"))
+    try signIn()
+    clock.advance(seconds: 11)
+    provider.change { $0.metadata = { $0["issuer"] = .string("https://other.example") } }
+    #expect(try renewal() == [1, 1, 1])
+    clock.advance(seconds: 11)
+    #expect(try renewal() == [0, 1, 1])
+    clock.advance(seconds: 60)
+    provider.next(.discovery, .unreachable)
+    #expect(try renewal() == [1, 1, 1])
+  }
+
   @Test("no clock makes a document fresh for longer than its headers say")
   func clocks() throws {
     headers(("Cache-Control", "max-age=100"))
