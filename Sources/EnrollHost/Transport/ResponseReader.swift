@@ -106,10 +106,11 @@ final class ResponseReader {
     return false
   }
 
-  /// The three digits after `HTTP/x.y `, else 0.
+  /// The three digits after `HTTP/x.y `, which a blank or the end of the line follows (RFC 9112 §4), else 0.
   private static func status(of line: Slice<UnsafeRawBufferPointer>) -> Int {
     guard let space = line.firstIndex(of: 0x20) else { return 0 }
-    let digits = line[(space + 1)...].prefix { ASCII.isDigit($0) }
+    let digits = line[(space + 1)...].prefix { $0 > 0x20 }
+    guard digits.allSatisfy({ ASCII.isDigit($0) }) else { return 0 }
     return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 0x30) } : 0
   }
 

@@ -135,7 +135,7 @@ import Testing
     "what is not HTTP is refused",
     arguments: [
       "SSH-2.0-OpenSSH_9.2\r\n\r\n", "\u{0}\u{1}\u{2}\u{3}", "<html></html>", "HTTP/3.7 abc\r\n\r\n",
-      "HTTP/1.1 099 no\r\n\r\n",
+      "HTTP/1.1 099 no\r\n\r\n", "HTTP/1.1 400x\r\n\r\n", "HTTP/1.1 400x Bad Request\r\n\r\n",
     ])
   func garbage(_ bytes: String) throws {
     let error = try failure {
