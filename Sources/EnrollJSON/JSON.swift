@@ -70,6 +70,16 @@ public struct JSONObject: Equatable, Sendable {
     return JSONObject(unique: kept)
   }
 
+  /// The same without the members whose key or text `isUnwanted`, and without such elements, at every depth.
+  public func without(texts isUnwanted: (String) -> Bool) -> JSONObject {
+    var kept: [Member] = []
+    for member in members where !isUnwanted(member.key) {
+      guard let value = member.value.without(texts: isUnwanted) else { continue }
+      kept.append(Member(key: member.key, value: value))
+    }
+    return JSONObject(unique: kept)
+  }
+
   private func index(of key: String) -> Int? {
     members.indices.first { Self.areSame(members[$0].key, key) }
   }
@@ -112,6 +122,16 @@ extension JSON {
     case .object(let object): .object(object.withoutNulls)
     case .array(let elements): .array(elements.map { $0.withoutNulls })
     case .null, .bool, .integer, .number, .string: self
+    }
+  }
+
+  /// As ``JSONObject/without(texts:)``; nil for a text that `isUnwanted`.
+  func without(texts isUnwanted: (String) -> Bool) -> JSON? {
+    switch self {
+    case .object(let object): .object(object.without(texts: isUnwanted))
+    case .array(let elements): .array(elements.compactMap { $0.without(texts: isUnwanted) })
+    case .string(let text): isUnwanted(text) ? nil : self
+    case .null, .bool, .integer, .number: self
     }
   }
 

@@ -73,7 +73,7 @@ class Logout:
             answer = client.call(command)
             self.assertEqual(answer["providerTold"], "told")
             self.assertNotIn("reason", answer)
-            for status in [400, 401, 405]:
+            for status in [400, 401, 403]:
                 self.sign_in(client)
                 self.sandbox.control("fault", fault="status", endpoint="revocation", value=status)
                 answer = client.call(command)

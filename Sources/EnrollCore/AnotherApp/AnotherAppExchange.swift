@@ -61,7 +61,7 @@ enum AnotherAppExchange {
       .object([
         (settings.sessionIDField, .string(sessionID.reveal())),
         (settings.artefactIDField, .string(artefactID.reveal())),
-      ]), to: settings.completeURI, freshConnection: true)
+      ]), holding: [sessionID, artefactID], to: settings.completeURI, freshConnection: true)
   }
 
   /// What complete gave.

@@ -123,7 +123,7 @@ extension Engine {
       return try prove(tokens, clockOffsetSeconds: offset, cancellation: cancellation)
     } catch {
       revokeLater(tokens)
-      throw error
+      throw error.hiding(http.sent)
     }
   }
 
@@ -136,12 +136,12 @@ extension Engine {
         tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
         clockOffsetSeconds: offset)
     }
-    let proven = try provider.verify(
+    let (proven, offset) = try prove(
       idToken,
       expecting: IDTokenExpectations(
         issuer: configuration.issuer, clientID: configuration.clientID, accessToken: tokens.accessToken,
-        now: clock.wallTime() + (offset ?? 0), algorithms: configuration.idTokenAlgorithms),
-      cancellation: cancellation)
+        now: clock.wallTime(), algorithms: configuration.idTokenAlgorithms),
+      answeredOffset: offset, cancellation: cancellation)
     tokens.identity = proven.facts
     return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: offset)
   }

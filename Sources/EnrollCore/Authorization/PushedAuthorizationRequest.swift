@@ -33,13 +33,8 @@ public enum PushedAuthorizationRequest {
 
   /// RFC 9126 §2.1, as a public client: its id is among the parameters.
   public static func make(_ request: AuthorizationRequest, endpoint: String) -> HTTPRequest {
-    HTTPRequest(
-      .post, endpoint,
-      headers: [
-        HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
-      ],
-      // Written as a query, which reads the same as a body.
-      body: request.parameters.bytes)
+    // Written as a query, which reads the same as a body.
+    HTTPRequest(form: request.parameters, to: endpoint)
   }
 
   /// RFC 9126 §4: what the browser opens.

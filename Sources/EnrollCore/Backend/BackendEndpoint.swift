@@ -32,7 +32,8 @@ enum BackendEndpoint {
     .post(
       .object([
         ("code", .string(code.reveal())), ("code_verifier", .string(transaction.codeVerifier.reveal())),
-      ]), to: start(base: base, provider: provider) + "/redeem", freshConnection: true)
+      ]), holding: [code, transaction.codeVerifier], to: start(base: base, provider: provider) + "/redeem",
+      freshConnection: true)
   }
 
   /// `{session_token, expires_in?}`.

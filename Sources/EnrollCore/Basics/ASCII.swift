@@ -59,6 +59,24 @@ public enum ASCII {
     return false
   }
 
+  /// Whether `text` has `part` in it.
+  static func contains(_ text: [UInt8], _ part: StaticString) -> Bool {
+    contains(
+      text.span, UnsafeRawBufferPointer(start: part.utf8Start, count: part.utf8CodeUnitCount))
+  }
+
+  /// Whether `text` has `part` in it.
+  @_optimize(speed)
+  static func contains(_ text: Span<UInt8>, _ part: UnsafeRawBufferPointer) -> Bool {
+    guard text.count >= part.count else { return false }
+    for start in 0...(text.count - part.count) {
+      var length = 0
+      while length < part.count, text[start + length] == part[length] { length += 1 }
+      if length == part.count { return true }
+    }
+    return false
+  }
+
   public static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
   public static func isLetter(_ byte: UInt8) -> Bool {
     let lower = lowercased(byte)

@@ -17,6 +17,8 @@ public struct FormEncoding: Sendable {
 
   /// What was written so far.
   public private(set) var bytes: [UInt8] = []
+  /// The secrets among the values.
+  private(set) var secrets: [Secret] = []
   private let style: Style
 
   public init(_ style: Style) { self.style = style }
@@ -30,6 +32,7 @@ public struct FormEncoding: Sendable {
 
   public mutating func add(_ name: String, _ value: Secret) {
     addName(name)
+    secrets.append(value)
     value.withBytes { PercentEncoding.append($0, to: &bytes, plusForSpace: style == .body) }
   }
 

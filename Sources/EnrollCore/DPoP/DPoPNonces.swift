@@ -32,7 +32,7 @@ struct DPoPNonces: Sendable {
   /// header (§9).
   static func isDemanded(by response: HTTPResponse) -> Bool {
     guard response.status == 400 || response.status == 401 else { return false }
-    if let code = TokenEndpointError.oauthError(in: response.body), ASCII.equals(code, errorCode) {
+    if let code = TokenEndpointError.oauthError(in: response), ASCII.equals(code, errorCode) {
       return true
     }
     return response.headers.contains {

@@ -1,8 +1,6 @@
 // What the token endpoint says while the user is busy elsewhere (RFC 8628 §3.5). Only the provider's own word ends the
 // wait: a page of a proxy, a status that no token endpoint gives, and trouble at the server (R33) do not.
 
-import EnrollJSON
-
 /// The answer to one poll.
 enum DevicePollAnswer {
   /// A 2xx with an access token: to be read as the answer to a code is.
@@ -20,8 +18,7 @@ enum DevicePollAnswer {
 
   init(processing response: HTTPResponse) {
     let status = response.status
-    let answer = try? TokenResponse.object(in: response)
-    if (200..<300).contains(status), answer?["access_token"] != nil {
+    if response.bringsTokens {
       self = .tokens
       return
     }
@@ -30,9 +27,7 @@ enum DevicePollAnswer {
       ?? EnrollError(
         .responseInvalid, "tokens were expected, status \(status) without them came", httpStatus: status)
     // Some providers answer with 428 or 429, and some with 200.
-    guard (200..<500).contains(status),
-      let code = answer?["error"]?.string.flatMap({ PrintableText.errorCode($0) })
-    else {
+    guard (200..<500).contains(status), let code = TokenEndpointError.oauthError(in: response) else {
       self = .unclear(error)
       return
     }
@@ -45,6 +40,9 @@ enum DevicePollAnswer {
 
     if isAny(of: ["authorization_pending"]) { return .pending }
     if isAny(of: ["slow_down"]) { return .slowDown }
+    // RFC 8628 §3.5, RFC 6749 §5.2: a token endpoint says what ends the wait with 400 or 401; Google denies with 403.
+    let isTokenEndpoints = status == 400 || status == 401 || status < 300
+    guard isTokenEndpoints || status == 403 else { return nil }
     if isAny(of: ["access_denied"]) {
       return .ended(
         EnrollError(.accessDenied, "the user said no (RFC 8628 §3.5)", httpStatus: status, oauthError: code))
@@ -55,8 +53,7 @@ enum DevicePollAnswer {
           .transactionExpired, "the provider says that the device code expired (RFC 8628 §3.5)",
           httpStatus: status, oauthError: code))
     }
-    // RFC 8628 §3.5: any other code of RFC 6749 §5.2 stops the polling. A token endpoint says these with 400 or 401.
-    let isTokenEndpoints = status == 400 || status == 401 || status < 300
+    // RFC 8628 §3.5: any other code of RFC 6749 §5.2 stops the polling.
     let final = [
       "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
     ]

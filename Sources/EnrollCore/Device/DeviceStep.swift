@@ -55,7 +55,7 @@ extension Engine {
       sent = clock.moment()
       let request = TokenRequest.poll(
         deviceCode: deviceCode, configuration: configuration, metadata: metadata)
-      http = try send(request, provenBy: transaction.dpopKey, cancellation: nil)
+      http = try send(request, provenBy: transaction.dpopKey, cancellation: nil).salvagingTokens()
     } catch {
       // RFC 8628 §3.5: after a time-out, ask less often.
       let isTimeout = error.code == .timeout

@@ -169,7 +169,7 @@ extension Engine {
       return try proven(http, sent: sent, of: transaction, cancellation: cancellation)
     } catch {
       revokeTokens(in: http, of: transaction.dpopKey)
-      throw error
+      throw error.hiding(http.sent)
     }
   }
 
@@ -193,31 +193,20 @@ extension Engine {
       let profile = try fetchUserinfo(with: tokens, subject: expected, cancellation: cancellation)
       return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: offset)
     }
-    let known = try store.read(account)?.serverClock.offsetSeconds
-    let signed = try provider.prove(
-      IDToken.Unverified(parsing: idToken), algorithms: configuration.idTokenAlgorithms,
-      cancellation: cancellation)
-    var expectations = IDTokenExpectations(
-      issuer: transaction.issuer, clientID: configuration.clientID, nonce: transaction.sentNonce,
-      maxAgeSeconds: transaction.maxAgeSeconds, requestAgeSeconds: transaction.age(at: clock.moment()),
-      acrValues: transaction.acrValues,
-      accessToken: tokens.accessToken, now: clock.wallTime() + (offset ?? known ?? 0),
-      algorithms: configuration.idTokenAlgorithms)
-    let proven: IDToken
-    do throws(EnrollError) {
-      proven = try signed.checked(against: expectations)
-    } catch {
-      // One answer may tell a wrong time; the one that was known before may be the right one (R25).
-      guard let known, known != offset else { throw error }
-      expectations.now = clock.wallTime() + known
-      proven = try signed.checked(against: expectations)
-    }
+    let (proven, learned) = try prove(
+      idToken,
+      expecting: IDTokenExpectations(
+        issuer: transaction.issuer, clientID: configuration.clientID, nonce: transaction.sentNonce,
+        maxAgeSeconds: transaction.maxAgeSeconds, requestAgeSeconds: transaction.age(at: clock.moment()),
+        acrValues: transaction.acrValues, accessToken: tokens.accessToken, now: clock.wallTime(),
+        algorithms: configuration.idTokenAlgorithms),
+      answeredOffset: offset, cancellation: cancellation)
     if let expected = transaction.expectedSubject, !ASCII.equals(proven.subject, expected) {
       throw EnrollError(
         .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")
     }
     tokens.identity = proven.facts
-    return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: offset)
+    return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: learned)
   }
 
   /// Where a transaction stands.

@@ -74,9 +74,10 @@ extension Engine {
       let response = try send(
         ProfileUpdate.request(endpoint: endpoint, tokens: tokens, profile: profile),
         provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)
-      return ProfileUpdate.isFinal(status: response.status) ? .done : .later
+      return ProfileUpdate.isFinal(status: response.status)
+        ? .done : .later(retryAfterSeconds: RetryAfter.seconds(of: response))
     } catch {
-      return .later
+      return .unreached
     }
   }
 
@@ -86,9 +87,10 @@ extension Engine {
     do throws(EnrollError) {
       let response = try transport.send(
         ErrorReport.request(endpoint: endpoint, body: text), cancellation: cancellation)
-      return ErrorReport.isFinal(status: response.status) ? .done : .later
+      return ErrorReport.isFinal(status: response.status)
+        ? .done : .later(retryAfterSeconds: RetryAfter.seconds(of: response))
     } catch {
-      return .later
+      return .unreached
     }
   }
 }

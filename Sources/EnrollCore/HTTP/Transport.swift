@@ -1,5 +1,7 @@
 // HTTP as values, and the interface that carries them. Rules build requests and read responses; only Transport does IO.
 
+import EnrollCrypto
+
 /// One header of a request or a response (RFC 9110 §5).
 public struct HTTPHeader: Equatable, Sendable {
   /// Compared without regard to case.
@@ -40,6 +42,8 @@ public struct HTTPRequest: Sendable {
   public var freshConnection: Bool
   /// Spends a refresh token: once it is sent its answer is waited for, whoever cancels meanwhile (reliability.md, Closing).
   public var isFollowedUp = false
+  /// The secrets in its body, which no text of the answer may repeat.
+  var secrets: [Secret] = []
 
   public init(
     _ method: Method, _ url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
@@ -51,6 +55,18 @@ public struct HTTPRequest: Sendable {
     self.body = body
     self.responseLimit = responseLimit
     self.freshConnection = freshConnection
+  }
+
+  /// A POST of a form.
+  init(
+    form: FormEncoding, to url: String, headers: [HTTPHeader] = [], freshConnection: Bool = false
+  ) {
+    self.init(
+      .post, url,
+      headers: [
+        HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
+      ] + headers, body: form.bytes, freshConnection: freshConnection)
+    secrets = form.secrets
   }
 
   /// 1 MiB (R20).
@@ -69,6 +85,8 @@ public struct HTTPResponse: Sendable {
   public var headers: [HTTPHeader]
   /// Whole, at most as long as the request's limit.
   public var body: [UInt8]
+  /// What its request carried.
+  var sent = SentSecrets()
 
   public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
     self.status = status

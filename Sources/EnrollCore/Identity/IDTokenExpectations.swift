@@ -25,6 +25,8 @@ public struct IDTokenExpectations: Sendable {
   public var accessToken: Secret?
   /// The device's time with the learned server offset added.
   public var now: UnixTime
+  /// Which clock tells ``now``, for error texts.
+  var clock = "the server's clock"
   public var toleranceSeconds: Int64
   /// The accepted algorithms (R21).
   public var algorithms: [SignatureAlgorithm]

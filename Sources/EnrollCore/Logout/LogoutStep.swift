@@ -76,7 +76,7 @@ extension Engine {
         switch tried.first(where: { $0.entry.isSame(as: entry) })?.delivery {
         case .done: told = ProviderTold.told.joined(told)
         case .refused(let reason): told = ProviderTold.notPossible(reason: reason).joined(told)
-        case .later, nil: told = ProviderTold.queued.joined(told)
+        case .unreached, .later, nil: told = ProviderTold.queued.joined(told)
         }
       }
     }
@@ -189,7 +189,8 @@ extension Engine {
 
   /// Queues the revocation of tokens that came and that nobody keeps: their answer was refused.
   func revokeTokens(in http: HTTPResponse, of dpopKey: DPoPKey?) {
-    guard (200..<300).contains(http.status), let json = try? TokenResponse.object(in: http) else { return }
+    guard (200..<300).contains(http.status) else { return }
+    let (json, _) = TokenResponse.members(of: http, undoubted: "refresh_token")
     let access = TokenResponse.token(json["access_token"])
     // As the server says; one of no type that is known gets no proof.
     let type = json["token_type"]?.string ?? ""

@@ -9,8 +9,10 @@ extension Engine {
     case done
     /// Nothing more can be done about it: why.
     case refused(String)
-    /// The server could not be reached, or is in trouble: it is tried again.
-    case later
+    /// The server could not be reached: it is tried again when there is a chance.
+    case unreached
+    /// The server is in trouble, or something else answered in its place: it is tried again after a pause.
+    case later(retryAfterSeconds: Int64?)
   }
 
   /// Sends what this client queued, for whatever account. Failures stay in the outbox; nothing is thrown, the local
@@ -20,19 +22,26 @@ extension Engine {
   func deliver(cancellation: (any Cancellation)?) -> [(entry: OutboxEntry, delivery: Delivery)] {
     guard let waiting = try? store.updateOutbox(dropOld) else { return [] }
     var tried: [(entry: OutboxEntry, delivery: Delivery)] = []
-    for entry in waiting where isOurs(entry) {
+    let moment = clock.moment()
+    var barred = waiting.filter { $0.isPauseAsked && $0.isPaused(at: moment) }.map { place(of: $0) }
+    for entry in waiting where isOurs(entry) && !entry.isPaused(at: moment) {
       if cancellation?.isCancelled ?? false { break }
+      let place = place(of: entry)
+      guard !barred.contains(where: { ASCII.equals($0, place) }) else { continue }
       guard let delivery = send(entry, cancellation: cancellation) else { continue }
       tried.append((entry, delivery))
+      let failed = entry.failed(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
+      if failed?.isPauseAsked ?? false { barred.append(place) }
       _ = try? store.updateOutbox { outbox throws(EnrollError) in
-        if delivery == .later {
-          outbox.countAttempt(entry)
-        } else {
-          outbox.removeAll { $0.isSame(as: entry) }
-        }
+        outbox.put(failed, inPlaceOf: entry)
       }
     }
     return tried
+  }
+
+  /// What a pause that a server asks for bars.
+  private func place(of entry: OutboxEntry) -> String {
+    entry.endpoint ?? provider.cachedMetadata?.revocationEndpoint ?? ""
   }
 
   /// Sends what this client queued, for whatever account.
@@ -70,7 +79,7 @@ extension Engine {
             RevocationRequest.make(revocation, endpoint: endpoint, withBearer: true),
             provenBy: revocation.dpopKey, accessToken: revocation.bearer, cancellation: cancellation)))
     } catch {
-      return .later
+      return .unreached
     }
   }
 
@@ -85,7 +94,7 @@ extension Engine.Delivery {
     switch answer {
     case .revoked: self = .done
     case .refused(let error): self = .refused(error.message)
-    case .later: self = .later
+    case .later(let error): self = .later(retryAfterSeconds: error.retryAfterSeconds)
     }
   }
 }
@@ -98,8 +107,36 @@ extension OutboxEntry {
   }
 }
 
+extension OutboxEntry {
+  /// Whether it is too early to send it again.
+  fileprivate func isPaused(at moment: Moment) -> Bool { pause?.isPending(at: moment) ?? false }
+
+  /// The entry after a sending; nil when it need not be sent again.
+  fileprivate func failed(_ delivery: Engine.Delivery, at moment: Moment, jitter: UInt8) -> OutboxEntry? {
+    var entry = self
+    entry.attempts += 1
+    switch delivery {
+    case .done, .refused: return nil
+    case .unreached: (entry.pause, entry.isPauseAsked) = (nil, false)
+    // After one failure any process may try again when it has a reason to: no pause of our own yet.
+    case .later(nil) where entry.attempts == 1: break
+    case .later(let wish):
+      let delay = RetryPolicy.delayNanoseconds(
+        attempt: entry.attempts - 1, retryAfterSeconds: wish, jitter: jitter)
+      (entry.pause, entry.isPauseAsked) = (Expiry(lifetimeNanoseconds: delay, from: moment), wish != nil)
+    }
+    return entry
+  }
+}
+
 extension [OutboxEntry] {
-  fileprivate mutating func countAttempt(_ entry: OutboxEntry) {
-    for index in indices where self[index].isSame(as: entry) { self[index].attempts += 1 }
+  /// - Parameter failed: counts on from what another process may have counted meanwhile; nil removes the entry.
+  fileprivate mutating func put(_ failed: OutboxEntry?, inPlaceOf entry: OutboxEntry) {
+    guard let failed else { return removeAll { $0.isSame(as: entry) } }
+    for index in indices where self[index].isSame(as: entry) {
+      let attempts = self[index].attempts
+      self[index] = failed
+      self[index].attempts = attempts + 1
+    }
   }
 }

@@ -8,22 +8,27 @@ public enum RevocationAnswer: Equatable, Sendable {
   /// In trouble: worth another try later (R33).
   case later(EnrollError)
 
+  /// Only the server's own word counts: a page that a proxy or a portal puts in its place says nothing about the token,
+  /// nor does a status that no revocation endpoint gives.
   public init(processing response: HTTPResponse) {
     let status = response.status
     let text = "a revocation was sent, status \(status) came"
+    let code = TokenEndpointError.oauthError(in: response)
+    let content = RefusalContent(code: code, isEmpty: response.isStatedEmpty)
     switch status {
-    case 200..<300: self = .revoked
+    case 200..<300 where !response.isPage: self = .revoked
+    // Glewlwyd answers some refusals with an empty body.
+    case 400...401 where content.isOfTheServer, 403 where content.isOfTheServer:
+      self = .refused(EnrollError(.oauth, text, httpStatus: status, oauthError: code))
     case 408, 429, 500...:
       self = .later(
         EnrollError(
           .server, text, httpStatus: status, retryAfterSeconds: RetryAfter.seconds(of: response)))
-    case 400..<500:
-      self = .refused(
-        EnrollError(
-          .oauth, text, httpStatus: status, oauthError: TokenEndpointError.oauthError(in: response.body)))
     default:
-      // A redirect comes from something in between, not from the server that was meant.
-      self = .later(EnrollError(.responseInvalid, text, httpStatus: status))
+      self = .later(
+        EnrollError(
+          .responseInvalid, text + ", not from the revocation endpoint by its looks", httpStatus: status,
+          retryAfterSeconds: RetryAfter.seconds(of: response)))
     }
   }
 
@@ -39,5 +44,18 @@ public enum RevocationAnswer: Equatable, Sendable {
   public var wantsBearer: Bool {
     guard case .refused(let error) = self else { return false }
     return error.wantsAccessToken
+  }
+}
+
+extension RefusalContent {
+  /// Whether a revocation endpoint says this, and would say the same the next time.
+  fileprivate var isOfTheServer: Bool { self != .withoutCode && self != .trouble }
+}
+
+extension HTTPResponse {
+  /// A page for people: its first visible character is `<`, behind a byte order mark, too.
+  fileprivate var isPage: Bool {
+    let isMarked = body.starts(with: [0xEF, 0xBB, 0xBF])
+    return body.dropFirst(isMarked ? 3 : 0).first { $0 > 0x20 } == 0x3C
   }
 }

@@ -13,13 +13,11 @@ public enum RevocationRequest {
     form.add("token", revocation.token)
     form.add("token_type_hint", revocation.hint)
     form.add("client_id", revocation.clientID)
-    var headers = [
-      HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
-    ]
+    var headers: [HTTPHeader] = []
     if withBearer, let bearer = revocation.bearer {
       let scheme = revocation.dpopKey == nil ? "Bearer" : "DPoP"
       headers.append(HTTPHeader("Authorization", "\(scheme) \(bearer.reveal())"))
     }
-    return HTTPRequest(.post, endpoint, headers: headers, body: form.bytes)
+    return HTTPRequest(form: form, to: endpoint, headers: headers)
   }
 }

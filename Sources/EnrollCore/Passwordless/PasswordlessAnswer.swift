@@ -8,27 +8,32 @@ enum PasswordlessAnswer {
   case wrong(EnrollError)
   /// The provider takes no more tries, or refuses the client.
   case ended(EnrollError)
-  /// The server is in trouble: nothing is known of the code.
+  /// The server is in trouble, or something else answered in its place: nothing is known of the code.
   case unclear(EnrollError)
 
   init(processing response: HTTPResponse) {
-    guard let error = TokenEndpointError.read(response) else {
+    if response.bringsTokens {
       self = .tokens
       return
     }
+    let status = response.status
+    let error = TokenEndpointError.read(response)
+    let code = TokenEndpointError.oauthError(in: response)
     // Some say it with 429, which elsewhere is trouble that passes.
-    let code = TokenEndpointError.oauthError(in: response.body)
-    if let code, ASCII.equals(code, "too_many_attempts") {
+    if let code, (400..<500).contains(status), ASCII.equals(code, "too_many_attempts") {
       self = .ended(
-        EnrollError(
-          .oauth, "the provider takes no more codes", httpStatus: response.status, oauthError: code))
+        EnrollError(.oauth, "the provider takes no more codes", httpStatus: status, oauthError: code))
       return
     }
-    guard error.code == .oauth else {
-      self = .unclear(error)
+    // Only the provider's own word counts, not the page of a proxy.
+    guard let error, error.code == .oauth, let code, status == 400 || status == 401 || status == 403 else {
+      self = .unclear(
+        error.flatMap { $0.code == .oauth ? nil : $0 }
+          ?? EnrollError(
+            .responseInvalid, "tokens were expected, status \(status) without a word of the provider's came",
+            httpStatus: status))
       return
     }
-    let isWrong = error.oauthError.map { ASCII.equals($0, "invalid_grant") } ?? false
-    self = isWrong ? .wrong(error) : .ended(error)
+    self = ASCII.equals(code, "invalid_grant") ? .wrong(error) : .ended(error)
   }
 }

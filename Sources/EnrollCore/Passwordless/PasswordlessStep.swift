@@ -79,7 +79,7 @@ extension Engine {
     do throws(EnrollError) {
       let request = PasswordlessRequest.redeem(
         code, of: recipient, scopes: transaction.scopes, configuration: configuration, metadata: metadata)
-      http = try send(request, provenBy: dpopKey, cancellation: cancellation)
+      http = try send(request, provenBy: dpopKey, cancellation: cancellation).salvagingTokens()
     } catch {
       try giveBackTry(transactionID)
       throw error

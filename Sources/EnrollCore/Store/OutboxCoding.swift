@@ -16,6 +16,8 @@ extension OutboxEntry {
     }
     object["queued"] = .time(queued)
     object["attempts"] = .integer(Int64(attempts))
+    object["pause"] = pause?.json
+    object["pauseAsked"] = isPauseAsked ? .bool(true) : nil
     return .object(object)
   }
 
@@ -36,6 +38,11 @@ extension OutboxEntry {
     }
     queued = try object.time("queued")
     attempts = Int(truncatingIfNeeded: try object.integer("attempts"))
+    // Absent in what earlier versions wrote.
+    pause = try object.optional("pause").map { json throws(EnrollError) in
+      try Expiry(json: json, place + ".pause")
+    }
+    isPauseAsked = object.optional("pauseAsked")?.bool ?? false
     try object.end()
   }
 }

@@ -67,6 +67,10 @@ public struct OutboxEntry: Equatable, Sendable {
   public var queued: UnixTime
   /// How often it was sent in vain.
   public var attempts: Int
+  /// Before its end it is not sent again; nil when nobody answered the last time.
+  public var pause: Expiry?
+  /// The server asked for ``pause``: then nothing else is sent to its endpoint, either.
+  public var isPauseAsked = false
 
   public init(
     issuer: String, sender: Sender? = nil, endpoint: String?, message: Message, queued: UnixTime,

@@ -27,17 +27,16 @@ public enum Introspection {
     form.add("token", token)
     form.add("token_type_hint", subject.hint)
     form.add("client_id", clientID)
-    var headers = [
-      HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
-    ]
+    var headers: [HTTPHeader] = []
     if let shown {
       let scheme = shown.proofKey == nil ? "Bearer" : "DPoP"
       headers.append(HTTPHeader("Authorization", "\(scheme) \(shown.accessToken.reveal())"))
     }
-    return HTTPRequest(.post, endpoint, headers: headers, body: form.bytes)
+    return HTTPRequest(form: form, to: endpoint, headers: headers)
   }
 
   /// The answer's members, of which `active` is true or false; of a token that is not active a server tells no more.
+  /// What repeats a token is left out (R40).
   /// - Throws: `.oauth` when the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` otherwise.
   public static func accept(_ response: HTTPResponse) throws(EnrollError) -> JSONObject {
     if let error = TokenEndpointError.read(response, expecting: "an introspection was") { throw error }
@@ -47,7 +46,7 @@ public enum Introspection {
         .responseInvalid, "introspection: active must be true or false (RFC 7662 §2.2)",
         httpStatus: response.status)
     }
-    return members
+    return response.sent.hidden(in: members)
   }
 }
 

@@ -20,7 +20,7 @@ public enum RefreshAnswer: Equatable, Sendable {
       self = .refused(error, RenewalJudgement.verdict(status: response.status, content: content))
       return
     }
-    let (json, problem) = RefreshAnswer.members(of: response)
+    let (json, problem) = TokenResponse.members(of: response, undoubted: "refresh_token")
     do throws(EnrollError) {
       self = .tokens(try TokenResponse(reading: json, of: response, binding))
     } catch {
@@ -29,20 +29,6 @@ public enum RefreshAnswer: Equatable, Sendable {
       } else {
         self = .refused(problem ?? error, .unclear)
       }
-    }
-  }
-
-  /// The members of a success. Of a body that R37 refuses, a member that is there twice, say, they are those that the text
-  /// gives without doubt: the refresh token before it is spent already (R30). Where it leaves a doubt about the new refresh
-  /// token, nothing is taken: the old one may still be sent again.
-  /// - Returns: also why the body is refused, where it is.
-  private static func members(of response: HTTPResponse) -> (JSON, EnrollError?) {
-    do throws(EnrollError) {
-      return (try TokenResponse.object(in: response), nil)
-    } catch {
-      let names = ["access_token", "token_type", "expires_in", "refresh_token", "id_token", "scope"]
-      let members = JSON.salvaged(names, undoubted: "refresh_token", from: response.body)
-      return (members.map { .object($0) } ?? .null, error)
     }
   }
 }

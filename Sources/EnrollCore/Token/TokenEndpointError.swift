@@ -23,12 +23,12 @@ enum TokenEndpointError {
 
   private static func clientError(_ response: HTTPResponse, _ expected: String) -> EnrollError {
     let status = response.status
-    guard let code = oauthError(in: response.body) else {
+    guard let code = oauthError(in: response) else {
       // Glewlwyd answers some refusals with an empty body.
       let isRefusal = status == 400 || status == 401 || status == 403
       return EnrollError(
         isRefusal ? .oauth : .responseInvalid,
-        "\(expected) expected, status \(status) without an error code came",
+        "\(expected) expected, status \(status) without an error code that can be shown came",
         httpStatus: status)
     }
     // RFC 6749 §4.1.2.1 has these for redirects; some servers send them from here.
@@ -38,10 +38,12 @@ enum TokenEndpointError {
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
   }
 
-  /// The member `error`, when it is a proper code; nil for everything else.
-  static func oauthError(in body: [UInt8]) -> String? {
-    guard let json = try? JSON.parse(body) else { return nil }
-    return json["error"]?.string.flatMap { PrintableText.errorCode($0) }
+  /// The member `error`, when it is a proper code and repeats no secret that was sent; nil for everything else.
+  static func oauthError(in response: HTTPResponse) -> String? {
+    guard let json = try? JSON.parse(response.body),
+      let code = json["error"]?.string.flatMap({ PrintableText.errorCode($0) })
+    else { return nil }
+    return response.sent.areRepeated(in: code) ? nil : code
   }
 }
 

@@ -43,11 +43,6 @@ public enum TokenRequest {
 
   /// A form to one of the provider's endpoints.
   static func post(_ url: String, _ form: FormEncoding, freshConnection: Bool = false) -> HTTPRequest {
-    HTTPRequest(
-      .post, url,
-      headers: [
-        HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
-      ],
-      body: form.bytes, freshConnection: freshConnection)
+    HTTPRequest(form: form, to: url, freshConnection: freshConnection)
   }
 }

@@ -309,7 +309,8 @@ struct DPoPStepTests {
   func revocation() throws {
     let bench = try bench()
     let engine = try bench.signedIn()
-    bench.provider.next(.revocation, .status(401), .proper, .status(401))
+    let refusal = FakeProvider.Reply.status(401, headers: [HTTPHeader("Content-Length", "0")])
+    bench.provider.next(.revocation, refusal, .proper, refusal)
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     let requests = bench.provider.requests(.revocation)
     #expect(requests.count == 4)

@@ -131,7 +131,10 @@ struct DeviceStepTests {
     (400, #"{"error":"invalid_dpop_proof"}"#), (401, ""), (401, #"{"error":"Not Found"}"#),
     (403, "<html>Forbidden"), (403, ""), (403, #"{"error":"invalid_request"}"#),
     (403, #"{"error":"invalid_client"}"#), (404, ""), (404, #"{"error":"unsupported_grant_type"}"#),
-    (405, ""), (413, "<html>"), (421, ""), (302, ""), (200, ""), (200, "<html>Sign in to the Wi-Fi"),
+    (405, ""), (413, "<html>"), (421, ""), (302, ""),
+    (404, #"{"error":"access_denied"}"#), (407, #"{"error":"expired_token"}"#),
+    (429, #"{"error":"invalid_grant"}"#), (451, #"{"error":"access_denied"}"#), (200, ""),
+    (200, "<html>Sign in to the Wi-Fi"),
     (200, "{}"), (200, #"{"status":"ok"}"#), (204, ""), (429, #"{"error":"rate_limited"}"#), (502, "<html>"),
   ]
 
@@ -158,13 +161,17 @@ struct DeviceStepTests {
   }
 
   @Test(
-    "the grant's own codes count with any status of a refusal, and beside none (§3.5)",
-    arguments: [403, 428, 429, 200])
-  func ownCodes(status: Int) throws {
-    func answer(_ code: String) -> FakeProvider.Reply { .status(status, body: #"{"error":"\#(code)"}"#) }
+    "a wait goes on with any status of a refusal, and ends with those that a token endpoint gives (§3.5)",
+    arguments: [(428, 400), (429, 401), (403, 403), (200, 200)])
+  func ownCodes(waiting: Int, ending: Int) throws {
+    func answer(_ code: String, _ status: Int) -> FakeProvider.Reply {
+      .status(status, body: #"{"error":"\#(code)"}"#)
+    }
     let bench = try Bench()
     let (engine, begun) = try begun(bench)
-    bench.provider.next(.token, answer("authorization_pending"), answer("slow_down"), answer("access_denied"))
+    bench.provider.next(
+      .token, answer("authorization_pending", waiting), answer("slow_down", waiting),
+      answer("access_denied", ending))
     #expect(try poll(engine, begun, bench) == nil && polls(bench) == 1)
     #expect(try poll(engine, begun, bench) == nil && polls(bench) == 2)
     #expect(try poll(engine, begun, bench, after: 9) == nil && polls(bench) == 2)
@@ -172,6 +179,35 @@ struct DeviceStepTests {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(failure.code == .accessDenied && failure.oauthError == "access_denied")
+  }
+
+  @Test("tokens come once: those of an answer that is no acceptable JSON are taken where it leaves no doubt")
+  func unacceptableAnswer() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.next(
+      .token,
+      .status(
+        200,
+        body: #"{"access_token":"access-9","token_type":"Bearer","expires_in":3600,"#
+          + #""refresh_token":"refresh-9","x":1,"x":2}"#))
+    guard case .succeeded = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(try engine.token() == "access-9")
+    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-9"))
+  }
+
+  @Test("tokens that such an answer leaves in doubt are gone, and the wait ends with words")
+  func doubtfulAnswer() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    bench.provider.next(
+      .token, .status(200, body: #"{"access_token":"a","token_type":"Bearer","access_token":"b"}"#))
+    guard case .failed(let error) = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(error.code == .responseInvalid)
   }
 
   @Test("after a time-out the next polls come half as often (§3.5)")

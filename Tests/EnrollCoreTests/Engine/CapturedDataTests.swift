@@ -210,7 +210,8 @@ struct DeregistrationTests {
   func refusedForGood(status: Int) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    bench.provider.next(.revocation, .status(status), .status(status), .status(status), .status(status))
+    let refusal = FakeProvider.Reply.status(status, headers: [HTTPHeader("Content-Length", "0")])
+    bench.provider.next(.revocation, refusal, refusal, refusal, refusal)
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     #expect(bench.provider.count(.revocation) == 4)
     #expect(try bench.store.updateOutbox { _ in }.isEmpty)

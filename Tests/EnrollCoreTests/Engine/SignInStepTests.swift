@@ -185,6 +185,60 @@ struct SignInStepTests {
     #expect(try engine.token() == "access-2")
   }
 
+  /// The token endpoint's `Date` is that much off; the id_token is by the device's clock.
+  private func sign(atDate offset: Int64, _ bench: Bench) {
+    let now = bench.clock.wallTime().seconds
+    bench.provider.change {
+      $0.clockOffsetSeconds = offset
+      $0.claims = {
+        $0["iat"] = .integer(now)
+        $0["exp"] = .integer(now + 3600)
+      }
+    }
+  }
+
+  @Test(
+    "a wrong Date of the token endpoint blocks no login: the clock that fits is used and learned (R25)",
+    arguments: [Int64(4000), -4000, 315_360_000, -315_360_000])
+  func wrongDate(offset: Int64) throws {
+    let bench = try Bench()
+    sign(atDate: offset, bench)
+    let engine = try bench.signedIn()
+    #expect(try bench.record.serverClock.offsetSeconds == 0)
+    #expect(try engine.token() == "access-2")
+  }
+
+  @Test("an id_token that fits no clock is refused, and the error names the clocks that were tried (R25)")
+  func noClockFits() throws {
+    let bench = try Bench()
+    sign(atDate: 4000, bench)
+    bench.provider.change {
+      $0.claims = {
+        $0["iat"] = .integer(1)
+        $0["exp"] = .integer(2)
+      }
+    }
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+      throw Unexpected(what: "accepted")
+    }
+    #expect(error.code == .idTokenInvalid)
+    #expect(error.message.contains("the answer's Date") && error.message.contains("this machine's clock"))
+    #expect(error.message.contains("\(bench.clock.wallTime().seconds)"))
+  }
+
+  @Test("tokens of an answer that is no acceptable JSON are revoked, where it gives them without doubt (R35)")
+  func unacceptableAnswer() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.tokens = { $0["id_token"] = .string("\u{0}") } }
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    #expect(try engine.failure(of: url) == .responseInvalid)
+    engine.sendOutbox(cancellation: nil)
+    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+  }
+
   @Test("members of the answer that are null, and scopes as an array, cost nothing once the code is spent")
   func oddAnswer() throws {
     let bench = try Bench(scopes: ["openid", "offline_access", "profile"])

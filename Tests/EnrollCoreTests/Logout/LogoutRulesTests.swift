@@ -30,19 +30,30 @@ struct LogoutRulesTests {
   }
 
   static let answers: [(Int, String, Bool, Bool)] = [
-    (200, "", true, false), (204, "", true, false),
-    (400, #"{"error":"unsupported_token_type"}"#, true, false),
+    (200, "", true, false), (204, "", true, false), (200, "{}", true, false), (200, "OK", true, false),
+    (400, #"{"error":"unsupported_token_type"}"#, true, false), (400, "", true, false),
     (400, #"{"error":"invalid_client"}"#, true, true), (401, "", true, true), (403, "", true, true),
-    (404, "", true, false), (503, "", false, false), (429, "", false, false), (408, "", false, false),
-    (302, "", false, false),
+    (401, #"{"error":"invalid_client"}"#, true, true),
+    (404, "", false, false), (404, #"{"error":"Not Found"}"#, false, false), (503, "", false, false),
+    (429, "", false, false), (408, "", false, false), (302, "", false, false),
+    (200, "<html>Sign in to the Wi-Fi", false, false), (200, "\u{FEFF} \n<!doctype html>", false, false),
+    (400, "<html>", false, false), (401, "<html>", false, false), (403, "<html>", false, false),
+    (403, #"{"message":"Forbidden"}"#, false, false), (405, "", false, false), (407, "", false, false),
+    (413, "", false, false), (421, "", false, false), (451, #"{"error":"access_denied"}"#, false, false),
   ]
 
   @Test(
     "trouble is tried again, a refusal is final, a bearer may help against 401 and 403", arguments: answers)
   func classes(status: Int, body: String, isFinal: Bool, wantsBearer: Bool) {
-    let answer = RevocationAnswer(processing: Fixture.json(body, status: status))
+    let length = HTTPHeader("Content-Length", "\(body.utf8.count)")
+    let answer = RevocationAnswer(processing: Fixture.json(body, status: status, headers: [length]))
     #expect(answer.isFinal == isFinal)
     #expect(answer.wantsBearer == wantsBearer)
+  }
+
+  @Test("an empty refusal whose head does not say so may be a cut answer", arguments: [400, 401, 403])
+  func cut(status: Int) {
+    #expect(!RevocationAnswer(processing: Fixture.json("", status: status)).isFinal)
   }
 
   private func endSession(

@@ -82,13 +82,60 @@ struct OutboxTests {
 
   @Test(
     "a revocation endpoint that refuses was not told, and the reason says why", arguments: Ending.allCases,
-    [400, 401, 405])
+    [400, 401, 403])
   func refused(ending: Ending, status: Int) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    for _ in 0..<4 { bench.provider.next(.revocation, .status(status)) }
+    let refusal = FakeProvider.Reply.status(status, headers: [HTTPHeader("Content-Length", "0")])
+    for _ in 0..<4 { bench.provider.next(.revocation, refusal) }
     let reason = try #require(try told(ending, engine)?.reason)
     #expect(reason.contains("\(status)"))
+    #expect(try outbox(bench).isEmpty)
+  }
+
+  @Test(
+    "a page of somebody in between is no word of the provider: the revocation waits, and is sent again",
+    arguments: [200, 400, 401, 403, 404, 405, 407, 413, 421, 451])
+  func pageInBetween(status: Int) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let page = FakeProvider.Reply.status(
+      status, headers: [HTTPHeader("Content-Type", "text/html")], body: "<html>Sign in to the Wi-Fi")
+    bench.provider.next(.revocation, page, page, page, page)
+    #expect(try told(.logout, engine) == .queued)
+    #expect(try outbox(bench).map(\.attempts) == [1, 1])
+    #expect(
+      bench.provider.requests(.revocation).allSatisfy { request in
+        !request.headers.contains { $0.name == "Authorization" }
+      },
+      "an access token is shown to nobody in between")
+    for _ in 1...20 { bench.engine().sendOutbox(cancellation: nil) }
+    #expect(bench.provider.count(.revocation) == 4, "once more, then after a pause")
+    bench.clock.advance(seconds: 61)
+    engine.sendOutbox(cancellation: nil)
+    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    #expect(try outbox(bench).isEmpty)
+  }
+
+  @Test(
+    "the time that the revocation endpoint asks for is kept by all processes, and by what is queued later")
+  func retryAfter() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.next(.revocation, .status(503, headers: [HTTPHeader("Retry-After", "3600")]))
+    #expect(try told(.logout, engine) == .queued)
+    #expect(bench.provider.count(.revocation) == 1, "the second token of the session waits, too")
+    for _ in 1...30 {
+      #expect(try told(.logout, bench.signedIn()) == .queued)
+      bench.engine().sendOutbox(cancellation: nil)
+    }
+    #expect(bench.provider.count(.revocation) == 1)
+    bench.clock.advance(seconds: 3599)
+    bench.engine().sendOutbox(cancellation: nil)
+    #expect(bench.provider.count(.revocation) == 1)
+    bench.clock.advance(seconds: 362)
+    bench.engine().sendOutbox(cancellation: nil)
+    #expect(bench.provider.revoked.count == 62)
     #expect(try outbox(bench).isEmpty)
   }
 

@@ -142,6 +142,28 @@ struct PasswordlessStepTests {
     }
   }
 
+  static let elsewhere: [(Int, String)] = [
+    (200, "<html>Sign in to the Wi-Fi"), (200, ""), (200, #"{"status":"ok"}"#), (400, "<html>"),
+    (401, "<html>"),
+    (401, ""), (403, "<html>Forbidden"), (403, #"{"message":"Forbidden"}"#),
+    (404, #"{"error":"invalid_grant"}"#), (407, #"{"error":"access_denied"}"#), (451, "<html>"),
+  ]
+
+  @Test("what only somebody in between can have said costs no try, and ends nothing", arguments: elsewhere)
+  func somebodyElse(status: Int, body: String) throws {
+    let bench = try bench()
+    let engine = bench.engine()
+    let begun = try engine.begin(options(), cancellation: nil)
+    for _ in 1...6 {
+      bench.provider.next(.token, .status(status, body: body))
+      #expect(code { _ = try submit(engine, begun, "123456") } == .responseInvalid)
+      #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .codePending))
+    }
+    guard case .succeeded = try submit(engine, begun, "123456").ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+  }
+
   @Test("a code is not spent while the tokens could not be checked: keys first")
   func keysFirst() throws {
     let bench = try bench()

@@ -27,7 +27,13 @@ enum Sample {
     maxAgeSeconds: 60, acrValues: ["gold"], prompt: "login", expectedSubject: "alice", isSocial: true,
     listensOnLoopback: true, began: UnixTime(seconds: 1_700_000_000), deadline: expiry, isOvertaken: true)
 
-  static let outboxEntry = OutboxEntry(
+  static var outboxEntry: OutboxEntry {
+    var entry = outboxEntryAtFirst
+    (entry.pause, entry.isPauseAsked) = (expiry, true)
+    return entry
+  }
+
+  private static let outboxEntryAtFirst = OutboxEntry(
     issuer: "https://op.example",
     sender: OutboxEntry.Sender(
       clientID: "client",

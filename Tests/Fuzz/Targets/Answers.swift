@@ -37,7 +37,9 @@ extension Target {
       if case .refused(_, .ends) = RefreshAnswer(processing: response) {
         require([400, 401, 403].contains(response.status), "an outage ends no session (R33)")
       }
-      if case .later = RevocationAnswer(processing: response) { require(response.status != 200, "told") }
+      if case .later = RevocationAnswer(processing: response) {
+        require(response.status != 200 || !response.body.isEmpty, "told")
+      }
       _ = DevicePollAnswer(processing: response)
       _ = PasswordlessAnswer(processing: response)
       _ = DPoPNonces.isDemanded(by: response)

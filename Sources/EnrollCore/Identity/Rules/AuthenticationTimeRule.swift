@@ -10,7 +10,8 @@ extension IDTokenRule {
     }
     guard authTime <= expected.now + expected.toleranceSeconds else {
       throw IDTokenClaims.refusal(
-        "R26", "auth_time \(authTime.seconds) is in the future at \(expected.now.seconds)")
+        "R26",
+        "auth_time \(authTime.seconds) is in the future at \(expected.now.seconds) by \(expected.clock)")
     }
     let latest = authTime + maxAge + expected.requestAgeSeconds
     guard claims.issuedAt <= latest + IDTokenExpectations.serverToleranceSeconds,

@@ -5,13 +5,13 @@ extension IDTokenRule {
     guard expected.now < claims.expiresAt + expected.toleranceSeconds else {
       throw IDTokenClaims.refusal(
         "R25",
-        "exp \(claims.expiresAt.seconds) has passed at \(expected.now.seconds), "
+        "exp \(claims.expiresAt.seconds) has passed at \(expected.now.seconds) by \(expected.clock), "
           + "tolerating \(expected.toleranceSeconds) s")
     }
     if let notBefore = claims.notBefore, notBefore > expected.now + expected.toleranceSeconds {
       throw IDTokenClaims.refusal(
         "R25",
-        "nbf \(notBefore.seconds) has not come at \(expected.now.seconds), "
+        "nbf \(notBefore.seconds) has not come at \(expected.now.seconds) by \(expected.clock), "
           + "tolerating \(expected.toleranceSeconds) s")
     }
   }

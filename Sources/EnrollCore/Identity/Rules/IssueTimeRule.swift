@@ -5,7 +5,7 @@ extension IDTokenRule {
     guard claims.issuedAt <= expected.now + expected.toleranceSeconds else {
       throw IDTokenClaims.refusal(
         "R25",
-        "iat \(claims.issuedAt.seconds) is in the future at \(expected.now.seconds), "
+        "iat \(claims.issuedAt.seconds) is in the future at \(expected.now.seconds) by \(expected.clock), "
           + "tolerating \(expected.toleranceSeconds) s")
     }
   }

@@ -1,0 +1,110 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("A server's text never repeats a secret that was sent (R40)")
+struct RepeatedSecretTests {
+  /// All that a host, a log or a report could have got.
+  private func told(_ bench: Bench, _ engine: Engine, _ errors: EnrollError?...) throws -> String {
+    let outbox = try bench.store.updateOutbox { _ in }
+    return "\(errors) \(errors.map { $0?.oauthError ?? "" }) \(bench.seen.reported) \(bench.seen.warned) "
+      + "\(bench.seen.reported.map { $0.oauthError ?? "" }) \(try bench.record) \(outbox) \(engine.state)"
+  }
+
+  private func error(_ body: () throws -> Void) -> EnrollError? {
+    do {
+      try body()
+      return nil
+    } catch { return error as? EnrollError }
+  }
+
+  @Test("a refresh token in the error code of a renewal", arguments: [400, 401, 403, 404, 503])
+  func renewal(status: Int) throws {
+    let bench = try Bench(tellsBackEnd: true)
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    let reply = FakeProvider.Reply.status(status, body: #"{"error":"unknown_token_refresh-2"}"#)
+    bench.provider.next(.token, reply, reply)
+    guard case .expired(_, _, let reason) = try engine.access() else { throw Unexpected(what: "not expired") }
+    let told = try told(bench, engine, reason)
+    #expect(!told.contains("refresh-2"), "\(told)")
+    #expect(try bench.record.sessionEnded == nil)
+  }
+
+  @Test("a token in the error code of an introspection, in a claim of it, and in the name of a claim")
+  func introspection() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.next(.introspection, .status(400, body: #"{"error":"refresh-2_is_gone"}"#))
+    let refusal = error { _ = try engine.introspect(.refreshToken, cancellation: nil) }
+    #expect(refusal?.code == .oauth && !"\(refusal!)\(refusal?.oauthError ?? "")".contains("refresh-2"))
+    bench.provider.next(
+      .introspection,
+      .status(
+        200,
+        body: #"{"active":true,"scope":"openid","token":"refresh-2","ext":{"a":["x refresh-2"],"b":1},"#
+          + #""refresh-2":true,"list":["refresh-2",2]}"#))
+    let claims = try engine.introspect(.refreshToken, cancellation: nil)
+    #expect(
+      claims
+        == JSONObject([
+          ("active", .bool(true)), ("scope", .string("openid")),
+          ("ext", .object([("a", .array([])), ("b", .integer(1))])), ("list", .array([.integer(2)])),
+        ]))
+  }
+
+  @Test("a code in a claim of the id_token that is refused", arguments: ["iss", "aud", "azp"])
+  func idToken(claim: String) throws {
+    let bench = try Bench(tellsBackEnd: true)
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.change { $0.claims = { $0[claim] = .string("https://evil.example/code-1") } }
+    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+      throw Unexpected(what: "accepted")
+    }
+    let told = try told(bench, engine, error)
+    #expect(error.code == .idTokenInvalid && !told.contains("code-1"), "\(told)")
+  }
+
+  @Test("a one-time code, a device code and an authorization code in an error code")
+  func codes() throws {
+    let bench = try Bench(passwordless: .auth0, tellsBackEnd: true)
+    let engine = bench.engine()
+    func refuse(_ code: String) {
+      bench.provider.next(.token, .status(400, body: #"{"error":"wrong_\#(code)"}"#))
+    }
+    let mail = SignInOptions(
+      kind: .passwordless, recipient: Recipient(.email, address: "alice@example.org"))
+    let begun = try engine.begin(mail, cancellation: nil)
+    refuse("123456")
+    let first = error {
+      _ = try engine.submitCode(Secret("123456"), transactionID: begun.transactionID, cancellation: nil)
+    }
+    #expect(try !told(bench, engine, first).contains("123456"))
+
+    let device = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    bench.clock.advance(seconds: 5)
+    refuse("device-1")
+    #expect(try engine.pollDevice(device.transactionID) == nil)
+
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let code = try #require(url.split(separator: "=")[1].split(separator: "&").first)
+    refuse(String(code))
+    guard case .failed(let last) = try engine.resume(url, cancellation: nil).ending else {
+      throw Unexpected(what: "accepted")
+    }
+    #expect(!"\(last)\(last.oauthError ?? "")\(bench.seen.reported)".contains(code))
+  }
+
+  @Test("an error code that repeats nothing is told as it is")
+  func innocent() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.next(.introspection, .status(400, body: #"{"error":"invalid_request"}"#))
+    #expect(
+      error { _ = try engine.introspect(.refreshToken, cancellation: nil) }?.oauthError == "invalid_request")
+  }
+}
