@@ -1,6 +1,9 @@
 """The end of a command whose provider never answers: its own time, and what was sent (enroll(1), --timeout)."""
 
 import json
+import os
+import pty
+import signal
 import subprocess
 import urllib.request
 
@@ -30,6 +33,66 @@ class Closing(CommandCase):
         wait_until(lambda: silent.reached.is_set(), "a request", PATIENCE)
         child.communicate(timeout=PATIENCE)
         self.assertEqual(len(silent.connections), 1)
+
+    def asking(self, milliseconds, start):
+        """A renewal whose refresh token was sent, and is answered so much later; `start` begins it."""
+        before = self.counts()["refreshes"]
+        self.sandbox.control("fault", fault="delay", endpoint="token", value=milliseconds, times=1)
+        child = start("token", "--renew")
+        wait_until(lambda: self.counts()["refreshes"] > before, "a request", PATIENCE)
+        return child
+
+    def test_one_end_asked_for_by_several_signals_loses_no_session(self):
+        self.sign_in()
+        # systemd with SendSIGHUP, timeout(1), a closed terminal and its shell, Ctrl-C under timeout(1).
+        for numbers in (
+                (signal.SIGTERM, signal.SIGHUP), (signal.SIGTERM, signal.SIGTERM), (signal.SIGHUP, signal.SIGHUP),
+                (signal.SIGINT, signal.SIGINT, signal.SIGINT)):
+            with self.subTest(numbers):
+                child = self.asking(1500, self.start)
+                for number in numbers * 3:
+                    child.send_signal(number)
+                child.communicate(timeout=PATIENCE)
+                self.assertEqual(child.returncode, 130)
+                self.token("--renew")
+
+    def test_signals_that_come_after_the_first_was_taken_lose_no_session(self):
+        self.sign_in()
+        child = self.asking(1500, self.start)
+        while child.poll() is None:
+            child.send_signal(signal.SIGTERM)
+            child.send_signal(signal.SIGHUP)
+        self.token("--renew")
+
+    def test_a_closed_terminal_loses_no_session(self):
+        def start(*arguments):
+            master, slave = pty.openpty()
+            shell = subprocess.Popen(
+                ["bash", "--norc", "-i"], stdin=slave, stdout=slave, stderr=slave, env=self.environment,
+                start_new_session=True, preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)))
+            os.close(slave)
+            os.write(master, f"{ENROLL} {' '.join(arguments)}\n".encode())
+            self.addCleanup(shell.kill)
+            return shell, master
+
+        self.sign_in()
+        shell, master = self.asking(1500, start)
+        os.close(master)
+        shell.wait(PATIENCE)
+        # It waits for the store's lock, which the renewal holds.
+        self.token()
+        self.token("--renew")
+
+    def test_ctrl_c_again_later_ends_it_at_once(self):
+        self.sign_in()
+        child = self.asking(60_000, self.start)
+
+        def interrupted():
+            child.send_signal(signal.SIGINT)
+            return child.poll() is not None
+
+        wait_until(interrupted, "the end", PATIENCE)
+        self.assertEqual(child.returncode, -signal.SIGINT)
 
     def test_streams_that_are_closed_are_the_null_device(self):
         for closed in ("<&-", ">&-", "<&- >&- 2>&-"):

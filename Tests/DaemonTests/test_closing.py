@@ -1,5 +1,6 @@
 """The end of the daemon with a provider that never answers: at most one request's time (json-rpc.md, The end; R39)."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -46,6 +47,32 @@ class Closing(SandboxCase):
             begun.result()
 
 
+    def test_one_end_asked_for_by_several_signals_loses_no_session(self):
+        for numbers in ((signal.SIGTERM, signal.SIGHUP), (signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGINT)):
+            with self.subTest(numbers):
+                daemon, client = self.signed_in(self.daemon(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)))
+                before = self.sandbox.refreshes
+                self.sandbox.control("fault", fault="delay", endpoint="token", value=1500, times=1)
+                daemon.start("token.refresh", {"client": client, "deadline": 300})
+                while self.sandbox.refreshes == before:
+                    pass
+                for number in numbers * 3:
+                    daemon.process.send_signal(number)
+                self.assertEqual(daemon.wait(), 0)
+                following = self.daemon()
+                outcome = following.call("token.refresh", client=self.open(following), deadline=30)["outcome"]
+                self.assertEqual(outcome, "valid")
+                following.call("token.revoke", client=self.open(following))
+
+    def test_ctrl_c_again_later_ends_it_at_once(self):
+        # Whoever runs the tests in the background has them ignore SIGINT, and so would the daemon.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+        daemon, _ = self.renewing()
+        while daemon.process.poll() is None:
+            daemon.process.send_signal(signal.SIGINT)
+        self.assertEqual(daemon.wait(), -signal.SIGINT)
+
+
 class Streams(unittest.TestCase):
     def test_a_stdout_whose_peer_is_gone_ends_it(self):
         ours, theirs = socket.socketpair()
@@ -66,6 +93,27 @@ class Streams(unittest.TestCase):
             process.stdin.flush()
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(PATIENCE), 0)
+
+    REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"system.describe"}\n'
+
+    def test_answers_that_cannot_be_written_are_a_failure_that_is_told(self):
+        with open("/dev/full", "wb") as full, open("/dev/null", "rb") as reading:
+            for output, words in ((full, b"No space left on device"), (reading, b"Bad file descriptor")):
+                with self.subTest(output.name):
+                    done = subprocess.run(
+                        [ENROLLD], input=self.REQUEST, stdout=output, stderr=subprocess.PIPE, timeout=PATIENCE)
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn(b"standard output cannot be written: " + words, done.stderr)
+
+    def test_a_stdin_that_cannot_be_read_is_a_failure_that_is_told(self):
+        folder = os.open("/", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        with open("/dev/null", "wb") as writing:
+            for given, words in ((folder, b"Is a directory"), (writing, b"Bad file descriptor")):
+                with self.subTest(words):
+                    done = subprocess.run([ENROLLD], stdin=given, capture_output=True, timeout=PATIENCE)
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn(b"standard input cannot be read: " + words, done.stderr)
 
     def test_streams_that_are_closed_are_the_null_device(self):
         for closed in ("<&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"):

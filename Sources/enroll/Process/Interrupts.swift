@@ -1,35 +1,29 @@
-// Signals that ask for the end are read like input, so that what was begun can be given up in order; a second one ends the
-// program at once.
+// Signals that ask for the end, as this program waits for them.
 
 import CPosix
+import EnrollHost
 
 enum Interrupts {
-  /// A signalfd; negative before ``prepare()``, and when the system gives none.
+  /// Readable once a signal came; negative before ``prepare()``, and when the system gives none.
   nonisolated(unsafe) private(set) static var descriptor: Int32 = -1
 
-  /// Holds back SIGTERM, SIGINT and SIGHUP, except where the parent had them ignored, and ignores SIGPIPE: a closed
-  /// stdout is an error of a write. To be called before the first thread.
-  static func prepare() {
-    enroll_posix_ignore_signal(SIGPIPE)
-    var set = ending()
-    sigprocmask(SIG_BLOCK, &set, nil)
-    descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-  }
+  /// To be called before the first thread.
+  static func prepare() { descriptor = EndingSignals.prepare() }
 
-  /// Takes the one that came; the next one ends the process as usual.
-  static func take() {
-    var taken = signalfd_siginfo()
-    _ = read(descriptor, &taken, MemoryLayout<signalfd_siginfo>.size)
-    var set = ending()
-    sigprocmask(SIG_UNBLOCK, &set, nil)
-  }
-
-  private static func ending() -> sigset_t {
-    var set = sigset_t()
-    sigemptyset(&set)
-    for number in [SIGTERM, SIGINT, SIGHUP] where enroll_posix_is_signal_ignored(number) == 0 {
-      sigaddset(&set, number)
+  /// Waits until there is something to read, or its end.
+  /// - Returns: false once a signal came first; it is left for ``Waits``.
+  static func wait(for source: Int32) -> Bool {
+    while true {
+      var sources = [
+        pollfd(fd: source, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&sources, 2, -1) > 0 else { continue }
+      if sources[1].revents != 0 { return false }
+      if sources[0].revents != 0 { return true }
     }
-    return set
   }
+
+  /// Takes the first one.
+  static func take() { EndingSignals.take(descriptor) }
 }

@@ -18,7 +18,7 @@ final class Conversation: @unchecked Sendable {
   /// What answers need, on whatever thread.
   private final class Shared: Sendable {
     let hasHeaders = Atomic<Bool>(false)
-    let hasOverflowed = Atomic<Bool>(false)
+    let hasFailed = Atomic<Bool>(false)
 
     var framing: Framing { hasHeaders.load(ordering: .relaxed) ? .headers : .lines }
   }
@@ -27,9 +27,14 @@ final class Conversation: @unchecked Sendable {
   init(log: Log, waker: Int32) {
     let shared = Shared()
     let output = Output(STDOUT_FILENO) { ending in
-      if ending == .hostDoesNotRead {
-        shared.hasOverflowed.store(true, ordering: .relaxed)
+      switch ending {
+      case .hostGone: break
+      case .hostDoesNotRead:
+        shared.hasFailed.store(true, ordering: .relaxed)
         log.error("\(Output.limitBytes) bytes of answers wait and the host does not read them: ending")
+      case .unwritable(let number):
+        shared.hasFailed.store(true, ordering: .relaxed)
+        log.error("standard output cannot be written: \(SystemError.words(number))")
       }
       var one: UInt64 = 1
       _ = write(waker, &one, 8)
@@ -41,7 +46,8 @@ final class Conversation: @unchecked Sendable {
     self.output = output
   }
 
-  var hasOverflowed: Bool { shared.hasOverflowed.load(ordering: .relaxed) }
+  /// Whether answers were lost though the host is there.
+  var hasFailed: Bool { shared.hasFailed.load(ordering: .relaxed) }
 
   /// - Returns: false when nothing after this can be understood.
   func read(_ chunk: UnsafeRawBufferPointer) -> Bool {

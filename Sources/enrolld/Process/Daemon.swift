@@ -6,17 +6,17 @@ import EnrollHost
 import EnrollJSON
 
 enum Daemon {
-  /// - Returns: the exit status: 0 after the end of the input or a signal, 1 when the host's messages could not be told
-  ///   apart, or it did not read the answers.
+  /// - Returns: the exit status: 0 after the end of the input or a signal, 1 when the host's messages could not be read or
+  ///   told apart, it did not read the answers, or they could not be written.
   static func serve(_ log: Log) -> Int32 {
     do throws(EnrollError) { try ProcessMemory.hide() } catch { log.warning(error.message) }
-    let signals = Signals.prepare()
+    let signals = EndingSignals.prepare()
     let waker = enroll_posix_event()
     let conversation = Conversation(log: log, waker: waker)
     let input = Input(signals: signals, waker: waker)
     let status = read(input, conversation, log)
     finish(input, conversation)
-    return status
+    return conversation.hasFailed ? 1 : status
   }
 
   private static func read(_ input: Input, _ conversation: Conversation, _ log: Log) -> Int32 {
@@ -32,6 +32,10 @@ enum Daemon {
         let isUnderstood = conversation.readEnd()
         conversation.server.giveUpWaiting()
         return isUnderstood ? 0 : 1
+      case .unreadable(let number):
+        log.error("standard input cannot be read: \(SystemError.words(number))")
+        conversation.server.giveUpWaiting()
+        return 1
       case .signal:
         log.info("a signal asks for the end")
         input.takeSignal()
@@ -42,7 +46,7 @@ enum Daemon {
         log.info("the host reads no more")
         conversation.server.giveUpAll()
         conversation.server.giveUpHost()
-        return conversation.hasOverflowed ? 1 : 0
+        return 0
       }
     }
   }

@@ -9,8 +9,10 @@ final class Input: @unchecked Sendable {
   enum Event {
     /// So many bytes are in ``buffer``.
     case bytes(Int)
-    /// stdin has ended, or cannot be read.
+    /// stdin has ended.
     case end
+    /// stdin cannot be read, by an error number of the system's.
+    case unreadable(Int32)
     /// SIGTERM, SIGINT or SIGHUP.
     case signal
     /// stdout is closed, or something else asked for an end.
@@ -20,6 +22,8 @@ final class Input: @unchecked Sendable {
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
   private let signals: Int32
   private let waker: Int32
+  /// Only touched by the thread that looks for signals.
+  private var hasTakenSignal = false
 
   /// - Parameters:
   ///   - signals: a signalfd, negative for none.
@@ -45,9 +49,11 @@ final class Input: @unchecked Sendable {
       // A read that would wait hears no signal.
       guard pollers[0].revents != 0 else { continue }
       switch take() {
-      case nil: continue
-      case 0?: return .end
-      case let count?: return .bytes(count)
+      case .nothing: continue
+      case .bytes(0): return .end
+      case .bytes(let count): return .bytes(count)
+      // A host that went away cannot be told from one that closed stdin: what it sent was read.
+      case .failed(let number): return Output.isGone(pollers[0]) ? .end : .unreadable(number)
       }
     }
   }
@@ -62,24 +68,40 @@ final class Input: @unchecked Sendable {
       ]
       guard ExitBarrier.outside({ poll(&pollers, 2, -1) }) > 0 else { continue }
       if Output.isGone(pollers[1]) { return nil }
-      if pollers[0].revents != 0, let count = take() { return count > 0 ? count : nil }
+      guard pollers[0].revents != 0 else { continue }
+      switch take() {
+      case .nothing: continue
+      case .bytes(let count): return count > 0 ? count : nil
+      case .failed: return nil
+      }
     }
   }
 
-  /// - Returns: bytes; 0 when stdin has ended or cannot be read; nil when there are none after all.
-  private func take() -> Int? {
-    let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-    if count >= 0 { return count }
-    let number = enroll_posix_errno()
-    return number == EINTR || number == EAGAIN ? nil : 0
+  private enum Taken {
+    /// 0 at the end of stdin.
+    case bytes(Int)
+    /// There are none after all.
+    case nothing
+    case failed(Int32)
   }
 
-  /// Whether a signal waits to be taken.
+  private func take() -> Taken {
+    let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+    if count >= 0 { return .bytes(count) }
+    let number = enroll_posix_errno()
+    return number == EINTR || number == EAGAIN ? .nothing : .failed(number)
+  }
+
+  /// Whether the first signal waits to be taken.
   var hasSignal: Bool {
+    guard !hasTakenSignal else { return false }
     var poller = pollfd(fd: signals, events: Int16(POLLIN), revents: 0)
     return poll(&poller, 1, 0) == 1 && poller.revents != 0
   }
 
-  /// The next one ends the process as usual.
-  func takeSignal() { Signals.release(signals) }
+  /// Those that follow are nobody's here.
+  func takeSignal() {
+    hasTakenSignal = true
+    EndingSignals.take(signals)
+  }
 }

@@ -18,7 +18,11 @@ final class Output: @unchecked Sendable {
   /// Without progress for so long, the end does not wait for the host any more.
   private static let lastPatienceNanoseconds: Int64 = 5_000_000_000
 
-  enum Ending { case hostGone, hostDoesNotRead }
+  enum Ending {
+    case hostGone, hostDoesNotRead
+    /// The host may be there, and the system does not take what is written: an error number.
+    case unwritable(Int32)
+  }
 
   private let descriptor: Int32
   private let kind: Kind
@@ -120,7 +124,7 @@ final class Output: @unchecked Sendable {
   private func push() -> Ending? {
     guard !isDraining else { return nil }
     let count = writeAtOnce()
-    if count < 0 { return end(.hostGone) }
+    if count < 0 { return end(reason(enroll_posix_errno())) }
     waiting.removeFirst(count)
     written &+= UInt64(count)
     guard !waiting.isEmpty else { return nil }
@@ -173,6 +177,11 @@ final class Output: @unchecked Sendable {
     return number == EAGAIN || number == EINTR ? 0 : -1
   }
 
+  /// Why nothing more is written.
+  private func reason(_ number: Int32) -> Ending {
+    number == EPIPE || number == ECONNRESET || isClosed ? .hostGone : .unwritable(number)
+  }
+
   /// The writer's thread: waits for the host.
   private func drain() {
     var ending: Ending?
@@ -182,10 +191,10 @@ final class Output: @unchecked Sendable {
       waiting = []
       taken = bytes.count
       condition.unlock()
-      let isWritten = writeAll(bytes)
+      let failure = writeAll(bytes)
       condition.lock()
       taken = 0
-      if !isWritten && !hasEnded { ending = end(.hostGone) }
+      if let failure, !hasEnded { ending = end(failure) }
       condition.wakeAll()
     }
     isDraining = false
@@ -194,7 +203,8 @@ final class Output: @unchecked Sendable {
     if let ending { onEnd(ending) }
   }
 
-  private func writeAll(_ bytes: [UInt8]) -> Bool {
+  /// - Returns: why it could not be done; nil when it was.
+  private func writeAll(_ bytes: [UInt8]) -> Ending? {
     bytes.withUnsafeBytes { bytes in
       var done = 0
       while done < bytes.count {
@@ -209,13 +219,13 @@ final class Output: @unchecked Sendable {
           condition.unlock()
         } else {
           let number = enroll_posix_errno()
-          guard number == EINTR || number == EAGAIN else { return false }
+          guard number == EINTR || number == EAGAIN else { return reason(number) }
           // The host made stdout non-blocking.
           var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           _ = ExitBarrier.outside { poll(&poller, 1, -1) }
         }
       }
-      return true
+      return nil
     }
   }
 

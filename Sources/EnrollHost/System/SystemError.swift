@@ -1,0 +1,17 @@
+// Errors of the system in words that people know.
+
+import CPosix
+
+public enum SystemError {
+  /// As strerror(3) says it: `No space left on device`.
+  /// - Parameter number: an errno.
+  public static func words(_ number: Int32) -> String {
+    strerror(number).map { String(cString: $0) } ?? "errno \(number)"
+  }
+}
+
+/// What is not there, as opposed to what cannot be looked at: only the former is made, or counts as nothing.
+public enum Absence {
+  /// Whether an error number of a path says that nothing is there.
+  public static func isMeant(by number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
+}
