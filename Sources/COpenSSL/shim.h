@@ -54,6 +54,9 @@ static inline void *enroll_openssl_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
+// Why it could not be opened, in the loader's words; NULL where it says nothing.
+static inline const char *enroll_openssl_open_error(void) { return dlerror(); }
+
 // Looks every function up. The name of the first that is missing, or NULL.
 static inline const char *enroll_openssl_bind(void *library, struct enroll_openssl *functions) {
 #define ENROLL_OPENSSL_BIND(name) \

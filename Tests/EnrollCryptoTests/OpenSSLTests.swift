@@ -10,12 +10,13 @@ private func refusal(_ fileName: String) -> CryptoError? {
 
 @Suite("libcrypto is opened on first use")
 struct OpenSSLTests {
-  @Test("where it is not installed, the error names the file and its package")
+  @Test("where it is not installed, the error names the file and its package, and says why")
   func missing() {
     let error = refusal("libcrypto-nowhere.so.3")
     #expect(error?.reason == .missing)
     #expect(error?.message.contains("libcrypto-nowhere.so.3") == true)
     #expect(error?.message.contains("libssl3") == true)
+    #expect(error?.message.contains("No such file or directory") == true)
   }
 
   @Test("a library without the functions that are needed is refused, and the first one is named")

@@ -19,9 +19,10 @@ enum OpenSSL {
 
   static func open(_ fileName: String) -> Result<UnsafePointer<enroll_openssl>, CryptoError> {
     guard let handle = enroll_openssl_open(fileName) else {
+      // Whether it is missing or something is short, the loader says.
+      let reason = enroll_openssl_open_error().map { String(cString: $0) } ?? ""
       return .failure(
-        CryptoError(
-          .missing, "OpenSSL is not installed: \(fileName) could not be opened (Debian package libssl3)"))
+        CryptoError(.missing, "\(fileName) could not be opened (Debian package libssl3): \(reason)"))
     }
     let functions = UnsafeMutablePointer<enroll_openssl>.allocate(capacity: 1)
     if let missing = enroll_openssl_bind(handle, functions) {

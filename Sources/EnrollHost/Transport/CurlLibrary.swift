@@ -26,13 +26,19 @@ final class CurlLibrary: @unchecked Sendable {
   ///   (7.66 or later); `.outOfMemory` when it cannot start.
   static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {
     var library: CurlLibrary?
-    var failure = EnrollError(
-      .unsupported,
-      "libcurl is not installed: \(fileNames.first ?? "it") could not be opened (Debian package libcurl4)")
+    var failure: EnrollError?
     opening.locked {
       OpenSSLThread.prepare()
       for name in fileNames where library == nil {
-        guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else { continue }
+        guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
+          // Whether it is missing or something is short, the loader says.
+          let reason = dlerror().map { String(cString: $0) } ?? ""
+          if failure == nil {
+            failure = EnrollError(
+              .unsupported, "\(name) could not be opened (Debian package libcurl4): \(reason)")
+          }
+          continue
+        }
         let functions = UnsafeMutablePointer<enroll_curl>.allocate(capacity: 1)
         functions.initialize(to: enroll_curl())
         if let missing = enroll_curl_bind(handle, functions) {
@@ -49,7 +55,7 @@ final class CurlLibrary: @unchecked Sendable {
         dlclose(handle)
       }
     }
-    guard let library else { throw failure }
+    guard let library else { throw failure ?? EnrollError(.unsupported, "there is no libcurl") }
     return library
   }
 }

@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("where libcurl is not installed, the error names the package")
+  @Test("where libcurl is not installed, the error names the package and says why")
   func noLibrary() throws {
     let transport = CurlTransport(.init(allowsLoopbackHTTP: true), libraryNames: ["libcurl-that-is-not.so.4"])
     let error = try #require(throws: EnrollError.self) {
@@ -102,6 +102,7 @@ import Testing
     }
     #expect(error.code == .unsupported)
     #expect(error.message.contains("libcurl4"))
+    #expect(error.message.contains("No such file or directory"))
   }
 
   @Test("a library without curl's functions is refused by name")
