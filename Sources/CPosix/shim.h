@@ -40,6 +40,7 @@
 
 int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 long syscall(long number, ...);
+int pipe2(int ends[2], int flags);
 int renameat2(int from, const char *old, int to, const char *name, unsigned int flags);
 
 static inline int enroll_posix_errno(void) { return errno; }
@@ -140,6 +141,24 @@ static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_I
 static inline int enroll_posix_is_signal_ignored(int number) {
   struct sigaction action;
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+// From now on the signal does nothing but to write its number, as one byte, to the descriptor; one descriptor for all.
+// `*before` is what the signal did.
+static int enroll_posix_signal_writer = -1;
+static inline void enroll_posix_write_signal(int number) {
+  int saved = errno;
+  char byte = (char)number;
+  if (write(enroll_posix_signal_writer, &byte, 1) != 1) { /* The pipe is full of them. */ }
+  errno = saved;
+}
+static inline void enroll_posix_watch_signal(int number, int descriptor, struct sigaction *before) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = enroll_posix_write_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  enroll_posix_signal_writer = descriptor;
+  sigaction(number, &action, before);
 }
 // The next long option, as getopt_long gives it; its argument or NULL. -1 at the end; `*operand` is then the index of the
 // first operand.

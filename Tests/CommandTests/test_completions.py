@@ -3,7 +3,7 @@
 import subprocess
 
 from cases import ENROLL, CommandCase
-from terminal import PATIENCE
+from terminal import PATIENCE, Terminal
 
 
 class Completions(CommandCase):
@@ -51,6 +51,43 @@ class Completions(CommandCase):
         offered = self.shell(
             "bash", "--norc", "-c", f". /usr/share/bash-completion/bash_completion; . {self.script('bash')}; complete -p enroll")
         self.assertIn("enroll", offered)
+
+    def zsh(self, line):
+        """What zsh shows for the line, in a terminal of its own."""
+        rc = self.home / ".zshrc"
+        rc.write_text(f"autoload -U compinit; compinit -D; . {self.script('zsh')}; PS1='ready> '; LISTMAX=999\n")
+        (self.home / "zsh").write_text("")
+        terminal = Terminal(["/usr/bin/zsh", "-i"], {**self.environment, "ZDOTDIR": str(self.home)})
+        self.addCleanup(terminal.close)
+        terminal.shows("ready> ")
+        terminal.type(line + "\t")
+        return terminal
+
+    # Names that a shell would make something else of: commands, words, files.
+    HOSTILE = ("x$(touch${IFS}$HOME/ran)@evil.example", "`touch $HOME/ran`", "a b", "~root", "{x,y}", "*", "a;b", "a'b", 'a"b')
+
+    def hostile_names(self):
+        for name in self.HOSTILE:
+            self.sign_in("--account", name)
+            if "/" not in name:
+                self.configure(name)
+        self.configure("$(touch ran)")
+        self.sign_in("--account", "plain@example.com")
+        self.configure("plain")
+
+    def test_a_name_that_a_shell_would_expand_is_not_offered_and_not_run(self):
+        self.hostile_names()
+        for option, expected in (("--account", {"plain@example.com"}), ("--profile", {"default", "plain"})):
+            self.assertEqual(set(self.bash("enroll", "token", option, "")), expected)
+            # What every shell's script asks for; fish does so in a terminal only.
+            words = ["enroll", "token", option, ""]
+            offered = self.run_enroll("---completion", "token", "--", option, "3", "0", *words)[0]
+            self.assertEqual(set(offered.split("\n")) - {""}, expected)
+            self.zsh(f"enroll token {option} pla").shows(next(name for name in expected if name.startswith("pla")))
+        self.assertFalse((self.home / "ran").exists())
+        # They are not lost to the program itself.
+        _, words = self.run_enroll("token", "--account", "a  b", status=3)
+        self.assertIn("there is an account a b", words)
 
     def test_zsh_takes_the_script(self):
         path = self.script("zsh")

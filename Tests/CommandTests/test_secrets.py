@@ -1,11 +1,21 @@
 """Passphrases and PINs: typed without echo, or read from a descriptor; never an argument."""
 
 import os
+import re
+import signal
+import subprocess
 
 import faces
-from cases import CommandCase
+from cases import ENROLL, CommandCase
+from processes import wait_until
+from terminal import PATIENCE, Terminal
 
 PASSPHRASE = "correct horse battery staple"
+
+
+def holds_back(child, number):
+    with open(f"/proc/{child.pid}/status") as status:
+        return int(re.search(r"SigBlk:\s*(\w+)", status.read())[1], 16) >> (number - 1) & 1
 
 
 class Secrets(CommandCase):
@@ -70,6 +80,54 @@ class Secrets(CommandCase):
         terminal.interrupt()
         terminal.shows("interrupted")
         self.assertEqual(terminal.ends(), 130)
+
+    def in_shell(self, script):
+        """A shell with jobs in a terminal; `$0` is the command that asks."""
+        terminal = Terminal(["/bin/bash", "-c", f"set -m; {script}", ENROLL], self.environment)
+        self.addCleanup(terminal.close)
+        terminal.shows("Passphrase of the store: $")
+        self.assertFalse(terminal.echoes)
+        return terminal
+
+    def test_a_stop_at_the_passphrase_gives_the_echo_back_and_going_on_asks_again_without(self):
+        self.protect()
+        terminal = self.in_shell('"$0" status; echo stopped; read word; fg >/dev/null; echo "status $?"; read word')
+        terminal.type("half of it\x1a")
+        seen = terminal.shows("stopped").end()
+        self.assertTrue(terminal.echoes)
+        terminal.line("go on")
+        terminal.shows("Passphrase of the store: $", after=seen)
+        self.assertFalse(terminal.echoes)
+        terminal.line(PASSPHRASE)
+        terminal.shows("status 0")
+        self.assertTrue(terminal.echoes)
+        terminal.line("")
+        terminal.ends()
+        self.assertNotIn(PASSPHRASE, terminal.raw)
+
+    def test_an_end_at_the_passphrase_gives_the_echo_back(self):
+        self.protect()
+        terminal = self.in_shell('"$0" status; echo "status $?"; read word')
+        terminal.type("half\x1c")
+        terminal.shows("status 131")
+        self.assertTrue(terminal.echoes)
+        for end in ("TERM", "KILL"):
+            terminal = self.in_shell(f'"$0" status; kill -{end} %1; kill -CONT %1; wait %1; echo "status $?"; read word')
+            terminal.type("half\x1a")
+            terminal.shows("status 1[0-9]+")
+            self.assertTrue(terminal.echoes)
+
+    def test_ctrl_c_ends_the_wait_for_a_passphrase_by_descriptor(self):
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, writing)
+        child = subprocess.Popen(
+            [ENROLL, "status", "--passphrase-fd", str(reading)], env=self.environment, pass_fds=[reading],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(child.kill)
+        os.close(reading)
+        wait_until(lambda: holds_back(child, signal.SIGTERM), "its hold on signals", PATIENCE)
+        child.send_signal(signal.SIGTERM)
+        self.assertEqual(child.wait(PATIENCE), 130)
 
     def test_a_pin(self):
         self.sign_in()

@@ -39,25 +39,39 @@ public enum UserDirectories {
     try readConfiguration(at: configurationPath(name), called: name)
   }
 
-  /// - Parameter name: what errors call it.
-  /// - Throws: `.notFound` where it cannot be opened; `.configuration` for what is not JSON.
-  public static func readConfiguration(at path: String, called name: String) throws(EnrollError) -> JSON {
+  /// - Parameters:
+  ///   - name: what errors call it.
+  ///   - wait: called with a pipe's descriptor while nothing is in it; nil where a file is expected. Throws to give up.
+  /// - Throws: `.notFound` where there is none; `.configuration` where it cannot be opened or is not JSON; what `wait`
+  ///   throws.
+  public static func readConfiguration(
+    at path: String, called name: String, wait: ((Int32) throws(EnrollError) -> Void)? = nil
+  ) throws(EnrollError) -> JSON {
     let place = PrintableText.bounded(path, maximumBytes: 300)
     let shown = ASCII.equals(name, path) ? place : "\(name) (\(place))"
     let fd = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
     guard fd >= 0 else {
+      let number = enroll_posix_errno()
       throw EnrollError(
-        .notFound, "the configuration \(shown) cannot be opened (errno \(enroll_posix_errno()))",
+        Absence.isMeant(by: number) ? .notFound : .configuration,
+        "the configuration \(shown) cannot be opened: \(SystemError.words(number))",
         field: "configurationName")
     }
     defer { close(fd) }
+    let content = try bytes(fd, shown, wait)
     do throws(JSONError) {
-      return try JSON.parse(try bytes(fd))
+      return try JSON.parse(content)
     } catch {
-      throw EnrollError(
-        .configuration, "the configuration \(shown): \(error.message) (byte \(error.offset))",
-        field: "configurationName")
+      throw unacceptable(
+        shown,
+        content.starts(with: [0xEF, 0xBB, 0xBF])
+          ? "it begins with a byte order mark; UTF-8 without one was expected"
+          : "\(error.message) (byte \(error.offset))")
     }
+  }
+
+  private static func unacceptable(_ shown: String, _ why: String) -> EnrollError {
+    EnrollError(.configuration, "the configuration \(shown): \(why)", field: "configurationName")
   }
 
   /// Letters, digits, `-_.`: a name cannot leave its directory.
@@ -70,27 +84,49 @@ public enum UserDirectories {
       }
   }
 
-  private static func bytes(_ fd: Int32) throws(JSONError) -> [UInt8] {
+  private static func bytes(
+    _ fd: Int32, _ shown: String, _ wait: ((Int32) throws(EnrollError) -> Void)?
+  ) throws(EnrollError) -> [UInt8] {
+    var status = stat()
+    let mode = fstat(fd, &status) == 0 ? Int32(bitPattern: status.st_mode) & Int32(S_IFMT) : 0
+    let isPipe = mode == Int32(S_IFIFO)
+    if isPipe, wait == nil { throw unacceptable(shown, "it is a pipe; a file was expected") }
     var content: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = piece.withUnsafeMutableBytes { read(fd, $0.baseAddress, $0.count) }
-      if count == 0 { return content }
-      guard count > 0 else { throw JSONError("it cannot be read (errno \(enroll_posix_errno()))") }
+      if count == 0 {
+        if isPipe, content.isEmpty { throw unacceptable(shown, "it is a pipe, and nothing came out of it") }
+        return content
+      }
+      guard count > 0 else {
+        let number = enroll_posix_errno()
+        if number == EAGAIN, let wait {
+          try wait(fd)
+          continue
+        }
+        throw unacceptable(shown, "it cannot be read: \(SystemError.words(number))")
+      }
       content += piece[..<count]
-      guard content.count <= limit else { throw JSONError("it is longer than \(limit) bytes") }
+      guard content.count <= limit else { throw unacceptable(shown, "it is longer than \(limit) bytes") }
     }
   }
 
   /// `enrollkit` in the directory that the variable names, or in its default under the user's home. Relative ones are
   /// ignored, as the specification asks.
   private static func own(_ variable: String, _ fallback: String) throws(EnrollError) -> String {
-    if let path = value(variable), path.utf8.first == UInt8(ascii: "/") { return "\(path)/enrollkit" }
-    if let home = value("HOME"), home.utf8.first == UInt8(ascii: "/") {
+    if let path = try value(variable), path.utf8.first == UInt8(ascii: "/") { return "\(path)/enrollkit" }
+    if let home = try value("HOME"), home.utf8.first == UInt8(ascii: "/") {
       return "\(home)\(fallback)/enrollkit"
     }
     throw EnrollError(.notFound, "neither \(variable) nor HOME names an absolute path")
   }
 
-  private static func value(_ variable: String) -> String? { getenv(variable).map { String(cString: $0) } }
+  private static func value(_ variable: String) throws(EnrollError) -> String? {
+    guard let bytes = getenv(variable) else { return nil }
+    guard let text = String(validatingCString: bytes) else {
+      throw EnrollError(.unsupported, "\(variable) is not UTF-8, and another path is not to be meant by it")
+    }
+    return text
+  }
 }

@@ -1,4 +1,7 @@
 // What a shell may complete: names of profiles and of accounts, as they are on this machine. Nothing is asked, nothing fails.
+//
+// A shell may expand what it is offered, and executes what stands on its line then. So it is offered plain names alone:
+// letters, digits and signs that no shell reads as anything else. Other names can be typed, in quotes.
 
 import CPosix
 import EnrollCommands
@@ -7,6 +10,26 @@ import EnrollJSON
 
 enum Candidates {
   @Sendable static func profiles(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+    allProfiles.filter { isPlain($0) }
+  }
+
+  @Sendable static func accounts(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+    let named = words.firstIndex(of: "--store").flatMap { at in
+      words.indices.contains(at + 1) ? words[at + 1] : nil
+    }
+    let store = named ?? Environment.process["ENROLL_STORE"]
+    return allAccounts(of: store.flatMap { try? Place.absolute($0) }).filter { isPlain($0) }
+  }
+
+  private static func isPlain(_ name: String) -> Bool {
+    let signs = "-_.@+%,"
+    return name.unicodeScalars.allSatisfy {
+      $0.properties.isAlphabetic || $0.properties.generalCategory == .decimalNumber
+        || signs.unicodeScalars.contains($0)
+    }
+  }
+
+  static var allProfiles: [String] {
     guard let path = try? UserDirectories.configurations(), let folder = opendir(path) else { return [] }
     defer { closedir(folder) }
     var names: [String] = []
@@ -17,12 +40,8 @@ enum Candidates {
     return names.sorted()
   }
 
-  @Sendable static func accounts(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-    let environment = Environment.process
-    let named = words.firstIndex(of: "--store").flatMap { at in
-      words.indices.contains(at + 1) ? words[at + 1] : nil
-    }
-    let store = (named ?? environment["ENROLL_STORE"]).map { Place.absolute($0) }
+  /// - Parameter store: nil for the default one.
+  static func allAccounts(of store: String?) -> [String] {
     let found = try? Session(.user).call(
       "accounts.list", .object([("store", store.map { .string($0) })]))
     return found?["accounts"]?.array?.compactMap { $0.string } ?? []

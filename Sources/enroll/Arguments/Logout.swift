@@ -25,8 +25,8 @@ struct Logout: EnrollCommand {
 
   func perform(_ door: Door) throws(Failure) -> Ending {
     var ended: [JSON] = []
-    guard door.place.hasStore else {
-      _ = try door.place.configuration()
+    guard try door.place.hasStore() else {
+      _ = try door.configuration()
       return tell(ended, door)
     }
     var names = [door.place.account]

@@ -60,6 +60,10 @@ struct PlaceOptions: ParsableArguments {
     if config != nil, profile != nil {
       throw ValidationError("--config and --profile name two configurations.")
     }
+    for (option, value) in [("--config", config), ("--store", store), ("--account", account)]
+    where value == "" {
+      throw ValidationError("\(option) has no value.")
+    }
     for (option, number) in [("--passphrase-fd", passphraseFD), ("--pin-fd", pinFD)] where (number ?? 0) < 0 {
       throw ValidationError("\(option) is the number of an open descriptor, 0 or more.")
     }

@@ -19,7 +19,7 @@ struct Status: EnrollCommand {
     let kept = try door.call("account.read", [("client", client)])
     let store = try door.call("store.diagnose", door.storeParameters)
     let standing = Standing(answer["state"] ?? .null, kept: kept, now: door.now)
-    let configuration = try door.place.configuration()
+    let configuration = try door.configuration()
     if door.isJSON {
       Output.json(
         .object([

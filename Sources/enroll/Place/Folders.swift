@@ -1,12 +1,21 @@
 // Directories and small files of the user's, made as the XDG Base Directory Specification asks: for the user alone.
 
 import CPosix
+import EnrollHost
 
 enum Folders {
   static func parent(of path: String) -> String {
     var parts = path.split(separator: "/", omittingEmptySubsequences: true)
     _ = parts.popLast()
     return "/" + parts.joined(separator: "/")
+  }
+
+  /// - Parameter failure: of an error that leaves open whether it is there.
+  static func exists(_ path: String, _ failure: (Int32) -> Failure) throws(Failure) -> Bool {
+    guard access(path, F_OK) != 0 else { return true }
+    let number = enroll_posix_errno()
+    guard Absence.isMeant(by: number) else { throw failure(number) }
+    return false
   }
 
   /// Makes a directory and those above it, of mode 0700; those that are there stay as they are.
@@ -39,7 +48,5 @@ enum Folders {
     }
   }
 
-  private static var reason: String {
-    strerror(enroll_posix_errno()).map { String(cString: $0) } ?? "errno \(enroll_posix_errno())"
-  }
+  private static var reason: String { SystemError.words(enroll_posix_errno()) }
 }

@@ -29,7 +29,7 @@ struct Place {
       }
       let named = options.store ?? environment["ENROLL_STORE"]
       isDefaultStore = named == nil
-      if let named { store = Self.absolute(named) } else { store = try UserDirectories.store() }
+      if let named { store = try Self.absolute(named) } else { store = try UserDirectories.store() }
     } catch {
       let isName = error.code == .invalidArgument
       throw Failure(
@@ -41,12 +41,16 @@ struct Place {
   }
 
   /// The configuration, not checked yet.
-  /// - Throws: `.usage` where there is none, or none that can be read.
+  /// - Throws: `.usage` where there is none, or none that can be read; `.interrupted` while it comes through a pipe.
   func configuration() throws(Failure) -> JSON {
     do throws(EnrollError) {
-      return try UserDirectories.readConfiguration(at: configurationPath, called: configurationPath)
+      return try UserDirectories.readConfiguration(at: configurationPath, called: configurationPath) {
+        descriptor throws(EnrollError) in
+        guard Interrupts.wait(for: descriptor) else { throw EnrollError(.cancelled, "interrupted") }
+      }
     } catch {
-      guard error.code == .notFound, access(configurationPath, F_OK) != 0 else {
+      guard error.code != .cancelled else { throw Failure(.interrupted, "interrupted") }
+      guard error.code == .notFound else {
         throw Failure(error, advice: "Mend the file, or name another by --config or --profile.")
       }
       throw Failure(
@@ -58,8 +62,21 @@ struct Place {
   /// What to do about a configuration that is not acceptable.
   var advice: Advice { "Mend \(configurationPath), or name another file by --config." }
 
-  var hasConfiguration: Bool { access(configurationPath, F_OK) == 0 }
-  var hasStore: Bool { access(store, F_OK) == 0 }
+  /// - Throws: `.usage` where that cannot be told.
+  func hasConfiguration() throws(Failure) -> Bool {
+    try Folders.exists(configurationPath) { number in
+      Failure(
+        .usage, "the configuration \(configurationPath) cannot be looked at: \(SystemError.words(number))",
+        advice: "Mend the path, or name another file by --config or --profile.")
+    }
+  }
+
+  /// - Throws: `.storeUnusable` where that cannot be told: a session may be in it.
+  func hasStore() throws(Failure) -> Bool {
+    try Folders.exists(store) { number in
+      Failure(.storeUnusable, "the store \(store) cannot be looked at: \(SystemError.words(number))")
+    }
+  }
 
   /// The directory that holds the store. One that the user named has to be there: a slip of the finger makes no tree.
   func makeStoreParent() throws(Failure) {
@@ -67,9 +84,12 @@ struct Place {
   }
 
   /// A relative path is one from where the program was started.
-  static func absolute(_ path: String) -> String {
+  static func absolute(_ path: String) throws(EnrollError) -> String {
     guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
     defer { free(folder) }
-    return String(cString: folder) + "/" + path
+    guard let text = String(validatingCString: folder) else {
+      throw EnrollError(.unsupported, "the current folder's path is not UTF-8: an absolute path was expected")
+    }
+    return text + "/" + path
   }
 }

@@ -13,6 +13,7 @@ final class Door {
   let waits = Waits()
   private let session = Session(.user)
   private var keys: JSON?
+  private var readConfiguration: JSON?
   private let pinFD: Int32?
   /// Whether a person may be asked for a passphrase or a PIN.
   private let mayAsk: Bool
@@ -75,7 +76,7 @@ final class Door {
       spinner?.turn()
       let pause: Int32? = spinner?.milliseconds ?? (tick == nil ? nil : 200)
       switch waits.next(milliseconds: pause, listens: ear != nil) {
-      case .answer: break
+      case .answer, .watched: break
       case .interrupt: cancellation.cancel()
       case .tick: warn(tick?(nil) ?? [], spinner)
       case .typed:
@@ -103,6 +104,14 @@ final class Door {
     }
   }
 
+  /// The place's configuration, read once: what comes through a pipe comes once.
+  func configuration() throws(Failure) -> JSON {
+    if let readConfiguration { return readConfiguration }
+    let read = try place.configuration()
+    readConfiguration = read
+    return read
+  }
+
   /// What commands about the store as a whole take.
   var storeParameters: [(String, JSON?)] { [("store", .string(place.store)), ("keys", keys)] }
 
@@ -118,10 +127,10 @@ final class Door {
   func open(
     _ known: JSON? = nil, account: String? = nil, makesStore: Bool = false, asksPIN: Bool = true
   ) throws(Failure) -> JSON {
-    let configuration = if let known { known } else { try place.configuration() }
+    let configuration = if let known { known } else { try self.configuration() }
     if makesStore {
       try place.makeStoreParent()
-    } else if !place.hasStore {
+    } else if try !place.hasStore() {
       throw Failure(.signInNeeded, "nobody is signed in: there is no store at \(place.store) yet")
     }
     let client: JSON
@@ -171,7 +180,7 @@ final class Door {
         advice: "Give it by --passphrase-fd.")
     }
     let passphrase = try Prompt.secret("Passphrase of the store", waits)
-    if !place.hasStore {
+    if try !place.hasStore() {
       guard try Prompt.secret("The same again", waits) == passphrase else {
         throw Failure(.usage, "the two passphrases differ", advice: "Run the command again.")
       }

@@ -32,12 +32,12 @@ struct Failure: Error {
   func guessing(_ options: PlaceOptions) -> Failure {
     guard [.signInNeeded, .usage].contains(ending), let place = try? Place(options) else { return self }
     var failure = self
-    if !place.hasConfiguration, let profile = options.profile,
-      let meant = Guess.nearest(to: profile, among: Candidates.profiles([], 0, ""))
+    if (try? place.hasConfiguration()) == false, let profile = options.profile,
+      let meant = Guess.nearest(to: profile, among: Candidates.allProfiles)
     {
       failure.message += "; there is a profile \(meant)"
     } else if ending == .signInNeeded, let account = options.account,
-      let meant = Guess.nearest(to: account, among: Candidates.accounts(["--store", place.store], 0, ""))
+      let meant = Guess.nearest(to: account, among: Candidates.allAccounts(of: place.store))
     {
       failure.message += "; there is an account \(meant)"
     }

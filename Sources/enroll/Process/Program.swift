@@ -9,6 +9,10 @@ enum Program {
   /// - Returns: the exit status, out of ``Ending``.
   static func run() -> Int32 {
     Interrupts.prepare()
+    if let words = Encoding.complaint() {
+      Terminal.errors.say("enroll: \(words)")
+      return Ending.usage.rawValue
+    }
     do {
       var command = try Enroll.parseAsRoot(CommandWords.arguments())
       guard let own = command as? any EnrollCommand else {

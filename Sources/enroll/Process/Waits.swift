@@ -14,7 +14,7 @@ final class Waits {
   private(set) var isInterrupted = false
   private let answers = enroll_posix_event()
 
-  enum Event { case answer, interrupt, typed, tick }
+  enum Event { case answer, interrupt, typed, tick, watched }
 
   /// An answer on its way from another thread.
   final class Answer: Sendable {
@@ -37,11 +37,13 @@ final class Waits {
   /// - Parameters:
   ///   - milliseconds: after which it is `.tick`; nil for never.
   ///   - listens: whether something typed on stdin counts.
-  func next(milliseconds: Int32? = nil, listens: Bool = false) -> Event {
+  ///   - watching: one more descriptor that counts once it is readable.
+  func next(milliseconds: Int32? = nil, listens: Bool = false, watching: Int32 = -1) -> Event {
     var sources = [
       pollfd(fd: answers, events: Int16(POLLIN), revents: 0),
       pollfd(fd: isInterrupted ? -1 : Interrupts.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: listens ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: watching, events: Int16(POLLIN), revents: 0),
     ]
     guard poll(&sources, nfds_t(sources.count), milliseconds ?? -1) > 0 else { return .tick }
     if sources[1].revents != 0 {
@@ -49,6 +51,7 @@ final class Waits {
       isInterrupted = true
       return .interrupt
     }
+    if sources[3].revents != 0 { return .watched }
     if sources[0].revents != 0 {
       var count: UInt64 = 0
       _ = read(answers, &count, 8)

@@ -77,7 +77,7 @@ struct Said {
     place = command.place.words()
     attempt = command.attempt
     // Looked at when the hint is printed: the profile may have been saved meanwhile.
-    guard let place = try? Place(command.place), !place.hasConfiguration else { return }
+    guard let place = try? Place(command.place), (try? place.hasConfiguration()) == false else { return }
     provider = command.provider?.words ?? []
     // The doctor looks at the last attempt's provider where no other is named.
     if provider.isEmpty, let attempted = LastAttempt(about: place.configurationPath)?.configuration {

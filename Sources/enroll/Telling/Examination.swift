@@ -36,10 +36,10 @@ struct Examination {
       let json: JSON
       if let named {
         (place, json) = ("as given here", Self.hasClient(named) ? named.configuration : named.withoutClient)
-      } else if !door.place.hasConfiguration, let attempted = attempt?.configuration {
+      } else if let attempted = attempt?.configuration, try !door.place.hasConfiguration() {
         (place, json) = ("none at \(place) yet; of the last attempt", attempted)
       } else {
-        json = try door.place.configuration()
+        json = try door.configuration()
       }
       let configuration: Configuration
       do throws(EnrollError) {

@@ -73,8 +73,8 @@ struct SignIn {
   /// - Returns: whether what was said is new, and is to be saved.
   private func prepareProfile() throws(Failure) -> Bool {
     guard let provision = way.provision else { return false }
-    guard door.place.hasConfiguration else { return true }
-    let present = try checked(try door.place.configuration(), isGiven: false)
+    guard try door.place.hasConfiguration() else { return true }
+    let present = try checked(try door.configuration(), isGiven: false)
     guard provision.isServed(by: present) else {
       throw Failure(
         .usage,
@@ -85,8 +85,8 @@ struct SignIn {
   }
 
   private func configuration() throws(Failure) -> JSON {
-    let isGiven = !door.place.hasConfiguration && way.provision != nil
-    let json = isGiven ? way.provision?.configuration ?? .null : try door.place.configuration()
+    let isGiven = way.provision == nil ? false : try !door.place.hasConfiguration()
+    let json = isGiven ? way.provision?.configuration ?? .null : try door.configuration()
     let configuration = try checked(json, isGiven: isGiven)
     guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
       throw Failure(

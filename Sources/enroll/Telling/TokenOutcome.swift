@@ -1,5 +1,6 @@
 // What came of asking for a token, for a script: the exit status, and on standard error what to do next.
 
+import EnrollCore
 import EnrollJSON
 
 /// The answer of `token.access`, in its closed set of outcomes.
@@ -15,15 +16,21 @@ struct TokenOutcome {
     token = isRefused ? nil : answer["accessToken"]?.string
     ending =
       switch answer["outcome"]?.string {
-      case "stale" where isRefused: .unreachable
+      case "stale" where isRefused: Self.hasUnusableStore(answer) ? .storeUnusable : .unreachable
       case "valid", "stale": .done
-      case "expired": .unreachable
+      case "expired": Self.hasUnusableStore(answer) ? .storeUnusable : .unreachable
       case "rejected": .refused
       case "reauthenticate": .signInNeeded
       case "storeLocked": .storeLocked
       case "busy": .busy
       default: .failed
       }
+  }
+
+  /// Whether the renewal failed here, and not at the provider.
+  private static func hasUnusableStore(_ answer: JSON) -> Bool {
+    let name = answer["error"]?["status"]?.string
+    return EnrollError.Code.allCases.contains { $0.name == name && Ending($0) == .storeUnusable }
   }
 
   /// The answer; where there is no token, with what to do about it.
@@ -56,6 +63,7 @@ struct TokenOutcome {
       return Failure(
         .unreachable, "the token could not be renewed: \(reason)",
         advice: "The old one works until it expires: \(.token) prints it.")
+    case .storeUnusable: return Failure(.storeUnusable, "the token could not be renewed: \(reason)")
     case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
     case .refused: return Failure(.refused, "the provider refused to renew the token: \(reason)")
     case .storeLocked:

@@ -35,17 +35,11 @@ enum Prompt {
 
   /// Asks for a secret, which is not echoed.
   static func secret(_ name: String, _ waits: Waits) throws(Failure) -> String {
-    var before = termios()
-    guard tcgetattr(STDIN_FILENO, &before) == 0 else {
+    guard let silence = Silence() else {
       throw Failure(.storeLocked, "\(name): there is no terminal to ask at")
     }
-    var silent = before
-    silent.c_lflag &= ~tcflag_t(ECHO)
-    silent.c_lflag |= tcflag_t(ECHONL)
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
-    defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &before) }
-    Terminal.errors.write("\(name): ")
-    guard let text = line(waits), !text.isEmpty else {
+    defer { silence.end() }
+    guard let text = line(waits, silence, "\(name): "), !text.isEmpty else {
       guard waits.isInterrupted else { throw Failure(.storeLocked, "\(name): nothing was typed") }
       Terminal.errors.write("\n")
       throw Failure(.interrupted, "interrupted")
@@ -59,8 +53,9 @@ enum Prompt {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: limit)
     while bytes.count <= limit, !bytes.contains(UInt8(ascii: "\n")) {
+      guard Interrupts.wait(for: descriptor) else { throw Failure(.interrupted, "interrupted") }
       let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, enroll_posix_errno() == EINTR { continue }
+      if count < 0, [EINTR, EAGAIN].contains(enroll_posix_errno()) { continue }
       guard count >= 0 else {
         throw Failure(.usage, "\(option) \(descriptor): the descriptor cannot be read (is it open?)")
       }
@@ -73,6 +68,29 @@ enum Prompt {
         .usage, "\(option) \(descriptor): one line of 1 to \(limit) bytes of UTF-8 was expected there")
     }
     return text
+  }
+
+  /// The line that is typed without echo. After a stop the question comes again, and what was typed before is gone.
+  /// - Returns: as ``line(_:)``.
+  private static func line(_ waits: Waits, _ silence: Silence, _ question: String) -> String? {
+    // Who is to end does not take the terminal back first: it may be somebody else's by now.
+    while !waits.isInterrupted, waits.next(milliseconds: 0) != .interrupt {
+      silence.begin()
+      Terminal.errors.write(question)
+      var reader = LineReader()
+      waiting: while !waits.isInterrupted {
+        switch waits.next(listens: true, watching: silence.descriptor) {
+        case .typed:
+          if let line = reader.read() { return line }
+          if reader.isAtEnd { return nil }
+        case .watched:
+          silence.takeSignals()
+          break waiting
+        case .answer, .interrupt, .tick: break
+        }
+      }
+    }
+    return nil
   }
 
   /// nil at the end of the input, and after an interrupt.
