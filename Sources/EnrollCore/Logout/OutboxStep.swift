@@ -108,6 +108,9 @@ extension OutboxEntry {
 }
 
 extension OutboxEntry {
+  /// Failures after which pauses of our own choosing begin.
+  private static var patience: Int { 4 }
+
   /// Whether it is too early to send it again.
   fileprivate func isPaused(at moment: Moment) -> Bool { pause?.isPending(at: moment) ?? false }
 
@@ -118,11 +121,11 @@ extension OutboxEntry {
     switch delivery {
     case .done, .refused: return nil
     case .unreached: (entry.pause, entry.isPauseAsked) = (nil, false)
-    // After one failure any process may try again when it has a reason to: no pause of our own yet.
-    case .later(nil) where entry.attempts == 1: break
+    // At first any process may try again whenever it has a reason to: nothing comes back when a pause is over.
+    case .later(nil) where entry.attempts < Self.patience: (entry.pause, entry.isPauseAsked) = (nil, false)
     case .later(let wish):
       let delay = RetryPolicy.delayNanoseconds(
-        attempt: entry.attempts - 1, retryAfterSeconds: wish, jitter: jitter)
+        attempt: entry.attempts - Self.patience + 1, retryAfterSeconds: wish, jitter: jitter)
       (entry.pause, entry.isPauseAsked) = (Expiry(lifetimeNanoseconds: delay, from: moment), wish != nil)
     }
     return entry
