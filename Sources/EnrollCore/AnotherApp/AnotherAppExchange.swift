@@ -61,7 +61,8 @@ enum AnotherAppExchange {
       .object([
         (settings.sessionIDField, .string(sessionID.reveal())),
         (settings.artefactIDField, .string(artefactID.reveal())),
-      ]), holding: [sessionID, artefactID], to: settings.completeURI, freshConnection: true)
+      ]), holding: [sessionID, artefactID], to: settings.completeURI, freshConnection: true
+    ).followedUp
   }
 
   /// What complete gave.

@@ -33,7 +33,8 @@ enum BackendEndpoint {
       .object([
         ("code", .string(code.reveal())), ("code_verifier", .string(transaction.codeVerifier.reveal())),
       ]), holding: [code, transaction.codeVerifier], to: start(base: base, provider: provider) + "/redeem",
-      freshConnection: true)
+      freshConnection: true
+    ).followedUp
   }
 
   /// `{session_token, expires_in?}`.

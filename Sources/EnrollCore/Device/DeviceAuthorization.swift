@@ -36,7 +36,7 @@ struct DeviceAuthorization {
     form.add("client_id", configuration.clientID)
     if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
     for (name, value) in options.parameters { form.add(name, value) }
-    return TokenRequest.post(endpoint, form)
+    return HTTPRequest(form: form, to: endpoint)
   }
 
   /// - Throws: `.oauth`, `.server`, `.responseInvalid`.

@@ -40,7 +40,8 @@ public struct HTTPRequest: Sendable {
   public var responseLimit: Int
   /// On a connection that was never used before: for requests that must not be repeated silently (R15).
   public var freshConnection: Bool
-  /// Spends a refresh token: once it is sent its answer is waited for, whoever cancels meanwhile (reliability.md, Closing).
+  /// Spends what works once, a code or a refresh token: once it is sent its answer is waited for, whoever
+  /// cancels meanwhile (reliability.md, Closing).
   public var isFollowedUp = false
   /// The secrets in its body, which no text of the answer may repeat.
   var secrets: [Secret] = []
@@ -67,6 +68,13 @@ public struct HTTPRequest: Sendable {
         HTTPHeader("Content-Type", FormEncoding.contentType), HTTPHeader("Accept", "application/json"),
       ] + headers, body: form.bytes, freshConnection: freshConnection)
     secrets = form.secrets
+  }
+
+  /// The same, as a request that is followed up.
+  var followedUp: HTTPRequest {
+    var request = self
+    request.isFollowedUp = true
+    return request
   }
 
   /// 1 MiB (R20).

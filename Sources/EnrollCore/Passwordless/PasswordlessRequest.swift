@@ -74,7 +74,7 @@ enum PasswordlessRequest {
     form.add("otp", code)
     form.add("realm", recipient.connection.rawValue)
     if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
-    return TokenRequest.post(metadata.tokenEndpoint, form, freshConnection: true)
+    return TokenRequest.spend(metadata.tokenEndpoint, form)
   }
 
   /// The parameters of the authorize request that the link stands for.

@@ -13,10 +13,11 @@ public enum TokenRequest {
     form.add("redirect_uri", transaction.redirectURI)
     form.add("client_id", configuration.clientID)
     form.add("code_verifier", transaction.codeVerifier)
-    return post(metadata.tokenEndpoint, form, freshConnection: true)
+    return spend(metadata.tokenEndpoint, form)
   }
 
-  /// The refresh token for new tokens.
+  /// The refresh token for new tokens. On a connection of its own, too: on one that was used before, an answer that a
+  /// proxy repeated would be taken for this request's.
   public static func refresh(
     refreshToken: Secret, configuration: Configuration, metadata: ProviderMetadata
   ) -> HTTPRequest {
@@ -24,9 +25,7 @@ public enum TokenRequest {
     form.add("grant_type", "refresh_token")
     form.add("refresh_token", refreshToken)
     form.add("client_id", configuration.clientID)
-    var request = post(metadata.tokenEndpoint, form, freshConnection: false)
-    request.isFollowedUp = true
-    return request
+    return spend(metadata.tokenEndpoint, form)
   }
 
   /// Asks whether the user has finished elsewhere (RFC 8628 §3.4). The answer that has the tokens comes once, so on a
@@ -38,11 +37,11 @@ public enum TokenRequest {
     form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
     form.add("device_code", deviceCode)
     form.add("client_id", configuration.clientID)
-    return post(metadata.tokenEndpoint, form, freshConnection: true)
+    return HTTPRequest(form: form, to: metadata.tokenEndpoint, freshConnection: true)
   }
 
-  /// A form to one of the provider's endpoints.
-  static func post(_ url: String, _ form: FormEncoding, freshConnection: Bool = false) -> HTTPRequest {
-    HTTPRequest(form: form, to: url, freshConnection: freshConnection)
+  /// A form with something that works once.
+  static func spend(_ url: String, _ form: FormEncoding) -> HTTPRequest {
+    HTTPRequest(form: form, to: url, freshConnection: true).followedUp
   }
 }

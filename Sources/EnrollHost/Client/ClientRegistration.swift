@@ -106,10 +106,12 @@ extension Client {
   private func settlement(
     of url: String, transactionID: String? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Engine.Settlement {
-    try engine.reporting { () throws(EnrollError) in
-      try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+    try followed(until: deadline, cancellation) { [engine] cancellation throws(EnrollError) in
+      try engine.reporting { () throws(EnrollError) in
         try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
       }
+    } afterwards: { [self] settlement in
+      _ = try? remember(settlement)
     }
   }
 
@@ -121,8 +123,11 @@ extension Client {
     _ code: Secret, transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
-    let settlement = try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+    let settlement = try followed(until: deadline, cancellation) {
+      [engine] cancellation throws(EnrollError) in
       try engine.submitCode(code, transactionID: transactionID, cancellation: cancellation)
+    } afterwards: { [self] settlement in
+      _ = try? remember(settlement)
     }
     return try remember(settlement)
   }

@@ -1,6 +1,6 @@
 // What the closing of a client does to its requests: none is sent any more, and those under way end. An answer that may
-// bring what comes once gets a moment more, and that to a request which spends a refresh token is waited for as long as the
-// transport does (reliability.md, Closing; R39).
+// bring what comes once gets a moment more, and that to a request which spends a code or a refresh token is waited for as
+// long as the transport does (reliability.md, Closing; R39).
 
 import EnrollCore
 
@@ -49,8 +49,11 @@ final class ClosingTransport: Transport {
     // The outbox bounds itself.
     if cancellation === steps.lastMoment { return try base.send(request, cancellation: cancellation) }
     if steps.closing.isCancelled { throw EnrollError(.cancelled, "the client was closed; nothing was sent") }
-    let limit =
-      request.isFollowedUp ? steps.abandoned : request.freshConnection ? steps.lastMoment : steps.closing
+    if request.isFollowedUp {
+      if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+      return try base.send(request, cancellation: steps.abandoned)
+    }
+    let limit = request.freshConnection ? steps.lastMoment : steps.closing
     guard let cancellation else { return try base.send(request, cancellation: limit) }
     let either = CancellationFlag()
     let wish = cancellation.onCancel { either.cancel() }

@@ -25,7 +25,7 @@ struct TokenRequestTests {
     let request = TokenRequest.refresh(
       refreshToken: Secret("r&1"), configuration: try Fixture.configuration(),
       metadata: try Fixture.metadata())
-    #expect(!request.freshConnection)
+    #expect(request.freshConnection && request.isFollowedUp)
     #expect(!request.url.contains("?"))
     #expect(!request.headers.contains { $0.name == "Authorization" })
     #expect(
