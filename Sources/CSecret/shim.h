@@ -3,6 +3,7 @@
 // live in one struct. Both libraries keep these functions as they are until they change their sonames.
 #ifndef ENROLL_CSECRET_SHIM_H
 #define ENROLL_CSECRET_SHIM_H
+#include <string.h>
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,7 @@ static const int32_t enroll_secret_load_secrets = 1 << 3;
   each(void, g_hash_table_unref, (void *table)) \
   each(unsigned, g_str_hash, (const void *text)) \
   each(int, g_str_equal, (const void *left, const void *right)) \
+  each(const char *, g_quark_to_string, (uint32_t quark)) \
   each(void, g_error_free, (struct enroll_secret_error * error)) \
   each(void, g_list_free, (struct enroll_secret_list * list)) \
   each(void, g_object_unref, (void *object)) \
@@ -59,6 +61,15 @@ struct enroll_secret {
   ENROLL_SECRET_FUNCTIONS(ENROLL_SECRET_FIELD)
 #undef ENROLL_SECRET_FIELD
 };
+
+// Whether an error says that no answer came in time: G_IO_ERROR_TIMED_OUT; or, of G_DBUS_ERROR, NO_REPLY, TIMEOUT, TIMED_OUT.
+static inline int enroll_secret_is_timeout(
+    const struct enroll_secret *_Nonnull functions, const struct enroll_secret_error *_Nonnull error) {
+  const char *domain = functions->g_quark_to_string(error->domain);
+  if (!domain) return 0;
+  if (strcmp(domain, "g-io-error-quark") == 0) return error->code == 24;
+  return strcmp(domain, "g-dbus-error-quark") == 0 && (error->code == 4 || error->code == 12 || error->code == 20);
+}
 
 // Opens the library by name; NULL where that fails. It is never closed again: GLib's threads would be left without code.
 static inline void *enroll_secret_open(const char *name) {

@@ -5,6 +5,7 @@ Nothing is started by the bus itself: what is not started here is absent.
 
 import os
 import pathlib
+import signal
 import socket
 import struct
 import subprocess
@@ -54,6 +55,13 @@ class Session:
         self.bus.terminate()
         self.bus.wait(PATIENCE)
         self._folder.cleanup()
+
+    def pause(self):
+        """It is there, and does not answer."""
+        self.keyring.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.keyring.send_signal(signal.SIGCONT)
 
     def _until(self, condition):
         end = time.monotonic() + PATIENCE

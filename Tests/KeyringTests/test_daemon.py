@@ -128,6 +128,26 @@ class Locked(KeyringCase):
         self.assertNotIn("key", os.listdir(self.store))
         self.signed_in(daemon, keys={"provider": "file"})
 
+    def test_a_keyring_that_does_not_answer_is_never_passed_over_and_holds_nobody_who_cancels(self):
+        session = self.session()
+        self.signed_in(self.daemon(session))
+        signed_in, self.store = self.store, self.store + "-new"
+        self.addCleanup(shutil.rmtree, self.store, ignore_errors=True)
+        session.pause()
+        self.addCleanup(session.go_on)
+        daemon = self.daemon(session)
+        client = self.open(daemon)
+        new = daemon.start("registration.begin", {"client": client})
+        old = daemon.start("accounts.list", {"store": signed_in})
+        daemon.cancel(old)
+        with self.assertRaises(Refused) as caught:
+            old.result()
+        self.assertEqual(caught.exception.status, "cancelled")
+        with self.assertRaises(Refused) as caught:
+            new.result()
+        self.assertIn(caught.exception.status, ("storeLocked", "deadlineExceeded"))
+        self.assertNotIn("key", os.listdir(self.store))
+
     def test_a_keyring_that_was_never_made_is_locked_too(self):
         session = self.session(password=None)
         session.start("")

@@ -67,7 +67,7 @@ final class HostSecrets: SecretKeeper {
     let answer = line.ask(
       request, .object(parameters),
       nanoseconds: CallersPatience.nanoseconds(atMost: Self.patienceSeconds * 1_000_000_000),
-      cancellation: nil)
+      cancellation: CallersPatience.cancellation)
     switch answer {
     case .result(let result):
       do throws(EnrollError) {

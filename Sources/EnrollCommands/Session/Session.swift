@@ -72,7 +72,11 @@ public final class Session: Sendable {
     let isAccepted = workers.submit { [limits] in
       let result: Result<JSON, EnrollError>
       do throws(EnrollError) {
-        result = .success(try command.run(invocation))
+        let json = try CallersPatience.until(cancellation: invocation.cancellation) {
+          () throws(EnrollError) in
+          try command.run(invocation)
+        }
+        result = .success(json)
       } catch {
         result = .failure(error)
       }

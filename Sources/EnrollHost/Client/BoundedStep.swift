@@ -18,7 +18,9 @@ extension Client {
       if let hook { cancellation?.removeHook(hook) }
     }
     do throws(EnrollError) {
-      return try CallersPatience.until(deadline, by: clock) { () throws(EnrollError) in try step(flag) }
+      return try CallersPatience.until(deadline, by: clock, cancellation: flag) { () throws(EnrollError) in
+        try step(flag)
+      }
     } catch {
       if error.code == .cancelled { try checkPatience(deadline, cancellation) }
       throw error

@@ -32,7 +32,8 @@ extension Client {
   private func decidedState(
     until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
-    let standing = try CallersPatience.until(deadline, by: clock) { () throws(EnrollError) in
+    let standing = try CallersPatience.until(deadline, by: clock, cancellation: cancellation) {
+      () throws(EnrollError) in
       try engine.standing()
     }
     switch standing {

@@ -30,7 +30,8 @@ extension Client {
         return completion(.success(.valid(token)))
       }
       let version = tokens.version
-      let decision = try CallersPatience.until(deadline, by: clock) { () throws(EnrollError) in
+      let decision = try CallersPatience.until(deadline, by: clock, cancellation: cancellation) {
+        () throws(EnrollError) in
         try engine.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds)
       }
       switch decision {
@@ -62,7 +63,8 @@ extension Client {
   ) {
     do throws(EnrollError) {
       try requireOpen()
-      let decision = try CallersPatience.until(deadline, by: clock) { () throws(EnrollError) in
+      let decision = try CallersPatience.until(deadline, by: clock, cancellation: cancellation) {
+        () throws(EnrollError) in
         try engine.decideRefresh()
       }
       switch decision {

@@ -25,7 +25,8 @@ public final class SecretService: SecretKeeper {
     do throws(EnrollError) {
       return try converse { (conversation) throws(EnrollError) in conversation.presence() }
     } catch {
-      return .absent(error.message)
+      // Nobody would notice that a key file got the key (no silent downgrade).
+      return error.code == .unsupported ? .absent(error.message) : .locked(error.message)
     }
   }
 
@@ -100,8 +101,13 @@ public final class SecretService: SecretKeeper {
     let clock = SystemClock()
     let patience = CallersPatience.nanoseconds(atMost: Self.patienceSeconds * 1_000_000_000)
     let deadline = clock.instant().advanced(byNanoseconds: patience)
-    guard meeting.over.wait(until: deadline, by: clock), let result = meeting.result.withLock({ $0 }) else {
+    let cancellation = CallersPatience.cancellation
+    let hook = cancellation?.onCancel { meeting.over.set() }
+    meeting.over.wait(until: deadline, by: clock)
+    if let hook { cancellation?.removeHook(hook) }
+    guard let result = meeting.result.withLock({ $0 }) else {
       cancellable.cancel()
+      if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
       throw EnrollError(
         .storeLocked,
         "\(Self.title) did not answer in time: see whether it asks for something",
@@ -165,8 +171,8 @@ private final class SecretConversation {
       service, "default", 0, cancellable.object, &fault)
     guard let collection else {
       if fault != nil {
-        return .absent(
-          Self.error(.unsupported, "\(SecretService.title) does not answer", fault, functions).message)
+        let error = Self.error(.unsupported, "\(SecretService.title) does not answer", fault, functions)
+        return error.code == .unsupported ? .absent(error.message) : .locked(error.message)
       }
       return .locked(
         "\(SecretService.title) has no keyring yet: log in to the desktop, or make one, or choose another key provider"
@@ -268,6 +274,7 @@ private final class SecretConversation {
   }
 
   /// Takes the fault over.
+  /// - Returns: `.storeLocked` instead of `code` where there was no answer in time: a service that is there, and silent.
   private static func error(
     _ code: EnrollError.Code, _ text: String, _ fault: UnsafeMutablePointer<enroll_secret_error>?,
     _ functions: UnsafePointer<enroll_secret>
@@ -275,6 +282,7 @@ private final class SecretConversation {
     guard let fault else { return EnrollError(code, text, field: "keys") }
     defer { functions.pointee.g_error_free(fault) }
     let reason = fault.pointee.message.map { String(cString: $0) } ?? "no reason was given"
+    let code = enroll_secret_is_timeout(functions, fault) == 0 ? code : .storeLocked
     return EnrollError(code, text + ": " + reason, field: "keys")
   }
 }

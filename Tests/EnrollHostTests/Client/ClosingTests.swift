@@ -10,6 +10,8 @@ private final class SilentTransport: Transport {
   let reached = Event()
   /// What a request ends with that nobody cancels.
   let timeOut = Event()
+  /// The server answers after all.
+  let answers = Event()
   let count = Guarded(0, by: Mutex())
   private let base: any Transport
   private let takes: @Sendable (HTTPRequest) -> Bool
@@ -26,9 +28,10 @@ private final class SilentTransport: Transport {
     let ticket = cancellation?.onCancel { over.set() }
     defer { if let ticket { cancellation?.removeHook(ticket) } }
     reached.set()
-    while !over.isSet && !timeOut.isSet {
+    while !over.isSet && !timeOut.isSet && !answers.isSet {
       over.wait(until: SystemClock.now().advanced(byNanoseconds: 5_000_000), by: SystemClock())
     }
+    if answers.isSet { return try base.send(request, cancellation: cancellation) }
     throw EnrollError(over.isSet ? .cancelled : .timeout, "no answer came")
   }
 }
@@ -198,6 +201,65 @@ struct ClosingTests {
       code { () throws(EnrollError) in _ = try client.engine.begin(SignInOptions(), cancellation: nil) }
         == .cancelled)
     #expect(stage.provider.count(.token) == 1)
+  }
+
+  /// Another user signs in, with a code whose exchange is under way when `leave` is called.
+  private func exchange(
+    _ stage: Stage, _ client: Client, until deadline: Instant = .distantFuture,
+    leaving leave: (CancellationFlag) -> Void
+  ) throws -> (transactionID: String, error: EnrollError?) {
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    guard case .openURL(let url) = begun.action else { throw EnrollError(.internal, "no URL") }
+    let redirect = stage.provider.signIn(at: url)
+    let cancellation = CancellationFlag()
+    let error = Guarded<EnrollError?>(nil, by: Mutex())
+    let isOver = Event()
+    Thread.detachNewThread {
+      do throws(EnrollError) {
+        _ = try client.resume(redirect, until: deadline, cancellation: cancellation)
+      } catch let thrown {
+        error.withLock { $0 = thrown }
+      }
+      isOver.set()
+    }
+    stage.silence.reached.wait()
+    leave(cancellation)
+    isOver.wait()
+    return (begun.transactionID, error.withLock { $0 })
+  }
+
+  @Test("a code that was sent is followed to its tokens, whatever its caller's deadline is")
+  func codeAndDeadline() async throws {
+    try await aside {
+      let stage = try Stage(MemoryTokenStore(clock: FakeClock()), takes: isToken)
+      let client = try stage.client()
+      let epoch = try stage.store.read(client.account)?.tokenEpoch
+      let (id, error) = try exchange(stage, client, until: client.deadline(afterSeconds: 5)) { _ in
+        stage.clock.base.advance(seconds: 6)
+      }
+      #expect(error?.code == .deadlineExceeded)
+      stage.silence.answers.set()
+      let state = try client.awaitTransaction(id, until: .distantFuture, cancellation: nil)
+      #expect([.valid, .confirmed].contains(state.kind))
+      #expect(try stage.store.read(client.account)?.tokenEpoch != epoch)
+      client.close()
+      client.drain()
+    }
+  }
+
+  @Test("a code that was sent is followed to its tokens when its caller cancels, and when its client is closed")
+  func codeAndCancellation() async throws {
+    try await aside {
+      let stage = try Stage(MemoryTokenStore(clock: FakeClock()), takes: isToken)
+      let client = try stage.client()
+      let epoch = try stage.store.read(client.account)?.tokenEpoch
+      let (_, error) = try exchange(stage, client) { $0.cancel() }
+      #expect(error?.code == .cancelled)
+      client.close()
+      stage.silence.answers.set()
+      client.drain()
+      #expect(try stage.store.read(client.account)?.tokenEpoch != epoch)
+    }
   }
 
   @Test("a device poll that is under way ends with the closing")
