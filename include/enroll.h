@@ -486,8 +486,8 @@ enroll_status enroll_client_new(const enroll_client_options *options, enroll_cli
 
 /** Closes a client. Calls of other threads that are waiting in it end with ENROLL_E_CANCELLED, pending ones call back
  *  with it; no callback is waited for. Nothing more is sent; requests under way end, and what servers are being told
- *  has 2 seconds. A refresh token that was sent gets its answer, which is stored (30 seconds at most), so that a
- *  program may end afterwards. Tokens stay in the store. NULL does nothing.
+ *  has 2 seconds. A code or a refresh token that was sent gets its answer, which is stored (30 seconds at most), so
+ *  that a program may end afterwards. Tokens stay in the store. NULL does nothing.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (freed already, or never a client); ENROLL_E_REENTRANT. In a forked child the
  *  handle is given up, and ENROLL_E_FORKED returned.
  *  Command: client.close. */

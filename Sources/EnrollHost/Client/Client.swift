@@ -139,8 +139,8 @@ public final class Client: Sendable {
   }
 
   /// Ends the client: loopback listeners close, calls under way end (``untilClosed(_:_:)``), later ones throw `.handle`.
-  /// Idempotent. Requests under way end, now or within two seconds; only a refresh token that was sent is followed to its
-  /// answer, as long as a request may take.
+  /// Idempotent. Requests under way end, now or within two seconds; only a code or a refresh token that was sent is
+  /// followed to its answer, as long as a request may take.
   public func close() {
     let isFirst = readiness.withLock { readiness -> Bool in
       defer { readiness.isClosed = true }
