@@ -31,8 +31,10 @@ private final class SilentTransport: Transport {
     while !over.isSet && !timeOut.isSet && !answers.isSet {
       over.wait(until: SystemClock.now().advanced(byNanoseconds: 5_000_000), by: SystemClock())
     }
-    if answers.isSet { return try base.send(request, cancellation: cancellation) }
-    throw EnrollError(over.isSet ? .cancelled : .timeout, "no answer came")
+    guard answers.isSet, !over.isSet else {
+      throw EnrollError(over.isSet ? .cancelled : .timeout, "no answer came")
+    }
+    return try base.send(request, cancellation: cancellation)
   }
 }
 
@@ -247,7 +249,8 @@ struct ClosingTests {
     }
   }
 
-  @Test("a code that was sent is followed to its tokens when its caller cancels, and when its client is closed")
+  @Test(
+    "a code that was sent is followed to its tokens when its caller cancels, and when its client is closed")
   func codeAndCancellation() async throws {
     try await aside {
       let stage = try Stage(MemoryTokenStore(clock: FakeClock()), takes: isToken)
