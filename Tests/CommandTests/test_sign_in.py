@@ -5,14 +5,16 @@ import hashlib
 import json
 import re
 import signal
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
 from cases import CommandCase
 from person import Person
-from processes import free_port, is_listening
+from processes import free_port, is_listening, wait_until
 from sandbox import parameter
+from terminal import PATIENCE
 
 ALICE = "Alice Example <alice@example.com>"
 
@@ -204,6 +206,8 @@ class InATerminal(CommandCase):
         self.sandbox = self.own_sandbox("--access-lifetime", "1")
         self.configure()
         self.sign_in()
+        end = self.json("accounts")["accounts"][0]["expiresAt"]
+        wait_until(lambda: time.time() > end + 1, "the token is over", PATIENCE)
         self.sandbox.control("fault", fault="delay", value=20000, endpoint="token")
         _, words = self.run_enroll("login", "--yes", status=4)
         self.assertIn("is signed in, and the provider has not answered", words)

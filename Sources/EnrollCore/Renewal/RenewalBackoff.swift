@@ -38,9 +38,13 @@ public struct RenewalBackoff: Equatable, Sendable {
       offlineSince: before?.offlineSince ?? moment.wall, error: error)
   }
 
-  /// Whether nobody answered as a token endpoint does: no word of the provider's asks for the pause.
-  private var isSilence: Bool {
-    error.httpStatus == nil && [.network, .timeout, .tls, .responseInvalid].contains(error.code)
+  /// Whether no word of the provider's asks for the pause: nobody answered as a token endpoint does, or a server is in
+  /// trouble and does not say for how long.
+  private var isOutage: Bool {
+    guard let status = error.httpStatus else {
+      return [.network, .timeout, .tls, .responseInvalid].contains(error.code)
+    }
+    return status >= 500 && error.retryAfterSeconds == nil
   }
 
   /// What is left of the pause for somebody who wants to try now: a second at least, two at most.
@@ -52,9 +56,9 @@ public struct RenewalBackoff: Equatable, Sendable {
   }
 
   /// Seconds until another try is allowed, rounded up; nil when one is allowed now.
-  /// - Parameter forced: a user wants to try again, who knows more than the pause does where nobody answered.
+  /// - Parameter forced: a user wants to try again, who may know more than the pause does of an outage.
   public func secondsToWait(at moment: Moment, forced: Bool = false) -> Int64? {
-    let pause = forced && isSilence ? briefPause : pause
+    let pause = forced && isOutage ? briefPause : pause
     guard pause.isPending(at: moment) else { return nil }
     let whole = pause.secondsLeft(at: moment)
     let then = Moment(

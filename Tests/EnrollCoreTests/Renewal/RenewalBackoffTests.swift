@@ -96,8 +96,8 @@ struct RenewalBackoffTests {
   }
 
   @Test(
-    "a pause that began because nobody answered holds a renewal that somebody wants now for a second or two",
-    arguments: [FakeProvider.Reply.unreachable, .timeout, .garbled])
+    "a pause that began with an outage holds a renewal that somebody wants now for a second or two",
+    arguments: [FakeProvider.Reply.unreachable, .timeout, .garbled, .status(503)])
   func forcedGoesOn(silence: FakeProvider.Reply) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
