@@ -51,7 +51,7 @@ final class Door {
 
   /// Runs a command, and waits for its end.
   /// - Parameters:
-  ///   - words: what the spinner says; nil for none.
+  ///   - words: what the spinner says; nil for none. What takes so long does not begin once the user asked for the end.
   ///   - tick: asked now and then while it waits, with the line that was typed, if one was; gives the lines of a warning, or none.
   func call(
     _ name: String, _ parameters: [(String, JSON?)] = [], saying words: String? = nil,
@@ -60,6 +60,7 @@ final class Door {
     guard let command = CommandTable.command(name) else {
       throw Failure(EnrollError(.internal, "there is no command \(name)"))
     }
+    if words != nil, waits.isInterrupted { throw Failure(EnrollError(.cancelled, "stopped")) }
     let cancellation = CancellationFlag()
     let answer = waits.answer()
     let spinner = words.map { Spinner($0) }
