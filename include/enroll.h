@@ -996,8 +996,9 @@ enroll_status enroll_token_access(enroll_client *client, int64_t minimum_lifetim
 enroll_status enroll_token_copy(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms, char *buffer,
                                 size_t capacity, size_t *size, int64_t *expires_at, enroll_error *error);
 
-/** Renews now, whatever is left of the token: for after a resource server refused it. `access` says what came of it. A
- *  pause that the provider asked for, or that follows its refusal, holds: nothing is sent then. `token` must not be NULL.
+/** Renews now, whatever is left of the token: for after a resource server refused it. `access` says what came of it.
+ *  A pause that the provider asked for, or that follows its refusal, holds: nothing is sent then. `token` must not be
+ *  NULL.
  *  Returns what enroll_token_access returns.
  *  Command: token.refresh. Source: RFC 6749 6. */
 enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, enroll_access *access, enroll_buf *token,

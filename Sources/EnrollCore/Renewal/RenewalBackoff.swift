@@ -47,12 +47,12 @@ public struct RenewalBackoff: Equatable, Sendable {
     return status >= 500 && error.retryAfterSeconds == nil
   }
 
-  /// What is left of the pause for somebody who wants to try now: a second at least, two at most.
+  /// The pause for somebody who wants to try now: of a long one the first second or two.
   private var briefPause: Expiry {
-    let saved = pause.lifetimeSeconds - 2
+    let saved = max(pause.lifetimeSeconds - 2, 0)
     return Expiry(
       expiresAt: pause.expiresAt + -saved, deadline: pause.deadline.advanced(bySeconds: -saved),
-      bootID: pause.bootID, lifetimeSeconds: 2)
+      bootID: pause.bootID, lifetimeSeconds: pause.lifetimeSeconds - saved)
   }
 
   /// Seconds until another try is allowed, rounded up; nil when one is allowed now.

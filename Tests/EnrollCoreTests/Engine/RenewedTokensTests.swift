@@ -86,7 +86,8 @@ struct RenewedTokensTests {
     disk.refuse(.before, times: 100, after: 1)
     #expect(code { _ = try engine.access() } == .storeIO)
     disk.refuse(.before, times: 0)
-    _ = try engine.access()
+    guard case .stale(let token, _) = try engine.access() else { throw Unexpected(what: "renewed") }
+    #expect(token.value == Secret("access-2"))
     #expect(try bench.record.confirmed?.refreshToken == Secret("rescued"))
   }
 

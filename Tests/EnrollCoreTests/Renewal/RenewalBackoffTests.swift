@@ -66,6 +66,30 @@ struct RenewalBackoffTests {
     #expect(engine.hasSession)
   }
 
+  @Test("what another process failed with during the wait holds as long as for everybody, silence too")
+  func waitedInSilence() throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    let other = bench.engine()
+    let epoch = try bench.record.tokenEpoch
+    @Sendable func fail() throws {
+      bench.provider.next(.token, .unreachable, .unreachable)
+      _ = try other.renew(epochs: [epoch], forced: true)
+    }
+    for _ in 1...8 {
+      try fail()
+      bench.clock.advance(seconds: 61)
+    }
+    let store = FussyStore(bench.store)
+    store.whileWaiting {
+      try? fail()
+      bench.clock.advance(seconds: 3)
+    }
+    let sent = bench.provider.count(.token)
+    _ = try bench.engine(store: store).renew(epochs: [epoch], forced: true)
+    #expect(bench.provider.count(.token) == sent + 2)
+  }
+
   static let words: [(String, FakeProvider.Reply)] = [
     ("429 with a Retry-After", .status(429, headers: [HTTPHeader("Retry-After", "600")])),
     ("429", .status(429)),
