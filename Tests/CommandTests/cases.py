@@ -25,8 +25,10 @@ printf '%s\\n' "$1" >>"$0.opened"
 exit {status}
 """
 
-# A shell starts what runs in its background with SIGINT ignored, which every child would inherit.
+# A shell starts what runs in its background with SIGINT and SIGQUIT ignored, nohup with SIGHUP: every child would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _sandbox = None
 

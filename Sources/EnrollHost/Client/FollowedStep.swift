@@ -37,23 +37,23 @@ extension Client {
 
 /// What the caller of a step and its thread share. A class because both hold it.
 private final class FollowedStep<Value: Sendable>: Sendable {
-  private enum State {
-    case running
-    case ended(Result<Value, EnrollError>)
-    case left
+  private struct State {
+    /// What the step ended with.
+    var result: Result<Value, EnrollError>?
+    var callerHasLeft = false
   }
 
   /// The step has ended, or its caller wants to leave.
   let isOver = Event()
   /// What was not sent yet is not to be sent any more.
   let isUnwanted = CancellationFlag()
-  private let state = Guarded(State.running, by: Mutex())
+  private let state = Guarded(State(), by: Mutex())
 
   /// - Returns: false when the caller has left.
   func put(_ result: Result<Value, EnrollError>) -> Bool {
     let isWanted = state.withLock { state -> Bool in
-      guard case .running = state else { return false }
-      state = .ended(result)
+      guard !state.callerHasLeft else { return false }
+      state.result = result
       return true
     }
     isOver.set()
@@ -63,9 +63,8 @@ private final class FollowedStep<Value: Sendable>: Sendable {
   /// - Returns: what the step ended with; nil when it has not.
   func leave() -> Result<Value, EnrollError>? {
     state.withLock { state -> Result<Value, EnrollError>? in
-      if case .ended(let result) = state { return result }
-      state = .left
-      return nil
+      state.callerHasLeft = state.result == nil
+      return state.result
     }
   }
 }
