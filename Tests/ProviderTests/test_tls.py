@@ -3,7 +3,7 @@
 import tls
 from cases import Refused, on_each
 from glewlwyd_provider import Glewlwyd
-from processes import free_port
+from processes import free_port, wait_until
 
 
 class Behind(Glewlwyd):
@@ -66,7 +66,8 @@ class PrivateCA:
         self.assertEqual(client.call("token.access")["accessToken"], token)
 
         self.provider.front.present(tls.GOOD)
-        self.assertNotEqual(self.refresh(client)["accessToken"], token)
+        # Not before the pause after the failure is over.
+        wait_until(lambda: self.refresh(client)["accessToken"] != token, "another token")
 
     # What is meant by refused: an error that does not invite a retry, and no byte of a request.
 
