@@ -15,20 +15,21 @@ extension Client {
     try checkPatience(deadline, cancellation)
     let end = FollowedStep<Value>()
     let job: @Sendable () -> Void = {
-      let result: Result<Value, EnrollError>
       do throws(EnrollError) {
-        result = .success(try step(end.isUnwanted))
+        let value = try step(end.isUnwanted)
+        if !end.put(value, nil) { afterwards(value) }
       } catch {
-        result = .failure(error)
+        _ = end.put(nil, error)
       }
-      if !end.put(result), case .success(let value) = result { afterwards(value) }
     }
     // Without a thread the caller waits for all of it.
     if !pool.submitNow(job) { job() }
     let hook = cancellation?.onCancel { end.isOver.set() }
     end.isOver.wait(until: deadline, by: clock)
     if let hook { cancellation?.removeHook(hook) }
-    if let result = end.leave() { return try result.get() }
+    let ending = end.leave()
+    if let value = ending.value { return value }
+    if let error = ending.error { throw error }
     end.isUnwanted.cancel()
     try checkPatience(deadline, cancellation)
     throw EnrollError(.cancelled, "the call was cancelled")
@@ -37,9 +38,10 @@ extension Client {
 
 /// What the caller of a step and its thread share. A class because both hold it.
 private final class FollowedStep<Value: Sendable>: Sendable {
-  private struct State {
-    /// What the step ended with.
-    var result: Result<Value, EnrollError>?
+  struct Ending {
+    /// One of the two, once the step has ended.
+    var value: Value?
+    var error: EnrollError?
     var callerHasLeft = false
   }
 
@@ -47,24 +49,25 @@ private final class FollowedStep<Value: Sendable>: Sendable {
   let isOver = Event()
   /// What was not sent yet is not to be sent any more.
   let isUnwanted = CancellationFlag()
-  private let state = Guarded(State(), by: Mutex())
+  private let ending = Guarded(Ending(), by: Mutex())
 
   /// - Returns: false when the caller has left.
-  func put(_ result: Result<Value, EnrollError>) -> Bool {
-    let isWanted = state.withLock { state -> Bool in
-      guard !state.callerHasLeft else { return false }
-      state.result = result
+  func put(_ value: Value?, _ error: EnrollError?) -> Bool {
+    let isWanted = ending.withLock { ending -> Bool in
+      guard !ending.callerHasLeft else { return false }
+      ending.value = value
+      ending.error = error
       return true
     }
     isOver.set()
     return isWanted
   }
 
-  /// - Returns: what the step ended with; nil when it has not.
-  func leave() -> Result<Value, EnrollError>? {
-    state.withLock { state -> Result<Value, EnrollError>? in
-      state.callerHasLeft = state.result == nil
-      return state.result
+  /// - Returns: nothing when the step has not ended: its caller has left then.
+  func leave() -> Ending {
+    ending.withLock { ending -> Ending in
+      ending.callerHasLeft = ending.value == nil && ending.error == nil
+      return ending
     }
   }
 }
