@@ -55,9 +55,9 @@ static inline int enroll_posix_own(int fd) {
   errno = saved;
   return moved;
 }
-// What can be written to has no low number for a moment even: the host's line would be in a file or a connection, or kill
-// the host, where the socket has no peer (SIGPIPE). Free low numbers are taken meanwhile by what nobody can write to. Two
-// threads that do this at once may cross: files are read back for that, too.
+// A descriptor that can be written to never has a number from 0 to 2, not even for a moment. Otherwise a line that the host
+// writes to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). Free low numbers are taken
+// meanwhile by descriptors that cannot be written to. Two threads that do this at once may cross: files are read back, too.
 #define ENROLL_POSIX_O_PATH 010000000
 typedef struct enroll_posix_low {
   int taken[STDERR_FILENO + 1], count;

@@ -169,7 +169,8 @@ class InATerminal(CommandCase):
         # Once, however long it takes.
         self.assertEqual(terminal.text.count("error page"), 1)
 
-    def test_of_two_attempts_both_ask_about_who_came_with_either(self):
+    def two_that_ask(self):
+        """Two attempts, which both ask about the user who came back to the first."""
         first = self.terminal("login")
         url = self.opened()
         second = self.terminal("login")
@@ -178,6 +179,10 @@ class InATerminal(CommandCase):
         self.come_back(url)
         for one in (first, second):
             one.shows(r"Signed in as Alice Example \S+ Continue\?\s+\[Y/n\]")
+        return first, second
+
+    def test_of_two_attempts_both_ask_about_who_came_with_either(self):
+        first, second = self.two_that_ask()
         second.interrupt()
         self.assertEqual(second.ends(), 130)
         self.assertRegex(second.text, r"stopped before you confirmed")
@@ -185,14 +190,7 @@ class InATerminal(CommandCase):
         self.assertEqual(first.ends(), 0)
 
     def test_a_question_that_another_terminal_has_answered_is_settled(self):
-        first = self.terminal("login")
-        url = self.opened()
-        second = self.terminal("login")
-        self.opened(2)
-        second.shows("Waiting")
-        self.come_back(url)
-        for one in (first, second):
-            one.shows(r"Signed in as Alice Example \S+ Continue\?\s+\[Y/n\]")
+        first, second = self.two_that_ask()
         first.line("y")
         self.assertEqual(first.ends(), 0)
         # Not even a no concerns a session that was confirmed.

@@ -4,7 +4,7 @@
 import EnrollCrypto
 import EnrollJSON
 
-/// What an answer must not repeat.
+/// The secrets of a request, which its answer must not repeat.
 struct SentSecrets: Sendable {
   /// A shorter secret is not looked for: it could stand in any text.
   static let minimumBytes = 6
@@ -35,7 +35,7 @@ struct SentSecrets: Sendable {
     }
   }
 
-  /// What is left of an answer without the members and elements that repeat one of them.
+  /// The answer without the members and elements that repeat one of them.
   func hidden(in answer: JSONObject) -> JSONObject { answer.without(texts: areRepeated) }
 }
 

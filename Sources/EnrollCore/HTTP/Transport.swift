@@ -93,7 +93,7 @@ public struct HTTPResponse: Sendable {
   public var headers: [HTTPHeader]
   /// Whole, at most as long as the request's limit.
   public var body: [UInt8]
-  /// What its request carried.
+  /// The secrets that its request carried.
   var sent = SentSecrets()
 
   public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {

@@ -26,7 +26,7 @@ extension Engine {
       do throws(EnrollError) {
         return (try signed.checked(against: expected), clock.offsetSeconds)
       } catch {
-        // What no clock is to blame for reads the same by all of them.
+        // A refusal that has nothing to do with time is the same by every clock, and is told once.
         if !refusals.contains(error) { refusals.append(error) }
       }
     }

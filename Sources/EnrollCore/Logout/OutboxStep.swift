@@ -30,16 +30,16 @@ extension Engine {
       guard !barred.contains(where: { ASCII.equals($0, place) }) else { continue }
       guard let delivery = send(entry, cancellation: cancellation) else { continue }
       tried.append((entry, delivery))
-      let failed = entry.failed(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
-      if failed?.isPauseAsked ?? false { barred.append(place) }
+      let left = entry.after(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
+      if left?.isPauseAsked ?? false { barred.append(place) }
       _ = try? store.updateOutbox { outbox throws(EnrollError) in
-        outbox.put(failed, inPlaceOf: entry)
+        outbox.put(left, inPlaceOf: entry)
       }
     }
     return tried
   }
 
-  /// What a pause that a server asks for bars.
+  /// The endpoint that a pause is about: a server that asks for a pause gets no message at it until the pause is over.
   private func place(of entry: OutboxEntry) -> String {
     entry.endpoint ?? provider.cachedMetadata?.revocationEndpoint ?? ""
   }
@@ -108,24 +108,25 @@ extension OutboxEntry {
 }
 
 extension OutboxEntry {
-  /// Failures after which pauses of our own choosing begin.
-  private static var patience: Int { 4 }
+  /// Failures before the first pause that the server did not ask for.
+  private static var failuresWithoutPause: Int { 4 }
 
   /// Whether it is too early to send it again.
   fileprivate func isPaused(at moment: Moment) -> Bool { pause?.isPending(at: moment) ?? false }
 
   /// The entry after a sending; nil when it need not be sent again.
-  fileprivate func failed(_ delivery: Engine.Delivery, at moment: Moment, jitter: UInt8) -> OutboxEntry? {
+  fileprivate func after(_ delivery: Engine.Delivery, at moment: Moment, jitter: UInt8) -> OutboxEntry? {
     var entry = self
     entry.attempts += 1
     switch delivery {
     case .done, .refused: return nil
     case .unreached: (entry.pause, entry.isPauseAsked) = (nil, false)
     // At first any process may try again whenever it has a reason to: nothing comes back when a pause is over.
-    case .later(nil) where entry.attempts < Self.patience: (entry.pause, entry.isPauseAsked) = (nil, false)
+    case .later(nil) where entry.attempts < Self.failuresWithoutPause:
+      (entry.pause, entry.isPauseAsked) = (nil, false)
     case .later(let wish):
       let delay = RetryPolicy.delayNanoseconds(
-        attempt: entry.attempts - Self.patience + 1, retryAfterSeconds: wish, jitter: jitter)
+        attempt: entry.attempts - Self.failuresWithoutPause + 1, retryAfterSeconds: wish, jitter: jitter)
       (entry.pause, entry.isPauseAsked) = (Expiry(lifetimeNanoseconds: delay, from: moment), wish != nil)
     }
     return entry
@@ -133,12 +134,12 @@ extension OutboxEntry {
 }
 
 extension [OutboxEntry] {
-  /// - Parameter failed: counts on from what another process may have counted meanwhile; nil removes the entry.
-  fileprivate mutating func put(_ failed: OutboxEntry?, inPlaceOf entry: OutboxEntry) {
-    guard let failed else { return removeAll { $0.isSame(as: entry) } }
+  /// - Parameter left: counts on from what another process may have counted meanwhile; nil removes the entry.
+  fileprivate mutating func put(_ left: OutboxEntry?, inPlaceOf entry: OutboxEntry) {
+    guard let left else { return removeAll { $0.isSame(as: entry) } }
     for index in indices where self[index].isSame(as: entry) {
       let attempts = self[index].attempts
-      self[index] = failed
+      self[index] = left
       self[index].attempts = attempts + 1
     }
   }
