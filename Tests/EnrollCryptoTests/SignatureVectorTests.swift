@@ -1,11 +1,14 @@
-// Signatures against Wycheproof: RSA PKCS #1, PSS, ECDSA as r and s, Ed25519.
+// Signatures against vectors in Wycheproof's form: RSA PKCS #1, PSS, ECDSA as r and s, Ed25519.
 
 import EnrollCrypto
 import EnrollJSON
 import TestVectors
 import Testing
 
-@Suite(.enabled(if: Vectors.arePresent)) struct SignatureVectorTests {
+@Suite struct SignatureVectorTests {
+  @Test("the published vectors are at hand, too", Vectors.needPublished)
+  func published() { #expect(Vectors.atHand == Vectors.allCases) }
+
   static let files: [(String, SignatureAlgorithm)] = [
     ("rsa_signature_2048_sha256", .RS256), ("rsa_signature_2048_sha384", .RS384),
     ("rsa_signature_2048_sha512", .RS512), ("rsa_signature_3072_sha256", .RS256),
@@ -15,11 +18,12 @@ import Testing
     ("ecdsa_secp521r1_sha512_p1363", .ES512), ("ed25519", .EdDSA),
   ]
 
-  @Test("a signature is accepted if and only if Wycheproof says so", arguments: files)
-  func wycheproof(file: String, algorithm: SignatureAlgorithm) throws {
+  @Test("a signature is accepted if and only if the vectors say so", arguments: files, Vectors.atHand)
+  func wycheproof(named: (file: String, algorithm: SignatureAlgorithm), vectors: Vectors) throws {
+    let (file, algorithm) = named
     var accepted = 0
     var refused = 0
-    for group in try Vectors.json("wycheproof/\(file)_test.json").elements("testGroups") {
+    for group in try vectors.json("wycheproof/\(file)_test.json").elements("testGroups") {
       let key = try publicKey(of: group["publicKey"] ?? .null, for: algorithm)
       for test in group.elements("tests") {
         let valid = try key.verify(

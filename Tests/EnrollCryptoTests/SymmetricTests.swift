@@ -1,4 +1,4 @@
-// HMAC, HKDF, scrypt, AES-GCM and digests against published vectors, then what they refuse.
+// HMAC, HKDF, scrypt, AES-GCM and digests against vectors, then what they refuse.
 
 import EnrollCrypto
 import EnrollJSON
@@ -15,16 +15,16 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
 }
 
 @Suite struct SymmetricTests {
-  private func tests(_ file: String) throws -> [(group: JSON, test: JSON)] {
-    try Vectors.json("wycheproof/" + file).elements("testGroups").flatMap { group in
+  private func tests(_ file: String, _ vectors: Vectors) throws -> [(group: JSON, test: JSON)] {
+    try vectors.json("wycheproof/" + file).elements("testGroups").flatMap { group in
       group.elements("tests").map { (group, $0) }
     }
   }
 
-  @Test("HMAC-SHA-256 gives Wycheproof's tags", .enabled(if: Vectors.arePresent))
-  func hmac() throws {
-    let tests = try tests("hmac_sha256_test.json")
-    #expect(tests.count > 100)
+  @Test("HMAC-SHA-256 gives the vectors' tags", arguments: Vectors.atHand)
+  func hmac(vectors: Vectors) throws {
+    let tests = try tests("hmac_sha256_test.json", vectors)
+    #expect(tests.count >= vectors.least(own: 40, published: 100))
     for (group, test) in tests {
       let count = Int((group["tagSize"]?.integer ?? 0) / 8)
       let tag = try HMAC.sha256(key: Secret(test.hex("key")), test.hex("msg"))
@@ -33,10 +33,10 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
     }
   }
 
-  @Test("HKDF-SHA-256 gives Wycheproof's keys, and no more than 8160 bytes", .enabled(if: Vectors.arePresent))
-  func hkdf() throws {
-    let tests = try tests("hkdf_sha256_test.json")
-    #expect(tests.count > 40)
+  @Test("HKDF-SHA-256 gives the vectors' keys, and no more than 8160 bytes", arguments: Vectors.atHand)
+  func hkdf(vectors: Vectors) throws {
+    let tests = try tests("hkdf_sha256_test.json", vectors)
+    #expect(tests.count >= vectors.least(own: 20, published: 40))
     for (_, test) in tests {
       let count = Int(test["size"]?.integer ?? 0)
       do throws(CryptoError) {
@@ -52,10 +52,10 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
   }
 
   @Test(
-    "AES-256-GCM seals and opens Wycheproof's texts, and no other sizes", .enabled(if: Vectors.arePresent))
-  func aesGCM() throws {
+    "AES-256-GCM seals and opens the vectors' texts, and no other sizes", arguments: Vectors.atHand)
+  func aesGCM(vectors: Vectors) throws {
     var opened = 0
-    for (group, test) in try tests("aes_gcm_test.json") {
+    for (group, test) in try tests("aes_gcm_test.json", vectors) {
       let key = Secret(test.hex("key"))
       let sealed = test.hex("ct") + test.hex("tag")
       let open = { () throws(CryptoError) in
@@ -75,7 +75,7 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
         Secret(test.hex("msg")), key: key, nonce: test.hex("iv"), associatedData: test.hex("aad"))
       #expect(again == sealed)
     }
-    #expect(opened > 20)
+    #expect(opened >= vectors.least(own: 5, published: 20))
   }
 
   @Test("a sealed text that differs in any byte, or in its context, does not open")
@@ -107,9 +107,9 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
     #expect(try AESGCM.open(empty, key: key, nonce: nonce, associatedData: []).isEmpty)
   }
 
-  @Test("scrypt gives the keys of RFC 7914", .enabled(if: Vectors.arePresent))
-  func scrypt() throws {
-    let cases = (try Vectors.json("rfc-kat/rfc-kat.json").array ?? []).filter {
+  @Test("scrypt gives the keys of RFC 7914 and of Python", arguments: Vectors.atHand)
+  func scrypt(vectors: Vectors) throws {
+    let cases = (try vectors.json("rfc-kat/rfc-kat.json").array ?? []).filter {
       $0["kind"]?.string == "scrypt"
     }
     #expect(cases.count >= 3)

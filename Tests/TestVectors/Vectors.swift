@@ -1,27 +1,42 @@
-// Published test vectors, beside the checkout (../shared/vectors). Tests that need them are skipped where they are not:
-// `.enabled(if: Vectors.arePresent)`.
+// Test vectors. Each set is there twice: a small one of our own making in `own/`, which make.py writes, and the published
+// one, which is no part of the repository. A test runs over both; without the published vectors it runs over our own, and
+// the test run says what is missing (Tests/TestVectors/README.md).
 
 public import EnrollJSON
 import Foundation
+public import Testing
 
-public enum Vectors {
-  private static let folder = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "shared/vectors")
+public enum Vectors: String, CaseIterable, Sendable, CustomTestStringConvertible {
+  case own
+  case published
 
-  public static let arePresent = FileManager.default.fileExists(atPath: folder.path)
+  public var testDescription: String { "\(rawValue) vectors" }
 
-  /// A file by its path below the folder of vectors.
-  public static func bytes(_ path: String) throws -> [UInt8] {
+  /// The least number of cases that a test must have seen, so that an empty file fails it.
+  public func least(own: Int, published: Int) -> Int { self == .own ? own : published }
+
+  /// A file by its path below the folder of the vectors.
+  public func bytes(_ path: String) throws -> [UInt8] {
     Array(try Data(contentsOf: folder.appending(path: path)))
   }
 
-  public static func json(_ path: String) throws -> JSON {
+  public func json(_ path: String) throws -> JSON {
     try JSON.parse(bytes(path))
   }
 
+  /// The objects of a file that our own reader refuses (R37): it has NUL, and halves of surrogate pairs. The halves become
+  /// U+FFFD.
+  public func objects(_ path: String) throws -> [[String: Any]] {
+    let text = String(decoding: try bytes(path), as: UTF8.self)
+    let halves =
+      #"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"#
+    let whole = text.replacingOccurrences(of: halves, with: #"\\ufffd"#, options: .regularExpression)
+    let elements = try JSONSerialization.jsonObject(with: Data(whole.utf8)) as? [Any] ?? []
+    return elements.compactMap { $0 as? [String: Any] }
+  }
+
   /// File names in a folder, sorted.
-  public static func names(_ path: String) throws -> [String] {
+  public func names(_ path: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: path).path).sorted()
   }
 
@@ -29,6 +44,28 @@ public enum Vectors {
     let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
   }
+
+  /// The sets at hand: our own, and the published ones when they are there.
+  public static let atHand = arePublished ? allCases : [.own]
+
+  /// For one test of each module, so that a run without the published vectors says so.
+  public static let needPublished = ConditionTrait.enabled(
+    if: arePublished,
+    """
+    the published test vectors are not in \(publishedFolder.path), so tests ran over our own vectors only; \
+    ENROLL_VECTORS=FOLDER names another folder (Tests/TestVectors/README.md)
+    """)
+
+  private static let here = URL(filePath: #filePath).deletingLastPathComponent()
+  private static let given = ProcessInfo.processInfo.environment["ENROLL_VECTORS"]
+  /// Beside the checkout, unless ENROLL_VECTORS says otherwise.
+  private static let publishedFolder =
+    given.map { URL(filePath: $0) } ?? here.appending(path: "../../../shared/vectors").standardized
+  /// A folder that somebody named must be there: then a missing file fails its test.
+  private static let arePublished =
+    given != nil || FileManager.default.fileExists(atPath: publishedFolder.path)
+
+  private var folder: URL { self == .published ? Self.publishedFolder : Self.here.appending(path: "own") }
 }
 
 extension JSON {

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("PKCE (RFC 7636)")
 struct PKCETests {
-  @Test("the pair of RFC 7636 Appendix B (R13)", .enabled(if: Vectors.arePresent))
-  func appendixB() throws {
+  @Test("the pairs of RFC 7636 Appendix B and of Python (R13)", arguments: Vectors.atHand)
+  func pairs(vectors: Vectors) throws {
     var count = 0
-    for example in try Vectors.json("rfc-kat/rfc-kat.json").array ?? []
+    for example in try vectors.json("rfc-kat/rfc-kat.json").array ?? []
     where example["kind"]?.string == "pkce-s256" {
       let octets = example.elements("octets").compactMap { $0.integer.map { UInt8($0) } }
       let pkce = try PKCE.make(random: octets)

@@ -1,28 +1,20 @@
-// Published URLs that are meant to confuse readers. The oracle is what a browser makes of each (WHATWG URL).
+// URLs that are meant to confuse readers. The oracle is what a browser makes of each (WHATWG URL).
 
 import EnrollCore
 import EnrollJSON
-import Foundation
 import TestVectors
 import Testing
 
-@Suite("Published URLs (R9)", .enabled(if: Vectors.arePresent))
+@Suite("URLs as browsers read them (R9)")
 struct URLVectorTests {
-  /// These files hold what our own reader refuses (R37): NUL, and halves of surrogate pairs, which become U+FFFD here.
-  private func objects(_ path: String) throws -> [[String: Any]] {
-    let text = String(decoding: try Vectors.bytes(path), as: UTF8.self)
-    let halves =
-      #"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"#
-    let whole = text.replacingOccurrences(of: halves, with: #"\\ufffd"#, options: .regularExpression)
-    let elements = try JSONSerialization.jsonObject(with: Data(whole.utf8)) as? [Any] ?? []
-    return elements.compactMap { $0 as? [String: Any] }
-  }
+  @Test("the published vectors are at hand, too", Vectors.needPublished)
+  func published() { #expect(Vectors.atHand == Vectors.allCases) }
 
-  @Test("nothing is accepted whose host a browser reads differently (url-wpt)")
-  func webPlatformTests() throws {
+  @Test("nothing is accepted whose host a browser reads differently (url-wpt)", arguments: Vectors.atHand)
+  func webPlatformTests(vectors: Vectors) throws {
     var accepted = 0
     var refused = 0
-    for test in try objects("url-wpt/urltestdata.json") {
+    for test in try vectors.objects("url-wpt/urltestdata.json") {
       guard var input = test["input"] as? String else { continue }
       // Most of these are http, which we refuse for that alone. Browsers read the hosts of both alike.
       if input.lowercased().hasPrefix("http:") { input = "https:" + input.dropFirst(5) }
@@ -35,15 +27,17 @@ struct URLVectorTests {
       #expect(test["hostname"] as? String == (url.hostText ?? "").lowercased(), "\(input)")
       #expect(test["username"] as? String == "" && test["password"] as? String == "", "\(input)")
     }
-    #expect(accepted > 10)
-    #expect(refused > 400)
+    #expect(accepted >= vectors.least(own: 10, published: 10))
+    #expect(refused >= vectors.least(own: 30, published: 400))
   }
 
-  @Test("a host that IDNA would change is refused, one that it keeps is kept (url-wpt)")
-  func internationalHosts() throws {
+  @Test(
+    "a host that IDNA would change is refused, one that it keeps is kept (url-wpt)", arguments: Vectors.atHand
+  )
+  func internationalHosts(vectors: Vectors) throws {
     var accepted = 0
     for file in ["toascii", "IdnaTestV2", "verifydnslength_tests"] {
-      for test in try objects("url-wpt/\(file).json") {
+      for test in try vectors.objects("url-wpt/\(file).json") {
         guard let input = test["input"] as? String, let url = try? StrictURL("https://\(input)/x") else {
           continue
         }
@@ -56,14 +50,14 @@ struct URLVectorTests {
         #expect(output == (url.hostText ?? "").lowercased(), "\(input)")
       }
     }
-    #expect(accepted > 50)
+    #expect(accepted >= vectors.least(own: 10, published: 50))
   }
 
-  @Test("no look-alike of a claimed host is taken for it (open-redirect)")
-  func openRedirects() throws {
+  @Test("no look-alike of a claimed host is taken for it (open-redirect)", arguments: Vectors.atHand)
+  func openRedirects(vectors: Vectors) throws {
     var accepted = 0
     for file in ["openredirects", "Open-Redirect-payloads", "open_redirect_wordlist"] {
-      for payload in try Vectors.json("open-redirect/\(file).json").array ?? [] {
+      for payload in try vectors.json("open-redirect/\(file).json").array ?? [] {
         guard let text = payload.string, let url = try? StrictURL(text), let host = url.hostText else {
           continue
         }
