@@ -30,7 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILT = ROOT / ".build" / "debug"
 
 
-def main(user, enrolld, sandbox_program, patience):
+def main(user, enrolld, sandbox_program, timeout):
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as store, Goodbye() as goodbye, \
             Sandbox(sandbox_program) as sandbox, Daemon(enrolld) as daemon:
@@ -45,7 +45,7 @@ def main(user, enrolld, sandbox_program, patience):
 
         # Begin: the daemon makes the URL, the host opens it in a browser. The daemon listens for the redirect.
         begun_sign_in = daemon.call("registration.begin", client=client, kind="signIn")
-        settled = daemon.send("registration.await", client=client, deadline=patience,
+        settled = daemon.send("registration.awaitOutcome", client=client, timeout=timeout,
                               transaction=begun_sign_in["transaction"])
         user.visit(begun_sign_in["action"]["url"], "sign in as alice, password alice-password")
         state = daemon.wait(settled)["state"]
@@ -70,7 +70,7 @@ def main(user, enrolld, sandbox_program, patience):
         # Local tokens are gone when this returns; the page ends the session at the provider.
         leaving = daemon.call("logout.begin", client=client)
         user.visit(leaving["url"], "confirm that you want to sign out")
-        daemon.call("logout.resume", client=client, url=goodbye.wait(patience))
+        daemon.call("logout.resume", client=client, url=goodbye.wait(timeout))
         ends = [session.get("end", "alive") for session in sandbox.control("sessions")["sessions"]]
         step("signed out", f"here, and at the provider (its session: {', '.join(ends)})")
     print(f"\nThat was all: {time.monotonic() - begun:.1f} s. Next: README.md, and enrolld --manifest.")
@@ -278,13 +278,13 @@ if __name__ == "__main__":
     parser.add_argument("--auto", action="store_true", help="play the user")
     parser.add_argument("--enrolld", default=BUILT / "enrolld", type=pathlib.Path, help="the daemon's program")
     parser.add_argument("--sandbox", default=BUILT / "enroll-sandbox", type=pathlib.Path)
-    parser.add_argument("--patience", default=300, type=int, help="seconds to wait for you")
+    parser.add_argument("--timeout", default=300, type=int, help="seconds to wait for you")
     given = parser.parse_args()
     for program in (given.enrolld, given.sandbox):
         if not program.exists():
             sys.exit(f"demo: {program} is not built; `make demo` builds it")
     try:
-        main(Robot() if given.auto else Person(), given.enrolld, given.sandbox, given.patience)
+        main(Robot() if given.auto else Person(), given.enrolld, given.sandbox, given.timeout)
     except (Failure, urllib.error.URLError) as failure:
         sys.exit(f"demo: {failure}")
     except KeyboardInterrupt:

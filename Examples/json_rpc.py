@@ -33,7 +33,7 @@ client = call("client.open", configuration=configuration, store=store)["client"]
 begun = call("registration.begin", client=client, kind="signIn")
 print("Open this in your browser:", begun["action"]["url"], flush=True)
 
-state = call("registration.await", client=client, transaction=begun["transaction"], deadline=600)["state"]
+state = call("registration.awaitOutcome", client=client, transaction=begun["transaction"], timeout=600)["state"]
 if state["state"] == "awaitingConfirmation":
     print(f"Hello, {state['profile'].get('name', 'somebody')}; is this you?")
     call("registration.confirm", client=client)

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   enroll_buf_free(&url);
 
   enroll_state state = ENROLL_STATE_INIT; /* the redirect comes back to a port of ours */
-  check(enroll_registration_await(client, transaction.id, strlen(transaction.id), 10 * MINUTE, &state, &error), &error);
+  check(enroll_registration_await_outcome(client, transaction.id, strlen(transaction.id), 10 * MINUTE, &state, &error), &error);
   if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION) {
     enroll_buf profile = ENROLL_BUF_INIT;
     check(enroll_identity_profile(client, &profile, &error), &error);

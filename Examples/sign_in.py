@@ -19,7 +19,7 @@ try:
         transaction = client.begin()
         print("Open this in your browser:", transaction.url, flush=True)  # or client.sign_in() for all of this
 
-        state = client.wait(transaction)  # the redirect comes back to a port of ours
+        state = client.await_outcome(transaction)  # the redirect comes back to a port of ours
         if isinstance(state, enrollkit.AwaitingConfirmation):
             print(f"Hello, {state.profile.get('name', 'somebody')}; is this you?")
             client.confirm()

@@ -12,7 +12,7 @@
  *     enroll_client_new(&options, &client, &error);
  *     enroll_registration_begin(client, NULL, 30000, &transaction, &url, NULL, &error);
  *     ... open url.data in the browser ...
- *     enroll_registration_await(client, transaction.id, ENROLL_NUL_TERMINATED, 300000, &state, &error);
+ *     enroll_registration_await_outcome(client, transaction.id, ENROLL_NUL_TERMINATED, 300000, &state, &error);
  *     enroll_registration_confirm(client, &state, &error);
  *     enroll_token_access(client, 0, 30000, &access, &token, &error);
  *
@@ -658,17 +658,17 @@ enroll_status enroll_registration_state(enroll_client *client, int32_t wait, int
 /** A one-time code or a link, by e-mail or SMS. */
 #define ENROLL_KIND_PASSWORDLESS 2
 /** With the help of another app. */
-#define ENROLL_KIND_ANOTHER_APP 3
+#define ENROLL_KIND_APP2APP 3
 /** Through the host's own back end. */
-#define ENROLL_KIND_BACKEND 4
+#define ENROLL_KIND_BFF 4
 /** With a browser on another device (RFC 8628). */
 #define ENROLL_KIND_DEVICE 5
 
 /* What is sent to the recipient of ENROLL_KIND_PASSWORDLESS. */
 /** A code, to be typed in the app. */
-#define ENROLL_SEND_CODE 0
+#define ENROLL_MESSAGE_CODE 0
 /** A link, to be opened. */
-#define ENROLL_SEND_LINK 1
+#define ENROLL_MESSAGE_LINK 1
 
 /** How to begin. Texts are optional, 16 KiB each at most unless stated. `scopes` are those of RFC 6749 3.3; `prompt`,
  *  `max_age_seconds` and what stands between `login_hint` and `id_token_hint` those of OpenID Connect Core 3.1.2.1. */
@@ -702,7 +702,7 @@ typedef struct enroll_begin_options {
   /** More authorize parameters, a JSON object of strings; at most 64 KiB. */
   const char *parameters;
   size_t parameters_size;
-  /** The provider's name for the connection that the user chose; with ENROLL_KIND_BACKEND required, the back end's
+  /** The provider's name for the connection that the user chose; with ENROLL_KIND_BFF required, the back end's
    *  name for the provider. */
   const char *connection;
   size_t connection_size;
@@ -712,8 +712,8 @@ typedef struct enroll_begin_options {
   /** ENROLL_KIND_PASSWORDLESS: the phone number that gets the code, E.164; this or `email`. */
   const char *phone_number;
   size_t phone_number_size;
-  /** ENROLL_KIND_PASSWORDLESS: ENROLL_SEND_*. */
-  int32_t send;
+  /** ENROLL_KIND_PASSWORDLESS: ENROLL_MESSAGE_*. */
+  int32_t message;
   /** 0. */
   int32_t reserved;
 } enroll_begin_options;
@@ -736,9 +736,9 @@ void enroll_begin_options_init(enroll_begin_options *options, size_t struct_size
 #define ENROLL_ACTION_AWAIT_LINK 5
 /** Open the URL, a link of another app; its way back goes to enroll_registration_resume. */
 #define ENROLL_ACTION_OPEN_OTHER_APP 3
-/** Show the user `user_code` and `verification_uri`, to be typed in a browser elsewhere, and use
- *  enroll_registration_await, which asks the provider meanwhile (RFC 8628). The URL is the same address, with the code
- *  in it where the provider gives one: for a QR code. */
+/** Show the user `user_code` and `verification_uri`, to be typed in a browser elsewhere, and call
+ *  enroll_registration_await_outcome, which asks the provider meanwhile (RFC 8628). The URL is the same address, with
+ *  the code in it where the provider gives one: for a QR code. */
 #define ENROLL_ACTION_SHOW_DEVICE_CODE 4
 
 /** A transaction that has begun. */
@@ -748,7 +748,8 @@ typedef struct enroll_transaction {
   /** ENROLL_ACTION_*. */
   int32_t action;
   /** 0: the redirect comes to a listener of this process and is lost with it (RFC 8252 7.3): use
-   *  enroll_registration_await. 1: any process with the store may take the redirect: enroll_registration_resume. */
+   *  enroll_registration_await_outcome. 1: any process with the store may take the redirect, by
+   *  enroll_registration_resume. */
   int32_t survives_process;
   /** When it ends by itself: seconds since 1970. */
   int64_t expires_at;
@@ -793,7 +794,7 @@ enroll_status enroll_registration_resume(enroll_client *client, const char *url,
                                          enroll_state *state, enroll_error *error);
 
 /** As enroll_registration_resume, for a URL that the host takes for the return of this transaction. Needed only for
- *  returns without `state` (ENROLL_KIND_ANOTHER_APP) when several transactions of that kind are pending; with a `state`
+ *  returns without `state` (ENROLL_KIND_APP2APP) when several transactions of that kind are pending; with a `state`
  *  in the URL, it must be that transaction's.
  *  Returns what enroll_registration_resume returns; ENROLL_E_NOT_FOUND.
  *  Command: registration.resume. */
@@ -818,9 +819,9 @@ enroll_status enroll_registration_submit_code(enroll_client *client, const char 
  *  await the latter.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_TRANSACTION_EXPIRED; what enroll_registration_resume returns;
  *  ENROLL_E_DEADLINE_EXCEEDED (the transaction stays pending); [call].
- *  Command: registration.await. Source: RFC 8252 7.3, RFC 8628 3.5. */
-enroll_status enroll_registration_await(enroll_client *client, const char *transaction, size_t transaction_size,
-                                        int64_t timeout_ms, enroll_state *state, enroll_error *error);
+ *  Command: registration.awaitOutcome. Source: RFC 8252 7.3, RFC 8628 3.5. */
+enroll_status enroll_registration_await_outcome(enroll_client *client, const char *transaction, size_t transaction_size,
+                                                int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
 /** Tells that the user confirmed the profile: G becomes H, the provisional tokens become the session. With
  *  `requireVerifiedEmail` or `registrationCheckUri` the provider and the back end may be asked first; each request ends
@@ -856,7 +857,7 @@ enroll_status enroll_registration_deregister(enroll_client *client, int64_t time
 
 /** Tells that the link of ENROLL_ACTION_OPEN_OTHER_APP could not be opened, since no such app is on the device: the
  *  transaction is over, with F.
- *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_ILLEGAL_STATE (not ENROLL_KIND_ANOTHER_APP);
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_ILLEGAL_STATE (not ENROLL_KIND_APP2APP);
  *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; [store]; [call].
  *  Command: registration.otherAppMissing. */
 enroll_status enroll_registration_other_app_missing(enroll_client *client, const char *transaction,
@@ -938,12 +939,13 @@ enroll_status enroll_registration_resume_start(enroll_client *client, const char
                                                int64_t timeout_ms, enroll_state_callback callback, void *user_data,
                                                enroll_pending **pending, enroll_error *error);
 
-/** As enroll_registration_await, but returns at once: the callback gets what that would have returned. Each
+/** As enroll_registration_await_outcome, but returns at once: the callback gets what that would have returned. Each
  *  holds a thread of the client.
  *  Returns ENROLL_OK; ENROLL_E_BUSY (too much is pending: nothing will call back); [call]. */
-enroll_status enroll_registration_await_start(enroll_client *client, const char *transaction, size_t transaction_size,
-                                              int64_t timeout_ms, enroll_state_callback callback, void *user_data,
-                                              enroll_pending **pending, enroll_error *error);
+enroll_status enroll_registration_await_outcome_start(enroll_client *client, const char *transaction,
+                                                      size_t transaction_size, int64_t timeout_ms,
+                                                      enroll_state_callback callback, void *user_data,
+                                                      enroll_pending **pending, enroll_error *error);
 
 /* ---- Tokens --------------------------------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@ do {
   print("Open this in your browser: \(transaction.url)")
   fflush(nil)  // into a pipe, too
 
-  let state = try await client.settled(transaction)  // the redirect came back to a port of ours
+  let state = try await client.awaitOutcome(of: transaction)  // the redirect came back to a port of ours
   if case .awaitingConfirmation(let profile) = state {
     print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")
     try await client.confirm()

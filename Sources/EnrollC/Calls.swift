@@ -74,7 +74,7 @@ public func enroll_call_start(
     let call = try NamedCall(command, command_size, parameters, parameters_size)
     if handle == nil, call.usesClient { throw ClientHandle.unknownHandle }
     let deadline = try handle?.deadline(timeout_ms) ?? .distantFuture
-    let room = handle?.room ?? CallRoom.clientless.value
+    let room = handle?.room ?? CallExecutor.clientless.value
     try room.start(pending) { cancellation throws(EnrollError) in
       // What is about no client cannot be cancelled once it runs.
       if cancellation.isCancelled { throw EnrollError(.cancelled, "the call was cancelled") }

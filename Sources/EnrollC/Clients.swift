@@ -82,7 +82,8 @@ public func enroll_client_new(
       throw EnrollError(.reentrant, "a host's callback cannot open a client")
     }
     let given = try enroll_client_options(reading: options)
-    let callbacks: CallbackPlace = given.queue == nil ? .ownThread : .queue(try PolledQueue.find(given.queue))
+    let callbacks: CallbackExecutor =
+      given.queue == nil ? .ownThread : .queue(try PolledQueue.find(given.queue))
     let handle = ClientHandle(
       try Client(try ClientOptions(given)), callbacks: callbacks, runsHostCode: given.hasHostCode)
     // The short way to a token looks at the system's clock.

@@ -9,7 +9,7 @@ import EnrollJSON
 /// One subscription: passes notifications to the host.
 private final class EventTeller: EngineObserver {
   private let host: HostCallback<enroll_event_callback>
-  private let callbacks: CallbackPlace
+  private let callbacks: CallbackExecutor
   private let choices: [RegistrationChoice]
 
   init(_ host: HostCallback<enroll_event_callback>, _ handle: ClientHandle) {

@@ -1,5 +1,5 @@
 // Who guards a store's key, as C says it; and secrets as the host keeps them (a Keychain, a Keystore): a struct of
-// function pointers becomes a SecretKeeper. Its callbacks run inside a call, like those of a host's transport (R41).
+// function pointers becomes a SecretStore. Its callbacks run inside a call, like those of a host's transport (R41).
 
 public import CEnroll
 import EnrollCore
@@ -51,7 +51,7 @@ extension KeyPlan {
 }
 
 /// The host's secrets.
-final class HostSecretStore: SecretKeeper, @unchecked Sendable {
+final class HostSecretStore: SecretStore, @unchecked Sendable {
   // Unchecked: the host promised that `user_data` may be used by several threads at once.
   private let functions: enroll_secret_store
   private let code = HostCode()

@@ -224,8 +224,8 @@ public func enroll_registration_handle_link(
   }
 }
 
-@_cdecl("enroll_registration_await") @implementation
-public func enroll_registration_await(
+@_cdecl("enroll_registration_await_outcome") @implementation
+public func enroll_registration_await_outcome(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ timeout_ms: Int64, _ state: StateOut?,
   _ error: ErrorOut?
 ) -> enroll_status {
@@ -236,8 +236,8 @@ public func enroll_registration_await(
   }
 }
 
-@_cdecl("enroll_registration_await_start") @implementation
-public func enroll_registration_await_start(
+@_cdecl("enroll_registration_await_outcome_start") @implementation
+public func enroll_registration_await_outcome_start(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ timeout_ms: Int64,
   _ callback: enroll_state_callback?, _ user_data: UserData?, _ pending: HandleOut?, _ error: ErrorOut?
 ) -> enroll_status {

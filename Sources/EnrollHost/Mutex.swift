@@ -4,7 +4,7 @@ import CPosix
 public import EnrollCore
 
 /// A mutex at a stable address.
-public final class Mutex: Exclusion, @unchecked Sendable {
+public final class Mutex: Lock, @unchecked Sendable {
   // Unchecked: a pthread mutex is made to be shared.
   private let handle: UnsafeMutablePointer<pthread_mutex_t>
 

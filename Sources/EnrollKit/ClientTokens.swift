@@ -8,13 +8,13 @@ extension EnrollClient {
   /// What to do with the next request: a valid token, or why there is none. Costs nothing while the token is fresh.
   /// - Parameters:
   ///   - minimumLifetime: how long the caller needs the token to live; whole seconds count.
-  ///   - patience: how long it may take; afterwards a token that still works is served, or `busy`.
+  ///   - timeout: how long it may take; afterwards a token that still works is served, or `busy`.
   public func access(
-    minimumLifetime: Duration = .zero, patience: Duration = defaultPatience
+    minimumLifetime: Duration = .zero, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> AccessOutcome {
     let seconds = minimumLifetime.components.seconds
     if let token = client.freshAccessToken(minimumLifetimeSeconds: seconds) { return .valid(token) }
-    return try await completed(patience) { client, deadline, cancellation, done in
+    return try await completed(timeout) { client, deadline, cancellation, done in
       client.access(
         minimumLifetimeSeconds: seconds, until: deadline, cancellation: cancellation, completion: done)
     }
@@ -29,8 +29,8 @@ extension EnrollClient {
 
   /// Renews now, whatever the token's age. A pause that the provider asked for, or that follows its refusal, holds.
   @discardableResult
-  public func refresh(patience: Duration = defaultPatience) async throws(EnrollError) -> AccessOutcome {
-    try await completed(patience) { client, deadline, cancellation, done in
+  public func refresh(timeout: Duration = defaultTimeout) async throws(EnrollError) -> AccessOutcome {
+    try await completed(timeout) { client, deadline, cancellation, done in
       client.refresh(until: deadline, cancellation: cancellation, completion: done)
     }
   }

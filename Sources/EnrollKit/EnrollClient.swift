@@ -20,7 +20,7 @@ public struct EnrollClient: Sendable {
   let client: Client
 
   /// How long a call waits where its caller does not say.
-  public static let defaultPatience = Duration.seconds(60)
+  public static let defaultTimeout = Duration.seconds(60)
 
   /// Opens an account.
   /// - Parameters:
@@ -91,9 +91,9 @@ public struct EnrollClient: Sendable {
 
   /// Runs a blocking step on the client's own threads.
   func offload<Result: Sendable>(
-    _ patience: Duration = defaultPatience, _ step: @escaping Step<Result>
+    _ timeout: Duration = defaultTimeout, _ step: @escaping Step<Result>
   ) async throws(EnrollError) -> Result {
-    try await completed(patience) { client, deadline, cancellation, done in
+    try await completed(timeout) { client, deadline, cancellation, done in
       let isStarted = client.perform {
         do throws(EnrollError) {
           done(.success(try step(client, deadline, cancellation)))
@@ -107,12 +107,12 @@ public struct EnrollClient: Sendable {
 
   /// Waits for a completion; a cancelled task cancels the wait.
   func completed<Value: Sendable>(
-    _ patience: Duration,
+    _ timeout: Duration,
     _ start: (Client, Instant, CancellationFlag, @escaping @Sendable (Result<Value, EnrollError>) -> Void) ->
       Void
   ) async throws(EnrollError) -> Value {
     let cancellation = CancellationFlag()
-    let (seconds, attoseconds) = patience.components
+    let (seconds, attoseconds) = timeout.components
     let deadline = client.deadline(afterSeconds: max(0, seconds))
       .advanced(byNanoseconds: max(0, attoseconds / 1_000_000_000))
     let result = await withTaskCancellationHandler {

@@ -19,19 +19,19 @@ public enum UserAgentAnswer: Equatable, Sendable {
   case returned(String)
   /// Without one: the user closed the tab.
   case dismissed
-  /// Nobody can tell here: the URL comes to the loopback listener, or by ``EnrollClient/handle(_:patience:)``.
+  /// Nobody can tell here: the URL comes to the loopback listener, or by ``EnrollClient/handle(_:timeout:)``.
   case elsewhere
 }
 
 extension EnrollClient {
   /// Begins, opens the browser and takes back what comes: a whole sign-in or registration up to the user's confirmation.
   /// - Returns: G or, without confirmation, H; after a dismissal, whatever the state is without this attempt. A valid
-  ///   redirect that comes later still wins, by ``resume(_:transactionID:patience:)``.
-  /// - Throws: what ``begin(_:patience:)`` and ``resume(_:transactionID:patience:)`` throw; `.unsupported` for a kind that has no
+  ///   redirect that comes later still wins, by ``resume(_:transactionID:timeout:)``.
+  /// - Throws: what ``begin(_:timeout:)`` and ``resume(_:transactionID:timeout:)`` throw; `.unsupported` for a kind that has no
   ///   browser step.
   public func signIn(
     using agent: some UserAgent, _ options: SignInOptions = SignInOptions(),
-    patience: Duration = .seconds(600)
+    timeout: Duration = .seconds(600)
   ) async throws(EnrollError) -> RegistrationState {
     let begun = try await begin(options)
     let url: String
@@ -45,7 +45,7 @@ extension EnrollClient {
     switch await agent.open(url, redirectURI: begun.redirectURI) {
     case .returned(let url): return try await resume(url)
     case .dismissed: return try await cancel(begun)
-    case .elsewhere: return try await settled(begun, patience: patience)
+    case .elsewhere: return try await awaitOutcome(of: begun, timeout: timeout)
     }
   }
 }

@@ -89,14 +89,14 @@ static enroll_status registration_state(json_t *parameters, json_t **result) {
 }
 
 static enroll_status registration_begin(json_t *parameters, json_t **result) {
-  static const char *const kinds[] = {"signIn", "register", "passwordless", "anotherApp", "backend", "device"};
+  static const char *const kinds[] = {"signIn", "register", "passwordless", "app2app", "bff", "device"};
   enroll_begin_options options = ENROLL_BEGIN_OPTIONS_INIT;
   enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
   enroll_buf url = ENROLL_BUF_INIT, redirect_uri = ENROLL_BUF_INIT;
   json_t *given = json_object_get(parameters, "options"), *more = json_object_get(parameters, "parameters");
   text kind = text_of(parameters, "kind"), prompt = text_of(given, "prompt"), hint = text_of(given, "loginHint");
   text id_token_hint = text_of(given, "idTokenHint"), connection = text_of(given, "connection");
-  text email = text_of(given, "email"), phone = text_of(given, "phoneNumber"), send = text_of(given, "send");
+  text email = text_of(given, "email"), phone = text_of(given, "phoneNumber"), message = text_of(given, "message");
   char *scopes = words_of(parameters, "scopes"), *acr = words_of(given, "acrValues"), *ui = words_of(given, "uiLocales");
   char *encoded = more == NULL ? NULL : json_dumps(more, JSON_COMPACT);
   for (int32_t index = 0; kind.data != NULL && index < 6; index++)
@@ -121,7 +121,7 @@ static enroll_status registration_begin(json_t *parameters, json_t **result) {
   options.email_size = email.size;
   options.phone_number = phone.data;
   options.phone_number_size = phone.size;
-  options.send = send.data != NULL && strcmp(send.data, "link") == 0 ? ENROLL_SEND_LINK : ENROLL_SEND_CODE;
+  options.message = message.data != NULL && strcmp(message.data, "link") == 0 ? ENROLL_MESSAGE_LINK : ENROLL_MESSAGE_CODE;
   options.parameters = encoded;
   options.parameters_size = ENROLL_NUL_TERMINATED;
   enroll_status status =
@@ -151,7 +151,7 @@ static enroll_status registration_resume(json_t *parameters, json_t **result) {
 static enroll_status registration_await(json_t *parameters, json_t **result) {
   enroll_state state = ENROLL_STATE_INIT;
   text id = text_of(parameters, "transaction");
-  return answer_state(enroll_registration_await(client, id.data, id.size, timeout_of(parameters), &state, &error),
+  return answer_state(enroll_registration_await_outcome(client, id.data, id.size, timeout_of(parameters), &state, &error),
                       &state, result);
 }
 
@@ -451,7 +451,7 @@ static const struct {
     {"registration.state", registration_state},
     {"registration.begin", registration_begin},
     {"registration.resume", registration_resume},
-    {"registration.await", registration_await},
+    {"registration.awaitOutcome", registration_await},
     {"registration.submitCode", registration_submit_code},
     {"registration.confirm", registration_confirm},
     {"registration.retry", registration_retry},

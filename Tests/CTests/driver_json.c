@@ -20,7 +20,7 @@ int64_t integer_of(json_t *parameters, const char *name, int64_t otherwise) {
   return json_is_integer(value) ? json_integer_value(value) : otherwise;
 }
 
-int64_t timeout_of(json_t *parameters) { return integer_of(parameters, "deadline", 30) * 1000; }
+int64_t timeout_of(json_t *parameters) { return integer_of(parameters, "timeout", 30) * 1000; }
 
 char *words_of(json_t *parameters, const char *name) {
   json_t *value = json_object_get(parameters, name);

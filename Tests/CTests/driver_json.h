@@ -14,7 +14,7 @@ typedef struct text {
 
 text text_of(json_t *parameters, const char *name);
 int64_t integer_of(json_t *parameters, const char *name, int64_t otherwise);
-/* The parameter `deadline` is in seconds, and 30 when it is not given. */
+/* The parameter `timeout` is in seconds, and 30 when it is not given. */
 int64_t timeout_of(json_t *parameters);
 /* An array of texts or a text, as one text with spaces. To be freed. */
 char *words_of(json_t *parameters, const char *name);

@@ -12,7 +12,7 @@
 #define ISSUER "https://provider.example"
 #define REDIRECT "com.example.app:/callback"
 /* No test waits that long unless something hangs. */
-#define PATIENCE_SECONDS 300
+#define TIMEOUT_SECONDS 300
 
 struct provider {
   pthread_mutex_t mutex;
@@ -35,7 +35,7 @@ static void die(const char *what) {
 static void wait_changed(pthread_cond_t *changed, pthread_mutex_t *mutex, const char *what) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_sec += PATIENCE_SECONDS;
+  end.tv_sec += TIMEOUT_SECONDS;
   if (pthread_cond_timedwait(changed, mutex, &end) == ETIMEDOUT) die(what);
 }
 

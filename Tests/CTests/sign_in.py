@@ -101,7 +101,7 @@ def walk(issuer, flavour, redirect, wrapper=()):
             driver.call("client.open", **opening)
             state = driver.call("registration.resume", url=answer)["state"]
         else:
-            state = driver.call("registration.await", transaction=begun["transaction"], deadline=120)["state"]
+            state = driver.call("registration.awaitOutcome", transaction=begun["transaction"], timeout=120)["state"]
         expect(state["letter"] == "G" and state["profile"]["sub"], f"tokens await confirmation: {state}")
         named = driver.call("registration.state", wait=True)["state"]
         expect(named == state, f"asked again, the state is the same: {named}")

@@ -291,7 +291,7 @@ TEST("everything that can be started calls back with what it came to") {
                              waiter_result, done, NULL, &error));
   waiter_wait_for(done, 5);
   CHECK(strstr(done->text, "\"claims\"") != NULL);
-  CHECK_OK(enroll_registration_await_start(client, "nothing", ENROLL_NUL_TERMINATED, ENROLL_NO_TIMEOUT, waiter_state,
+  CHECK_OK(enroll_registration_await_outcome_start(client, "nothing", ENROLL_NUL_TERMINATED, ENROLL_NO_TIMEOUT, waiter_state,
                                            done, NULL, &error));
   waiter_wait_for(done, 6);
   CHECK_NUMBER(ENROLL_E_NOT_FOUND, done->status);

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from processes import TOP, wait_until, workspace
 from sandbox import Sandbox
-from terminal import PATIENCE, Terminal
+from terminal import TIMEOUT, Terminal
 
 ENROLL = os.environ.get("ENROLL") or str(TOP / "build/bin/enroll")
 
@@ -98,7 +98,7 @@ class CommandCase(unittest.TestCase):
     def run_enroll(self, *arguments, given=b"", status=0, pass_fds=(), environment=None, output=subprocess.PIPE):
         """In pipes; its output and its words."""
         done = subprocess.run(
-            [ENROLL, *arguments], input=given, stdout=output, stderr=subprocess.PIPE, timeout=PATIENCE,
+            [ENROLL, *arguments], input=given, stdout=output, stderr=subprocess.PIPE, timeout=TIMEOUT,
             env=environment or self.environment, pass_fds=pass_fds)
         words = done.stderr.decode()
         self.assertEqual(done.returncode, status, f"enroll {' '.join(arguments)}: {words}")
@@ -149,7 +149,7 @@ class CommandCase(unittest.TestCase):
     def opened(self, count=1):
         """The address that the browser was told to open last, once it was told so often."""
         record = Path(f"{self.browser}.opened")
-        wait_until(lambda: record.exists() and record.read_text().count("\n") >= count, f"opened {count} times", PATIENCE)
+        wait_until(lambda: record.exists() and record.read_text().count("\n") >= count, f"opened {count} times", TIMEOUT)
         return record.read_text().splitlines()[count - 1]
 
     @property
@@ -159,7 +159,7 @@ class CommandCase(unittest.TestCase):
     def come_back(self, url, **wish):
         """Alice says who she is and yes; the browser follows the redirect to the listener."""
         redirect = self.sandbox.control("settle", url=url, **wish)["redirect"]
-        with urllib.request.urlopen(redirect, timeout=PATIENCE) as page:
+        with urllib.request.urlopen(redirect, timeout=TIMEOUT) as page:
             return page.read().decode()
 
     def sign_in(self, *arguments, user="alice"):
@@ -168,7 +168,7 @@ class CommandCase(unittest.TestCase):
         count = before.read_text().count("\n") if before.exists() else 0
         child = self.start("login", "--yes", *arguments)
         self.come_back(self.opened(count + 1), user=user)
-        output, words = child.communicate(timeout=PATIENCE)
+        output, words = child.communicate(timeout=TIMEOUT)
         self.assertEqual(child.returncode, 0, words)
         return output, words
 

@@ -10,7 +10,7 @@ import struct
 import termios
 import time
 
-PATIENCE = float(os.environ.get("PATIENCE", 60))
+TIMEOUT = float(os.environ.get("TIMEOUT", 60))
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -37,7 +37,7 @@ class Terminal:
 
     def shows(self, pattern, after=0):
         """Waits until it is on the screen; the match."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while True:
             found = re.compile(pattern).search(self.text, after)
             if found:
@@ -61,7 +61,7 @@ class Terminal:
 
     def ends(self):
         """Reads to the end; the exit status."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while self._read(end):
             pass
         if self.status is None:
@@ -69,7 +69,7 @@ class Terminal:
         return self.status
 
     def _read(self, end):
-        """False at the end of its life, and of our patience."""
+        """False at the end of its life, and of our timeout."""
         left = end - time.monotonic()
         if self.status is not None or left <= 0:
             return False

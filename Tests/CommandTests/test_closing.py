@@ -10,7 +10,7 @@ import urllib.request
 from cases import ENROLL, CommandCase
 from processes import wait_until
 from silent import Silent
-from terminal import PATIENCE
+from terminal import TIMEOUT
 
 
 class Closing(CommandCase):
@@ -30,8 +30,8 @@ class Closing(CommandCase):
             "tokenEndpoint": f"{silent.url}/token", "authorizationResponseIssParameterSupported": True}
         path.write_text(json.dumps(configuration))
         child = self.start("token", "--renew", "--timeout", "1")
-        wait_until(lambda: silent.reached.is_set(), "a request", PATIENCE)
-        child.communicate(timeout=PATIENCE)
+        wait_until(lambda: silent.reached.is_set(), "a request", TIMEOUT)
+        child.communicate(timeout=TIMEOUT)
         self.assertEqual(len(silent.connections), 1)
 
     def asking(self, milliseconds, start):
@@ -39,7 +39,7 @@ class Closing(CommandCase):
         before = self.counts()["refreshes"]
         self.sandbox.control("fault", fault="delay", endpoint="token", value=milliseconds, times=1)
         child = start("token", "--renew")
-        wait_until(lambda: self.counts()["refreshes"] > before, "a request", PATIENCE)
+        wait_until(lambda: self.counts()["refreshes"] > before, "a request", TIMEOUT)
         return child
 
     def test_one_end_asked_for_by_several_signals_loses_no_session(self):
@@ -52,7 +52,7 @@ class Closing(CommandCase):
                 child = self.asking(1500, self.start)
                 for number in numbers * 3:
                     child.send_signal(number)
-                child.communicate(timeout=PATIENCE)
+                child.communicate(timeout=TIMEOUT)
                 self.assertEqual(child.returncode, 130)
                 self.token("--renew")
 
@@ -78,7 +78,7 @@ class Closing(CommandCase):
         self.sign_in()
         shell, master = self.asking(1500, start)
         os.close(master)
-        shell.wait(PATIENCE)
+        shell.wait(TIMEOUT)
         # It waits for the store's lock, which the renewal holds.
         self.token()
         self.token("--renew")
@@ -91,13 +91,13 @@ class Closing(CommandCase):
             child.send_signal(signal.SIGINT)
             return child.poll() is not None
 
-        wait_until(interrupted, "the end", PATIENCE)
+        wait_until(interrupted, "the end", TIMEOUT)
         self.assertEqual(child.returncode, -signal.SIGINT)
 
     def test_streams_that_are_closed_are_the_null_device(self):
         for closed in ("<&-", ">&-", "<&- >&- 2>&-"):
             with self.subTest(closed):
                 done = subprocess.run(
-                    ["bash", "-c", f'exec "$0" token {closed}', ENROLL], env=self.environment, timeout=PATIENCE,
+                    ["bash", "-c", f'exec "$0" token {closed}', ENROLL], env=self.environment, timeout=TIMEOUT,
                     stderr=subprocess.DEVNULL)
                 self.assertEqual(done.returncode, 3)

@@ -3,7 +3,7 @@
 import subprocess
 
 from cases import ENROLL, CommandCase
-from terminal import PATIENCE, Terminal
+from terminal import TIMEOUT, Terminal
 
 
 class Completions(CommandCase):
@@ -21,7 +21,7 @@ class Completions(CommandCase):
         return path
 
     def shell(self, *words):
-        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=TIMEOUT)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 

@@ -6,7 +6,7 @@ import subprocess
 import manual
 from cases import ENROLL, CommandCase
 from processes import TOP
-from terminal import PATIENCE
+from terminal import TIMEOUT
 
 
 class Manual(CommandCase):
@@ -83,7 +83,7 @@ from sign_in import play_user
 play_user(sys.argv[1])
 """)
         self.environment["PATH"] = f"{bin}:{self.environment['PATH']}"
-        done = subprocess.run(["bash", "-euc", lines], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(["bash", "-euc", lines], env=self.environment, capture_output=True, text=True, timeout=TIMEOUT)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("alice@example.com", done.stdout)
         self.assertIn("signed out Alice Example", done.stderr)

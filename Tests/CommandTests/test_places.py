@@ -9,7 +9,7 @@ import threading
 
 from cases import ENROLL, CommandCase
 from processes import wait_until
-from terminal import PATIENCE
+from terminal import TIMEOUT
 
 
 class Places(CommandCase):
@@ -50,7 +50,7 @@ class Places(CommandCase):
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
         done = subprocess.run(
-            [ENROLL, "token", "--renew"], env=self.environment, capture_output=True, text=True, timeout=PATIENCE,
+            [ENROLL, "token", "--renew"], env=self.environment, capture_output=True, text=True, timeout=TIMEOUT,
             preexec_fn=limit)
         self.assertEqual(done.returncode, 8, done.stderr)
         self.token()
@@ -88,9 +88,9 @@ class Places(CommandCase):
         self.addCleanup(os.close, writing)
         child = self.start("status", "--config", str(fifo))
         wait_until(
-            lambda: any(os.readlink(entry) == str(fifo) for entry in self.descriptors(child)), "its hold of the pipe", PATIENCE)
+            lambda: any(os.readlink(entry) == str(fifo) for entry in self.descriptors(child)), "its hold of the pipe", TIMEOUT)
         child.send_signal(signal.SIGTERM)
-        child.communicate(timeout=PATIENCE)
+        child.communicate(timeout=TIMEOUT)
         self.assertEqual(child.returncode, 130)
 
     @staticmethod
@@ -103,19 +103,19 @@ class Places(CommandCase):
     def test_bytes_that_are_no_utf_8_name_no_other_place(self):
         parent = os.fsencode(self.home)
         for words in ([b"--store", parent + b"/st\xff"], [b"--account", b"\xff"], [b"--config", b"\xff"]):
-            done = subprocess.run([ENROLL, "login", "--yes", *words], env=self.environment, capture_output=True, timeout=PATIENCE)
+            done = subprocess.run([ENROLL, "login", "--yes", *words], env=self.environment, capture_output=True, timeout=TIMEOUT)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(b"is not UTF-8", done.stderr)
         for name in ("ENROLL_STORE", "ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_ACCOUNT", "HOME"):
             environment = {**{os.fsencode(key): os.fsencode(value) for key, value in self.environment.items()},
                            name.encode(): parent + b"/st\xff"}
-            done = subprocess.run([ENROLL, "login", "--yes"], env=environment, capture_output=True, timeout=PATIENCE)
+            done = subprocess.run([ENROLL, "login", "--yes"], env=environment, capture_output=True, timeout=TIMEOUT)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(name.encode() + b" is not UTF-8", done.stderr)
         folder = parent + b"/\xff"
         os.mkdir(folder)
         done = subprocess.run(
-            [ENROLL, "login", "--yes", "--store", "s"], env=self.environment, cwd=folder, capture_output=True, timeout=PATIENCE)
+            [ENROLL, "login", "--yes", "--store", "s"], env=self.environment, cwd=folder, capture_output=True, timeout=TIMEOUT)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertFalse(os.listdir(folder))
 

@@ -8,7 +8,7 @@ import subprocess
 import faces
 from cases import ENROLL, CommandCase
 from processes import wait_until
-from terminal import PATIENCE, Terminal
+from terminal import TIMEOUT, Terminal
 
 PASSPHRASE = "correct horse battery staple"
 
@@ -125,9 +125,9 @@ class Secrets(CommandCase):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(child.kill)
         os.close(reading)
-        wait_until(lambda: holds_back(child, signal.SIGTERM), "its hold on signals", PATIENCE)
+        wait_until(lambda: holds_back(child, signal.SIGTERM), "its hold on signals", TIMEOUT)
         child.send_signal(signal.SIGTERM)
-        self.assertEqual(child.wait(PATIENCE), 130)
+        self.assertEqual(child.wait(TIMEOUT), 130)
 
     def test_a_pin(self):
         self.sign_in()

@@ -14,7 +14,7 @@ from cases import CommandCase
 from person import Person
 from processes import free_port, is_listening, wait_until
 from sandbox import parameter
-from terminal import PATIENCE
+from terminal import TIMEOUT
 
 ALICE = "Alice Example <alice@example.com>"
 
@@ -205,7 +205,7 @@ class InATerminal(CommandCase):
         self.configure()
         self.sign_in()
         end = self.json("accounts")["accounts"][0]["expiresAt"]
-        wait_until(lambda: time.time() > end + 1, "the token is over", PATIENCE)
+        wait_until(lambda: time.time() > end + 1, "the token is over", TIMEOUT)
         self.sandbox.control("fault", fault="delay", value=20000, endpoint="token")
         _, words = self.run_enroll("login", "--yes", status=4)
         self.assertIn("is signed in, and the provider has not answered", words)

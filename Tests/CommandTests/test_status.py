@@ -11,7 +11,7 @@ import urllib.parse
 from cases import CommandCase
 from processes import TOP
 from schema import check
-from terminal import PATIENCE
+from terminal import TIMEOUT
 
 
 @functools.cache
@@ -250,7 +250,7 @@ class Logout(CommandCase):
         self.sandbox.control("clearFaults")
         self.assertEqual(self.sessions(), [None])
         self.sandbox.control("resetCounts")
-        for _ in range(int(PATIENCE)):
+        for _ in range(int(TIMEOUT)):
             self.run_enroll("status", status=3)
             if self.sessions() == ["revoked"]:
                 return

@@ -7,7 +7,7 @@ import time
 
 from cases import ENROLL, CommandCase
 from processes import wait_until
-from terminal import PATIENCE
+from terminal import TIMEOUT
 
 
 class Printing(CommandCase):
@@ -22,7 +22,7 @@ class Printing(CommandCase):
     def test_curl_works_with_it(self):
         self.sign_in()
         line = f'curl -sS -f -H "Authorization: Bearer $("{ENROLL}" token)" {self.sandbox.issuer}/userinfo'
-        done = subprocess.run(["bash", "-c", line], env=self.environment, capture_output=True, timeout=PATIENCE)
+        done = subprocess.run(["bash", "-c", line], env=self.environment, capture_output=True, timeout=TIMEOUT)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["email"], "alice@example.com")
 
@@ -44,7 +44,7 @@ class Printing(CommandCase):
             _, words = self.run_enroll("token", status=1, output=full)
         self.assertIn("standard output cannot be written", words)
         closed = subprocess.run(
-            ["sh", "-c", 'exec "$0" token >&-', ENROLL], stderr=subprocess.PIPE, env=self.environment, timeout=PATIENCE)
+            ["sh", "-c", 'exec "$0" token >&-', ENROLL], stderr=subprocess.PIPE, env=self.environment, timeout=TIMEOUT)
         self.assertEqual(closed.returncode, 1, closed.stderr)
         self.assertIn(b"standard output cannot be written", closed.stderr)
 
@@ -79,7 +79,7 @@ class Renewal(CommandCase):
         self.sign_in()
         # A whole second: the token ends in the course of it.
         end = self.json("accounts")["accounts"][0]["expiresAt"] - left
-        wait_until(lambda: time.time() > end + 1, "the token is nearly over", PATIENCE)
+        wait_until(lambda: time.time() > end + 1, "the token is nearly over", TIMEOUT)
 
     def test_an_expired_one_is_renewed(self):
         self.short()
@@ -107,7 +107,7 @@ class Renewal(CommandCase):
     def test_one_renewal_serves_all_who_ask_at_once(self):
         self.short()
         children = [self.start("token") for _ in range(4)]
-        said = [child.communicate(timeout=PATIENCE) for child in children]
+        said = [child.communicate(timeout=TIMEOUT) for child in children]
         self.assertEqual([child.returncode for child in children], [0] * 4, said)
         self.assertEqual(len({output for output, _ in said}), 1)
         self.assertEqual(self.counts()["refreshes"], 1)
@@ -143,7 +143,7 @@ class Renewal(CommandCase):
         self.assertGreaterEqual(answer["retryAfter"], 1)
         self.sandbox.control("clearFaults")
         # The pause after the failure is every process's; only --renew waits for no more than two seconds of it.
-        wait_until(lambda: self.start("token", "--renew").wait(PATIENCE) == 0, "a renewal", PATIENCE)
+        wait_until(lambda: self.start("token", "--renew").wait(TIMEOUT) == 0, "a renewal", TIMEOUT)
         self.token()
 
     def test_twenty_at_once_are_one_request_to_a_provider_that_is_asked_too_much(self):
@@ -152,7 +152,7 @@ class Renewal(CommandCase):
         before = self.counts()["counts"]["token"]
         children = [self.start("token") for _ in range(20)]
         for child in children:
-            output, _ = child.communicate(timeout=PATIENCE)
+            output, _ = child.communicate(timeout=TIMEOUT)
             self.assertEqual((child.returncode, output), (4, ""))
         self.assertEqual(self.counts()["counts"]["token"] - before, 1)
 
@@ -211,9 +211,9 @@ class Renewal(CommandCase):
         self.sandbox.control("fault", fault="delay", value=1500, endpoint="token")
         before = self.counts()["counts"]["token"]
         child = self.start("token")
-        wait_until(lambda: self.counts()["counts"]["token"] > before, "the renewal is under way", PATIENCE)
+        wait_until(lambda: self.counts()["counts"]["token"] > before, "the renewal is under way", TIMEOUT)
         child.send_signal(signal.SIGINT)
-        output, _ = child.communicate(timeout=PATIENCE)
+        output, _ = child.communicate(timeout=TIMEOUT)
         self.assertEqual((child.returncode, output), (130, ""))
         self.sandbox.control("clearFaults")
         self.token()

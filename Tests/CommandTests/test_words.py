@@ -3,7 +3,7 @@
 import subprocess
 
 from cases import ENROLL, CommandCase
-from terminal import PATIENCE
+from terminal import TIMEOUT
 
 
 class WordsTests(CommandCase):
@@ -11,7 +11,7 @@ class WordsTests(CommandCase):
         def hidden(*words):
             return subprocess.run(
                 ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh", *words],
-                env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+                env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
 
         if hidden("true").returncode:
             self.skipTest("a mount namespace is needed to hide /proc")

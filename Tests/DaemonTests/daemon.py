@@ -18,7 +18,7 @@ from schema import check
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 ENROLLD = pathlib.Path(os.environ.get("ENROLLD") or TOP / ".build" / "debug" / "enrolld")
-PATIENCE = float(os.environ.get("PATIENCE", 60))
+TIMEOUT = float(os.environ.get("TIMEOUT", 60))
 
 
 class Refused(Exception):
@@ -119,7 +119,7 @@ class Daemon:
 
     # What it asks its host
 
-    def question(self, timeout=PATIENCE):
+    def question(self, timeout=TIMEOUT):
         """The next request of the daemon's that no function serves."""
         return self.asked.get(timeout=timeout)
 
@@ -149,11 +149,11 @@ class Daemon:
 
     # What comes back
 
-    def raw(self, timeout=PATIENCE):
+    def raw(self, timeout=TIMEOUT):
         """The next message that answers none of `start`'s requests; None once there are no more."""
         return self.unasked.get(timeout=timeout)
 
-    def notification(self, method, timeout=PATIENCE):
+    def notification(self, method, timeout=TIMEOUT):
         """The parameters of the next notification of that name."""
         while True:
             message = self.notifications.get(timeout=timeout)
@@ -209,7 +209,7 @@ class Daemon:
     def end_input(self):
         self.process.stdin.close()
 
-    def wait(self, timeout=PATIENCE):
+    def wait(self, timeout=TIMEOUT):
         """The exit status, once it has ended by itself."""
         return self.process.wait(timeout)
 
@@ -225,11 +225,11 @@ class Daemon:
             except BrokenPipeError:
                 pass
         try:
-            status = self.process.wait(PATIENCE)
+            status = self.process.wait(TIMEOUT)
         finally:
             if self.process.poll() is None:
                 self.kill()
-            self._reader.join(PATIENCE)
+            self._reader.join(TIMEOUT)
             self.process.stdout.close()
             self._log.close()
         return status
@@ -263,14 +263,14 @@ class Pending:
     def is_answered(self):
         return self._settled is not None or not self._answer.empty()
 
-    def message(self, timeout=PATIENCE):
+    def message(self, timeout=TIMEOUT):
         if self._settled is None:
             self._settled = self._answer.get(timeout=timeout)
             if self._settled is None:
                 raise Ended(self.method)
         return self._settled
 
-    def result(self, timeout=PATIENCE):
+    def result(self, timeout=TIMEOUT):
         message = self.message(timeout)
         assert message["jsonrpc"] == "2.0" and ("result" in message) != ("error" in message), message
         if "error" in message:

@@ -5,7 +5,7 @@ import http.client
 import threading
 import urllib.parse
 
-from daemon import PATIENCE, Declined
+from daemon import TIMEOUT, Declined
 
 
 class HTTP:
@@ -24,7 +24,7 @@ class HTTP:
     def send(self, asked):
         url = urllib.parse.urlsplit(asked["url"])
         body = asked.get("body", "").encode() or base64.b64decode(asked.get("bodyBase64", "")) or None
-        connection = http.client.HTTPConnection(url.hostname, url.port, timeout=min(asked["timeout"], PATIENCE))
+        connection = http.client.HTTPConnection(url.hostname, url.port, timeout=min(asked["timeout"], TIMEOUT))
         try:
             connection.request(asked["method"], url.path + ("?" + url.query if url.query else ""), body,
                                asked["headers"])

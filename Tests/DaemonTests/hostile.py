@@ -37,7 +37,7 @@ def good(manifest, number):
 
 
 def _value(name, schema):
-    known = {"client": "c1", "store": STORE, "configuration": CONFIGURATION, "configurations": [CONFIGURATION], "deadline": 0,
+    known = {"client": "c1", "store": STORE, "configuration": CONFIGURATION, "configurations": [CONFIGURATION], "timeout": 0,
              "url": "com.example.app:/callback?code=a&state=b&iss=http%3A%2F%2F127.0.0.1%3A9"}  # fmt: skip
     if name in known:
         return known[name]

@@ -16,7 +16,7 @@ import urllib.parse
 import urllib.request
 from html.parser import HTMLParser
 
-from daemon import PATIENCE, TOP
+from daemon import TIMEOUT, TOP
 
 PROGRAM = pathlib.Path(os.environ.get("ENROLL_SANDBOX") or TOP / ".build" / "debug" / "enroll-sandbox")
 REDIRECT = "com.example.app:/callback"
@@ -42,7 +42,7 @@ class Sandbox:
         body = json.dumps({"do": action, **more}).encode()
         request = urllib.request.Request(
             f"{self.issuer}/_control", body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             return json.load(answer)
 
     @property
@@ -54,7 +54,7 @@ class Sandbox:
         return self.control("settle", url=url)["redirect"]
 
     def metadata(self):
-        with urllib.request.urlopen(f"{self.issuer}/.well-known/openid-configuration", timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(f"{self.issuer}/.well-known/openid-configuration", timeout=TIMEOUT) as answer:
             return json.load(answer)
 
     def configuration_with_token_endpoint(self, url):
@@ -68,7 +68,7 @@ class Sandbox:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
         self.process.stdout.close()
 
 
@@ -86,12 +86,12 @@ class Gate:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 gate.reached.set()
-                gate.opened.wait(PATIENCE)
+                gate.opened.wait(TIMEOUT)
                 gate.passed += 1
                 request = urllib.request.Request(
                     target, body, {"Content-Type": self.headers["Content-Type"]})
                 try:
-                    answer = urllib.request.urlopen(request, timeout=PATIENCE)
+                    answer = urllib.request.urlopen(request, timeout=TIMEOUT)
                 except urllib.error.HTTPError as refused:
                     answer = refused
                 with answer:
@@ -184,7 +184,7 @@ class User:
         form = None
         try:
             for _ in range(10):
-                with self._opener.open(url, form and urllib.parse.urlencode(form).encode(), timeout=PATIENCE) as answer:
+                with self._opener.open(url, form and urllib.parse.urlencode(form).encode(), timeout=TIMEOUT) as answer:
                     page, url = Page(answer.read().decode()), answer.url
                 if not page.buttons:
                     return None
@@ -220,7 +220,7 @@ class Page(HTMLParser):
 
 def wait_until(condition, what):
     """Polls until it is so."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"it never came about that {what}")

@@ -6,7 +6,7 @@ import tempfile
 import threading
 
 from cases import SandboxCase
-from daemon import PATIENCE, Daemon
+from daemon import TIMEOUT, Daemon
 from host import HTTP, Secrets
 
 NOBODY = {"issuer": "https://id.example", "clientId": "app", "redirectUri": "com.example.app:/callback"}
@@ -32,7 +32,7 @@ class Silence(SandboxCase):
         self.listed = daemon.start("accounts.list", {"store": self.store, "keys": {"provider": "host"}})
         keys = {"provider": "host"}
         locked = daemon.call("client.open", configuration=NOBODY, store=self.store, keys=keys)["client"]
-        self.hurried = daemon.start("token.access", {"client": locked, "deadline": 1})
+        self.hurried = daemon.start("token.access", {"client": locked, "timeout": 1})
         while (question := daemon.question())["params"].get("client") != locked:
             pass
         self.hurried_question = question
@@ -40,9 +40,9 @@ class Silence(SandboxCase):
         _, self.client = self.signed_in(daemon, transport="host", keys={"provider": "file"})
         daemon.host.clear()
         threading.Thread(target=self._answer, daemon=True).start()
-        self.renewal = daemon.start("token.refresh", {"client": self.client, "deadline": 300})
+        self.renewal = daemon.start("token.refresh", {"client": self.client, "timeout": 300})
         nobody = daemon.call("client.open", configuration=NOBODY, store="memory", transport="host")["client"]
-        self.begun = daemon.start("registration.begin", {"client": nobody, "deadline": 300})
+        self.begun = daemon.start("registration.begin", {"client": nobody, "timeout": 300})
 
     def _answer(self):
         """Lets the renewal's first request pass by, and answers it once it is asked again: the first one, too late, with
@@ -60,7 +60,7 @@ class Silence(SandboxCase):
     @functools.cache
     def given_up(self):
         """The four requests whose answers are not waited for any more, in that order."""
-        return [self.daemon.given_up.get(timeout=2 * PATIENCE) for _ in range(4)]
+        return [self.daemon.given_up.get(timeout=2 * TIMEOUT) for _ in range(4)]
 
     def runTest(self):
         """It only has a case's means."""

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from cases import SandboxCase
-from daemon import ENROLLD, PATIENCE
+from daemon import ENROLLD, TIMEOUT
 from silent import Silent
 
 
@@ -23,8 +23,8 @@ class Closing(SandboxCase):
         daemon.call("client.close", client=client)
         configuration = self.sandbox.configuration_with_token_endpoint(self.silent.url + "/token")
         client = self.open(daemon, configuration)
-        renewal = daemon.start("token.refresh", {"client": client, "deadline": 300})
-        self.assertTrue(self.silent.reached.wait(PATIENCE))
+        renewal = daemon.start("token.refresh", {"client": client, "timeout": 300})
+        self.assertTrue(self.silent.reached.wait(TIMEOUT))
         return daemon, renewal
 
     def test_after_the_input_a_refresh_token_that_was_sent_gets_one_request_s_time_and_no_second_try(self):
@@ -37,8 +37,8 @@ class Closing(SandboxCase):
         daemon = self.daemon()
         configuration = {**self.sandbox.configuration, "issuer": self.silent.url}
         client = self.open(daemon, configuration)
-        begun = daemon.start("registration.begin", {"client": client, "deadline": 300})
-        self.assertTrue(self.silent.reached.wait(PATIENCE))
+        begun = daemon.start("registration.begin", {"client": client, "timeout": 300})
+        self.assertTrue(self.silent.reached.wait(TIMEOUT))
         daemon.process.send_signal(signal.SIGTERM)
         # Long before the request would end by itself.
         self.assertEqual(daemon.process.wait(25), 0)
@@ -53,14 +53,14 @@ class Closing(SandboxCase):
                 daemon, client = self.signed_in(self.daemon(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)))
                 before = self.sandbox.refreshes
                 self.sandbox.control("fault", fault="delay", endpoint="token", value=1500, times=1)
-                daemon.start("token.refresh", {"client": client, "deadline": 300})
+                daemon.start("token.refresh", {"client": client, "timeout": 300})
                 while self.sandbox.refreshes == before:
                     pass
                 for number in numbers * 3:
                     daemon.process.send_signal(number)
                 self.assertEqual(daemon.wait(), 0)
                 following = self.daemon()
-                outcome = following.call("token.refresh", client=self.open(following), deadline=30)["outcome"]
+                outcome = following.call("token.refresh", client=self.open(following), timeout=30)["outcome"]
                 self.assertEqual(outcome, "valid")
                 following.call("token.revoke", client=self.open(following))
 
@@ -81,7 +81,7 @@ class Streams(unittest.TestCase):
         self.addCleanup(process.kill)
         theirs.close()
         ours.close()
-        self.assertEqual(process.wait(PATIENCE), 0)
+        self.assertEqual(process.wait(TIMEOUT), 0)
 
     def test_a_signal_is_heard_while_an_answer_cannot_be_written(self):
         ours, theirs = socket.socketpair()
@@ -92,7 +92,7 @@ class Streams(unittest.TestCase):
             process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"system.describe"}\n' * 2000)
             process.stdin.flush()
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(PATIENCE), 0)
+            self.assertEqual(process.wait(TIMEOUT), 0)
 
     REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"system.describe"}\n'
 
@@ -101,7 +101,7 @@ class Streams(unittest.TestCase):
             for output, words in ((full, b"No space left on device"), (reading, b"Bad file descriptor")):
                 with self.subTest(output.name):
                     done = subprocess.run(
-                        [ENROLLD], input=self.REQUEST, stdout=output, stderr=subprocess.PIPE, timeout=PATIENCE)
+                        [ENROLLD], input=self.REQUEST, stdout=output, stderr=subprocess.PIPE, timeout=TIMEOUT)
                     self.assertEqual(done.returncode, 1)
                     self.assertIn(b"standard output cannot be written: " + words, done.stderr)
 
@@ -111,14 +111,14 @@ class Streams(unittest.TestCase):
         with open("/dev/null", "wb") as writing:
             for given, words in ((folder, b"Is a directory"), (writing, b"Bad file descriptor")):
                 with self.subTest(words):
-                    done = subprocess.run([ENROLLD], stdin=given, capture_output=True, timeout=PATIENCE)
+                    done = subprocess.run([ENROLLD], stdin=given, capture_output=True, timeout=TIMEOUT)
                     self.assertEqual(done.returncode, 1)
                     self.assertIn(b"standard input cannot be read: " + words, done.stderr)
 
     def test_streams_that_are_closed_are_the_null_device(self):
         for closed in ("<&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"):
             with self.subTest(closed):
-                done = subprocess.run(["bash", "-c", f'exec "$0" {closed}', ENROLLD], timeout=PATIENCE)
+                done = subprocess.run(["bash", "-c", f'exec "$0" {closed}', ENROLLD], timeout=TIMEOUT)
                 self.assertEqual(done.returncode, 0)
 
 

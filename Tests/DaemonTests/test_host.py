@@ -13,7 +13,7 @@ import urllib.parse
 
 import silence
 from cases import SandboxCase
-from daemon import ENROLLD, PATIENCE, Daemon, Refused, manifest
+from daemon import ENROLLD, TIMEOUT, Daemon, Refused, manifest
 from host import HTTP, Secrets
 from provider import wait_until
 
@@ -132,7 +132,7 @@ class Served(SandboxCase):
 
         def before(asked):
             """Inside the renewal's own request."""
-            told.append(daemon.call("token.refresh", client=asked["client"], deadline=0))
+            told.append(daemon.call("token.refresh", client=asked["client"], timeout=0))
             told.append(daemon.call("registration.state", client=asked["client"]))
 
         daemon = self.served(HTTP(before))
@@ -257,7 +257,7 @@ class Endings(SandboxCase):
             # The daemon asks its host, once the last failure's pause is over.
             wait_until(lambda: b"host.http.send" in ask("token.refresh", {"client": "c1"}), "a request")
             host.stdout.close()
-            self.assertEqual(host.wait(PATIENCE), 0)
+            self.assertEqual(host.wait(TIMEOUT), 0)
         self.assertNothingLost()
 
     def test_messages_that_cannot_be_told_apart_end_the_wait(self):
@@ -279,7 +279,7 @@ class Endings(SandboxCase):
         with self.assertRaises(Refused) as caught:
             begun.result()
         self.assertEqual(caught.exception.status, "cancelled")
-        self.assertEqual(daemon.given_up.get(timeout=PATIENCE), question["id"])
+        self.assertEqual(daemon.given_up.get(timeout=TIMEOUT), question["id"])
 
     def test_a_closed_client_still_gets_the_answer_to_a_renewal(self):
         self.host_daemon.call("client.close", client=self.client)
@@ -458,9 +458,9 @@ class Answers(unittest.TestCase):
         self.assertEqual(self.refusal(begun).status, "tls")
 
     def test_a_call_whose_deadline_passes_tells_the_host_and_its_late_answer_is_dropped(self):
-        begun, question = self.begin(deadline=1)
+        begun, question = self.begin(timeout=1)
         self.assertEqual(self.refusal(begun).status, "deadlineExceeded")
-        self.assertEqual(self.daemon.given_up.get(timeout=PATIENCE), question["id"])
+        self.assertEqual(self.daemon.given_up.get(timeout=TIMEOUT), question["id"])
         seen = self.daemon.log.count(UNWANTED)
         self.daemon.answer(question, {"status": 200, "body": self.document(600)})
         self.daemon.call("system.describe")
@@ -470,7 +470,7 @@ class Answers(unittest.TestCase):
         begun, question = self.begin()
         self.daemon.cancel(begun)
         self.assertEqual(self.refusal(begun).status, "cancelled")
-        self.assertEqual(self.daemon.given_up.get(timeout=PATIENCE), question["id"])
+        self.assertEqual(self.daemon.given_up.get(timeout=TIMEOUT), question["id"])
 
     def test_answers_that_break_the_framing_of_json_cost_nobody_else_anything(self):
         begun, question = self.begin()
@@ -513,7 +513,7 @@ class Many(SandboxCase):
         direct = self.sandbox.configuration_with_token_endpoint(self.sandbox.metadata()["token_endpoint"])
         clients = [daemon.call("client.open", configuration=direct, store=str(folder / str(number)), transport="host",
                                keys={"provider": "file"})["client"] for number in range(1000)]
-        asked = {client: daemon.start("token.refresh", {"client": client, "deadline": 60}) for client in clients}
+        asked = {client: daemon.start("token.refresh", {"client": client, "timeout": 60}) for client in clients}
         questions = [daemon.question() for _ in clients]
         self.assertEqual(len({question["id"] for question in questions}), 1000)
         self.assertIn("codeVerifier", daemon.call("pkce.generate"))

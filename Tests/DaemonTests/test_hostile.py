@@ -11,7 +11,7 @@ import threading
 import unittest
 
 import hostile
-from daemon import ENROLLD, PATIENCE, manifest
+from daemon import ENROLLD, TIMEOUT, manifest
 
 IS_LONG = os.environ.get("TORTURE") == "1"
 COUNT = 1_000_000 if IS_LONG else 20_000
@@ -52,7 +52,7 @@ class Host:
         answered = self._good[name] = threading.Event()
         self.send(json.dumps({"jsonrpc": "2.0", "id": name, "method": "expiry.check", "params": {"expiresAt": 1, "now": 0}}).encode())
         self.process.stdin.flush()
-        return answered.wait(PATIENCE)
+        return answered.wait(TIMEOUT)
 
     def peak_kib(self):
         with open(f"/proc/{self.process.pid}/status") as status:
@@ -61,8 +61,8 @@ class Host:
     def end(self):
         """- Returns: the exit status; every answer was counted."""
         self.process.stdin.close()
-        status = self.process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        status = self.process.wait(TIMEOUT)
+        self._reader.join(TIMEOUT)
         self.process.stdout.close()
         return status
 

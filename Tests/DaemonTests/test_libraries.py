@@ -16,7 +16,7 @@ from pylsp_jsonrpc.exceptions import JsonRpcException
 from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
 
 from cases import SandboxCase
-from daemon import ENROLLD, PATIENCE, Declined, manifest
+from daemon import ENROLLD, TIMEOUT, Declined, manifest
 from host import HTTP, Secrets
 
 EVENTS = ("registration.changed", "registration.settled", "token.renewed")
@@ -43,8 +43,8 @@ class LanguageServers(SandboxCase):
 
     def end(self, writer):
         writer.close()
-        self.assertEqual(self.process.wait(PATIENCE), 0)
-        self.reader.join(PATIENCE)
+        self.assertEqual(self.process.wait(TIMEOUT), 0)
+        self.reader.join(TIMEOUT)
         self.process.stdout.close()
         self.endpoint.shutdown()
 
@@ -61,11 +61,11 @@ class LanguageServers(SandboxCase):
         return begin
 
     def call(self, method, **params):
-        return self.endpoint.request(method, params).result(PATIENCE)
+        return self.endpoint.request(method, params).result(TIMEOUT)
 
     def next_event(self, wanted):
         while True:
-            event, params = self.events.get(timeout=PATIENCE)
+            event, params = self.events.get(timeout=TIMEOUT)
             if event == wanted:
                 return params
 
@@ -80,7 +80,7 @@ class LanguageServers(SandboxCase):
         self.call("registration.confirm", client=client)
         self.assertEqual(self.next_event("registration.settled")["client"], client)
         futures = [self.endpoint.request("token.refresh", {"client": client}) for _ in range(64)]
-        done, late = concurrent.futures.wait(futures, PATIENCE)
+        done, late = concurrent.futures.wait(futures, TIMEOUT)
         self.assertEqual((late, {one.result()["outcome"] for one in done}), (set(), {"valid"}))
         self.assertEqual(self.next_event("token.renewed")["client"], client)
         self.call("token.revoke", client=client)
@@ -151,7 +151,7 @@ class Lines(SandboxCase):
                 process = subprocess.Popen([ENROLLD], stdin=theirs, stdout=theirs)
             async with connect_rs(sock=ours, session_factory=Session) as session:
                 await play(session)
-            return process.wait(PATIENCE)
+            return process.wait(TIMEOUT)
 
         self.assertEqual(asyncio.run(run()), 0)
 
@@ -170,7 +170,7 @@ class Lines(SandboxCase):
             self.assertEqual({one["outcome"] for one in outcomes}, {"valid"})
             seen = set()
             while not seen.issuperset(EVENTS):
-                event, params = await asyncio.wait_for(session.events.get(), PATIENCE)
+                event, params = await asyncio.wait_for(session.events.get(), TIMEOUT)
                 self.assertEqual(params["client"], client)
                 seen.add(event)
             await call("token.revoke", {"client": client})

@@ -11,14 +11,14 @@ import subprocess
 import tempfile
 import unittest
 
-from daemon import ENROLLD, PATIENCE, Daemon, Refused, manifest
+from daemon import ENROLLD, TIMEOUT, Daemon, Refused, manifest
 from schema import check
 
 CALL = {"jsonrpc": "2.0", "id": "call", "method": "expiry.check", "params": {"expiresAt": 1, "now": 0}}
 
 
 def run(*arguments, given=b""):
-    return subprocess.run([ENROLLD, *arguments], input=given, capture_output=True, timeout=PATIENCE)
+    return subprocess.run([ENROLLD, *arguments], input=given, capture_output=True, timeout=TIMEOUT)
 
 
 class Options(unittest.TestCase):
@@ -53,7 +53,7 @@ class Options(unittest.TestCase):
     def test_words_are_read_where_proc_is_not_mounted(self):
         def hidden(*words):
             return subprocess.run(["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh", *words],
-                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
 
         if hidden("true").returncode:
             self.skipTest("a mount namespace is needed to hide /proc")
@@ -110,14 +110,14 @@ class Endings(unittest.TestCase):
         process.stdin.flush()
         process.stdout.readline()
         process.stdout.close()
-        self.assertEqual(process.wait(PATIENCE), 0)
+        self.assertEqual(process.wait(TIMEOUT), 0)
         process.stdin.close()
 
     def test_requests_in_the_last_breath_are_answered(self):
         requests = b"".join(json.dumps({**CALL, "id": number, "method": method, "params": {}}).encode() + b"\n"
                             for number, method in enumerate(["system.describe", "accounts.list", "pkce.generate"] * 20))
         with tempfile.TemporaryDirectory() as home:
-            done = subprocess.run([ENROLLD], input=requests, capture_output=True, timeout=PATIENCE,
+            done = subprocess.run([ENROLLD], input=requests, capture_output=True, timeout=TIMEOUT,
                                   env={"HOME": home, "PATH": os.environ["PATH"]})
         self.assertEqual(sorted(json.loads(line)["id"] for line in done.stdout.splitlines()), list(range(60)))
 
@@ -132,12 +132,12 @@ class Endings(unittest.TestCase):
             self.assertEqual([json.loads(stream.readline())["id"] for _ in range(100)], list(range(100)))
             ours.shutdown(socket.SHUT_WR)
             self.assertEqual(stream.readline(), b"")
-        self.assertEqual(process.wait(PATIENCE), 0)
+        self.assertEqual(process.wait(TIMEOUT), 0)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "in")
             path.write_bytes(b"".join(json.dumps({**CALL, "id": number}).encode() + b"\n" for number in range(1000)))
             with path.open() as given, open(folder + "/out", "wb") as out:
-                self.assertEqual(subprocess.run([ENROLLD], stdin=given, stdout=out, timeout=PATIENCE).returncode, 0)
+                self.assertEqual(subprocess.run([ENROLLD], stdin=given, stdout=out, timeout=TIMEOUT).returncode, 0)
             self.assertEqual(pathlib.Path(folder, "out").read_bytes().count(b"\n"), 1000)
 
 
@@ -166,7 +166,7 @@ class Hosts(unittest.TestCase):
         self.process.stdin.close()
         ids = [json.loads(line)["id"] for line in self.process.stdout]
         self.assertEqual(ids, list(range(count)))
-        self.assertEqual(self.process.wait(PATIENCE), 0)
+        self.assertEqual(self.process.wait(TIMEOUT), 0)
 
     def test_a_host_that_never_reads_is_given_up_with_status_1(self):
         """Each of these batches asks for more than half a megabyte: 64 are over the limit of 16 MiB."""
@@ -178,7 +178,7 @@ class Hosts(unittest.TestCase):
                 self.process.stdin.flush()
             except BrokenPipeError:
                 break
-        self.assertEqual(self.process.wait(PATIENCE), 1)
+        self.assertEqual(self.process.wait(TIMEOUT), 1)
         self.assertIn(b"does not read", self.process.stderr.read())
 
     def test_a_host_that_does_not_read_the_log_loses_lines_and_no_answers(self):

@@ -4,7 +4,7 @@ import pathlib
 import unittest
 
 from cases import SandboxCase
-from daemon import PATIENCE, Daemon, Refused
+from daemon import TIMEOUT, Daemon, Refused
 from provider import Gate, Silence, wait_until
 
 
@@ -29,7 +29,7 @@ class Renewals(SandboxCase):
     def test_64_who_ask_for_a_renewal_share_one_request(self):
         daemon, client = self.due()
         asked = [daemon.start("token.refresh", {"client": client}) for _ in range(64)]
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         self.assertFalse(any(one.is_answered for one in asked))
         self.gate.open_it()
         outcomes = [one.result() for one in asked]
@@ -40,7 +40,7 @@ class Renewals(SandboxCase):
     def test_those_who_wait_for_a_renewal_hold_no_thread(self):
         daemon, client = self.due()
         asked = [daemon.start("token.refresh", {"client": client}) for _ in range(500)]
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         daemon.call("system.describe")
         threads = len(list(pathlib.Path(f"/proc/{daemon.process.pid}/task").iterdir()))
         self.assertLess(threads, 16)
@@ -52,7 +52,7 @@ class Renewals(SandboxCase):
         fresh = self.open(daemon, account="other")
         self.sign_in(daemon, fresh)
         hanging = [daemon.start("token.refresh", {"client": client}) for _ in range(64)]
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         for _ in range(200):
             self.assertEqual(daemon.call("token.access", client=fresh)["outcome"], "valid")
         self.assertEqual(daemon.call("identity.userinfo", client=fresh)["claims"]["email"], "alice@example.com")
@@ -62,9 +62,9 @@ class Renewals(SandboxCase):
     def test_a_deadline_ends_the_wait_and_not_the_renewal(self):
         daemon, client = self.due()
         before = daemon.call("token.access", client=client)["accessToken"]
-        late = daemon.call("token.refresh", client=client, deadline=0)
+        late = daemon.call("token.refresh", client=client, timeout=0)
         self.assertEqual((late["outcome"], late["accessToken"]), ("stale", before))
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         daemon.call("events.subscribe", client=client)
         self.gate.open_it()
         daemon.notification("token.renewed")
@@ -74,7 +74,7 @@ class Renewals(SandboxCase):
     def test_a_cancelled_request_is_answered_at_once_and_its_renewal_goes_on(self):
         daemon, client = self.due()
         asked = [daemon.start("token.refresh", {"client": client}) for _ in range(8)]
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         daemon.cancel(asked[3])
         with self.assertRaises(Refused) as caught:
             asked[3].result()
@@ -87,7 +87,7 @@ class Renewals(SandboxCase):
         daemon, client = self.due()
         text = daemon.start("token.refresh", {"client": client}, request_id="70000")
         number = daemon.start("token.refresh", {"client": client}, request_id=70000)
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         self.assertIsNone(daemon.call("$/cancelRequest", id="70000"))
         with self.assertRaises(Refused):
             text.result()
@@ -97,7 +97,7 @@ class Renewals(SandboxCase):
     def test_end_of_input_while_a_renewal_is_under_way_stores_it_first_r39(self):
         daemon, client = self.due()
         waiting = daemon.start("token.refresh", {"client": client})
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         daemon.end_input()
         self.assertIsNone(daemon.process.poll())
         self.gate.open_it()
@@ -108,8 +108,8 @@ class Renewals(SandboxCase):
     def test_end_of_input_when_nobody_waits_for_the_renewal_any_more_stores_it_first_r39(self):
         daemon, client = self.due()
         old = daemon.call("token.access", client=client)["accessToken"]
-        self.assertEqual(daemon.call("token.refresh", client=client, deadline=0)["outcome"], "stale")
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        self.assertEqual(daemon.call("token.refresh", client=client, timeout=0)["outcome"], "stale")
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         daemon.end_input()
         self.gate.open_it()
         self.assertEqual(daemon.wait(), 0)
@@ -118,8 +118,8 @@ class Renewals(SandboxCase):
     def test_a_client_that_was_closed_meanwhile_keeps_its_renewal_r39(self):
         daemon, client = self.due()
         old = daemon.call("token.access", client=client)["accessToken"]
-        daemon.call("token.refresh", client=client, deadline=0)
-        self.assertTrue(self.gate.reached.wait(PATIENCE))
+        daemon.call("token.refresh", client=client, timeout=0)
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
         daemon.call("client.close", client=client)
         daemon.end_input()
         self.gate.open_it()
@@ -134,7 +134,7 @@ class Renewals(SandboxCase):
                 daemon, client = self.due()
                 old = daemon.call("token.access", client=client)["accessToken"]
                 daemon.start("token.refresh", {"client": client})
-                self.assertTrue(self.gate.reached.wait(PATIENCE))
+                self.assertTrue(self.gate.reached.wait(TIMEOUT))
                 if end == "signal":
                     daemon.process.terminate()
                     wait_until(lambda: "signal" in daemon.log, "the signal was seen")
@@ -193,13 +193,13 @@ class SilentProvider(unittest.TestCase):
 
     def test_a_call_ends_at_its_deadline(self):
         with self.assertRaises(Refused) as caught:
-            self.begin(self.open(), deadline=1).result()
+            self.begin(self.open(), timeout=1).result()
         self.assertEqual(caught.exception.status, "deadlineExceeded")
 
     def test_what_is_too_much_for_one_client_is_busy_and_others_are_served(self):
         client, other = self.open(), self.open()
         hanging = [self.begin(client) for _ in range(16)]
-        self.assertTrue(self.silence.reached.wait(PATIENCE))
+        self.assertTrue(self.silence.reached.wait(TIMEOUT))
         self.assertBusy(self.begin(client))
         self.assertEqual(self.daemon.call("token.access", client=client)["outcome"], "reauthenticate")
         self.assertEqual(self.daemon.call("registration.state", client=other)["state"]["letter"], "D")
@@ -209,7 +209,7 @@ class SilentProvider(unittest.TestCase):
     def test_what_is_too_much_for_the_daemon_is_busy_and_memory_is_served(self):
         clients = [self.open() for _ in range(5)]
         hanging = [self.begin(client) for client in clients[:4] for _ in range(16)]
-        self.assertTrue(self.silence.reached.wait(PATIENCE))
+        self.assertTrue(self.silence.reached.wait(TIMEOUT))
         self.assertBusy(self.begin(clients[4]))
         self.assertEqual(self.daemon.call("token.access", client=clients[4])["outcome"], "reauthenticate")
         self.daemon.call("pkce.generate")
@@ -220,7 +220,7 @@ class SilentProvider(unittest.TestCase):
         client = self.open()
         self.daemon.post([{"jsonrpc": "2.0", "id": "slow", "method": "registration.begin", "params": {"client": client}},
                           {"jsonrpc": "2.0", "id": "quick", "method": "system.describe"}])
-        self.assertTrue(self.silence.reached.wait(PATIENCE))
+        self.assertTrue(self.silence.reached.wait(TIMEOUT))
         self.daemon.notify("$/cancelRequest", id="slow")
         answer = self.daemon.raw()
         self.assertEqual([one["id"] for one in answer], ["slow", "quick"])
@@ -229,7 +229,7 @@ class SilentProvider(unittest.TestCase):
     def test_end_of_input_gives_up_what_waits_for_a_user(self):
         client = self.daemon.call("client.open", configuration=self.silence.configuration(), store="memory",
                                   waitForPlatform=True)["client"]
-        waiting = self.daemon.start("registration.state", {"client": client, "wait": True, "deadline": 86_400})
+        waiting = self.daemon.start("registration.state", {"client": client, "wait": True, "timeout": 86_400})
         self.daemon.call("system.describe")
         self.daemon.end_input()
         with self.assertRaises(Refused) as caught:
@@ -239,7 +239,7 @@ class SilentProvider(unittest.TestCase):
 
     def test_a_signal_gives_up_what_waits_for_a_provider(self):
         hanging = self.begin(self.open())
-        self.assertTrue(self.silence.reached.wait(PATIENCE))
+        self.assertTrue(self.silence.reached.wait(TIMEOUT))
         self.daemon.process.terminate()
         with self.assertRaises(Refused) as caught:
             hanging.result()

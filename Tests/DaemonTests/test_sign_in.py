@@ -93,8 +93,8 @@ class SignIn(SandboxCase):
         client = self.open(daemon, {**self.sandbox.configuration, "redirectUri": "http://127.0.0.1/callback"})
         begun = daemon.call("registration.begin", client=client)
         self.assertFalse(begun["survivesProcess"])
-        waiting = daemon.start("registration.await", {"client": client, "transaction": begun["transaction"],
-                                                      "deadline": 60})
+        waiting = daemon.start("registration.awaitOutcome", {"client": client, "transaction": begun["transaction"],
+                                                      "timeout": 60})
         self.assertTrue(is_listening(begun["redirectUri"]))
         self.assertIsNone(User().visit(begun["action"]["url"]))
         self.assertEqual(waiting.result()["state"]["letter"], "G")

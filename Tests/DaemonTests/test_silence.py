@@ -3,9 +3,9 @@
 import unittest
 
 import silence
-from daemon import PATIENCE, Refused
+from daemon import TIMEOUT, Refused
 
-LONG = 2 * PATIENCE
+LONG = 2 * TIMEOUT
 
 
 def setUpModule():

@@ -11,7 +11,7 @@ enum Fixture {
     redirectURI: String = "com.example.app:/cb", scopes: [String] = ["openid", "profile"],
     postLogoutRedirectURI: String? = "com.example.app.oauth:/logout/callback",
     parameters: [(String, String)] = [], registration: Registration = .signIn,
-    pushedRequests: AbilityUse = .auto
+    pushedRequests: FeaturePolicy = .auto
   ) throws -> Configuration {
     try Configuration(
       issuer: issuer, clientID: "client one", redirectURI: redirectURI,
@@ -38,10 +38,10 @@ enum Fixture {
   }
 
   static func transaction(
-    state: String, status: Transaction.Status = .pending, redirectURI: String = "com.example.app:/cb",
+    state: String, status: TransactionRecord.Status = .pending, redirectURI: String = "com.example.app:/cb",
     issuer: String = Fixture.issuer, seconds: Int64 = 600
-  ) -> Transaction {
-    Transaction(
+  ) -> TransactionRecord {
+    TransactionRecord(
       id: "id-\(state)", kind: .signIn, status: status, issuer: issuer, redirectURI: redirectURI,
       state: Secret(state), nonce: Secret("nonce"), codeVerifier: Secret("verifier"), scopes: ["openid"],
       began: moment().wall, deadline: Expiry(lifetimeSeconds: seconds, from: moment()))

@@ -18,7 +18,7 @@ struct SystemBrowser: UserAgent {
 // end
 
 // example: keeper
-final class AppKeychain: SecretKeeper {
+final class AppKeychain: SecretStore {
   let system: any SystemKeychain  // the platform's own
 
   init(_ system: any SystemKeychain) { self.system = system }
@@ -176,7 +176,7 @@ struct ArticleExampleTests {
     let url = begun.url  // keep begun.transactionID where another process finds it
     // end
     let redirect = provider.signIn(at: url)
-    async let settled = client.settled(begun.transactionID)
+    async let settled = client.awaitOutcome(of: begun.transactionID)
     // example: resume
     let state = try await client.resume(redirect)  // in the process that the system gave the URL
     // end

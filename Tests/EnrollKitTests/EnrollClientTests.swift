@@ -59,7 +59,7 @@ struct EnrollClientTests {
   func settled() async throws {
     let client = try client(requiresConfirmation: false)
     let begun = try await client.begin()
-    async let settled = client.settled(begun)
+    async let settled = client.awaitOutcome(of: begun)
     _ = try await client.resume(provider.signIn(at: begun.url))
     // Confirmed, or valid where it found the session in the store before the other task had told of it.
     #expect([.active(.confirmed), .active(.valid)].contains(try await settled))
@@ -69,24 +69,24 @@ struct EnrollClientTests {
   func cancelled() async throws {
     let client = try client()
     let begun = try await client.begin()
-    let waiting = Task { try await client.settled(begun) }
+    let waiting = Task { try await client.awaitOutcome(of: begun) }
     waiting.cancel()
     let result = await waiting.result
     #expect(throws: EnrollError.self) { try result.get() }
   }
 
-  @Test("patience counts in parts of a second, too; none is none")
-  func patience() async throws {
+  @Test("timeout counts in parts of a second, too; none is none")
+  func timeout() async throws {
     let client = try client()
     for none in [Duration.zero, .milliseconds(-500), .seconds(-5)] {
       do throws(EnrollError) {
-        _ = try await client.begin(patience: none)
+        _ = try await client.begin(timeout: none)
         Issue.record("begun")
       } catch {
         #expect(error.code == .deadlineExceeded)
       }
     }
-    _ = try await client.begin(patience: .milliseconds(500))
+    _ = try await client.begin(timeout: .milliseconds(500))
   }
 
   @Test("closing ends what is under way, also a request that nobody answers")

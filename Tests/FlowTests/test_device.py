@@ -20,8 +20,8 @@ class Device:
         )
         return begun
 
-    def waiting(self, client, begun, deadline=30):
-        return client.start("registration.await", {"transaction": begun["transaction"], "deadline": deadline})
+    def waiting(self, client, begun, timeout=30):
+        return client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": deadline})
 
     def settle(self, begun, **wish):
         self.sandbox.control("device", userCode=begun["action"]["userCode"], **wish)
@@ -43,7 +43,7 @@ class Device:
         client = self.open()
         self.assertState(client.call("registration.state")["state"], "authenticating")
         self.settle(begun)
-        state = client.call("registration.await", transaction=begun["transaction"])["state"]
+        state = client.call("registration.awaitOutcome", transaction=begun["transaction"])["state"]
         self.assertState(state, "awaitingConfirmation", "G")
 
     def test_a_server_in_trouble_and_slow_down_do_not_end_it(self):
@@ -86,7 +86,7 @@ class Device:
         client = self.open()
         begun = self.begun(client)
         self.settle(begun, deny=True)
-        refused = self.assertRefused("accessDenied", client, "registration.await", transaction=begun["transaction"])
+        refused = self.assertRefused("accessDenied", client, "registration.awaitOutcome", transaction=begun["transaction"])
         self.assertEqual((refused.oauth_error, refused.blame), ("access_denied", "user"))
         self.assertState(client.call("registration.state")["state"], "failed", "F")
         # And another try is made at once.
@@ -97,14 +97,14 @@ class Device:
         client = self.open()
         begun = self.begun(client)
         self.sandbox.control("advanceClock", seconds=601)
-        refused = self.assertRefused("transactionExpired", client, "registration.await", transaction=begun["transaction"])
+        refused = self.assertRefused("transactionExpired", client, "registration.awaitOutcome", transaction=begun["transaction"])
         self.assertEqual(refused.oauth_error, "expired_token")
 
     def test_the_deadline_ends_the_wait_and_not_the_transaction(self):
         client = self.open()
         begun = self.begun(client)
         self.assertRefused(
-            "deadlineExceeded", client, "registration.await", transaction=begun["transaction"], deadline=1
+            "deadlineExceeded", client, "registration.awaitOutcome", transaction=begun["transaction"], timeout=1
         )
         self.settle(begun)
         self.assertState(self.waiting(client, begun).result()["state"], "awaitingConfirmation", "G")

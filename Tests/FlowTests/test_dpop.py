@@ -102,10 +102,10 @@ class DPoP(BoundTokens):
         base = f"{self.sandbox.issuer}/other-app"
         client = self.open(
             dpop="always",
-            backend={"base": self.sandbox.issuer},
-            anotherApp={"initUri": f"{base}/init", "completeUri": f"{base}/complete", "allowedLinks": [base]},
+            bff={"base": self.sandbox.issuer},
+            app2app={"initUri": f"{base}/init", "completeUri": f"{base}/complete", "allowedLinks": [base]},
         )
-        for kind, options in (("backend", {"connection": "google"}), ("anotherApp", {})):
+        for kind, options in (("bff", {"connection": "google"}), ("app2app", {})):
             refused = self.assertRefused("configuration", client, "registration.begin", kind=kind, options=options)
             self.assertEqual(refused.data["field"], "dpop")
 
@@ -132,7 +132,7 @@ class DPoPOfEveryWayIn(BoundTokens):
 
     def test_a_passwordless_link(self):
         client, person = self.open(passwordless="auth0", dpop="always"), Person(self.sandbox)
-        self.begin(client, kind="passwordless", options={"email": "alice@example.com", "send": "link"})
+        self.begin(client, kind="passwordless", options={"email": "alice@example.com", "message": "link"})
         person.open(self.sandbox.control("messages")["messages"][-1]["link"])
         self.resume(client, person.press().left)
         self.assertBound(client)
@@ -154,7 +154,7 @@ class DPoPOfEveryWayIn(BoundTokens):
         client = self.open(dpop="always")
         begun = self.begin(client, kind="device")
         self.sandbox.control("device", userCode=begun["action"]["userCode"], user="alice")
-        client.call("registration.await", transaction=begun["transaction"])
+        client.call("registration.awaitOutcome", transaction=begun["transaction"])
         self.assertBound(client)
 
 

@@ -147,7 +147,7 @@ class EmailLinks:
         client, person = self.open(redirectUri="http://127.0.0.1/callback"), Person(self.sandbox)
         self.register(client, person)
         begun = self.follow(client, self.mailed_link())
-        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 30})
+        waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 30})
         self.set_password(person, begun["action"]["url"])
         # The product's own listener is the page that follows.
         Person(type("App", (), {"issuer": "http://127.0.0.1"})).open(self.allow(person))

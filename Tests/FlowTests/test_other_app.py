@@ -12,10 +12,10 @@ class WithOtherApp:
         return {"initUri": f"{base}/init", "completeUri": f"{base}/complete", "allowedLinks": [base], **more}
 
     def open_other(self, **settings):
-        return self.open(anotherApp=self.settings(**settings))
+        return self.open(app2app=self.settings(**settings))
 
     def begin_other(self, client):
-        begun = self.begin(client, kind="anotherApp")
+        begun = self.begin(client, kind="app2app")
         self.assertEqual(begun["action"]["type"], "openOtherApp")
         return begun
 
@@ -95,12 +95,12 @@ class OtherApp(WithOtherApp):
     def test_an_init_without_link_or_with_one_that_is_not_allowed_begins_nothing(self):
         client = self.open_other()
         self.sandbox.control("fault", fault="omitMember", endpoint="otherAppInit", member="link", times=1)
-        self.assertRefused("responseInvalid", client, "registration.begin", kind="anotherApp")
+        self.assertRefused("responseInvalid", client, "registration.begin", kind="app2app")
         for link in ("javascript:alert(1)", "https://evil.example/other-app", f"{self.sandbox.issuer}/other-apple"):
             self.sandbox.control(
                 "fault", fault="setMember", endpoint="otherAppInit", member="link", value=link, times=1
             )
-            self.assertRefused("responseInvalid", client, "registration.begin", kind="anotherApp")
+            self.assertRefused("responseInvalid", client, "registration.begin", kind="app2app")
         self.assertState(client.call("registration.state")["state"], "unregistered", "D")
 
     def test_a_complete_that_is_refused_ends_in_f_and_is_never_sent_again(self):
@@ -185,7 +185,7 @@ class PINStep(WithOtherApp):
         self.at_pin(client)
 
     def test_without_confirmation_the_pin_leads_to_the_session(self):
-        client = self.open(confirmation=False, anotherApp=self.settings(requirePin=True))
+        client = self.open(confirmation=False, app2app=self.settings(requirePin=True))
         self.at_pin(client)
         client.call("pin.set", pin="2468")
         self.assertState(client.call("registration.state")["state"], "active", "H")
@@ -202,7 +202,7 @@ class PINStep(WithOtherApp):
         self.assertRefused("storeLocked", self.open_other(), "registration.state")
 
     def test_a_store_that_keeps_no_pins_begins_nothing(self):
-        client = self.open(store="memory", anotherApp=self.settings(requirePin=True))
-        self.assertRefused("unsupported", client, "registration.begin", kind="anotherApp")
+        client = self.open(store="memory", app2app=self.settings(requirePin=True))
+        self.assertRefused("unsupported", client, "registration.begin", kind="app2app")
         self.assertEqual(self.sandbox.control("counts")["counts"]["otherAppInit"], 0)
         self.assertState(client.call("registration.state")["state"], "unregistered", "D")

@@ -121,7 +121,7 @@ class Passwordless:
 
     def test_a_link_by_mail_that_comes_back_to_another_process(self):
         beginner = self.open()
-        begun = self.begun(beginner, "awaitLink", email=ALICE, send="link")
+        begun = self.begun(beginner, "awaitLink", email=ALICE, message="link")
         self.assertEqual(begun["redirectUri"], CUSTOM)
         beginner.kill()
         client = self.open()
@@ -140,7 +140,7 @@ class Passwordless:
             ({"email": "a b@example.org"}, "email"),
             ({"phoneNumber": "0612345678"}, "phoneNumber"),
             ({}, "email"),
-            ({"phoneNumber": NUMBER, "send": "link"}, "send"),
+            ({"phoneNumber": NUMBER, "message": "link"}, "message"),
             ({"email": ALICE, "phoneNumber": NUMBER}, "email"),
         ):
             refused = self.assertRefused(

@@ -191,7 +191,7 @@ class Machine:
         self.addCleanup(browser.join)
         wait_until(lambda: self.sandbox.control("counts")["counts"]["token"], "the code is on its way")
         self.assertRefused("illegalState", client, "registration.retry")
-        state = client.call("registration.await", transaction=begun["transaction"], deadline=30)["state"]
+        state = client.call("registration.awaitOutcome", transaction=begun["transaction"], timeout=30)["state"]
         self.assertState(state, "awaitingConfirmation", "G")
         self.confirm(client)
 

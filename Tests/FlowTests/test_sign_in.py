@@ -46,7 +46,7 @@ class SignIn:
         client = self.open(redirectUri="http://127.0.0.1/callback")
         begun = self.begin(client)
         self.assertFalse(begun["survivesProcess"])
-        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
         self.assertComesBack(begun, self.sandbox.play(begun["action"]["url"]))
         self.assertState(waiting.result()["state"], "awaitingConfirmation", "G")
         self.confirm(client)

@@ -20,17 +20,17 @@ enum Sample {
           {"issuer": "https://id.example.com", "clientId": "app", "redirectUri": "com.example.app:/cb",
            "postLogoutRedirectUri": "com.example.app:/out", "fallbackUri": "com.example.app://identity/fallback",
            "appLinks": ["https://app.example/welcome/{activationToken}", "https://app.example/w?token={activationToken}"],
-           "anotherApp": {"initUri": "https://id.example.com/init", "completeUri": "https://id.example.com/complete",
+           "app2app": {"initUri": "https://id.example.com/init", "completeUri": "https://id.example.com/complete",
             "allowedLinks": ["https://other.example/"]}}
           """.utf8)))
   }
 
   static let transactions = [
-    transaction("signIn", .signIn), transaction("backend", .backend), transaction("other", .anotherApp),
+    transaction("signIn", .signIn), transaction("bff", .bff), transaction("other", .app2app),
   ]
 
-  private static func transaction(_ name: String, _ kind: Transaction.Kind) -> Transaction {
-    Transaction(
+  private static func transaction(_ name: String, _ kind: TransactionKind) -> TransactionRecord {
+    TransactionRecord(
       id: name, kind: kind, issuer: issuer, redirectURI: "com.example.app:/cb",
       state: Secret("state-\(name)"),
       nonce: Secret("nonce"), codeVerifier: Secret("verifier"), scopes: ["openid"], began: moment.wall,

@@ -67,7 +67,7 @@ void sign_in(enroll_client *client) {
   call(enroll_registration_begin, client, nullptr, minute, &transaction, url.fill(), nullptr);
   std::cout << "Open this in your browser: " << url.text() << std::endl;
   enroll_state state = ENROLL_STATE_INIT;
-  call(enroll_registration_await, client, transaction.id, ENROLL_NUL_TERMINATED, 10 * minute, &state);
+  call(enroll_registration_await_outcome, client, transaction.id, ENROLL_NUL_TERMINATED, 10 * minute, &state);
   if (state.kind != ENROLL_STATE_AWAITING_CONFIRMATION) return;
   Buffer profile;
   call(enroll_identity_profile, client, profile.fill());

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = float(os.environ.get("PATIENCE", 60))
+TIMEOUT = float(os.environ.get("TIMEOUT", 60))
 UNLOCK = 1
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -53,7 +53,7 @@ class Session:
     def __exit__(self, *_):
         self.stop()
         self.bus.terminate()
-        self.bus.wait(PATIENCE)
+        self.bus.wait(TIMEOUT)
         self._folder.cleanup()
 
     def pause(self):
@@ -64,7 +64,7 @@ class Session:
         self.keyring.send_signal(signal.SIGCONT)
 
     def _until(self, condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not condition():
             if time.monotonic() > end:
                 raise TimeoutError("the session did not come up")
@@ -84,12 +84,12 @@ class Session:
     def stop(self):
         if self.keyring:
             self.keyring.terminate()
-            self.keyring.wait(PATIENCE)
+            self.keyring.wait(TIMEOUT)
             self.keyring = None
 
     def _ask(self, *words):
         command = ["dbus-send", "--session", "--print-reply", f"--dest={words[0]}", *words[1:]]
-        return subprocess.run(command, env=self._own, capture_output=True, text=True, timeout=PATIENCE).stdout
+        return subprocess.run(command, env=self._own, capture_output=True, text=True, timeout=TIMEOUT).stdout
 
     def lock(self):
         self._ask("org.freedesktop.secrets", "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock",
@@ -98,7 +98,7 @@ class Session:
     def unlock(self, password="right"):
         """As logging in does. Returns whether the password was the right one."""
         with socket.socket(socket.AF_UNIX) as control:
-            control.settimeout(PATIENCE)
+            control.settimeout(TIMEOUT)
             control.connect(str(self.folder / "keyring" / "control"))
             text = password.encode()
             control.sendall(b"\0" + struct.pack(">III", 12 + len(text), UNLOCK, len(text)) + text)
@@ -109,5 +109,5 @@ class Session:
         """How many items of ours there are."""
         found = subprocess.run(
             ["secret-tool", "search", "--all", "xdg:schema", "org.enrollkit.StoreKey"], env=self._own,
-            capture_output=True, timeout=PATIENCE)
+            capture_output=True, timeout=TIMEOUT)
         return found.stdout.count(b"label = EnrollKit")

@@ -22,7 +22,7 @@ class DeviceGrant:
     def test_the_user_is_done_elsewhere_and_the_one_that_waits_gets_a_token(self):
         client = self.open()
         begun = self.begin_device(client)
-        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
         self.connect(begun)
         self.confirm(client, waiting.result()["state"])
         self.assertValid(client.call("token.access"))
@@ -35,13 +35,13 @@ class DeviceGrant:
         client = self.open()
         self.assertState(client.call("registration.state")["state"], "authenticating")
         self.connect(begun)
-        answer = client.call("registration.await", transaction=begun["transaction"], deadline=60)
+        answer = client.call("registration.awaitOutcome", transaction=begun["transaction"], timeout=60)
         self.confirm(client, answer["state"])
 
     def test_nobody_comes_and_the_wait_ends_with_its_deadline(self):
         client = self.open()
         begun = self.begin_device(client)
         with self.assertRaises(Refused) as caught:
-            client.call("registration.await", transaction=begun["transaction"], deadline=3)
+            client.call("registration.awaitOutcome", transaction=begun["transaction"], timeout=3)
         self.assertEqual(caught.exception.status, "deadlineExceeded")
         self.assertState(client.call("registration.state")["state"], "authenticating")

@@ -35,7 +35,7 @@ class EmailCode:
         redirect = self.provider.loopback
         client = self.open(redirect)
         begun = self.begin(client)
-        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
         pages = [
             Step("code", page.selector, self.type_wrong_code_first) if page.name == "code" else page
             for page in self.provider.pages

@@ -52,7 +52,7 @@ class Pages(unittest.TestCase):
             self.signing_in,
             self.signing_out,
             self.connecting_a_device,
-            self.another_app,
+            self.app2app,
             self.link_without_password,
             self.back_end,
             self.registering,
@@ -157,7 +157,7 @@ class Pages(unittest.TestCase):
             tab.press(press)
             tab.shows(name, heading)
 
-    def another_app(self, tab):
+    def app2app(self, tab):
         link = self.sandbox.post("/other-app/init", {})["link"]
         tab.open(link).shows("otherApp", "The other app")
         tab.press("Cancel")

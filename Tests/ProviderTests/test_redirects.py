@@ -171,11 +171,11 @@ class Loopback:
         self.finish(client, begun, waiting)
 
     def test_a_wait_that_ends_too_early_leaves_the_sign_in_pending(self):
-        client, begun, waiting = self.wait(deadline=1)
+        client, begun, waiting = self.wait(timeout=1)
         with self.assertRaises(Refused) as caught:
             waiting.result(timeout=10)
         self.assertTrue(caught.exception.retryable, caught.exception)
-        again = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        again = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
         self.finish(client, begun, again)
 
     def test_the_port_is_free_again_when_the_client_is_gone(self):
@@ -183,11 +183,11 @@ class Loopback:
         client.close()
         wait_until(lambda: not is_listening(self.provider.loopback_port), "the port is free")
 
-    def wait(self, deadline=60):
+    def wait(self, timeout=60):
         client = self.open(self.provider.loopback)
         begun = self.begin(client)
         waiting = client.start(
-            "registration.await", {"transaction": begun["transaction"], "deadline": deadline}
+            "registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": deadline}
         )
         wait_until(lambda: is_listening(self.provider.loopback_port), "the listener is open")
         return client, begun, waiting

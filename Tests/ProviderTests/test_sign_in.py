@@ -65,7 +65,7 @@ class Walk:
     def sign_in_by_loopback(self, client, person):
         redirect = self.provider.loopback
         begun = self.begin(client)
-        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
         with self.provider.paced():
             visit = person.open(begun["action"]["url"], until=redirect)
             state = waiting.result()["state"]

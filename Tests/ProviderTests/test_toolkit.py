@@ -69,7 +69,7 @@ class DeviceGrant:
     def test_userinfo_names_the_user(self):
         client = self.open()
         begun = self.begin_device(client)
-        waiting = client.start("registration.await", {"transaction": begun["transaction"], "deadline": 60})
+        waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
         self.answer(begun, self.provider.device_pages)
         state = waiting.result()["state"]
         self.assertEqual(state["profile"]["email"], BOB.email)
@@ -91,7 +91,7 @@ class DeviceGrant:
         begun = self.begin_device(client)
         self.answer(begun, self.provider.denying_pages)
         with self.assertRaises(Refused) as caught:
-            client.call("registration.await", transaction=begun["transaction"], deadline=60)
+            client.call("registration.awaitOutcome", transaction=begun["transaction"], timeout=60)
         self.assertEqual(caught.exception.status, "accessDenied", caught.exception)
 
 

@@ -61,15 +61,15 @@ struct Driver {
     let url = parameters["url"]?.string ?? ""
     switch command {
     case "registration.state":
-      return state(try await client.state(settled: parameters["wait"]?.bool ?? false))
+      return state(try await client.state(wait: parameters["wait"]?.bool ?? false))
     case "registration.begin":
       return try await client.begin(try SignInOptions(json: parameters)).json
     case "registration.resume":
       return state(try await client.resume(url, transactionID: parameters["transaction"]?.string))
-    case "registration.await":
-      let patience = Duration.seconds(parameters["deadline"]?.integer ?? 60)
+    case "registration.awaitOutcome":
+      let timeout = Duration.seconds(parameters["timeout"]?.integer ?? 60)
       return state(
-        try await client.settled(parameters["transaction"]?.string ?? "", patience: patience))
+        try await client.awaitOutcome(of: parameters["transaction"]?.string ?? "", timeout: timeout))
     case "registration.otherAppMissing":
       return state(try await client.otherAppMissing(parameters["transaction"]?.string ?? ""))
     case "registration.handleLink":

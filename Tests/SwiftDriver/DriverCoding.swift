@@ -51,7 +51,7 @@ extension AccountSnapshot {
 
 extension SignInOptions {
   init(json: JSON) throws(EnrollError) {
-    self.init(kind: json["kind"]?.string.flatMap { Transaction.Kind(rawValue: $0) } ?? .signIn)
+    self.init(kind: json["kind"]?.string.flatMap { TransactionKind(rawValue: $0) } ?? .signIn)
     let options = json["options"]
     prompt = options?["prompt"]?.string
     loginHint = options?["loginHint"]?.string
@@ -60,14 +60,14 @@ extension SignInOptions {
     connection = options?["connection"]?.string
     recipient = try Recipient(
       email: options?["email"]?.string, phoneNumber: options?["phoneNumber"]?.string)
-    message = options?["send"]?.string.flatMap { Recipient.Message(rawValue: $0) } ?? .code
+    message = options?["message"]?.string.flatMap { PasswordlessMessage(rawValue: $0) } ?? .code
     for member in json["parameters"]?.object?.members ?? [] {
       parameters.append((member.key, member.value.string ?? ""))
     }
   }
 }
 
-extension BegunTransaction {
+extension Transaction {
   var json: JSON {
     .object([
       ("transaction", .string(transactionID)),

@@ -8,15 +8,15 @@ import EnrollHost
 final class ClientHandle: Sendable {
   let client: Client
   private let origin = ForkGuard()
-  let room: CallRoom
+  let room: CallExecutor
   let subscriptions = Subscriptions()
   private let runsHostCode: Bool
 
   static let table = HandleTable<ClientHandle>(kind: 1)
 
-  init(_ client: Client, callbacks: CallbackPlace, runsHostCode: Bool) {
+  init(_ client: Client, callbacks: CallbackExecutor, runsHostCode: Bool) {
     self.client = client
-    room = CallRoom(callbacks: callbacks)
+    room = CallExecutor(callbacks: callbacks)
     self.runsHostCode = runsHostCode
   }
 
@@ -59,7 +59,7 @@ final class ClientHandle: Sendable {
     closing.cancel()
     client.close()
     // A callback that runs on a thread of the client's for want of one of its own cannot wait for that thread.
-    if !CallRoom.callbackInPlace.isSet { client.drain() }
+    if !CallExecutor.callbackInPlace.isSet { client.drain() }
   }
 
   /// In a child nothing of a client made before the fork may be touched, not even to free it.

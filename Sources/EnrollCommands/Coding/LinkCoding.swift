@@ -8,7 +8,7 @@ extension LinkOutcome {
 
   static let begun = [
     Schema.object(
-      [.required("kind", .word("begun"))] + BegunTransaction.members,
+      [.required("kind", .word("begun"))] + Transaction.members,
       "The link led on: do what the action says.")
   ]
 
@@ -34,7 +34,7 @@ extension LinkOutcome {
   }
 }
 
-extension BegunTransaction {
+extension Transaction {
   var taggedJSON: JSON {
     var members = object
     members["kind"] = .string("begun")

@@ -7,7 +7,7 @@ import EnrollJSON
 extension SignInOptions {
   static let schema: [Schema.Property] = [
     .optional(
-      "kind", Schema(.oneOf(Transaction.Kind.allCases.map { $0.rawValue }), "What kind of transaction."),
+      "kind", Schema(.oneOf(TransactionKind.allCases.map { $0.rawValue }), "What kind of transaction."),
       default: .string("signIn")),
     .optional(
       "scopes",
@@ -35,18 +35,19 @@ extension SignInOptions {
     .optional(
       "connection",
       .text(
-        "The provider's name for the connection that the user chose; backend: its name for the provider, required.",
+        "The provider's name for the connection that the user chose; bff: its name for the provider, required.",
         maximumBytes: 256)),
     .optional("email", .text("passwordless: where the code or link is sent.", maximumBytes: 320)),
     .optional("phoneNumber", .text("passwordless: where the code is sent, E.164.", maximumBytes: 32)),
     .optional(
-      "send", Schema(.oneOf(Recipient.Message.allCases.map { $0.rawValue }), "passwordless: what is sent."),
+      "message",
+      Schema(.oneOf(PasswordlessMessage.allCases.map { $0.rawValue }), "passwordless: what is sent."),
       default: .string("code")),
   ]
 
   /// - Throws: `.invalidArgument` when both an e-mail address and a phone number are given.
   init(_ call: Invocation) throws(EnrollError) {
-    let kind = call.text("kind").flatMap { Transaction.Kind(rawValue: $0) } ?? .signIn
+    let kind = call.text("kind").flatMap { TransactionKind(rawValue: $0) } ?? .signIn
     let scopes = call.parameters["scopes"]
     self.init(kind: kind, scopes: scopes?.texts ?? scopes?.string.map { Scopes.split($0) })
     let options = call.object("options")
@@ -58,14 +59,14 @@ extension SignInOptions {
     idTokenHint = options?["idTokenHint"]?.string.map { Secret($0) }
     connection = options?["connection"]?.string
     recipient = try Recipient(email: options?["email"]?.string, phoneNumber: options?["phoneNumber"]?.string)
-    message = options?["send"]?.string.flatMap { Recipient.Message(rawValue: $0) } ?? .code
+    message = options?["message"]?.string.flatMap { PasswordlessMessage(rawValue: $0) } ?? .code
     for member in call.object("parameters")?.members ?? [] {
       parameters.append((member.key, member.value.string ?? ""))
     }
   }
 }
 
-extension BegunTransaction {
+extension Transaction {
   static let schema = Schema.object(members)
 
   static let members: [Schema.Property] = [
@@ -123,7 +124,7 @@ extension Schema {
           .required("verificationUri", .text("Where.", maximumBytes: 8192)),
           .optional(
             "verificationUriComplete", .text("With the code in it, for a QR code.", maximumBytes: 8192)),
-        ], "Show both, and wait by registration.await (RFC 8628 §3.3)."),
+        ], "Show both, and wait by registration.awaitOutcome (RFC 8628 §3.3)."),
     ]), "The next move is the host's.")
 }
 

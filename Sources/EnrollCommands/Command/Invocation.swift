@@ -11,7 +11,7 @@ struct Invocation: Sendable {
   /// The client's place in a session; nil where the face keeps its own handles.
   var opened: OpenClient?
   var session: Session?
-  /// The caller's own end of waiting, beside the parameter `deadline`.
+  /// The caller's own end of waiting, beside the parameter `timeout`.
   var deadline: Instant?
   var cancellation: (any Cancellation)?
   /// Who guards the store's key, from a face that can say what JSON cannot.
@@ -54,22 +54,22 @@ struct Invocation: Sendable {
     EnrollError(.unsupported, "clients are opened, closed and observed by this face's own functions")
   }
 
-  /// The earlier of the caller's own end and the parameter `deadline`.
+  /// The earlier of the caller's own end and the parameter `timeout`.
   func until(_ client: Client) -> Instant {
-    guard let seconds = integer("deadline") else {
-      return deadline ?? client.deadline(afterSeconds: Invocation.defaultDeadlineSeconds)
+    guard let seconds = integer("timeout") else {
+      return deadline ?? client.deadline(afterSeconds: Invocation.defaultTimeoutSeconds)
     }
     let own = client.deadline(afterSeconds: seconds)
     return deadline.map { min($0, own) } ?? own
   }
 
-  static let defaultDeadlineSeconds: Int64 = 30
+  static let defaultTimeoutSeconds: Int64 = 30
 }
 
 extension Schema.Property {
-  static let deadline = Schema.Property.optional(
-    "deadline", Schema(.integer(0...86_400), "Seconds that the call may take."),
-    default: .integer(Invocation.defaultDeadlineSeconds))
+  static let timeout = Schema.Property.optional(
+    "timeout", Schema(.integer(0...86_400), "Seconds that the call may take."),
+    default: .integer(Invocation.defaultTimeoutSeconds))
 }
 
 extension JSON {

@@ -89,11 +89,11 @@ extension Invocation {
   /// - Parameter client: the handle of the one that is opened.
   func keyPlan(_ name: String = "keys", for client: String? = nil) throws(EnrollError) -> KeyPlan {
     if let object = object(name) { return try KeyPlan(object, secrets: hostSecrets(for: client)) }
-    return keys ?? session?.surroundings.defaultKeys ?? .file
+    return keys ?? session?.environment.defaultKeys ?? .file
   }
 
   /// nil in a face that cannot ask its host.
   func hostSecrets(for client: String? = nil) -> HostSecrets? {
-    session?.surroundings.host.map { HostSecrets($0, for: client) }
+    session?.environment.host.map { HostSecrets($0, for: client) }
   }
 }

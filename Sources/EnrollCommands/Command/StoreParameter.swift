@@ -15,6 +15,6 @@ extension Invocation {
   /// - Throws: `.invalidArgument` when none is named and there is no default.
   func storePath() throws(EnrollError) -> String {
     if let path = text("store") { return path }
-    return try (session?.surroundings ?? .none).defaultStore()
+    return try (session?.environment ?? .none).defaultStore()
   }
 }

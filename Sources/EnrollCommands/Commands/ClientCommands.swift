@@ -46,7 +46,7 @@ extension CommandTable {
       let handle = session.newHandle()
       options.keys = try call.keyPlan(for: handle)
       options.transport = try transport(call, session, configuration, handle)
-      options.log = session.surroundings.log.map { ClientLog($0, of: handle) }
+      options.log = session.environment.log.map { ClientLog($0, of: handle) }
       if let account = call.text("account") { options.account = try AccountName(account) }
       if let facts = call.object("platform") { options.platform = Platform(facts) }
       options.isPlatformReady = !call.flag("waitForPlatform")
@@ -77,7 +77,7 @@ extension CommandTable {
     _ call: Invocation, _ session: Session, _ configuration: Configuration, _ handle: String
   ) throws(EnrollError) -> (any Transport)? {
     guard call.text("transport").map({ ASCII.equals($0, hostTransport) }) ?? false else { return nil }
-    guard let host = session.surroundings.host else {
+    guard let host = session.environment.host else {
       throw EnrollError(.unsupported, "transport: this face cannot ask its host for HTTP", field: "transport")
     }
     guard configuration.caFile == nil else {
@@ -102,7 +102,7 @@ extension CommandTable {
   private static func configuration(_ call: Invocation, _ session: Session) throws(EnrollError) -> JSON {
     switch (call.object("configuration"), call.text("configurationName")) {
     case (let object?, nil): return .object(object)
-    case (nil, let name?): return try session.surroundings.configuration(name)
+    case (nil, let name?): return try session.environment.configuration(name)
     case (nil, nil), (.some, .some):
       throw EnrollError(
         .invalidArgument, "configuration: exactly one of configuration and configurationName was expected",

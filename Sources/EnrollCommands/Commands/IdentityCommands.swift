@@ -14,7 +14,7 @@ extension CommandTable {
     Command(
       "identity.userinfo", .blocking,
       "The claims that the provider tells now, discarded unless they are about the same user.",
-      takes: [.deadline], gives: claims
+      takes: [.timeout], gives: claims
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let told = try client.userinfo(until: call.until(client), cancellation: call.cancellation)
@@ -25,7 +25,7 @@ extension CommandTable {
       "Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.",
       takes: [
         .optional("localOnly", Schema(.boolean, "Nothing is sent, no URL is given."), default: .bool(false)),
-        .deadline,
+        .timeout,
       ],
       gives: .object([
         .optional(

@@ -16,7 +16,7 @@ extension CommandTable {
             .boolean,
             "Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for, too."
           ), default: .bool(false)),
-        .deadline,
+        .timeout,
       ], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()
@@ -26,7 +26,7 @@ extension CommandTable {
     },
     Command(
       "registration.begin", .blocking, "Begins a transaction and says what the host must do now.",
-      takes: SignInOptions.schema + [.deadline], gives: BegunTransaction.schema
+      takes: SignInOptions.schema + [.timeout], gives: Transaction.schema
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let options = try SignInOptions(call)
@@ -41,7 +41,7 @@ extension CommandTable {
           .text(
             "Whose return it is; needed only for one without state when several are pending.",
             maximumBytes: 64)),
-        .deadline,
+        .timeout,
       ], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()
@@ -54,16 +54,16 @@ extension CommandTable {
     Command(
       "registration.handleLink", .blocking,
       "Takes an activation or fallback link, and says what the host must do now.",
-      takes: [.required("url", .url), .deadline], gives: LinkOutcome.schema
+      takes: [.required("url", .url), .timeout], gives: LinkOutcome.schema
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let url = try call.requiredText("url")
       return try client.handleLink(url, until: call.until(client), cancellation: call.cancellation).json
     },
     Command(
-      "registration.await", .waiting,
+      "registration.awaitOutcome", .waiting,
       "Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with a device code, by the user elsewhere.",
-      takes: [.required("transaction", .transaction), .deadline], gives: stateAnswer
+      takes: [.required("transaction", .transaction), .timeout], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let transaction = try call.requiredText("transaction")
@@ -75,7 +75,7 @@ extension CommandTable {
       "registration.submitCode", .blocking, "Takes the one-time code that the user typed.",
       takes: [
         .required("transaction", .transaction),
-        .required("code", .text("As the user typed it.", maximumBytes: 64)), .deadline,
+        .required("code", .text("As the user typed it.", maximumBytes: 64)), .timeout,
       ], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()
@@ -89,7 +89,7 @@ extension CommandTable {
     Command(
       "registration.confirm", .blocking,
       "The user's yes to the profile: G to H, after the verified address and the registration check that are required.",
-      takes: [.deadline], gives: stateAnswer
+      takes: [.timeout], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(try client.confirm(until: call.until(client), cancellation: call.cancellation), client)
@@ -97,7 +97,7 @@ extension CommandTable {
     Command(
       "registration.retry", .blocking,
       "Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.",
-      takes: [.deadline], gives: stateAnswer
+      takes: [.timeout], gives: stateAnswer
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(try client.retry(until: call.until(client), cancellation: call.cancellation), client)
@@ -128,7 +128,7 @@ extension CommandTable {
     Command(
       "registration.deregister", .blocking,
       "A logout that forgets the device too: pending transactions are cleared, the installation id is reset.",
-      takes: [.deadline],
+      takes: [.timeout],
       gives: .object([
         .required("state", .state),
         .optional(
@@ -146,7 +146,7 @@ extension CommandTable {
     },
     Command(
       "url.handle", .blocking, "One door for every URL that reaches an app.",
-      takes: [.required("url", .url), .deadline], gives: handled
+      takes: [.required("url", .url), .timeout], gives: handled
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let url = try call.requiredText("url")

@@ -9,7 +9,7 @@ extension CommandTable {
   static let tokenCommands = [
     Command(
       parked: "token.access", "A valid access token, renewed when due. One renewal serves all who ask.",
-      takes: [.minimumLifetime, .deadline], gives: .access,
+      takes: [.minimumLifetime, .timeout], gives: .access,
       known: { call in
         call.client?.freshAccessToken(minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0)
           .map { AccessOutcome.valid($0).json }
@@ -24,7 +24,7 @@ extension CommandTable {
     Command(
       parked: "token.refresh",
       "Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for holds.",
-      takes: [.deadline], gives: .access
+      takes: [.timeout], gives: .access
     ) { call, completion in
       onClient(call, completion) { client, done in
         client.refresh(until: call.until(client), cancellation: call.cancellation, completion: done)
@@ -32,7 +32,7 @@ extension CommandTable {
     },
     Command(
       "token.revoke", .blocking, "Tells the provider to forget the session's tokens, and forgets them here.",
-      takes: [.deadline], gives: .object([.providerTold, .notToldReason])
+      takes: [.timeout], gives: .object([.providerTold, .notToldReason])
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return try client.revoke(until: call.until(client), cancellation: call.cancellation).json
@@ -45,7 +45,7 @@ extension CommandTable {
           Schema(
             .oneOf(Introspection.Subject.allCases.map { $0.rawValue }), "Which one; it is not handed out."),
           default: .string(Introspection.Subject.accessToken.rawValue)),
-        .deadline,
+        .timeout,
       ],
       gives: .object([
         .required("active", Schema(.boolean, "Whether it works.")),

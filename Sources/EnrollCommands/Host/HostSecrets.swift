@@ -6,11 +6,11 @@ import EnrollHost
 import EnrollJSON
 
 /// The host's secrets.
-final class HostSecrets: SecretKeeper {
+final class HostSecrets: SecretStore {
   /// What a keeper takes.
   static let secretBytes = 32
   /// How long a call without a deadline waits for the host, as for the desktop's keyring.
-  static let patienceSeconds: Int64 = 30
+  static let timeoutSeconds: Int64 = 30
 
   private static let title = "the host's secret store"
 
@@ -66,8 +66,8 @@ final class HostSecrets: SecretKeeper {
     let parameters = [("client", client.map { .string($0) }), ("name", .string(name.text))] + more
     let answer = line.ask(
       request, .object(parameters),
-      nanoseconds: CallersPatience.nanoseconds(atMost: Self.patienceSeconds * 1_000_000_000),
-      cancellation: CallersPatience.cancellation)
+      nanoseconds: CallTimeout.nanoseconds(atMost: Self.timeoutSeconds * 1_000_000_000),
+      cancellation: CallTimeout.cancellation)
     switch answer {
     case .result(let result):
       do throws(EnrollError) {

@@ -20,14 +20,14 @@ public final class Session: Sendable {
     var isEnding = false
   }
 
-  let surroundings: Surroundings
+  let environment: SessionEnvironment
   private let tell: EventSink
   private let clients = Guarded(Clients(), by: Mutex())
   private let limits = CallLimits()
   private let workers = WorkerPool(threads: CallLimits.blocking)
 
-  public init(_ surroundings: Surroundings = .none, tell: @escaping EventSink = { _, _ in }) {
-    self.surroundings = surroundings
+  public init(_ environment: SessionEnvironment = .none, tell: @escaping EventSink = { _, _ in }) {
+    self.environment = environment
     self.tell = tell
   }
 
@@ -72,7 +72,7 @@ public final class Session: Sendable {
     let isAccepted = workers.submit { [limits] in
       let result: Result<JSON, EnrollError>
       do throws(EnrollError) {
-        let json = try CallersPatience.until(cancellation: invocation.cancellation) {
+        let json = try CallTimeout.until(cancellation: invocation.cancellation) {
           () throws(EnrollError) in
           try command.run(invocation)
         }

@@ -8,7 +8,7 @@ public struct AuthorizationRequest: Sendable {
   /// Of ``make(configuration:metadata:options:redirectURI:asksForLogin:at:random:)``: id, state, nonce, verifier.
   public static let randomByteCount = 16 + 32 + 32 + PKCE.randomByteCount
 
-  public internal(set) var transaction: Transaction
+  public internal(set) var transaction: TransactionRecord
   /// With all parameters in it. Holds the state: to be opened, never logged (R40).
   public let url: String
   /// The parameters alone, as ``PushedAuthorizationRequest`` sends them.
@@ -44,7 +44,7 @@ public struct AuthorizationRequest: Sendable {
     let redirect = try redirect(configuration, redirectURI)
     let pkce = try PKCE.make(random: Array(random[80...]))
     let isRegistration = options.kind == .register
-    let transaction = Transaction(
+    let transaction = TransactionRecord(
       id: Base64URL.encode(Array(random[..<16])), kind: options.kind, issuer: configuration.issuer,
       redirectURI: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
       nonce: Secret(Base64URL.encodedBytes(Array(random[48..<80]))), codeVerifier: pkce.verifier,
@@ -72,7 +72,7 @@ extension AuthorizationRequest {
   /// - Throws: `.invalidArgument` for an option that could be sent nowhere.
   static func atPage(
     configuration: Configuration, options: SignInOptions, at moment: Moment, random: [UInt8]
-  ) throws(EnrollError) -> Transaction {
+  ) throws(EnrollError) -> TransactionRecord {
     let scopes = scopes(configuration, options)
     try options.check(sending: scopes)
     guard options.prompt == nil, options.loginHint == nil, options.uiLocales.isEmpty,
@@ -83,7 +83,7 @@ extension AuthorizationRequest {
         "a registration at the gateway's own page takes scopes, maxAge and acrValues; nothing else could be sent",
         field: "options")
     }
-    return Transaction(
+    return TransactionRecord(
       id: Base64URL.encode(random), kind: .register, issuer: configuration.issuer, redirectURI: "",
       state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]), scopes: scopes,
       maxAgeSeconds: options.maxAgeSeconds, acrValues: options.acrValues, began: moment.wall,
@@ -110,7 +110,7 @@ extension AuthorizationRequest {
 
   /// A missing ability is an error, not a silent downgrade.
   private static func requireAbilities(
-    _ metadata: ProviderMetadata, prompt: String?, kind: Transaction.Kind, _ configuration: Configuration
+    _ metadata: ProviderMetadata, prompt: String?, kind: TransactionKind, _ configuration: Configuration
   ) throws(EnrollError) {
     if let announced = metadata.promptValues, let prompt {
       for value in Scopes.split(prompt) where !Scopes.contains(value, in: announced) {
@@ -153,7 +153,7 @@ extension AuthorizationRequest {
   }
 
   private static func query(
-    for transaction: Transaction, _ challenge: String, _ configuration: Configuration,
+    for transaction: TransactionRecord, _ challenge: String, _ configuration: Configuration,
     _ metadata: ProviderMetadata, _ options: SignInOptions, _ activationToken: ActivationToken?
   ) throws(EnrollError) -> FormEncoding {
     var query = FormEncoding(.query)

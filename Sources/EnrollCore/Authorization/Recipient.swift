@@ -10,15 +10,7 @@ public struct Recipient: Equatable, Sendable {
     case sms
   }
 
-  /// What is sent.
-  public enum Message: String, Sendable, CaseIterable {
-    /// A one-time code that the user types.
-    case code
-    /// A link that comes back as a redirect.
-    case link
-  }
-
-  /// How the message reaches them.
+  /// How the message reaches the user.
   public var connection: Connection
   /// `alice@example.org`, or a number in the form of E.164: `+31612345678`.
   public var address: String
@@ -27,6 +19,14 @@ public struct Recipient: Equatable, Sendable {
     self.connection = connection
     self.address = address
   }
+}
+
+/// What a passwordless sign-in sends.
+public enum PasswordlessMessage: String, Sendable, CaseIterable {
+  /// A one-time code that the user types.
+  case code
+  /// A link that comes back as a redirect.
+  case link
 }
 
 extension Recipient {

@@ -6,7 +6,7 @@ public import EnrollCrypto
 /// Options of one authorize request.
 public struct SignInOptions: Sendable {
   /// What is begun: a sign-in, unless something else is said.
-  public var kind: Transaction.Kind
+  public var kind: TransactionKind
   /// Instead of the configured ones.
   public var scopes: [String]?
   /// `none`, `login`, `consent`, `select_account`, `create`, or several separated by spaces (OpenID Connect Core
@@ -23,21 +23,21 @@ public struct SignInOptions: Sendable {
   /// Whose session `prompt=none` is about, for providers that want to be told.
   public var idTokenHint: Secret?
   /// Which of the provider's connections the user chose (flows.md §6): its own name for it. For
-  /// ``Transaction/Kind/backend`` it is required: the back end's name for the provider (flows.md §10).
+  /// ``TransactionRecord/Kind/backend`` it is required: the back end's name for the provider (flows.md §10).
   public var connection: String?
-  /// Who gets a code or a link; for ``Transaction/Kind/passwordless`` only.
+  /// Who gets a code or a link; for ``TransactionRecord/Kind/passwordless`` only.
   public var recipient: Recipient?
   /// What is sent to ``recipient``.
-  public var message: Recipient.Message
+  public var message: PasswordlessMessage
   /// The host's own; each takes the place of a configured one of the same name.
   public var parameters: [(String, String)]
 
   public init(
-    kind: Transaction.Kind = .signIn, scopes: [String]? = nil, prompt: String? = nil,
+    kind: TransactionKind = .signIn, scopes: [String]? = nil, prompt: String? = nil,
     loginHint: String? = nil,
     maxAgeSeconds: Int64? = nil, acrValues: [String] = [], uiLocales: [String] = [],
     idTokenHint: Secret? = nil, connection: String? = nil, recipient: Recipient? = nil,
-    message: Recipient.Message = .code, parameters: [(String, String)] = []
+    message: PasswordlessMessage = .code, parameters: [(String, String)] = []
   ) {
     self.kind = kind
     self.scopes = scopes
@@ -58,9 +58,9 @@ extension SignInOptions {
   /// The transaction ends with a redirect to the configured redirect URI.
   public var comesBackByRedirect: Bool {
     switch kind {
-    case .signIn, .register, .backend: true
+    case .signIn, .register, .bff: true
     case .passwordless: message == .link
-    case .anotherApp, .device: false
+    case .app2app, .device: false
     }
   }
 

@@ -36,12 +36,12 @@ public struct Configuration: Sendable {
   public let authorizeParameters: [(String, String)]
   /// For a provider without discovery; discovery is then not asked.
   public let endpoints: Endpoints?
-  /// Whether authorize requests are pushed (RFC 9126): with ``AbilityUse/auto`` wherever the provider has an endpoint
+  /// Whether authorize requests are pushed (RFC 9126): with ``FeaturePolicy/auto`` wherever the provider has an endpoint
   /// for them, because nothing that the host sees changes with it.
-  public let pushedRequests: AbilityUse
-  /// Whether tokens are bound to a key of this client (RFC 9449). With ``AbilityUse/always`` a Bearer token is refused
+  public let pushedRequests: FeaturePolicy
+  /// Whether tokens are bound to a key of this client (RFC 9449). With ``FeaturePolicy/always`` a Bearer token is refused
   /// when one comes of a sign-in; a session that has one already keeps it.
-  public let dpop: AbilityUse
+  public let dpop: FeaturePolicy
   /// The algorithms of R21 that id_tokens may be signed with.
   public let idTokenAlgorithms: [SignatureAlgorithm]
   /// How a registration begins (flows.md §3).
@@ -69,9 +69,9 @@ public struct Configuration: Sendable {
   /// Ways to register that the host presents (flows.md §1).
   public let choices: [RegistrationChoice]
   /// Registration with another app's help (flows.md §9); nil where there is none.
-  public let anotherApp: AnotherAppSettings?
+  public let app2app: App2AppSettings?
   /// A back end that signs in on the app's behalf (flows.md §10); nil where there is none.
-  public let backend: BackendSettings?
+  public let bff: BFFSettings?
   /// How the provider sends one-time codes and links (flows.md §6); nil where it does not.
   public let passwordless: PasswordlessDialect?
   /// The parameter by which the provider takes the connection that the user chose (flows.md §6).
@@ -99,8 +99,8 @@ public struct Configuration: Sendable {
     emailWaitSeconds: Int64 = Configuration.Defaults.emailWaitSeconds,
     authorizeParameters: [(String, String)] = [],
     endpoints: Endpoints? = nil,
-    pushedRequests: AbilityUse = .auto,
-    dpop: AbilityUse = .auto,
+    pushedRequests: FeaturePolicy = .auto,
+    dpop: FeaturePolicy = .auto,
     idTokenAlgorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
     registration: Registration = .signIn,
     activation: Activation = .authorize,
@@ -114,8 +114,8 @@ public struct Configuration: Sendable {
     errorReportURI: String? = nil,
     requireVerifiedEmail: Bool = false,
     choices: [RegistrationChoice] = [],
-    anotherApp: AnotherAppSettings? = nil,
-    backend: BackendSettings? = nil,
+    app2app: App2AppSettings? = nil,
+    bff: BFFSettings? = nil,
     passwordless: PasswordlessDialect? = nil,
     connectionParameter: String = Configuration.Defaults.connectionParameter,
     returnPage: ReturnPage = ReturnPage(),
@@ -152,8 +152,8 @@ public struct Configuration: Sendable {
     self.errorReportURI = errorReportURI
     self.requireVerifiedEmail = requireVerifiedEmail
     self.choices = choices
-    self.anotherApp = anotherApp
-    self.backend = backend
+    self.app2app = app2app
+    self.bff = bff
     self.passwordless = passwordless
     self.connectionParameter = connectionParameter
     self.returnPage = returnPage

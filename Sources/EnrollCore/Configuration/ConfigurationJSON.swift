@@ -31,8 +31,8 @@ extension Configuration {
       emailWaitSeconds: reader.integer("emailWait") ?? Defaults.emailWaitSeconds,
       authorizeParameters: reader.fields("authorizeParameters") ?? [],
       endpoints: Configuration.endpoints(reader),
-      pushedRequests: reader.text("pushedRequests").flatMap { AbilityUse(rawValue: $0) } ?? .auto,
-      dpop: reader.text("dpop").flatMap { AbilityUse(rawValue: $0) } ?? .auto,
+      pushedRequests: reader.text("pushedRequests").flatMap { FeaturePolicy(rawValue: $0) } ?? .auto,
+      dpop: reader.text("dpop").flatMap { FeaturePolicy(rawValue: $0) } ?? .auto,
       idTokenAlgorithms: reader.texts("idTokenAlgorithms")?.compactMap { SignatureAlgorithm(name: $0) }
         ?? SignatureAlgorithm.allCases,
       registration: Configuration.registration(reader),
@@ -47,8 +47,8 @@ extension Configuration {
       errorReportURI: reader.text("errorReportUri"),
       requireVerifiedEmail: reader.boolean("requireVerifiedEmail") ?? false,
       choices: Configuration.choices(reader),
-      anotherApp: Configuration.anotherApp(reader),
-      backend: Configuration.backend(reader),
+      app2app: Configuration.app2app(reader),
+      bff: Configuration.bff(reader),
       passwordless: reader.text("passwordless").flatMap { PasswordlessDialect(rawValue: $0) },
       connectionParameter: reader.text("connectionParameter") ?? Defaults.connectionParameter,
       returnPage: Configuration.returnPage(reader),
@@ -107,17 +107,17 @@ extension Configuration {
       link: object["link"]?.string)
   }
 
-  private static func backend(_ reader: ConfigurationReader) -> BackendSettings? {
-    guard let object = reader.value("backend") else { return nil }
-    return BackendSettings(
+  private static func bff(_ reader: ConfigurationReader) -> BFFSettings? {
+    guard let object = reader.value("bff") else { return nil }
+    return BFFSettings(
       base: object["base"]?.string ?? "",
       dangerouslyAcceptsTokenInRedirect: object["dangerouslyAcceptTokenInRedirect"]?.bool ?? false)
   }
 
-  private static func anotherApp(_ reader: ConfigurationReader) -> AnotherAppSettings? {
-    guard let object = reader.value("anotherApp") else { return nil }
+  private static func app2app(_ reader: ConfigurationReader) -> App2AppSettings? {
+    guard let object = reader.value("app2app") else { return nil }
     let fields = object["fields"]
-    return AnotherAppSettings(
+    return App2AppSettings(
       initURI: object["initUri"]?.string ?? "",
       completeURI: object["completeUri"]?.string ?? "",
       sessionIDField: fields?["sessionId"]?.string ?? "sessionId",

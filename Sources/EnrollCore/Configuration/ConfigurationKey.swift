@@ -88,11 +88,11 @@ extension Configuration {
         "endpoints", .object(endpointKeys), "Endpoints of a provider without discovery, instead of asking it."
       ),
       ConfigurationKey(
-        "pushedRequests", or: ["pushed_requests"], .oneOf(AbilityUse.allCases.map { $0.rawValue }),
+        "pushedRequests", or: ["pushed_requests"], .oneOf(FeaturePolicy.allCases.map { $0.rawValue }),
         "Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto: where the provider has an endpoint for them."
       ),
       ConfigurationKey(
-        "dpop", .oneOf(AbilityUse.allCases.map { $0.rawValue }),
+        "dpop", .oneOf(FeaturePolicy.allCases.map { $0.rawValue }),
         "Tokens are bound to a key of this client, and each request that carries one needs a proof from dpop.proof (RFC 9449). By default auto: where the provider announces ES256. always refuses Bearer tokens; never is for hosts that send nothing else."
       ),
       ConfigurationKey(
@@ -192,9 +192,10 @@ extension Configuration {
       ConfigurationKey(
         "choices", .list(.object(choiceKeys)), "Ways to register that the host presents."),
       ConfigurationKey(
-        "anotherApp", or: ["another_app"], .object(anotherAppKeys), "Registration with another app's help."),
+        "app2app", or: ["anotherApp", "another_app"], .object(app2appKeys),
+        "Registration with another app's help."),
       ConfigurationKey(
-        "backend",
+        "bff", or: ["backend"],
         .object([
           ConfigurationKey("base", .url, required: true, "Where its /v1/auth begins."),
           ConfigurationKey(
@@ -239,7 +240,7 @@ extension Configuration {
     ]
   }
 
-  private static var anotherAppKeys: [ConfigurationKey] {
+  private static var app2appKeys: [ConfigurationKey] {
     [
       ConfigurationKey("initUri", or: ["init_uri"], .url, required: true, "Asked first."),
       ConfigurationKey(

@@ -72,9 +72,9 @@ enum ConfigurationRules {
       ("registrationCheckUri", configuration.registrationCheckURI),
       ("profileUpdateUri", configuration.profileUpdateURI),
       ("errorReportUri", configuration.errorReportURI),
-      ("backend.base", configuration.backend?.base),
-      ("anotherApp.initUri", configuration.anotherApp?.initURI),
-      ("anotherApp.completeUri", configuration.anotherApp?.completeURI),
+      ("bff.base", configuration.bff?.base),
+      ("app2app.initUri", configuration.app2app?.initURI),
+      ("app2app.completeUri", configuration.app2app?.completeURI),
     ]
     for (key, uri) in servers { try endpoint(uri, key, configuration) }
     if case .page(let uri) = configuration.registration {
@@ -134,9 +134,9 @@ enum ConfigurationRules {
     } else if !configuration.isNative {
       throw refusal("standInToken", "it is needed where native is false")
     }
-    if let another = configuration.anotherApp { try checkAnotherApp(another, configuration) }
-    if let base = configuration.backend?.base, base.utf8.contains(0x3F) {
-      throw refusal("backend.base", "a query is not allowed: paths are added to it")
+    if let another = configuration.app2app { try checkApp2App(another, configuration) }
+    if let base = configuration.bff?.base, base.utf8.contains(0x3F) {
+      throw refusal("bff.base", "a query is not allowed: paths are added to it")
     }
     try checkReturnPage(configuration.returnPage)
     guard configuration.choices.count <= 32 else { throw refusal("choices", "at most 32 were expected") }
@@ -165,26 +165,26 @@ enum ConfigurationRules {
     if let link = page.link { try ConfiguredURL.link(link, key: "returnPage.link") }
   }
 
-  private static func checkAnotherApp(
-    _ settings: AnotherAppSettings, _ configuration: Configuration
+  private static func checkApp2App(
+    _ settings: App2AppSettings, _ configuration: Configuration
   ) throws(EnrollError) {
     for field in [settings.sessionIDField, settings.linkField, settings.artefactIDField] {
       guard isPrintable(field, maximumBytes: 64) else {
-        throw refusal("anotherApp.fields", "1 to 64 printable ASCII characters were expected")
+        throw refusal("app2app.fields", "1 to 64 printable ASCII characters were expected")
       }
     }
     guard !CustomParameters.contains(settings.artefactIDField, in: ["state", "code", "error", "iss"]) else {
-      throw refusal("anotherApp.fields.artefactId", "that name belongs to the answers of a provider")
+      throw refusal("app2app.fields.artefactId", "that name belongs to the answers of a provider")
     }
     guard !ASCII.equals(settings.sessionIDField, settings.linkField),
       !ASCII.equals(settings.sessionIDField, settings.artefactIDField)
-    else { throw refusal("anotherApp.fields", "the session id must have a name of its own") }
+    else { throw refusal("app2app.fields", "the session id must have a name of its own") }
     guard (1...32).contains(settings.allowedLinks.count) else {
       throw refusal(
-        "anotherApp.allowedLinks", "1 to 32 links were expected, \(settings.allowedLinks.count) came")
+        "app2app.allowedLinks", "1 to 32 links were expected, \(settings.allowedLinks.count) came")
     }
     for (index, link) in settings.allowedLinks.enumerated() {
-      let key = "anotherApp.allowedLinks[\(index)]"
+      let key = "app2app.allowedLinks[\(index)]"
       try ConfiguredURL.link(link, key: key, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
       guard !link.utf8.contains(0x3F) else {
         throw refusal(key, "a query is not allowed: links are compared up to it")

@@ -42,7 +42,7 @@ public struct Endpoints: Equatable, Sendable {
 }
 
 /// Whether something that a provider may be able to do is made use of.
-public enum AbilityUse: String, Sendable, CaseIterable {
+public enum FeaturePolicy: String, Sendable, CaseIterable {
   /// Where the provider announces it.
   case auto
   /// Without it nothing is begun.
@@ -89,7 +89,7 @@ public struct RegistrationChoice: Equatable, Sendable {
 }
 
 /// Registration with another app's help (flows.md §9).
-public struct AnotherAppSettings: Equatable, Sendable {
+public struct App2AppSettings: Equatable, Sendable {
   /// Where the gateway opens a session: an https URL that takes a POST.
   public var initURI: String
   /// Where the gateway is told that the other app came back: an https URL that takes a POST.
@@ -120,7 +120,7 @@ public struct AnotherAppSettings: Equatable, Sendable {
 }
 
 /// A back end that signs in on the app's behalf (flows.md §10).
-public struct BackendSettings: Equatable, Sendable {
+public struct BFFSettings: Equatable, Sendable {
   /// Where its `/v1/auth` begins.
   public var base: String
   /// Takes a session token out of the redirect itself, also one without `state` when exactly one transaction of this

@@ -7,7 +7,7 @@ import EnrollCrypto
 extension Engine {
   func beginDevice(
     _ options: SignInOptions, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> BegunTransaction {
+  ) throws(EnrollError) -> Transaction {
     let metadata = try provider.metadata(cancellation: cancellation)
     let scopes = AuthorizationRequest.scopes(configuration, options)
     let request = try DeviceAuthorization.request(configuration, metadata, options, scopes: scopes)
@@ -20,7 +20,7 @@ extension Engine {
     } catch {
       throw explained(error, scopes: scopes)
     }
-    let transaction = Transaction(
+    let transaction = TransactionRecord(
       id: Base64URL.encode(try random.bytes(16)), kind: .device, issuer: configuration.issuer,
       redirectURI: "", state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]),
       dpopKey: try newDPoPKey(metadata),
@@ -31,7 +31,7 @@ extension Engine {
         deviceCode: authorization.deviceCode, intervalSeconds: authorization.intervalSeconds,
         notBefore: Expiry(lifetimeSeconds: authorization.intervalSeconds, from: clock.moment())))
     try remember(transaction)
-    return BegunTransaction(of: transaction, action: .showDeviceCode(authorization.shown))
+    return Transaction(of: transaction, action: .showDeviceCode(authorization.shown))
   }
 
   /// Whether ``pollDevice(_:)`` would send a poll now. Reads only.
@@ -93,10 +93,10 @@ extension Engine {
   }
 
   /// Takes the turn: until it is given back or runs out, nobody else polls for this transaction.
-  private func takePoll(_ transactionID: String) throws(EnrollError) -> (Transaction, Secret, Int64)? {
+  private func takePoll(_ transactionID: String) throws(EnrollError) -> (TransactionRecord, Secret, Int64)? {
     guard try isDevicePollDue(transactionID) else { return nil }
     let moment = clock.moment()
-    var taken: (Transaction, Secret, Int64)?
+    var taken: (TransactionRecord, Secret, Int64)?
     try store.update(account) { record throws(EnrollError) in
       taken = nil
       guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }),
@@ -129,7 +129,7 @@ extension Engine {
   }
 }
 
-extension Transaction {
+extension TransactionRecord {
   fileprivate func isDevicePollDue(at moment: Moment) -> Bool {
     guard isOpen, deadline.secondsLeft(at: moment) > 0, case .device(_, _, let notBefore) = details else {
       return false

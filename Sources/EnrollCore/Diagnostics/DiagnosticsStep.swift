@@ -1,5 +1,5 @@
 // What support needs to see, and nothing that has to stay secret (flows.md §11, R40): no token, code, state, key or PIN,
-// nothing about the user, no name that the host chose, and of a host's URLs only what ``ShownURL`` shows. What is
+// nothing about the user, no name that the host chose, and of a host's URLs only what ``RedactedURL`` shows. What is
 // written out here is an allow-list: a member that is added to a record is not in it.
 
 import EnrollCrypto
@@ -77,10 +77,10 @@ extension Platform {
 extension Configuration {
   fileprivate var shown: JSON {
     .object([
-      ("issuer", ShownURL.published(issuer)), ("clientId", .string(clientID)),
-      ("redirectUri", ShownURL.published(redirectURI)),
-      ("postLogoutRedirectUri", postLogoutRedirectURI.map { ShownURL.published($0) }),
-      ("fallbackUri", fallbackURI.map { ShownURL.published($0) }),
+      ("issuer", RedactedURL.published(issuer)), ("clientId", .string(clientID)),
+      ("redirectUri", RedactedURL.published(redirectURI)),
+      ("postLogoutRedirectUri", postLogoutRedirectURI.map { RedactedURL.published($0) }),
+      ("fallbackUri", fallbackURI.map { RedactedURL.published($0) }),
       ("scopes", .array(scopes.map { .string($0) })),
       ("authorizeParameters", .array(authorizeParameters.map { .string($0.0) })),
       ("hasOwnEndpoints", .bool(endpoints != nil)), ("pushedRequests", .string(pushedRequests.rawValue)),
@@ -91,13 +91,13 @@ extension Configuration {
       ("activation", .string(activation.rawValue)), ("appLinks", .integer(Int64(appLinks.count))),
       ("native", .bool(isNative)), ("hasStandInToken", .bool(standInToken != nil)),
       ("confirmation", .bool(requiresConfirmation)),
-      ("registrationCheckUri", registrationCheckURI.map { ShownURL.bounded($0) }),
+      ("registrationCheckUri", registrationCheckURI.map { RedactedURL.bounded($0) }),
       ("requireCheck", .bool(requireCheck)),
-      ("profileUpdateUri", profileUpdateURI.map { ShownURL.bounded($0) }),
-      ("errorReportUri", errorReportURI.map { ShownURL.bounded($0) }),
+      ("profileUpdateUri", profileUpdateURI.map { RedactedURL.bounded($0) }),
+      ("errorReportUri", errorReportURI.map { RedactedURL.bounded($0) }),
       ("requireVerifiedEmail", .bool(requireVerifiedEmail)), ("choices", .integer(Int64(choices.count))),
-      ("anotherApp", anotherApp.map { ShownURL.bounded($0.initURI) }),
-      ("backend", backend.map { ShownURL.bounded($0.base) }),
+      ("app2app", app2app.map { RedactedURL.bounded($0.initURI) }),
+      ("bff", bff.map { RedactedURL.bounded($0.base) }),
       ("passwordless", passwordless.map { .string($0.rawValue) }),
       ("allowLoopbackHTTP", .bool(allowsLoopbackHTTP)), ("hasCaFile", .bool(caFile != nil)),
     ])
@@ -109,7 +109,7 @@ extension Registration {
     switch self {
     case .signIn: .string("signIn")
     case .promptCreate: .string("promptCreate")
-    case .page(let url): ShownURL.bounded(url)
+    case .page(let url): RedactedURL.bounded(url)
     }
   }
 }
@@ -117,18 +117,18 @@ extension Registration {
 extension ProviderMetadata {
   fileprivate var shown: JSON {
     .object([
-      ("issuer", ShownURL.published(issuer)),
-      ("authorizationEndpoint", ShownURL.published(authorizationEndpoint)),
-      ("tokenEndpoint", ShownURL.published(tokenEndpoint)), ("jwksUri", ShownURL.published(jwksURI)),
-      ("userinfoEndpoint", userinfoEndpoint.map { ShownURL.published($0) }),
-      ("revocationEndpoint", revocationEndpoint.map { ShownURL.published($0) }),
-      ("endSessionEndpoint", endSessionEndpoint.map { ShownURL.published($0) }),
-      ("introspectionEndpoint", introspectionEndpoint.map { ShownURL.published($0) }),
+      ("issuer", RedactedURL.published(issuer)),
+      ("authorizationEndpoint", RedactedURL.published(authorizationEndpoint)),
+      ("tokenEndpoint", RedactedURL.published(tokenEndpoint)), ("jwksUri", RedactedURL.published(jwksURI)),
+      ("userinfoEndpoint", userinfoEndpoint.map { RedactedURL.published($0) }),
+      ("revocationEndpoint", revocationEndpoint.map { RedactedURL.published($0) }),
+      ("endSessionEndpoint", endSessionEndpoint.map { RedactedURL.published($0) }),
+      ("introspectionEndpoint", introspectionEndpoint.map { RedactedURL.published($0) }),
       (
         "pushedAuthorizationRequestEndpoint",
-        pushedAuthorizationRequestEndpoint.map { ShownURL.published($0) }
+        pushedAuthorizationRequestEndpoint.map { RedactedURL.published($0) }
       ),
-      ("deviceAuthorizationEndpoint", deviceAuthorizationEndpoint.map { ShownURL.published($0) }),
+      ("deviceAuthorizationEndpoint", deviceAuthorizationEndpoint.map { RedactedURL.published($0) }),
       ("announcesIssuerInRedirect", .bool(announcesIssuerInRedirect)),
       ("requiresPushedRequests", .bool(requiresPushedRequests)),
       ("dpopAlgorithms", .array(dpopAlgorithms.map { .string($0) })),
@@ -188,7 +188,7 @@ extension TokenSet {
   }
 }
 
-extension Transaction {
+extension TransactionRecord {
   fileprivate func shown(at moment: Moment) -> JSON {
     .object([
       ("kind", .string(kind.rawValue)), ("status", .string(status.rawValue)),

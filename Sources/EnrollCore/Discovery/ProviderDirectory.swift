@@ -26,7 +26,7 @@ public final class ProviderDirectory: Sendable {
 
   init(
     configuration: Configuration, transport: any Transport, store: any TokenStore, clock: any Clock,
-    exclusion: any Exclusion
+    exclusion: any Lock
   ) {
     self.configuration = configuration
     self.transport = transport

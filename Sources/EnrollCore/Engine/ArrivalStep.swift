@@ -9,7 +9,7 @@ extension Engine {
     public var transactionID: String
     public var ending: Ending
     /// The transaction, where it was a fallback that found nobody signed in at the provider (flows.md §4).
-    var silentFallback: Transaction?
+    var silentFallback: TransactionRecord?
 
     public enum Ending: Equatable, Sendable {
       case succeeded(RegistrationState)
@@ -27,7 +27,7 @@ extension Engine {
 
   /// Marks the transaction as being exchanged, durably, before anything else happens: of two redirects at once one
   /// wins, and a code is never sent twice (R7, R15).
-  func markExchanging(_ transaction: Transaction) throws(EnrollError) {
+  func markExchanging(_ transaction: TransactionRecord) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
       guard
         let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transaction.id) }),
@@ -41,7 +41,7 @@ extension Engine {
 
   /// As ``markExchanging(_:)``, for a grant whose answer has come already: the tokens of one that comes too late are
   /// revoked (R35).
-  func markExchanging(_ transaction: Transaction, holding http: HTTPResponse) throws(EnrollError) {
+  func markExchanging(_ transaction: TransactionRecord, holding http: HTTPResponse) throws(EnrollError) {
     do throws(EnrollError) {
       try markExchanging(transaction)
     } catch {
@@ -52,7 +52,7 @@ extension Engine {
 
   /// Tokens into the store, as provisional or, where no confirmation is asked for, confirmed.
   /// Tokens of a transaction that was settled meanwhile, by a sign-out say, are revoked and not stored (R35).
-  func keep(_ arrival: Arrival, of transaction: Transaction) throws(EnrollError) -> Settlement {
+  func keep(_ arrival: Arrival, of transaction: TransactionRecord) throws(EnrollError) -> Settlement {
     let hasGates = configuration.requireVerifiedEmail || configuration.registrationCheckURI != nil
     let asksForPIN = try asksForPIN(transaction)
     let isAdopted = !configuration.requiresConfirmation && !hasGates && !asksForPIN
@@ -120,7 +120,7 @@ extension Engine {
     }
   }
 
-  private func discard(_ arrival: Arrival, of transaction: Transaction) -> Settlement {
+  private func discard(_ arrival: Arrival, of transaction: TransactionRecord) -> Settlement {
     revokeLater(arrival.tokens)
     sendOutbox(cancellation: nil)
     return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
@@ -135,7 +135,7 @@ extension Engine {
   /// The transaction is over without tokens: the state is F, or the session beside which it ran (flows.md §6).
   /// - Parameter isReported: false where it is no failure, but an answer that the flow goes on from.
   func settle(
-    _ transaction: Transaction, failed reason: EnrollError, isReported: Bool = true
+    _ transaction: TransactionRecord, failed reason: EnrollError, isReported: Bool = true
   ) throws(EnrollError) -> Settlement {
     let error = reason.endingAttempt()
     var isLate = false
@@ -179,7 +179,7 @@ extension AccountRecord {
   }
 
   /// Settled once: its secrets are gone, only the state stays, to know a second redirect by (R7).
-  mutating func settle(_ transactionID: String, as status: Transaction.Status) {
+  mutating func settle(_ transactionID: String, as status: TransactionRecord.Status) {
     guard let index = transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else { return }
     transactions[index].status = status
     transactions[index].nonce = Secret([])
@@ -189,15 +189,15 @@ extension AccountRecord {
   }
 }
 
-extension Transaction {
+extension TransactionRecord {
   /// The registration type that is stored (flows.md §7, Captured values); nil for the other kinds.
   var registrationType: String? {
     switch kind {
     case .passwordless: "PASSWORDLESS"
     // Whom a back end signs in with is a connection that the user chose.
-    case .backend: "SOCIAL"
+    case .bff: "SOCIAL"
     case .signIn, .register: isSocial ? "SOCIAL" : nil
-    case .anotherApp, .device: nil
+    case .app2app, .device: nil
     }
   }
 }

@@ -195,7 +195,7 @@ extension Engine {
     else { return nil }
     var renewed: TokenSet?
     _ = try store.renewalTurn(
-      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: Self.turnPatienceSeconds),
+      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: Self.turnTimeoutSeconds),
       cancellation: closing
     ) { () throws(EnrollError) in
       guard let present = try store.read(account)?.provisional else { return }

@@ -48,7 +48,7 @@ public final class Engine: Sendable {
   public init(
     configuration: Configuration, account: AccountName, platform: Platform, transport: any Transport,
     hasOwnTransport: Bool = false, store: any TokenStore, clock: any Clock, random: any RandomSource,
-    observer: any EngineObserver, closing: (any Cancellation)? = nil, exclusion: () -> any Exclusion
+    observer: any EngineObserver, closing: (any Cancellation)? = nil, exclusion: () -> any Lock
   ) {
     self.configuration = configuration
     self.account = account

@@ -37,8 +37,8 @@ extension Engine {
   }
 
   /// Whether tokens of that transaction are shown only once the user has set a PIN: never when there is one.
-  func asksForPIN(_ transaction: Transaction) throws(EnrollError) -> Bool {
-    guard transaction.kind == .anotherApp, configuration.anotherApp?.requiresPIN ?? false else {
+  func asksForPIN(_ transaction: TransactionRecord) throws(EnrollError) -> Bool {
+    guard transaction.kind == .app2app, configuration.app2app?.requiresPIN ?? false else {
       return false
     }
     return try pins().isUnlocked(account) == nil

@@ -248,7 +248,7 @@ extension AccountRecord {
   }
 }
 
-extension Transaction {
+extension TransactionRecord {
   /// Open, before its deadline, and with an answer that can still reach this device: a link, or a redirect that does
   /// not go to another process's loopback.
   func awaitsAnswer(at moment: Moment) -> Bool {

@@ -16,7 +16,7 @@ extension Engine {
   /// - Throws: `.illegalState`, `.network` and its kin when discovery fails, `.issuerMismatch`, store errors.
   public func begin(
     _ options: SignInOptions, loopbackRedirectURI: String? = nil, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> BegunTransaction {
+  ) throws(EnrollError) -> Transaction {
     try requireNative()
     if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.begun(transactionID: "", step: .browser))
@@ -26,12 +26,12 @@ extension Engine {
         return try beginAtPage(page, options)
       }
       return try beginInBrowser(options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
-    case .backend:
+    case .bff:
       try requireBearerTokensAllowed()
       return try beginAtBackend(options, loopbackRedirectURI: loopbackRedirectURI)
-    case .anotherApp:
+    case .app2app:
       try requireBearerTokensAllowed()
-      return try beginWithAnotherApp(options, cancellation: cancellation)
+      return try beginWithApp2App(options, cancellation: cancellation)
     case .device: return try beginDevice(options, cancellation: cancellation)
     case .passwordless:
       return try beginPasswordless(
@@ -41,7 +41,7 @@ extension Engine {
 
   private func beginInBrowser(
     _ options: SignInOptions, loopbackRedirectURI: String?, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> BegunTransaction {
+  ) throws(EnrollError) -> Transaction {
     let metadata = try provider.metadata(cancellation: cancellation)
     let asksForLogin = try store.read(account)?.asksForLogin ?? false
     let moment = clock.moment()
@@ -53,23 +53,24 @@ extension Engine {
     if let warning = request.warning { warn(warning) }
     let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
     try remember(request.transaction)
-    return BegunTransaction(of: request.transaction, action: .openURL(url))
+    return Transaction(of: request.transaction, action: .openURL(url))
   }
 
   /// The gateway's own page: nothing redirects from there, so the transaction waits for the link in an e-mail at once
   /// (flows.md §3). What is asked for now is asked for again with the link.
-  private func beginAtPage(_ page: String, _ options: SignInOptions) throws(EnrollError) -> BegunTransaction {
+  private func beginAtPage(_ page: String, _ options: SignInOptions) throws(EnrollError) -> Transaction {
     let transaction = try AuthorizationRequest.atPage(
       configuration: configuration, options: options, at: clock.moment(), random: try random.bytes(16))
     try remember(transaction)
-    return BegunTransaction(of: transaction, action: .openURL(page))
+    return Transaction(of: transaction, action: .openURL(page))
   }
 
   /// Into the store before the host hears of it: whoever gets the answer knows the transaction (R12).
   /// - Parameter change: what else the same save holds; made first.
   /// - Throws: `.busy` when as many as are kept wait for their answers.
   func remember(
-    _ transaction: Transaction, also change: (inout AccountRecord) throws(EnrollError) -> Void = { _ in }
+    _ transaction: TransactionRecord,
+    also change: (inout AccountRecord) throws(EnrollError) -> Void = { _ in }
   ) throws(EnrollError) {
     let moment = clock.moment()
     try store.update(account) { record throws(EnrollError) in
@@ -95,7 +96,7 @@ extension Engine {
   ) throws(EnrollError) -> Settlement {
     try requireNative()
     let redirect = try Redirect(parsing: url, configured: configuration.redirectURI)
-    if let settlement = try resumeFromAnotherApp(
+    if let settlement = try resumeFromApp2App(
       redirect, transactionID: transactionID, cancellation: cancellation)
     {
       return settlement
@@ -104,8 +105,8 @@ extension Engine {
     var verified = try VerifiedRedirect(
       verifying: redirect, among: transactions, named: transactionID,
       issuerAnnounced: provider.cachedMetadata?.announcesIssuerInRedirect ?? false,
-      acceptsTokens: configuration.backend?.dangerouslyAcceptsTokenInRedirect ?? false, at: clock.moment())
-    if case .code = verified.answer, verified.transaction.kind != .backend {
+      acceptsTokens: configuration.bff?.dangerouslyAcceptsTokenInRedirect ?? false, at: clock.moment())
+    if case .code = verified.answer, verified.transaction.kind != .bff {
       // All that the exchange needs of the network beside the exchange: without it the transaction stays pending, and
       // the same URL may be tried again.
       let metadata = try provider.prepare(
@@ -132,9 +133,9 @@ extension Engine {
     case .code(let code):
       try apply(.advanced(transactionID: verified.transaction.id, step: .exchanging))
       do throws(EnrollError) {
-        let isBackend = verified.transaction.kind == .backend
+        let isBFF = verified.transaction.kind == .bff
         let arrived =
-          isBackend
+          isBFF
           ? try redeem(code, of: verified.transaction, cancellation: cancellation)
           : try exchange(code, of: verified.transaction, cancellation: cancellation)
         return try keep(arrived, of: verified.transaction)
@@ -150,7 +151,7 @@ extension Engine {
 
   /// Code to proven tokens.
   private func exchange(
-    _ code: Secret, of transaction: Transaction, cancellation: (any Cancellation)?
+    _ code: Secret, of transaction: TransactionRecord, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     let metadata = try provider.metadata(cancellation: cancellation)
     let request = TokenRequest.exchange(
@@ -163,7 +164,7 @@ extension Engine {
   /// The token endpoint's answer to proven tokens. Those of an answer that is refused are revoked, since nobody keeps
   /// them.
   func arrival(
-    in http: HTTPResponse, sent: Moment, of transaction: Transaction, cancellation: (any Cancellation)?
+    in http: HTTPResponse, sent: Moment, of transaction: TransactionRecord, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     do throws(EnrollError) {
       return try proven(http, sent: sent, of: transaction, cancellation: cancellation)
@@ -174,7 +175,7 @@ extension Engine {
   }
 
   private func proven(
-    _ http: HTTPResponse, sent: Moment, of transaction: Transaction, cancellation: (any Cancellation)?
+    _ http: HTTPResponse, sent: Moment, of transaction: TransactionRecord, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     let offset = clockOffset(of: http, at: sent)
     let response = try TokenResponse(processing: http, binding: binding(transaction.dpopKey))
@@ -211,7 +212,7 @@ extension Engine {
 
   /// Where a transaction stands.
   /// - Throws: `.notFound`; `.transactionExpired` when its deadline passed before its redirect came.
-  public func transactionStatus(_ transactionID: String) throws(EnrollError) -> Transaction.Status {
+  public func transactionStatus(_ transactionID: String) throws(EnrollError) -> TransactionRecord.Status {
     let known = try store.read(account)?.transactions.first { ASCII.equals($0.id, transactionID) }
     guard let known else {
       throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
@@ -249,8 +250,8 @@ extension AccountRecord {
   }
 }
 
-extension BegunTransaction {
-  init(of transaction: Transaction, action: HostAction) {
+extension Transaction {
+  init(of transaction: TransactionRecord, action: HostAction) {
     self.init(
       transactionID: transaction.id, action: action,
       redirectURI: transaction.redirectURI.isEmpty ? nil : transaction.redirectURI,
@@ -258,7 +259,7 @@ extension BegunTransaction {
   }
 }
 
-extension Transaction {
+extension TransactionRecord {
   /// nil for the grants that have no authorize request.
   var sentNonce: Secret? { nonce.isEmpty ? nil : nonce }
 

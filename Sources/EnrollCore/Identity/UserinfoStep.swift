@@ -43,12 +43,12 @@ extension Engine {
   func fetchUserinfo(
     with tokens: TokenSet, subject: String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject? {
-    let isBackends = tokens.source == .backend
-    if isBackends, !isOfBackend(configuration.issuer) { return nil }
+    let isBFFs = tokens.source == .bff
+    if isBFFs, !isOfBackend(configuration.issuer) { return nil }
     guard let endpoint = try provider.metadata(cancellation: cancellation).userinfoEndpoint else {
       return nil
     }
-    if isBackends, !isOfBackend(endpoint) { return nil }
+    if isBFFs, !isOfBackend(endpoint) { return nil }
     let response = try send(
       UserInfo.request(endpoint: endpoint, accessToken: tokens.accessToken, tokenType: tokens.tokenType),
       provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)

@@ -42,7 +42,7 @@ public struct LinkHistory: Equatable, Sendable {
   func hasSpent(_ hash: String) -> Bool { spent.contains { ASCII.equals($0, hash) } }
 }
 
-extension Transaction.Details {
+extension TransactionRecord.Details {
   /// Empty where nothing of the kind is kept.
   var links: LinkHistory {
     if case .links(let history) = self { return history }
@@ -50,12 +50,12 @@ extension Transaction.Details {
   }
 
   /// What outlives the transaction: links that were used stay known until its deadline.
-  var remains: Transaction.Details {
+  var remains: TransactionRecord.Details {
     links.spent.isEmpty ? .none : .links(LinkHistory(spent: links.spent))
   }
 }
 
-extension Transaction {
+extension TransactionRecord {
   /// May still take the link of an e-mail (flows.md §3). The link begins another transaction, or opens a page.
   func awaitsLink(at moment: Moment) -> Bool {
     kind == .register && isOpen && deadline.secondsLeft(at: moment) > 0
@@ -67,7 +67,7 @@ extension Transaction {
 
 extension AccountRecord {
   /// The newest registration that waits for a link and that nobody gave up.
-  func linkWait(at moment: Moment) -> Transaction? {
+  func linkWait(at moment: Moment) -> TransactionRecord? {
     transactions.last { $0.awaitsLink(at: moment) && $0.status == .pending }
   }
 
@@ -79,7 +79,7 @@ extension AccountRecord {
   }
 
   /// Tokens came: the wait for the link that led to them, and the sign-in that fell back, are over with them.
-  mutating func settleOrigins(of transaction: Transaction) {
+  mutating func settleOrigins(of transaction: TransactionRecord) {
     var origin = transaction.details.links.origin
     for _ in 0..<Engine.transactionLimit {
       guard let id = origin,

@@ -3,7 +3,7 @@
 /// The answer to an activation or fallback link.
 public enum LinkOutcome: Equatable, Sendable {
   /// Open what the action says.
-  case begun(BegunTransaction)
+  case begun(Transaction)
   /// Nothing was begun, and nothing changed.
   case refused(LinkRefusal)
 }

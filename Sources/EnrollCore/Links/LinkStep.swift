@@ -58,15 +58,15 @@ extension Engine {
 
   /// The welcome page in the tab; it returns by the fallback link.
   private func openPage(
-    of template: LinkTemplate, with token: ActivationToken, hash: String, for waiting: Transaction
-  ) throws(EnrollError) -> BegunTransaction {
+    of template: LinkTemplate, with token: ActivationToken, hash: String, for waiting: TransactionRecord
+  ) throws(EnrollError) -> Transaction {
     try store.update(account) { record throws(EnrollError) in
       try record.spend(hash, on: waiting.id)
       record.setStep(.browser, of: waiting.id)
     }
     try apply(.begun(transactionID: waiting.id, step: .browser))
     let page = configuration.welcomePage ?? template
-    return BegunTransaction(of: waiting, action: .openURL(page.filled(with: token)))
+    return Transaction(of: waiting, action: .openURL(page.filled(with: token)))
   }
 
   private func fallBack(
@@ -96,7 +96,7 @@ extension Engine {
   /// - Returns: nil for any other settlement.
   public func signIn(
     after settlement: Settlement, listening: Listening, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> BegunTransaction? {
+  ) throws(EnrollError) -> Transaction? {
     guard let silent = settlement.silentFallback else { return nil }
     try requireBegin()
     return try authorize(
@@ -111,10 +111,11 @@ extension Engine {
 
   /// A new authorize request in the place of `before`, asking for what that one asked for.
   private func authorize(
-    following before: Transaction, by source: LinkHistory.Source, prompt: String?, token: ActivationToken?,
+    following before: TransactionRecord, by source: LinkHistory.Source, prompt: String?,
+    token: ActivationToken?,
     _ listening: Listening, _ cancellation: (any Cancellation)?,
     also change: (inout AccountRecord) throws(EnrollError) -> Void
-  ) throws(EnrollError) -> BegunTransaction {
+  ) throws(EnrollError) -> Transaction {
     let metadata = try provider.metadata(cancellation: cancellation)
     let origin =
       before.details.links.source == .fallback ? before.details.links.origin ?? before.id : before.id
@@ -135,7 +136,7 @@ extension Engine {
       try change(&record)
       if source == .activation { record.forgetAttempts(at: origin) }
     }
-    return BegunTransaction(of: transaction, action: .openURL(url))
+    return Transaction(of: transaction, action: .openURL(url))
   }
 }
 
@@ -181,7 +182,7 @@ extension AccountRecord {
   }
 }
 
-extension Transaction {
+extension TransactionRecord {
   /// Asks nobody anything: a fallback's way to find out whether the user is signed in.
   var isSilentFallback: Bool {
     details.links.source == .fallback && (prompt.map { ASCII.equals($0, "none") } ?? false)

@@ -54,7 +54,7 @@ extension Engine {
     var answer = SignOut(providerTold: tell(of: dropped, cancellation: cancellation))
     if let tokens = dropped.first {
       answer.url = try endSession(
-        of: tokens, metadata: tokens.source == .backend ? nil : provider.cachedMetadata)
+        of: tokens, metadata: tokens.source == .bff ? nil : provider.cachedMetadata)
     }
     if answer.url == nil { notify(.logoutFinished) }
     return answer

@@ -27,7 +27,7 @@ enum PasswordlessRequest {
     try recipient.check()
     try options.requireNoBrowser(because: "a passwordless sign-in has no such parameter")
     guard options.message == .code || recipient.connection == .email else {
-      throw EnrollError(.invalidArgument, "send: a link can only be sent by e-mail", field: "send")
+      throw EnrollError(.invalidArgument, "message: a link can only be sent by e-mail", field: "message")
     }
     return recipient
   }
@@ -79,7 +79,7 @@ enum PasswordlessRequest {
 
   /// The parameters of the authorize request that the link stands for.
   private static func parameters(
-    _ transaction: Transaction, _ configuration: Configuration, _ options: SignInOptions
+    _ transaction: TransactionRecord, _ configuration: Configuration, _ options: SignInOptions
   ) throws(EnrollError) -> JSONObject {
     var parameters = JSONObject([
       ("response_type", .string("code")), ("redirect_uri", .string(transaction.redirectURI)),

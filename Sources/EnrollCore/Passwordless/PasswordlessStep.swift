@@ -6,14 +6,14 @@ public import EnrollCrypto
 extension Engine {
   func beginPasswordless(
     _ options: SignInOptions, loopbackRedirectURI: String?, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> BegunTransaction {
+  ) throws(EnrollError) -> Transaction {
     let recipient = try PasswordlessRequest.recipient(configuration, options)
     let moment = clock.moment()
     switch options.message {
     case .code:
       let scopes = AuthorizationRequest.scopes(configuration, options)
       try options.check(sending: scopes)
-      let transaction = Transaction(
+      let transaction = TransactionRecord(
         id: Base64URL.encode(try random.bytes(16)), kind: .passwordless, issuer: configuration.issuer,
         redirectURI: "", state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]), scopes: scopes,
         began: moment.wall,
@@ -21,7 +21,7 @@ extension Engine {
         step: .codePending, details: .passwordless(recipient, tries: 0))
       try send(to: recipient, nil, options, cancellation)
       try remember(transaction)
-      return BegunTransaction(of: transaction, action: .enterCode(recipient: recipient.address))
+      return Transaction(of: transaction, action: .enterCode(recipient: recipient.address))
     case .link:
       let metadata = try provider.metadata(cancellation: cancellation)
       var request = try AuthorizationRequest.make(
@@ -33,7 +33,7 @@ extension Engine {
       request.transaction.details = .passwordless(recipient, tries: 0)
       try send(to: recipient, request, options, cancellation)
       try remember(request.transaction)
-      return BegunTransaction(of: request.transaction, action: .awaitLink(recipient: recipient.address))
+      return Transaction(of: request.transaction, action: .awaitLink(recipient: recipient.address))
     }
   }
 
@@ -88,7 +88,7 @@ extension Engine {
   }
 
   private func conclude(
-    _ http: HTTPResponse, sent: Moment, _ transaction: Transaction, tries: Int64,
+    _ http: HTTPResponse, sent: Moment, _ transaction: TransactionRecord, tries: Int64,
     _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
     switch PasswordlessAnswer(processing: http) {
@@ -127,7 +127,7 @@ extension Engine {
   }
 
   /// - Throws: `.notFound`, `.alreadySettled`, `.transactionExpired`.
-  private func openTransaction(_ id: String) throws(EnrollError) -> Transaction {
+  private func openTransaction(_ id: String) throws(EnrollError) -> TransactionRecord {
     guard let known = try store.read(account)?.transactions.first(where: { ASCII.equals($0.id, id) }) else {
       throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
     }
@@ -139,8 +139,10 @@ extension Engine {
   }
 
   /// One try less, durably, before the code leaves.
-  private func takeTry(of known: Transaction) throws(EnrollError) -> (Transaction, Recipient, Int64) {
-    var taken: (Transaction, Recipient, Int64)?
+  private func takeTry(of known: TransactionRecord) throws(EnrollError) -> (
+    TransactionRecord, Recipient, Int64
+  ) {
+    var taken: (TransactionRecord, Recipient, Int64)?
     try store.update(account) { record throws(EnrollError) in
       taken = nil
       guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, known.id) }),

@@ -1,15 +1,16 @@
 // Returns without `state` exist in two flows only: another app's (flows.md §9), and a back end's behind the alarming switch
 // (flows.md §10). They settle only the transaction that the host names, or the sole pending one of their kind (R6).
 
-extension Transaction {
+extension TransactionRecord {
   /// The transaction of that kind which a URL without `state` is about.
   /// - Parameter transactionID: the one that the host names; nil where it names none.
   /// - Throws: `.unsolicited` when none or several are pending, or the named one is of another kind; `.notFound` when no
   ///   transaction has that id.
   static func settled(
-    withoutStateBy kind: Kind, named transactionID: String?, among transactions: [Transaction],
+    withoutStateBy kind: TransactionKind, named transactionID: String?,
+    among transactions: [TransactionRecord],
     at moment: Moment
-  ) throws(EnrollError) -> Transaction {
+  ) throws(EnrollError) -> TransactionRecord {
     if let transactionID {
       guard let named = transactions.first(where: { ASCII.equals($0.id, transactionID) }) else {
         throw EnrollError(.notFound, "no transaction has this id", field: "transaction")

@@ -16,7 +16,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
   }
 
   /// As it was before.
-  public let transaction: Transaction
+  public let transaction: TransactionRecord
   public let answer: Answer
 
   /// Whatever is thrown here leaves every transaction as it is: the URL had no side effect (R6).
@@ -30,13 +30,13 @@ public struct VerifiedRedirect: Equatable, Sendable {
   ///   `.redirectMalformed` when there is neither code nor error.
   @_optimize(speed)
   public init(
-    verifying redirect: Redirect, among transactions: [Transaction], named transactionID: String? = nil,
+    verifying redirect: Redirect, among transactions: [TransactionRecord], named transactionID: String? = nil,
     issuerAnnounced: Bool, acceptsTokens: Bool = false, at moment: Moment
   ) throws(EnrollError) {
-    let transaction: Transaction
+    let transaction: TransactionRecord
     if acceptsTokens, redirect.hasSessionToken, !redirect.hasState {
-      transaction = try Transaction.settled(
-        withoutStateBy: .backend, named: transactionID, among: transactions, at: moment)
+      transaction = try TransactionRecord.settled(
+        withoutStateBy: .bff, named: transactionID, among: transactions, at: moment)
     } else {
       transaction = transactions[try VerifiedRedirect.match(redirect, transactions)]
       guard transactionID.map({ ASCII.equals($0, transaction.id) }) ?? true else {
@@ -47,7 +47,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
     try transaction.requireLive(at: moment)
     try VerifiedRedirect.checkIssuer(redirect, transaction, issuerAnnounced)
     self.transaction = transaction
-    if acceptsTokens, transaction.kind == .backend, let token = try redirect.sessionToken() {
+    if acceptsTokens, transaction.kind == .bff, let token = try redirect.sessionToken() {
       answer = .sessionToken(token, lifetimeSeconds: redirect.sessionLifetimeSeconds)
     } else if let code = try redirect.code() {
       answer = .code(code)
@@ -62,7 +62,9 @@ public struct VerifiedRedirect: Equatable, Sendable {
 extension VerifiedRedirect {
   /// Every state is compared, each in constant time, so that time tells nothing about any (R7).
   /// - Returns: the transaction's index.
-  private static func match(_ redirect: Redirect, _ transactions: [Transaction]) throws(EnrollError) -> Int {
+  private static func match(_ redirect: Redirect, _ transactions: [TransactionRecord]) throws(EnrollError)
+    -> Int
+  {
     guard redirect.hasState else {
       throw EnrollError(.unsolicited, "the URL has no state, so no transaction asked for it (R6)")
     }
@@ -75,7 +77,7 @@ extension VerifiedRedirect {
   }
 
   /// - Throws: `.redirectMismatch`.
-  static func requireRedirectURI(of transaction: Transaction, _ url: StrictURL) throws(EnrollError) {
+  static func requireRedirectURI(of transaction: TransactionRecord, _ url: StrictURL) throws(EnrollError) {
     guard isRedirectURI(transaction.redirectURI, of: url) else {
       throw EnrollError(.redirectMismatch, "the URL is not the redirect URI that this transaction sent (R5)")
     }
@@ -90,13 +92,13 @@ extension VerifiedRedirect {
 
   /// RFC 9207 §2.4. An error without `iss` is let through: it yields no token, and some providers leave it out (R17).
   private static func checkIssuer(
-    _ redirect: Redirect, _ transaction: Transaction, _ issuerAnnounced: Bool
+    _ redirect: Redirect, _ transaction: TransactionRecord, _ issuerAnnounced: Bool
   ) throws(EnrollError) {
     if let isSame = redirect.hasIssuer(transaction.issuer) {
       guard isSame else {
         throw EnrollError(.issuerMismatch, "iss is not the issuer that was asked (R17)", field: "iss")
       }
-    } else if issuerAnnounced && redirect.hasCode && transaction.kind != .backend {
+    } else if issuerAnnounced && redirect.hasCode && transaction.kind != .bff {
       throw EnrollError(
         .issuerMismatch, "the provider announces iss, and a code came without it (R17)", field: "iss")
     }
@@ -120,7 +122,7 @@ extension VerifiedRedirect {
   }
 }
 
-extension Transaction {
+extension TransactionRecord {
   /// - Throws: `.alreadySettled`, `.transactionExpired`.
   func requireLive(at moment: Moment) throws(EnrollError) {
     guard isOpen else {

@@ -40,7 +40,7 @@ public struct DeviceCode: Equatable, Sendable {
 }
 
 /// A transaction that has begun.
-public struct BegunTransaction: Equatable, Sendable {
+public struct Transaction: Equatable, Sendable {
   /// Names it to later calls, in this process or another: 128 random bits, base64url.
   public var transactionID: String
   /// What the host has to do now.

@@ -23,7 +23,7 @@ extension Engine {
   /// The same refusal twice, this far apart, ends the session (reliability.md, What the answer to a refresh token means).
   static let refusalPauseSeconds: Int64 = 60
   /// Nobody waits longer for another process's renewal.
-  static let turnPatienceSeconds: Int64 = 90
+  static let turnTimeoutSeconds: Int64 = 90
 
   /// Renews the confirmed tokens and moves the state machine. Runs to its end whatever its callers do: a refresh
   /// token that was sent is followed up.
@@ -63,7 +63,7 @@ extension Engine {
     var result = (RenewalResult.renewed, isNew: false)
     let turn = try store.renewalTurn(
       account, epoch: record.tokenEpoch,
-      deadline: clock.instant().advanced(bySeconds: Self.turnPatienceSeconds), cancellation: closing
+      deadline: clock.instant().advanced(bySeconds: Self.turnTimeoutSeconds), cancellation: closing
     ) { () throws(EnrollError) in
       result = try renewInTurn(after: record, forced: forced)
     }

@@ -23,7 +23,7 @@ public struct AccountRecord: Equatable, Sendable {
   /// The transaction whose tokens wait for the user to set a PIN, beside ``provisional`` (flows.md §9).
   public var pinTransactionID: String?
   /// Attempts that are pending, or were settled and are remembered until their deadline.
-  public var transactions: [Transaction] = []
+  public var transactions: [TransactionRecord] = []
   /// A renewal was sent, or was about to be, and its outcome is not known (reliability.md, One renewal, step by step).
   public var renewalIntent: RenewalIntent?
   /// The last refusal of the present refresh token that does not end the session by itself.

@@ -16,7 +16,7 @@ public struct KeyPlan: Sendable {
     /// scrypt of ``KeyPlan/passphrase``.
     case passphrase
     /// The host's own: a Keychain, a Keystore.
-    case host(any SecretKeeper)
+    case host(any SecretStore)
     /// Any other.
     case custom(any KeyProvider)
   }

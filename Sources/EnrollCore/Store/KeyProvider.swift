@@ -54,7 +54,7 @@ public protocol KeyProvider: AnyObject, Sendable {
   func tidy()
 
   /// Where 32 bytes can be kept that do not come back with a copy of the store's folder; nil where there is no such place.
-  var anchors: (any SecretKeeper)? { get }
+  var anchors: (any SecretStore)? { get }
 }
 
 extension KeyProvider {
@@ -62,5 +62,5 @@ extension KeyProvider {
   public func renew() throws(EnrollError) {}
   public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {}
   public func tidy() {}
-  public var anchors: (any SecretKeeper)? { nil }
+  public var anchors: (any SecretStore)? { nil }
 }

@@ -44,7 +44,7 @@ extension AccountRecord {
     provisionalRegistrationType = try object.optionalString("provisionalRegistrationType")
     pinTransactionID = try object.optionalString("pinTransaction")
     for value in try object.array("transactions") {
-      transactions.append(try Transaction(json: value, place + ".transactions"))
+      transactions.append(try TransactionRecord(json: value, place + ".transactions"))
     }
     if let value = object.optional("renewalIntent") {
       renewalIntent = try RenewalIntent(json: value, place + ".renewalIntent")

@@ -3,11 +3,11 @@
 import EnrollCrypto
 import EnrollJSON
 
-extension Transaction {
+extension TransactionRecord {
   var json: JSON {
     var object = JSONObject()
     object["id"] = .string(id)
-    object["kind"] = .string(kind.rawValue)
+    object["kind"] = .string(kind.storedName)
     object["status"] = .string(status.rawValue)
     object["issuer"] = .string(issuer)
     object["redirectURI"] = .string(redirectURI)
@@ -34,7 +34,7 @@ extension Transaction {
     var object = try StrictObject(json, place)
     id = try object.string("id")
     let kindName = try object.string("kind")
-    guard let kind = Kind(rawValue: kindName) else {
+    guard let kind = TransactionKind.allCases.first(where: { ASCII.equals($0.storedName, kindName) }) else {
       throw EnrollError(.storeCorrupt, "\(place).kind: a kind that does not exist", field: place)
     }
     self.kind = kind
@@ -76,20 +76,31 @@ extension Transaction {
   }
 }
 
-extension Transaction.Details {
+extension TransactionKind {
+  /// The name in stored records, which is older than the public one.
+  fileprivate var storedName: String {
+    switch self {
+    case .app2app: "anotherApp"
+    case .bff: "backend"
+    case .signIn, .register, .passwordless, .device: rawValue
+    }
+  }
+}
+
+extension TransactionRecord.Details {
   /// nil for none.
   var json: JSON? {
     var object = JSONObject()
     switch self {
     case .none: return nil
-    case .anotherApp(let sessionID, let tries):
+    case .app2app(let sessionID, let tries):
       object["sessionID"] = .secret(sessionID)
       object["tries"] = tries == 0 ? nil : .integer(tries)
     case .passwordless(let recipient, let tries):
       object["connection"] = .string(recipient.connection.rawValue)
       object["address"] = .string(recipient.address)
       object["tries"] = .integer(tries)
-    case .backend(let provider): object["provider"] = .string(provider)
+    case .bff(let provider): object["provider"] = .string(provider)
     case .links(let history):
       object["spentLinks"] = .strings(history.spent)
       object["origin"] = history.origin.map { .string($0) }
@@ -106,7 +117,7 @@ extension Transaction.Details {
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
     if let sessionID = try object.optionalSecret("sessionID") {
-      self = .anotherApp(sessionID: sessionID, tries: try object.optionalInteger("tries") ?? 0)
+      self = .app2app(sessionID: sessionID, tries: try object.optionalInteger("tries") ?? 0)
     } else if let history = try LinkHistory(&object, place) {
       self = .links(history)
     } else if let name = try object.optionalString("connection") {
@@ -116,7 +127,7 @@ extension Transaction.Details {
       self = .passwordless(
         Recipient(connection, address: try object.string("address")), tries: try object.integer("tries"))
     } else if let provider = try object.optionalString("provider") {
-      self = .backend(provider: provider)
+      self = .bff(provider: provider)
     } else {
       self = .device(
         deviceCode: try object.secret("deviceCode"), intervalSeconds: try object.integer("intervalSeconds"),

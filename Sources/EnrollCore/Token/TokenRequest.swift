@@ -5,7 +5,7 @@ public import EnrollCrypto
 public enum TokenRequest {
   /// The code for tokens. To be sent at most once, so on a connection that was never used (R15).
   public static func exchange(
-    code: Secret, transaction: Transaction, configuration: Configuration, metadata: ProviderMetadata
+    code: Secret, transaction: TransactionRecord, configuration: Configuration, metadata: ProviderMetadata
   ) -> HTTPRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "authorization_code")

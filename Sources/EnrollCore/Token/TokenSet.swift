@@ -31,7 +31,8 @@ public struct TokenSet: Equatable, Sendable {
     /// The configured issuer, or a gateway in its name.
     case issuer
     /// A back end that keeps the issuer's tokens to itself: a session token of its own (flows.md §10).
-    case backend
+    /// The stored name is older than the flow's.
+    case bff = "backend"
   }
 
   public init(

@@ -9,7 +9,7 @@ extension Client {
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     _ step: (any Cancellation) throws(EnrollError) -> Result
   ) throws(EnrollError) -> Result {
-    try checkPatience(deadline, cancellation)
+    try checkTimeout(deadline, cancellation)
     let flag = CancellationFlag()
     let hook = cancellation?.onCancel { flag.cancel() }
     let timer = deadline == .distantFuture ? nil : timers.run(at: deadline) { flag.cancel() }
@@ -18,17 +18,17 @@ extension Client {
       if let hook { cancellation?.removeHook(hook) }
     }
     do throws(EnrollError) {
-      return try CallersPatience.until(deadline, by: clock, cancellation: flag) { () throws(EnrollError) in
+      return try CallTimeout.until(deadline, by: clock, cancellation: flag) { () throws(EnrollError) in
         try step(flag)
       }
     } catch {
-      if error.code == .cancelled { try checkPatience(deadline, cancellation) }
+      if error.code == .cancelled { try checkTimeout(deadline, cancellation) }
       throw error
     }
   }
 
   /// - Throws: `.cancelled` or `.deadlineExceeded` once either is the case.
-  func checkPatience(_ deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError) {
+  func checkTimeout(_ deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError) {
     if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
     if clock.instant() >= deadline {
       throw EnrollError(.deadlineExceeded, "the deadline passed before the answer was there")

@@ -210,7 +210,7 @@ public final class Client: Sendable {
       let seen = hub.changeCount
       if try condition() { return }
       try requireOpen()
-      try checkPatience(deadline, cancellation)
+      try checkTimeout(deadline, cancellation)
       let left = deadline.since(clock.instant())
       hub.waitForChange(since: seen, atMost: max(1_000_000, min(left, 250_000_000)))
     }

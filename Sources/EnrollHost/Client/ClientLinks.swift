@@ -34,7 +34,7 @@ extension Client {
   /// An ordinary sign-in after a fallback that found nobody signed in at the provider; nil after anything else.
   func signIn(
     after settlement: Engine.Settlement, until deadline: Instant, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> BegunTransaction? {
+  ) throws(EnrollError) -> Transaction? {
     try listening(until: deadline, cancellation) { listening, cancellation throws(EnrollError) in
       let begun = try engine.signIn(after: settlement, listening: listening, cancellation: cancellation)
       return (begun, begun)
@@ -45,7 +45,7 @@ extension Client {
   /// the link came for is listened for, its listener serves both: the port may be the only one that the provider takes.
   private func listening<Result>(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
-    _ step: (Engine.Listening, any Cancellation) throws(EnrollError) -> (Result, BegunTransaction?)
+    _ step: (Engine.Listening, any Cancellation) throws(EnrollError) -> (Result, Transaction?)
   ) throws(EnrollError) -> Result {
     try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       var listener: LoopbackListener?

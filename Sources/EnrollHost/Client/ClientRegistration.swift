@@ -32,7 +32,7 @@ extension Client {
   private func decidedState(
     until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
-    let standing = try CallersPatience.until(deadline, by: clock, cancellation: cancellation) {
+    let standing = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
       () throws(EnrollError) in
       try engine.standing()
     }
@@ -59,7 +59,7 @@ extension Client {
   /// - Throws: as ``Engine/begin(_:loopbackRedirectURI:cancellation:)``; `.busy` when the loopback port is taken.
   public func begin(
     _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> BegunTransaction {
+  ) throws(EnrollError) -> Transaction {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
     defer { outbox.sendNews() }
@@ -70,7 +70,7 @@ extension Client {
 
   private func begun(
     _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> BegunTransaction {
+  ) throws(EnrollError) -> Transaction {
     try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
         return try engine.begin(options, cancellation: cancellation)
@@ -189,20 +189,8 @@ extension Client {
     return state ?? engine.state
   }
 
-  /// What came of a URL that reached the app.
-  public enum HandledURL: Equatable, Sendable {
-    case registration(RegistrationState)
-    case logoutFinished
-    /// The host has to go on: after an activation or fallback link, or after a fallback that found nobody signed in.
-    case begun(BegunTransaction)
-    /// A link of ours led nowhere; nothing happened.
-    case refused(LinkRefusal)
-    /// Nobody of this client waits for it; nothing happened.
-    case unsolicited
-  }
-
-  /// One door for every URL that reaches an app: redirect, logout callback, activation link, fallback link, or none of
-  /// ours.
+  /// Takes every URL that reaches the app: a redirect, a logout callback, an activation link, a fallback link, or none of
+  /// these.
   /// - Throws: as ``resume(_:until:cancellation:)`` and ``handleLink(_:until:cancellation:)``, but `.unsolicited` and
   ///   `.redirectMismatch` are answers, and so is a fallback's `.loginRequired` and its kin.
   public func handle(

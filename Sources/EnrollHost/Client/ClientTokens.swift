@@ -30,7 +30,7 @@ extension Client {
         return completion(.success(.valid(token)))
       }
       let version = tokens.version
-      let decision = try CallersPatience.until(deadline, by: clock, cancellation: cancellation) {
+      let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
         try engine.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds)
       }
@@ -63,7 +63,7 @@ extension Client {
   ) {
     do throws(EnrollError) {
       try requireOpen()
-      let decision = try CallersPatience.until(deadline, by: clock, cancellation: cancellation) {
+      let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
         try engine.decideRefresh()
       }

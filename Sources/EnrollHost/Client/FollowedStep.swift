@@ -12,7 +12,7 @@ extension Client {
     _ step: @escaping @Sendable (any Cancellation) throws(EnrollError) -> Value,
     afterwards: @escaping @Sendable (Value) -> Void
   ) throws(EnrollError) -> Value {
-    try checkPatience(deadline, cancellation)
+    try checkTimeout(deadline, cancellation)
     let end = FollowedStep<Value>()
     let job: @Sendable () -> Void = {
       do throws(EnrollError) {
@@ -31,7 +31,7 @@ extension Client {
     if let value = ending.value { return value }
     if let error = ending.error { throw error }
     end.isUnwanted.cancel()
-    try checkPatience(deadline, cancellation)
+    try checkTimeout(deadline, cancellation)
     throw EnrollError(.cancelled, "the call was cancelled")
   }
 }

@@ -9,7 +9,7 @@ struct LoopbackRedirects: Sendable {
   /// The transactions whose redirect came, and whose browser has no page yet.
   private var answering: [String] = []
 
-  mutating func add(_ begun: BegunTransaction, _ cancellation: CancellationFlag) {
+  mutating func add(_ begun: Transaction, _ cancellation: CancellationFlag) {
     open.append((begun.transactionID, begun.redirectURI ?? "", cancellation))
   }
 
@@ -55,7 +55,7 @@ extension EnrollError {
 extension Client {
   /// Waits for the redirect on a thread of its own, so that nobody has to sit in a call for it.
   /// - Throws: `.busy` when the system has no thread to give.
-  func listen(on listener: LoopbackListener, for begun: BegunTransaction) throws(EnrollError) {
+  func listen(on listener: LoopbackListener, for begun: Transaction) throws(EnrollError) {
     let cancellation = CancellationFlag()
     loopbacks.withLock { $0.add(begun, cancellation) }
     let deadline = clock.instant().advanced(bySeconds: begun.expiresAt.since(clock.wallTime()))

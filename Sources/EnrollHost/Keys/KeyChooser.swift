@@ -121,7 +121,7 @@ extension KeyPlan {
         path: path ?? folder + "/key", isShared: path != nil, random: random, system: system)
     }
     func keyring() -> any KeyProvider {
-      KeeperKeyProvider(
+      SecretStoreKeyProvider(
         name: SecretService.providerName, title: SecretService.title, keeper: SecretService(), random: random)
     }
     let providers: [any KeyProvider]
@@ -136,7 +136,7 @@ extension KeyPlan {
     case .passphrase: providers = [PassphraseKeyProvider(passphrase, random: random)]
     case .host(let keeper):
       providers = [
-        KeeperKeyProvider(name: "host", title: "the host's secret store", keeper: keeper, random: random)
+        SecretStoreKeyProvider(name: "host", title: "the host's secret store", keeper: keeper, random: random)
       ]
     case .custom(let own): providers = [own]
     }

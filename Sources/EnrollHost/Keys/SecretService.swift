@@ -11,12 +11,12 @@ public import EnrollCore
 public import EnrollCrypto
 
 /// Keeps secrets in the default collection of the Secret Service.
-public final class SecretService: SecretKeeper {
+public final class SecretService: SecretStore {
   public static let providerName = "secret-service"
   static let title = "the Secret Service"
 
   /// How long a caller waits for the service: a message has 25 seconds by itself.
-  private static let patienceSeconds: Int64 = 30
+  private static let timeoutSeconds: Int64 = 30
 
   public init() {}
 
@@ -99,9 +99,9 @@ public final class SecretService: SecretKeeper {
     }
     guard isStarted else { throw EnrollError(.busy, "the system gives no thread", field: "keys") }
     let clock = SystemClock()
-    let patience = CallersPatience.nanoseconds(atMost: Self.patienceSeconds * 1_000_000_000)
-    let deadline = clock.instant().advanced(byNanoseconds: patience)
-    let cancellation = CallersPatience.cancellation
+    let timeout = CallTimeout.nanoseconds(atMost: Self.timeoutSeconds * 1_000_000_000)
+    let deadline = clock.instant().advanced(byNanoseconds: timeout)
+    let cancellation = CallTimeout.cancellation
     let hook = cancellation?.onCancel { meeting.over.set() }
     meeting.over.wait(until: deadline, by: clock)
     if let hook { cancellation?.removeHook(hook) }

@@ -50,7 +50,7 @@ public final class SessionKeyCache: KeyProvider {
 
   public func tidy() { provider.tidy() }
 
-  public var anchors: (any SecretKeeper)? { provider.anchors }
+  public var anchors: (any SecretStore)? { provider.anchors }
 
   public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {
     memory.forget(place(slot))

@@ -32,6 +32,6 @@ final class LoggedTransport: Transport {
   private func elapsed(_ begin: Instant) -> Int64 { clock.instant().since(begin) / 1_000_000 }
 
   private func shown(_ request: HTTPRequest) -> String {
-    "\(request.method.rawValue) \(ShownURL.text(request.url))"
+    "\(request.method.rawValue) \(RedactedURL.text(request.url))"
   }
 }

@@ -58,7 +58,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
 
   /// Joins the running job, or starts one, without holding the caller's thread.
   /// - Parameters:
-  ///   - deadline: when the caller's patience ends. One that has passed already starts the job all the same.
+  ///   - deadline: when the caller's timeout ends. One that has passed already starts the job all the same.
   ///   - completion: called exactly once, with no lock held, on a thread of the library or the one that cancels; may be
   ///     called before this returns. It must be short: others wait behind it.
   public func join(
@@ -201,7 +201,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
       condition.lock()
       defer { condition.unlock() }
       while taken == nil {
-        guard let limit = Patience.left(until: deadline, by: clock) else { return false }
+        guard let limit = Timeout.left(until: deadline, by: clock) else { return false }
         condition.wait(atMost: limit)
       }
       return true

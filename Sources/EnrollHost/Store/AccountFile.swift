@@ -18,7 +18,7 @@ final class AccountFile: RenewalGround, Sendable {
   private let form: StoreForm<JSONObject>
   private let writing: StoreLock
   private let gate = RenewalGate()
-  private let known: KnownRecord
+  private let known: RecordCache
   /// What the next save of tokens finds, whatever else happens.
   private let reserved = Guarded<ReservedSpace?>(nil, by: Mutex())
   /// Calls that use this object now.
@@ -34,7 +34,7 @@ final class AccountFile: RenewalGround, Sendable {
       form: forms.sealed)
     self.clock = clock
     form = forms.account
-    known = KnownRecord(file, clock: clock, form: forms.account)
+    known = RecordCache(file, clock: clock, form: forms.account)
     writing = StoreLock(names.writeLock, in: folder)
   }
 
@@ -115,7 +115,7 @@ final class AccountFile: RenewalGround, Sendable {
   private func shut(
     _ document: inout AccountDocument, _ record: AccountRecord, _ envelope: PINEnvelope
   ) throws(EnrollError) {
-    guard let key = known.pinKey else { throw KnownRecord.isShut }
+    guard let key = known.pinKey else { throw RecordCache.isShut }
     document.content = .underPIN(
       envelope,
       sealed: try PINSeal.seal(record, key: key, lineage: document.lineage, random: file.random),

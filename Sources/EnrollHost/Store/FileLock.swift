@@ -43,12 +43,12 @@ final class FileLock {
   /// Waits for the lock, at most as long as ``TimedMutex`` does.
   /// - Throws: `.busy`.
   func lock() throws(EnrollError) {
-    let end = SystemClock.monotonic() + TimedMutex.patienceSeconds * 1_000_000_000
+    let end = SystemClock.monotonic() + TimedMutex.timeoutSeconds * 1_000_000_000
     var pause = PollingPause(longest: 8_000_000)
     while try !tryLock() {
       guard SystemClock.monotonic() < end else {
         throw EnrollError(
-          .busy, "another process has held the store's lock for \(TimedMutex.patienceSeconds) s")
+          .busy, "another process has held the store's lock for \(TimedMutex.timeoutSeconds) s")
       }
       Pause.nanoseconds(pause.next())
     }

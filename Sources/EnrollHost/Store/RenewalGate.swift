@@ -128,7 +128,7 @@ final class RenewalGate: @unchecked Sendable {
       guard try result.get() == wait.epoch else { return .overtaken }
       guard isOccupied else { break }
       guard seen == changes else { continue }
-      guard let limit = Patience.left(until: wait.deadline, by: wait.clock) else { return .deadlinePassed }
+      guard let limit = Timeout.left(until: wait.deadline, by: wait.clock) else { return .deadlinePassed }
       condition.wait(atMost: limit)
     }
     isOccupied = true

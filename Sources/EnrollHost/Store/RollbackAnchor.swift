@@ -16,7 +16,7 @@ struct RollbackAnchor {
   /// 96 bits of the account's tag, as long as the names of keys.
   private static let itemCount = 12
 
-  let keeper: any SecretKeeper
+  let keeper: any SecretStore
   let keys: StoreKeys
   /// The account's.
   let tag: [UInt8]

@@ -7,21 +7,21 @@ import EnrollCore
 final class TimedMutex: @unchecked Sendable {
   // Unchecked: `isHeld` is only touched with `condition` held.
   /// Longer than any save takes; what holds a lock longer is stopped or hangs.
-  static let patienceSeconds: Int64 = 30
+  static let timeoutSeconds: Int64 = 30
 
   private let condition = Condition()
   private var isHeld = false
 
-  /// - Throws: `.busy` after ``patienceSeconds``.
+  /// - Throws: `.busy` after ``timeoutSeconds``.
   func lock() throws(EnrollError) {
     // By the machine's clock, whatever clock the store was given: this is about threads that hang, not about tokens.
-    let end = SystemClock.monotonic() + Self.patienceSeconds * 1_000_000_000
+    let end = SystemClock.monotonic() + Self.timeoutSeconds * 1_000_000_000
     condition.lock()
     defer { condition.unlock() }
     while isHeld {
       let left = end - SystemClock.monotonic()
       guard left > 0 else {
-        throw EnrollError(.busy, "another thread has held the store's lock for \(Self.patienceSeconds) s")
+        throw EnrollError(.busy, "another thread has held the store's lock for \(Self.timeoutSeconds) s")
       }
       condition.wait(atMost: left)
     }

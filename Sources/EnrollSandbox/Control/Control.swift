@@ -101,10 +101,10 @@ extension Provider {
   public func signOutBrowsers() { signedIn = [:] }
 
   /// Accounts at the back end, oldest first.
-  public var backendAccounts: [BackendAccount] { backend.accounts }
+  public var bffAccounts: [BFFAccount] { bff.accounts }
 
   /// Whether the back end puts its session token into the redirect itself (flows.md §10).
-  public func putBackendTokenInRedirect(_ isWanted: Bool) { backend.putsTokenInRedirect = isWanted }
+  public func putBFFTokenInRedirect(_ isWanted: Bool) { bff.putsTokenInRedirect = isWanted }
 
   /// What the gateway of another app answers at the end: `tokens`, `withoutIDToken` or `refreshTokenOnly`.
   /// - Throws: for any other word.

@@ -62,13 +62,13 @@ extension Provider {
       let redirect = try settle(
         authorizeURL: url, user: request["user"]?.string ?? "alice", error: request["error"]?.string)
       return .object([("redirect", .string(redirect))])
-    case .backend:
+    case .bff:
       guard let isWanted = request["tokenInRedirect"]?.bool else {
         throw ControlError("`tokenInRedirect` must be true or false")
       }
-      putBackendTokenInRedirect(isWanted)
+      putBFFTokenInRedirect(isWanted)
       return done
-    case .backendAccounts: return .object([("accounts", .array(backendAccounts.map(\.json)))])
+    case .bffAccounts: return .object([("accounts", .array(bffAccounts.map(\.json)))])
     case .messages: return .object([("messages", .array(passwordlessMessages.map(\.json)))])
     case .device:
       guard let code = request["userCode"]?.string else {
@@ -121,7 +121,7 @@ extension Provider {
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, device, messages, backend, backendAccounts, otherApp, gateway,
+      signOutBrowsers, advanceClock, settle, device, messages, bff, bffAccounts, otherApp, gateway,
       register,
       mails,
       accounts, scanMails, received, setKnown, verifyEmail, configuration

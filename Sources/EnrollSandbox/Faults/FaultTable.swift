@@ -162,10 +162,10 @@ public enum FaultTable {
     row("omitIssuer", [.authorize], "no `iss` in the redirect although announced (R17)") {
       [.omitParameter("iss")]
     },
-    row("wrongState", [.authorize, .endSession, .backendCallback, .otherApp], "another `state` (R6)") {
+    row("wrongState", [.authorize, .endSession, .bffCallback, .otherApp], "another `state` (R6)") {
       [.setParameter("state", "other")]
     },
-    row("omitState", [.authorize, .endSession, .backendCallback, .otherApp], "no `state` (R6)") {
+    row("omitState", [.authorize, .endSession, .bffCallback, .otherApp], "no `state` (R6)") {
       [.omitParameter("state")]
     },
     row("repeatCode", [.authorize], "`code` occurs twice (R8)") { [.repeatParameter("code")] },
@@ -174,13 +174,13 @@ public enum FaultTable {
     },
     row("fragment", [.authorize], .text, "a fragment on the redirect (R8)") { [.fragment($1.text)] },
     row(
-      "setParameter", [.authorize, .endSession, .backendCallback, .otherApp], .memberAndText,
+      "setParameter", [.authorize, .endSession, .bffCallback, .otherApp], .memberAndText,
       "gives `member` of the redirect that value"
     ) {
       [.setParameter($1.member, $1.text)]
     },
     row(
-      "omitParameter", [.authorize, .endSession, .backendCallback, .otherApp], .member,
+      "omitParameter", [.authorize, .endSession, .bffCallback, .otherApp], .member,
       "leaves out `member` of the redirect"
     ) {
       [.omitParameter($1.member)]

@@ -29,11 +29,11 @@ public enum Endpoint: String, CaseIterable, Sendable {
   /// The back end sends the browser to a provider.
   case backendStart
   /// The provider sends it back.
-  case backendCallback
+  case bffCallback
   /// An app redeems its one-time code.
   case backendRedeem
   /// The account of a browser that is signed in at the back end.
-  case backendAccount
+  case bffAccount
   /// Where a device asks for a code (RFC 8628 §3.1).
   case deviceAuthorization
   /// The page on which its user types it (RFC 8628 §3.3).
@@ -83,9 +83,9 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .endSession: "/end-session"
     case .backendChoice: "/v1/auth"
     case .backendStart: "/v1/auth/{provider}"
-    case .backendCallback: "/v1/auth/{provider}/callback"
+    case .bffCallback: "/v1/auth/{provider}/callback"
     case .backendRedeem: "/v1/auth/{provider}/redeem"
-    case .backendAccount: "/v1/account"
+    case .bffAccount: "/v1/account"
     case .deviceAuthorization: "/device/authorize"
     case .device: "/device"
     case .registrationCheck: "/app/registration-check"
@@ -112,10 +112,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
   /// HTTP methods that it answers.
   var methods: [String] {
     switch self {
-    case .home, .discovery, .jwks, .backendChoice, .backendStart, .backendCallback, .hostedLogin, .emailSent,
+    case .home, .discovery, .jwks, .backendChoice, .backendStart, .bffCallback, .hostedLogin, .emailSent,
       .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation:
       ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .backendAccount,
+    case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .bffAccount,
       .signIn, .register,
       .welcome, .otherApp:
       ["GET", "POST"]

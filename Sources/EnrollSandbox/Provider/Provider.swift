@@ -12,7 +12,7 @@ public actor Provider {
   /// By the name that the client got.
   var pushedRequests: [String: PushedRequest] = [:]
   var proofs = ProofMemory()
-  var backend: Backend
+  var bff: BFF
   var deviceCodes = DeviceCodes()
   var otherApp = OtherAppSessions()
   var passwordless = Passwordless()
@@ -40,7 +40,7 @@ public actor Provider {
     users = options.users
     gateway = Gateway(settings: options.gateway)
     keys = try SigningKeys(options.algorithms)
-    backend = try Backend()
+    bff = try BFF()
   }
 
   var now: Int64 { options.clock() + clockShiftSeconds }
@@ -91,9 +91,9 @@ public actor Provider {
     case .endSession: endSession(request, effects: effects)
     case .backendChoice: Page.backendChoice().answer()
     case .backendStart: startBackendSignIn(request)
-    case .backendCallback: finishBackendSignIn(request, effects: effects)
+    case .bffCallback: finishBackendSignIn(request, effects: effects)
     case .backendRedeem: redeemBackendCode(request)
-    case .backendAccount: backendAccountPage(request)
+    case .bffAccount: backendAccountPage(request)
     case .deviceAuthorization: authorizeDevice(request)
     case .device: device(request)
     case .registrationCheck: checkRegistration(request)

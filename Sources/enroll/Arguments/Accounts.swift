@@ -8,21 +8,21 @@ struct Accounts: EnrollCommand {
     abstract: "List the accounts in the store, and who they are.",
     discussion: "The one that other commands take by themselves has a star. Asks no provider.")
 
-  @OptionGroup(title: "Place") var place: PlaceOptions
+  @OptionGroup(title: "Context") var place: ContextOptions
 
-  func perform(_ door: Door) throws(Failure) -> Ending {
-    let listed = try door.call("accounts.list", door.storeParameters)["accounts"]?.array ?? []
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    let listed = try session.call("accounts.list", session.storeParameters)["accounts"]?.array ?? []
     var rows: [(name: String, kept: JSON, problem: Failure?)] = []
     for name in listed.compactMap({ $0.string }) {
       do throws(Failure) {
-        let client = try door.open(account: name, asksPIN: false)
-        rows.append((name, try door.call("account.read", [("client", client)]), nil))
+        let client = try session.open(account: name, asksPIN: false)
+        rows.append((name, try session.call("account.read", [("client", client)]), nil))
       } catch {
         guard error.ending != .interrupted else { throw error }
         rows.append((name, .null, error))
       }
     }
-    if door.isJSON {
+    if session.isJSON {
       Output.json(
         .object([
           (
@@ -39,12 +39,12 @@ struct Accounts: EnrollCommand {
       return .done
     }
     if rows.isEmpty {
-      let advice = Ending.signInNeeded.advice?.text(door.said) ?? ""
-      Terminal.errors.say("No accounts in \(door.place.store). \(advice)")
+      let advice = CommandStatus.signInNeeded.advice?.text(session.said) ?? ""
+      Terminal.errors.say("No accounts in \(session.place.store). \(advice)")
     }
     let table = rows.map { row in
       (
-        name: (row.name == door.place.account ? "* " : "  ") + Shown.text(row.name),
+        name: (row.name == session.place.account ? "* " : "  ") + Shown.text(row.name),
         value: row.problem.map { Shown.text($0.message) }
           ?? (row.kept["profile"] == nil
             ? "not signed in at this provider" : Shown.person(row.kept["profile"]))

@@ -18,7 +18,7 @@ enum Candidates {
       words.indices.contains(at + 1) ? words[at + 1] : nil
     }
     let store = named ?? Environment.process["ENROLL_STORE"]
-    return allAccounts(of: store.flatMap { try? Place.absolute($0) }).filter { isPlain($0) }
+    return allAccounts(of: store.flatMap { try? Context.absolute($0) }).filter { isPlain($0) }
   }
 
   private static func isPlain(_ name: String) -> Bool {

@@ -16,18 +16,18 @@ struct Doctor: EnrollCommand {
 
   @OptionGroup var named: ProviderArguments
 
-  @OptionGroup(title: "Place") var place: PlaceOptions
+  @OptionGroup(title: "Context") var place: ContextOptions
 
   var provider: ProviderArguments? { named }
 
-  func perform(_ door: Door) throws(Failure) -> Ending {
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let examination = try Examination(
-      door, named: named.provision(scopes: [], fallbackClient: Examination.anyClient))
+      session, named: named.setup(scopes: [], fallbackClient: Examination.anyClient))
     let isWell = !examination.findings.contains { $0.verdict == .bad }
-    if door.isJSON {
+    if session.isJSON {
       Output.json(
         .object([
-          ("ok", .bool(isWell)), ("checks", .array(examination.findings.map { $0.json(door.said) })),
+          ("ok", .bool(isWell)), ("checks", .array(examination.findings.map { $0.json(session.said) })),
           ("store", examination.store), ("provider", examination.diagnostics?["provider"]),
           ("clock", examination.diagnostics?["clock"]),
         ]))
@@ -37,7 +37,7 @@ struct Doctor: EnrollCommand {
         terminal.say(
           "\(finding.verdict.sign(terminal.signs)) \(finding.check): \(finding.text)",
           in: finding.verdict.colour)
-        if let advice = finding.advice { terminal.say("  " + advice.text(door.said)) }
+        if let advice = finding.advice { terminal.say("  " + advice.text(session.said)) }
       }
     }
     return isWell ? .done : .failed

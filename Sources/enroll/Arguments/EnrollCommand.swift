@@ -2,16 +2,16 @@
 
 import ArgumentParser
 
-/// A command that goes through the door.
+/// A command that goes through the session.
 protocol EnrollCommand: ParsableCommand {
-  var place: PlaceOptions { get }
+  var place: ContextOptions { get }
   /// Whether a person at the terminal may be asked for a passphrase or a PIN.
   var mayAsk: Bool { get }
   /// The provider that was named on the command line, where the command takes one.
   var provider: ProviderArguments? { get }
   /// The command's name and its own options, to be typed again.
   var attempt: [String] { get }
-  func perform(_ door: Door) throws(Failure) -> Ending
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus
 }
 
 extension EnrollCommand {

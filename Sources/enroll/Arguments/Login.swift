@@ -16,7 +16,7 @@ struct Login: EnrollCommand {
   var device = false
 
   @OptionGroup var way: SignInArguments
-  @OptionGroup(title: "Place") var place: PlaceOptions
+  @OptionGroup(title: "Context") var place: ContextOptions
 
   func validate() throws {
     if device, way.noBrowser { throw ValidationError("--device opens no browser anyway.") }
@@ -28,8 +28,8 @@ struct Login: EnrollCommand {
   var provider: ProviderArguments? { way.provider }
   var attempt: [String] { ["login"] + (device ? ["--device"] : []) + way.words }
 
-  func perform(_ door: Door) throws(Failure) -> Ending {
-    try SignIn(way, device ? .device : .signIn, door).run()
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    try SignIn(way, device ? .device : .signIn, session).run()
   }
 }
 
@@ -39,10 +39,12 @@ struct Register: EnrollCommand {
     discussion: "As login; the provider is asked for the page on which accounts are made.")
 
   @OptionGroup var way: SignInArguments
-  @OptionGroup(title: "Place") var place: PlaceOptions
+  @OptionGroup(title: "Context") var place: ContextOptions
 
   var provider: ProviderArguments? { way.provider }
   var attempt: [String] { ["register"] + way.words }
 
-  func perform(_ door: Door) throws(Failure) -> Ending { try SignIn(way, .register, door).run() }
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    try SignIn(way, .register, session).run()
+  }
 }

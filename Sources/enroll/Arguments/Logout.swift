@@ -17,38 +17,40 @@ struct Logout: EnrollCommand {
   @Flag(help: "Also end the browser's session: open the provider's page for that.")
   var browser = false
 
-  @OptionGroup(title: "Place") var place: PlaceOptions
+  @OptionGroup(title: "Context") var place: ContextOptions
 
   func validate() throws {
     if all, place.account != nil { throw ValidationError("--all and --account are two ways to say whom.") }
   }
 
-  func perform(_ door: Door) throws(Failure) -> Ending {
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     var ended: [JSON] = []
-    guard try door.place.hasStore() else {
-      _ = try door.configuration()
-      return tell(ended, door)
+    guard try session.place.hasStore() else {
+      _ = try session.configuration()
+      return tell(ended, session)
     }
-    var names = [door.place.account]
+    var names = [session.place.account]
     if all {
       names =
-        try door.call("accounts.list", door.storeParameters)["accounts"]?.array?.compactMap { $0.string }
+        try session.call("accounts.list", session.storeParameters)["accounts"]?.array?.compactMap {
+          $0.string
+        }
         ?? []
     }
     for name in names {
-      if let one = try end(name, door) { ended.append(one) }
+      if let one = try end(name, session) { ended.append(one) }
     }
-    return tell(ended, door)
+    return tell(ended, session)
   }
 
   /// - Returns: what came of it; nil where nobody was signed in.
-  private func end(_ name: String, _ door: Door) throws(Failure) -> JSON? {
-    let client = try door.open(account: name)
-    let kept = try door.call("account.read", [("client", client)])
+  private func end(_ name: String, _ session: CommandSession) throws(Failure) -> JSON? {
+    let client = try session.open(account: name)
+    let kept = try session.call("account.read", [("client", client)])
     let isSignedIn = kept["accessToken"] != nil || kept["profile"] != nil || kept["idToken"] != nil
-    let answer = try door.call("logout.begin", [("client", client)], saying: "Telling the provider")
+    let answer = try session.call("logout.begin", [("client", client)], saying: "Telling the provider")
     guard isSignedIn else { return nil }
-    let facts = try door.call("diagnostics.export", [("client", client)])["diagnostics"]
+    let facts = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
     let isWaiting = (facts?["outbox"]?["count"]?.integer ?? 0) > 0
     return .object([
       ("account", .string(name)), ("profile", kept["profile"]), ("url", answer["url"]),
@@ -57,16 +59,16 @@ struct Logout: EnrollCommand {
     ])
   }
 
-  private func tell(_ ended: [JSON], _ door: Door) -> Ending {
-    if door.isJSON { Output.json(.object([("loggedOut", .array(ended))])) }
+  private func tell(_ ended: [JSON], _ session: CommandSession) -> CommandStatus {
+    if session.isJSON { Output.json(.object([("loggedOut", .array(ended))])) }
     let terminal = Terminal.errors
-    if ended.isEmpty, !door.isJSON { terminal.say("Nobody was signed in.") }
+    if ended.isEmpty, !session.isJSON { terminal.say("Nobody was signed in.") }
     for one in ended {
-      if !door.isJSON {
+      if !session.isJSON {
         terminal.say("\(terminal.signs.good) signed out \(Shown.person(one["profile"]))", in: .good)
         if let warning = Self.warning(one) { terminal.say("! \(warning)", in: .warning) }
       }
-      endBrowserSession(one["url"]?.string, door)
+      endBrowserSession(one["url"]?.string, session)
     }
     return .done
   }
@@ -85,10 +87,10 @@ struct Logout: EnrollCommand {
   }
 
   /// The address holds the id_token: it is shown to a person who asked for it, and printed nowhere else.
-  private func endBrowserSession(_ address: String?, _ door: Door) {
+  private func endBrowserSession(_ address: String?, _ session: CommandSession) {
     let terminal = Terminal.errors
     guard browser else {
-      if address != nil, terminal.isTerminal, !door.isJSON {
+      if address != nil, terminal.isTerminal, !session.isJSON {
         terminal.say("  The browser may still be signed in; next time, --browser ends that, too.")
       }
       return

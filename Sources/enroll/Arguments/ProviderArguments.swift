@@ -16,7 +16,7 @@ struct ProviderArguments: ParsableArguments {
   @Option(
     name: .customLong("redirect-uri"),
     help: ArgumentHelp(
-      "Where the browser comes back to, with --issuer: \(Provision.redirectURI).", valueName: "url"))
+      "Where the browser comes back to, with --issuer: \(ProviderSetup.redirectURI).", valueName: "url"))
   var redirectURI: String?
 
   @Flag(
@@ -33,10 +33,11 @@ struct ProviderArguments: ParsableArguments {
   }
 
   /// - Parameter fallbackClient: where no client is named.
-  func provision(scopes: [String], fallbackClient: String? = nil) -> Provision? {
+  func setup(scopes: [String], fallbackClient: String? = nil) -> ProviderSetup? {
     guard let issuer, let clientID = clientID ?? fallbackClient else { return nil }
-    return Provision(
-      issuer: issuer, clientID: clientID, redirectURI: redirectURI ?? Provision.redirectURI, scopes: scopes,
+    return ProviderSetup(
+      issuer: issuer, clientID: clientID, redirectURI: redirectURI ?? ProviderSetup.redirectURI,
+      scopes: scopes,
       allowsLoopbackHTTP: allowLoopbackHTTP)
   }
 

@@ -45,7 +45,7 @@ struct SignInArguments: ParsableArguments {
     }
   }
 
-  var provision: Provision? { provider.provision(scopes: scopes) }
+  var setup: ProviderSetup? { provider.setup(scopes: scopes) }
 
   /// The same options again.
   var words: [String] {

@@ -9,23 +9,24 @@ struct Status: EnrollCommand {
     discussion:
       "A token that is due is renewed first. The exit status is 0 while somebody is signed in, else 3.")
 
-  @OptionGroup(title: "Place") var place: PlaceOptions
+  @OptionGroup(title: "Context") var place: ContextOptions
 
-  func perform(_ door: Door) throws(Failure) -> Ending {
-    let client = try door.open()
-    let answer = try door.call(
-      "registration.state", [("client", client), ("deadline", .integer(15))], saying: "Looking at the account"
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    let client = try session.open()
+    let answer = try session.call(
+      "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
     )
-    let kept = try door.call("account.read", [("client", client)])
-    let store = try door.call("store.diagnose", door.storeParameters)
-    let standing = Standing(answer["state"] ?? .null, kept: kept, now: door.now)
-    let configuration = try door.configuration()
-    if door.isJSON {
+    let kept = try session.call("account.read", [("client", client)])
+    let store = try session.call("store.diagnose", session.storeParameters)
+    let standing = AccountStatus(answer["state"] ?? .null, kept: kept, now: session.now)
+    let configuration = try session.configuration()
+    if session.isJSON {
       Output.json(
         .object([
-          ("account", .string(door.place.account)), ("state", answer["state"]), ("profile", kept["profile"]),
-          ("expiresAt", kept["expiresAt"]), ("configuration", .string(door.place.configurationPath)),
-          ("issuer", configuration.issuer.map { .string($0) }), ("store", .string(door.place.store)),
+          ("account", .string(session.place.account)), ("state", answer["state"]),
+          ("profile", kept["profile"]),
+          ("expiresAt", kept["expiresAt"]), ("configuration", .string(session.place.configurationPath)),
+          ("issuer", configuration.issuer.map { .string($0) }), ("store", .string(session.place.store)),
           ("keyProviders", store["keyProviders"]), ("exitStatus", .integer(Int64(standing.ending.rawValue))),
         ]))
       return standing.ending
@@ -33,15 +34,15 @@ struct Status: EnrollCommand {
     let terminal = Terminal.output
     terminal.say("\(standing.sign(terminal.signs)) \(standing.headline)", in: standing.colour)
     let rows = [
-      ("account", Shown.text(door.place.account)),
+      ("account", Shown.text(session.place.account)),
       ("provider", Shown.text(configuration.issuer ?? "?")),
-      ("profile", door.place.configurationName),
+      ("profile", session.place.configurationName),
       ("token", standing.token),
-      ("store", door.place.store),
+      ("store", session.place.store),
       ("key", store["keyProviders"]?.array.map { KeyWords.list($0) } ?? "none yet"),
     ]
     for line in Layout.table(rows, width: terminal.width) { Output.line(line) }
-    if let advice = standing.advice { terminal.say(advice.text(door.said)) }
+    if let advice = standing.advice { terminal.say(advice.text(session.said)) }
     return standing.ending
   }
 }

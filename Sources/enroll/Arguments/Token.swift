@@ -28,7 +28,7 @@ struct Token: EnrollCommand {
   @Flag(help: "Renew now, whatever the token's age: after an API refused it. The old one is not printed.")
   var renew = false
 
-  @OptionGroup(title: "Place") var place: PlaceOptions
+  @OptionGroup(title: "Context") var place: ContextOptions
 
   var mayAsk: Bool { false }
 
@@ -42,24 +42,24 @@ struct Token: EnrollCommand {
     }
   }
 
-  func perform(_ door: Door) throws(Failure) -> Ending {
-    let client = try door.open()
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    let client = try session.open()
     let answer =
       renew
-      ? try door.call("token.refresh", [("client", client), ("deadline", .integer(timeout))])
-      : try door.call(
+      ? try session.call("token.refresh", [("client", client), ("timeout", .integer(timeout))])
+      : try session.call(
         "token.access",
         [
-          ("client", client), ("minimumLifetime", .integer(minimumLifetime)), ("deadline", .integer(timeout)),
+          ("client", client), ("minimumLifetime", .integer(minimumLifetime)), ("timeout", .integer(timeout)),
         ])
-    let outcome = TokenOutcome(answer, mustBeNew: renew)
-    let words = try outcome.words(door, client)?.guessing(place)
-    if door.isJSON {
-      Output.json(outcome.json(words, door.said))
+    let outcome = TokenReport(answer, mustBeNew: renew)
+    let words = try outcome.words(session, client)?.guessing(place)
+    if session.isJSON {
+      Output.json(outcome.json(words, session.said))
     } else if let token = outcome.token {
       Output.line(token)
     }
-    if let words { Terminal.errors.tell(words, door.said) }
+    if let words { Terminal.errors.tell(words, session.said) }
     return outcome.ending
   }
 }

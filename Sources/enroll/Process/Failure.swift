@@ -6,7 +6,7 @@ import EnrollJSON
 
 /// What a command ends with instead of a result.
 struct Failure: Error {
-  var ending: Ending
+  var ending: CommandStatus
   var message: String
   /// What to do next, in words that name a command.
   var advice: Advice?
@@ -14,7 +14,7 @@ struct Failure: Error {
   var error: EnrollError?
 
   /// One of this program's own.
-  init(_ ending: Ending, _ message: String, advice: Advice? = nil) {
+  init(_ ending: CommandStatus, _ message: String, advice: Advice? = nil) {
     self.ending = ending
     self.message = message
     self.advice = advice ?? ending.advice
@@ -22,15 +22,15 @@ struct Failure: Error {
 
   /// One of the library's.
   init(_ error: EnrollError, advice: Advice? = nil) {
-    ending = Ending(error.code)
+    ending = CommandStatus(error.code)
     message = error.message
     self.advice = advice ?? Self.advice(error.code) ?? ending.advice
     self.error = error
   }
 
   /// The same, with the account or the profile that may have been meant, where the one that was named is not there.
-  func guessing(_ options: PlaceOptions) -> Failure {
-    guard [.signInNeeded, .usage].contains(ending), let place = try? Place(options) else { return self }
+  func guessing(_ options: ContextOptions) -> Failure {
+    guard [.signInNeeded, .usage].contains(ending), let place = try? Context(options) else { return self }
     var failure = self
     if (try? place.hasConfiguration()) == false, let profile = options.profile,
       let meant = Guess.nearest(to: profile, among: Candidates.allProfiles)

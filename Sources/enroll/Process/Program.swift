@@ -6,19 +6,19 @@ import EnrollHost
 import EnrollJSON
 
 enum Program {
-  /// - Returns: the exit status, out of ``Ending``.
+  /// - Returns: the exit status, out of ``CommandStatus``.
   static func run() -> Int32 {
     Interrupts.prepare()
     if let words = Encoding.complaint() {
       Terminal.errors.say("enroll: \(words)")
-      return Ending.usage.rawValue
+      return CommandStatus.usage.rawValue
     }
     do {
       var command = try Enroll.parseAsRoot(CommandWords.arguments())
       guard let own = command as? any EnrollCommand else {
         // What the parser brings along, and `help`.
         try command.run()
-        return Output.isWhole ? Ending.done.rawValue : Ending.failed.rawValue
+        return Output.isWhole ? CommandStatus.done.rawValue : CommandStatus.failed.rawValue
       }
       return perform(own)
     } catch {
@@ -31,29 +31,29 @@ enum Program {
     let text = Enroll.fullMessage(for: error)
     guard Enroll.exitCode(for: error) != .success else {
       Output.line(text)
-      return Output.isWhole ? Ending.done.rawValue : Ending.failed.rawValue
+      return Output.isWhole ? CommandStatus.done.rawValue : CommandStatus.failed.rawValue
     }
     Terminal.errors.write(text + "\n")
     if let meant = Guess.command(Array(CommandLine.arguments.dropFirst())) {
       Terminal.errors.say("Did you mean enroll \(meant)?")
     }
-    return Ending.usage.rawValue
+    return CommandStatus.usage.rawValue
   }
 
   private static func perform(_ command: any EnrollCommand) -> Int32 {
     // A browser that is started from here inherits no more of it than that it writes no core dump.
     try? ProcessMemory.hide()
-    let door: Door
+    let session: CommandSession
     do throws(Failure) {
-      door = try Door(command.place, for: command)
+      session = try CommandSession(command.place, for: command)
     } catch {
       return tell(error, command)
     }
     // A renewal that was sent is stored, whatever happened meanwhile.
-    defer { door.finish() }
+    defer { session.finish() }
     do throws(Failure) {
-      let ending = try command.perform(door)
-      return Output.isWhole ? ending.rawValue : Ending.failed.rawValue
+      let ending = try command.perform(session)
+      return Output.isWhole ? ending.rawValue : CommandStatus.failed.rawValue
     } catch {
       return tell(error, command)
     }

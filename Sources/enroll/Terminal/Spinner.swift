@@ -8,7 +8,7 @@ import CPosix
 final class Spinner {
   private static let frameMilliseconds: Int32 = 90
   /// What takes no longer than this is not worth a flicker.
-  private static let patienceMilliseconds: Int32 = 200
+  private static let timeoutMilliseconds: Int32 = 200
 
   private let words: String
   private let terminal: Terminal
@@ -23,7 +23,7 @@ final class Spinner {
   /// When to turn it next; nil where it does not turn.
   var milliseconds: Int32? {
     guard terminal.canMove else { return nil }
-    return turns == 1 ? Self.patienceMilliseconds : Self.frameMilliseconds
+    return turns == 1 ? Self.timeoutMilliseconds : Self.frameMilliseconds
   }
 
   func turn() {

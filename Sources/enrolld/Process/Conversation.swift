@@ -39,7 +39,7 @@ final class Conversation: @unchecked Sendable {
       var one: UInt64 = 1
       _ = write(waker, &one, 8)
     }
-    server = Server(Surroundings.user.logging(log), log: log) { message in
+    server = Server(SessionEnvironment.user.logging(log), log: log) { message in
       output.send(shared.framing.framed(message.serialized()))
     }
     self.shared = shared

@@ -73,9 +73,9 @@ enum Daemon {
   /// away meanwhile, or a signal, ends the waits and not the renewals.
   private static func finish(_ input: Input, _ conversation: Conversation) {
     let begin = SystemClock.now()
-    let patience = begin.advanced(bySeconds: answeringSeconds)
+    let timeout = begin.advanced(bySeconds: answeringSeconds)
     while !conversation.server.isIdle(withinNanoseconds: 20_000_000) {
-      if patience < SystemClock.now() { conversation.server.giveUpAll() }
+      if timeout < SystemClock.now() { conversation.server.giveUpAll() }
       if input.hasSignal {
         input.takeSignal()
         conversation.server.giveUpAll()

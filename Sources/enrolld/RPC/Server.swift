@@ -18,12 +18,12 @@ final class Server: Sendable {
   private let send: @Sendable (JSON) -> Void
 
   /// - Parameter send: queues a message for the host; never waits.
-  init(_ surroundings: Surroundings, log: Log, send: @escaping @Sendable (JSON) -> Void) {
+  init(_ environment: SessionEnvironment, log: Log, send: @escaping @Sendable (JSON) -> Void) {
     self.log = log
     self.send = send
     let host = HostRequests(log: log, send: send)
     self.host = host
-    session = Session(surroundings.asking(host)) { name, parameters in
+    session = Session(environment.asking(host)) { name, parameters in
       send(Reply.notification(name, parameters))
     }
   }

@@ -16,7 +16,7 @@ final class Output: @unchecked Sendable {
   static let limitBytes = 16 << 20
   private static let pauseNanoseconds: Int64 = 50_000_000
   /// Without progress for so long, the end does not wait for the host any more.
-  private static let lastPatienceNanoseconds: Int64 = 5_000_000_000
+  private static let lastTimeoutNanoseconds: Int64 = 5_000_000_000
 
   enum Ending {
     case hostGone, hostDoesNotRead
@@ -95,14 +95,14 @@ final class Output: @unchecked Sendable {
     let clock = SystemClock()
     condition.lock()
     var seen = written
-    var patience = clock.instant().advanced(byNanoseconds: Self.lastPatienceNanoseconds)
+    var timeout = clock.instant().advanced(byNanoseconds: Self.lastTimeoutNanoseconds)
     while isDraining && !hasEnded {
-      let left = patience.since(clock.instant())
+      let left = timeout.since(clock.instant())
       guard left > 0 else { break }
       condition.wait(atMost: left)
       guard written != seen else { continue }
       seen = written
-      patience = clock.instant().advanced(byNanoseconds: Self.lastPatienceNanoseconds)
+      timeout = clock.instant().advanced(byNanoseconds: Self.lastTimeoutNanoseconds)
     }
     condition.unlock()
   }

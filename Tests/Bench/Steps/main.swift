@@ -68,8 +68,8 @@ func benchPKCE() throws(EnrollError) {
 let clock = SystemClock()
 let state = "af0ifjsldkjaf0ifjsldkjaf0ifjsldkjaf0ifjsldk"
 
-func transaction() -> Transaction {
-  Transaction(
+func transaction() -> TransactionRecord {
+  TransactionRecord(
     id: "transaction", kind: .signIn, issuer: "https://id.example",
     redirectURI: "https://app.example/callback",
     state: Secret(state), nonce: Secret("nonce"),
@@ -77,7 +77,7 @@ func transaction() -> Transaction {
     deadline: Expiry(lifetimeSeconds: 600, from: clock.moment()))
 }
 
-func verified(_ url: String, _ transactions: [Transaction], _ moment: Moment) -> Bool {
+func verified(_ url: String, _ transactions: [TransactionRecord], _ moment: Moment) -> Bool {
   guard let redirect = try? Redirect(parsing: url),
     let answer = try? VerifiedRedirect(
       verifying: redirect, among: transactions, issuerAnnounced: true, at: moment)

@@ -9,30 +9,31 @@ struct PushedAuthorizationRuleTests {
   static let endpoint = "https://id.example.com/par"
 
   /// Configuration, whether the provider has the endpoint, whether it requires it; where the request is pushed to.
-  static let table: [(AbilityUse, Bool, Bool, String?)] = [
+  static let table: [(FeaturePolicy, Bool, Bool, String?)] = [
     (.auto, false, false, nil), (.auto, true, false, endpoint), (.auto, true, true, endpoint),
     (.always, true, false, endpoint), (.always, true, true, endpoint), (.never, false, false, nil),
     (.never, true, false, nil),
   ]
 
   @Test("pushed where the provider has the endpoint, unless the configuration says never", arguments: table)
-  func decision(use: AbilityUse, has: Bool, requires: Bool, expected: String?) throws {
+  func decision(use: FeaturePolicy, has: Bool, requires: Bool, expected: String?) throws {
     #expect(try decide(use, has, requires) == expected)
   }
 
   @Test(
     "what one side needs and the other rules out is an error, not a silent downgrade",
     arguments: [
-      (AbilityUse.auto, false, true), (.always, false, false), (.always, false, true), (.never, true, true),
+      (FeaturePolicy.auto, false, true), (.always, false, false), (.always, false, true),
+      (.never, true, true),
     ]
   )
-  func impossible(use: AbilityUse, has: Bool, requires: Bool) throws {
+  func impossible(use: FeaturePolicy, has: Bool, requires: Bool) throws {
     let error = refusal { try decide(use, has, requires) }
     #expect(error?.code == .unsupported)
     #expect(error?.field == "pushedRequests")
   }
 
-  private func decide(_ use: AbilityUse, _ has: Bool, _ requires: Bool) throws -> String? {
+  private func decide(_ use: FeaturePolicy, _ has: Bool, _ requires: Bool) throws -> String? {
     var metadata = try Fixture.metadata()
     metadata.pushedAuthorizationRequestEndpoint = has ? Self.endpoint : nil
     metadata.requiresPushedRequests = requires
@@ -102,7 +103,7 @@ struct PushedAuthorizationRuleTests {
 
 @Suite("Pushed authorization requests: the flow (RFC 9126)")
 struct PushedAuthorizationStepTests {
-  private func bench(_ use: AbilityUse = .auto) throws -> Bench {
+  private func bench(_ use: FeaturePolicy = .auto) throws -> Bench {
     let bench = try Bench(pushedRequests: use)
     bench.provider.change { $0.takesPushedRequests = true }
     return bench

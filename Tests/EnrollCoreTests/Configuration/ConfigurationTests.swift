@@ -61,9 +61,9 @@ struct ConfigurationTests {
        "profile_update_uri": "https://gate.example.com/p", "error_report_uri": "https://gate.example.com/x",
        "require_verified_email": true,
        "choices": [{"kind": "google", "connection": "google-oauth2", "label": "Google", "guidance": "fast"}],
-       "another_app": {"init_uri": "https://gate.example.com/i", "complete_uri": "https://gate.example.com/f",
+       "app2app": {"init_uri": "https://gate.example.com/i", "complete_uri": "https://gate.example.com/f",
          "fields": {"session_id": "sessionID", "link": "digidRequest"}, "allowed_links": ["https://other.example/app"]},
-       "backend": {"base": "https://bff.example.com"}, "passwordless": "auth0", "allow_loopback_http": true,
+       "bff": {"base": "https://bff.example.com"}, "passwordless": "auth0", "allow_loopback_http": true,
        "ca_file": "/etc/ca.pem"}
       """
     let configuration = try Configuration(json: JSON.parse(Array(text.utf8)))
@@ -101,12 +101,12 @@ struct ConfigurationTests {
           RegistrationChoice(kind: "google", connection: "google-oauth2", label: "Google", guidance: "fast")
         ])
     #expect(
-      configuration.anotherApp
-        == AnotherAppSettings(
+      configuration.app2app
+        == App2AppSettings(
           initURI: "https://gate.example.com/i", completeURI: "https://gate.example.com/f",
           sessionIDField: "sessionID", linkField: "digidRequest", artefactIDField: "artefactId",
           allowedLinks: ["https://other.example/app"]))
-    #expect(configuration.backend == BackendSettings(base: "https://bff.example.com"))
+    #expect(configuration.bff == BFFSettings(base: "https://bff.example.com"))
     #expect(configuration.passwordless == .auth0)
     #expect(configuration.allowsLoopbackHTTP)
     #expect(configuration.caFile == "/etc/ca.pem")
@@ -189,7 +189,7 @@ struct ConfigurationTests {
     ("native", .bool(false), "standInToken"), ("standInToken", .string("a b"), "standInToken"),
     ("requireCheck", .bool(true), "requireCheck"), ("caFile", .string(""), "caFile"),
     ("caFile", .string("a\u{0}b"), "caFile"), ("passwordless", .string("sms"), "passwordless"),
-    ("backend", .object([]), "backend.base"), ("backend", .object([("base", .string("x"))]), "backend.base"),
+    ("bff", .object([]), "bff.base"), ("bff", .object([("base", .string("x"))]), "bff.base"),
     ("choices", .array([.object([("kind", .string("a"))])]), "choices[0].label"),
     ("appLinks", .array([.string("https://a.example/w")]), "appLinks[0]"),
     ("fallbackUri", .string("com.example.app:/cb"), "fallbackUri"),

@@ -9,7 +9,7 @@ import Testing
 struct DPoPStepTests {
   /// At a provider that announces ES256.
   private func bench(
-    _ use: AbilityUse = .auto, requiresConfirmation: Bool = false, announces: [String] = ["ES256"]
+    _ use: FeaturePolicy = .auto, requiresConfirmation: Bool = false, announces: [String] = ["ES256"]
   ) throws -> Bench {
     let bench = try Bench(requiresConfirmation: requiresConfirmation, dpop: use)
     bench.provider.change { $0.dpopAlgorithms = announces }
@@ -129,7 +129,7 @@ struct DPoPStepTests {
   @Test("where it is announced, where it is not, and what the configuration says of it")
   func configuration() throws {
     for (use, announced, type) in [
-      (AbilityUse.auto, ["ES256"], "DPoP"), (.auto, [], "Bearer"), (.auto, ["RS256"], "Bearer"),
+      (FeaturePolicy.auto, ["ES256"], "DPoP"), (.auto, [], "Bearer"), (.auto, ["RS256"], "Bearer"),
       (.never, ["ES256"], "Bearer"), (.always, ["RS256", "ES256"], "DPoP"),
     ] {
       let bench = try bench(use, announces: announced)

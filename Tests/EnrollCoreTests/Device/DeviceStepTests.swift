@@ -9,14 +9,14 @@ import Testing
 @Suite("The device grant (RFC 8628)")
 struct DeviceStepTests {
   private func begun(_ bench: Bench, _ options: SignInOptions = SignInOptions(kind: .device)) throws -> (
-    Engine, BegunTransaction
+    Engine, Transaction
   ) {
     let engine = bench.engine()
     return (engine, try engine.begin(options, cancellation: nil))
   }
 
   /// Lets the interval pass and polls.
-  private func poll(_ engine: Engine, _ begun: BegunTransaction, _ bench: Bench, after seconds: Int64 = 5)
+  private func poll(_ engine: Engine, _ begun: Transaction, _ bench: Bench, after seconds: Int64 = 5)
     throws -> Engine.Settlement?
   {
     bench.clock.advance(seconds: seconds)

@@ -22,7 +22,7 @@ struct DiagnosticsTests {
       profileUpdateURI: "https://p.example/?d=\(canary)",
       errorReportURI: "https://hooks.example/services/\(canary)",
       choices: [RegistrationChoice(kind: canary, connection: canary, label: canary, guidance: canary)],
-      anotherApp: AnotherAppSettings(
+      app2app: App2AppSettings(
         initURI: "https://a.example/\(canary)", completeURI: "https://a.example/\(canary)",
         allowedLinks: ["https://\(canary.lowercased()).example/"]),
       caFile: "/\(canary)")
@@ -40,14 +40,14 @@ struct DiagnosticsTests {
     record.provisional = tokens
     record.profile = JSONObject([("email", .string(Self.canary))])
     record.provisionalProfile = record.profile
-    let details: [Transaction.Details] = [
-      .none, .backend(provider: Self.canary), .anotherApp(sessionID: secret, tries: 0),
+    let details: [TransactionRecord.Details] = [
+      .none, .bff(provider: Self.canary), .app2app(sessionID: secret, tries: 0),
       .passwordless(Recipient(.email, address: Self.canary), tries: 1),
       .device(deviceCode: secret, intervalSeconds: 5, notBefore: expiry),
     ]
     for details in details {
       record.transactions.append(
-        Transaction(
+        TransactionRecord(
           id: Self.canary, kind: .signIn, issuer: "https://id.example", redirectURI: Self.canary,
           state: secret,
           nonce: secret, codeVerifier: secret, dpopKey: DPoPKey(der: secret), scopes: ["openid"],

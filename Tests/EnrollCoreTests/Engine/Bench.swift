@@ -18,7 +18,7 @@ struct Bench {
     scopes: [String] = ["openid", "offline_access"], redirectURI: String = "com.example.app:/callback",
     passwordless: PasswordlessDialect? = nil, connectionParameter: String = "connection",
     registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
-    parameters: [(String, String)] = [], pushedRequests: AbilityUse = .auto, dpop: AbilityUse = .auto,
+    parameters: [(String, String)] = [], pushedRequests: FeaturePolicy = .auto, dpop: FeaturePolicy = .auto,
     checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false
   ) throws {
     clock = FakeClock()
@@ -69,7 +69,7 @@ extension FakeProvider.Reply {
   static let empty = FakeProvider.Reply.status(400, headers: [HTTPHeader("Content-Length", "0")])
 }
 
-extension BegunTransaction {
+extension Transaction {
   /// Empty when the action has none: no test takes that for a URL.
   var url: String { action.url ?? "" }
 }

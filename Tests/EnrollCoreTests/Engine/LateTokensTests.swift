@@ -23,7 +23,7 @@ struct LateTokensTests {
   }
 
   /// Lets the tokens come.
-  private func arrive(_ way: Way, _ begun: BegunTransaction, _ engine: Engine, _ bench: Bench) {
+  private func arrive(_ way: Way, _ begun: Transaction, _ engine: Engine, _ bench: Bench) {
     switch way {
     case .code: _ = try? engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     case .device:
@@ -89,21 +89,21 @@ struct LateTokensTests {
 
   @Test("another app's tokens, and a back end's session, that arrive after a sign-out are not stored (R35)")
   func gateways() throws {
-    let bench = try AnotherAppBench()
+    let bench = try App2AppBench()
     let engine = bench.engine()
     _ = try bench.begin(engine)
     bench.gateway.next { _ throws(EnrollError) in
       _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
-      return HTTPResponse(status: 200, headers: [], body: Array(AnotherAppStepTests.tokens.utf8))
+      return HTTPResponse(status: 200, headers: [], body: Array(App2AppStepTests.tokens.utf8))
     }
     #expect(try engine.failure(of: bench.answer()) == .cancelled)
     #expect(try !bench.record.hasTokens)
     #expect(bench.issuer.revoked.contains("refresh-0"))
 
-    let other = try BackendBench()
+    let other = try BFFBench()
     let behind = other.engine()
     let begun = try other.begin(behind)
-    other.backend.next { _ throws(EnrollError) in
+    other.bff.next { _ throws(EnrollError) in
       _ = try other.engine().beginLogout(localOnly: true, cancellation: nil)
       return HTTPResponse(status: 200, headers: [], body: Array(#"{"session_token": "s"}"#.utf8))
     }

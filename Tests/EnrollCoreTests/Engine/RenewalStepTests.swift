@@ -290,7 +290,7 @@ struct RenewalStepTests {
   }
 
   @Test("during an outage callers do not become a hot loop (R33)")
-  func patience() throws {
+  func timeout() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
     expired(bench)

@@ -15,7 +15,7 @@ extension Engine {
   }
 
   /// The transaction that a link began.
-  fileprivate func began(_ url: String) throws -> BegunTransaction {
+  fileprivate func began(_ url: String) throws -> Transaction {
     guard case .begun(let begun) = try follow(url) else { throw Unexpected(what: "nothing was begun") }
     return begun
   }
@@ -27,7 +27,7 @@ extension Engine {
   }
 
   /// A registration whose browser was left.
-  fileprivate func waiting() throws -> BegunTransaction {
+  fileprivate func waiting() throws -> Transaction {
     let begun = try begin(SignInOptions(kind: .register), cancellation: nil)
     _ = try cancel(transactionID: begun.transactionID)
     return begun

@@ -15,14 +15,14 @@ struct PasswordlessStepTests {
   }
 
   private func options(
-    _ recipient: Recipient? = mail, _ message: Recipient.Message = .code
+    _ recipient: Recipient? = mail, _ message: PasswordlessMessage = .code
   ) -> SignInOptions {
     SignInOptions(kind: .passwordless, recipient: recipient, message: message)
   }
 
   private func body(_ request: HTTPRequest?) throws -> JSON { try JSON.parse(request?.body ?? []) }
 
-  private func submit(_ engine: Engine, _ begun: BegunTransaction, _ code: String) throws
+  private func submit(_ engine: Engine, _ begun: Transaction, _ code: String) throws
     -> Engine.Settlement
   {
     try engine.submitCode(Secret(code), transactionID: begun.transactionID, cancellation: nil)
@@ -297,7 +297,8 @@ struct PasswordlessStepTests {
     var oddLink = options(Self.mail, .link)
     oddLink.acrValues = ["a"]
     let wrong: [(String, SignInOptions)] = [
-      ("email", options(nil)), ("send", options(Self.phone, .link)), ("prompt", odd), ("acrValues", oddLink),
+      ("email", options(nil)), ("message", options(Self.phone, .link)), ("prompt", odd),
+      ("acrValues", oddLink),
       ("email", SignInOptions(kind: .signIn, recipient: Self.mail)),
     ]
     for (field, options) in wrong {

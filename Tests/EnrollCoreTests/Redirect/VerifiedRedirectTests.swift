@@ -7,7 +7,7 @@ import Testing
 @Suite("Verified redirects (R5-R8, R12, R17)")
 struct VerifiedRedirectTests {
   private func verify(
-    _ url: String, _ transactions: [Transaction], announced: Bool = false,
+    _ url: String, _ transactions: [TransactionRecord], announced: Bool = false,
     at moment: Moment = Fixture.moment()
   ) throws -> VerifiedRedirect {
     try VerifiedRedirect(
@@ -15,7 +15,7 @@ struct VerifiedRedirectTests {
   }
 
   private func code(
-    _ url: String, _ transactions: [Transaction], announced: Bool = false,
+    _ url: String, _ transactions: [TransactionRecord], announced: Bool = false,
     at moment: Moment = Fixture.moment()
   ) -> EnrollError.Code? {
     refusal { try verify(url, transactions, announced: announced, at: moment) }?.code
@@ -86,10 +86,11 @@ struct VerifiedRedirectTests {
   @Test(
     "a settled transaction is told apart from an unknown one (R12)",
     arguments: [
-      (Transaction.Status.pending, EnrollError.Code?.none), (.cancelled, nil), (.exchanging, .alreadySettled),
+      (TransactionRecord.Status.pending, EnrollError.Code?.none), (.cancelled, nil),
+      (.exchanging, .alreadySettled),
       (.succeeded, .alreadySettled), (.failed, .alreadySettled),
     ])
-  func statuses(status: Transaction.Status, refusal: EnrollError.Code?) {
+  func statuses(status: TransactionRecord.Status, refusal: EnrollError.Code?) {
     let transactions = [Fixture.transaction(state: "s", status: status)]
     #expect(code("com.example.app:/cb?code=c&state=s", transactions) == refusal)
     #expect(code("com.example.app:/cb?error=access_denied&state=s", transactions) == refusal)

@@ -20,7 +20,7 @@ enum Sample {
       authTime: UnixTime(seconds: -5)),
     unprovenIDToken: Secret("d.e.f"))
 
-  static let transaction = Transaction(
+  static let transaction = TransactionRecord(
     id: "id", kind: .passwordless, status: .exchanging, issuer: "https://op.example",
     redirectURI: "com.example.app:/cb", state: Secret("state"), nonce: Secret("nonce"),
     codeVerifier: Secret("verifier"), dpopKey: DPoPKey(der: Secret([1])), scopes: ["openid"],

@@ -101,8 +101,8 @@ struct StoreDocumentTests {
 
   @Test("every kind and status of a transaction survives the store")
   func transactionKinds() throws {
-    for kind in Transaction.Kind.allCases {
-      for status in Transaction.Status.allCases {
+    for kind in TransactionKind.allCases {
+      for status in TransactionRecord.Status.allCases {
         var document = Sample.document
         document.record.transactions[0].kind = kind
         document.record.transactions[0].status = status
@@ -118,8 +118,8 @@ struct StoreDocumentTests {
     let shut = AccountDocument(
       account: .default, lineage: "l", content: .underPIN(envelope, sealed: [0, 255], form: 1))
     #expect(try AccountDocument(decoding: shut.encoded()) == shut)
-    let details: [Transaction.Details] = [
-      .none, .anotherApp(sessionID: Secret("s"), tries: 3),
+    let details: [TransactionRecord.Details] = [
+      .none, .app2app(sessionID: Secret("s"), tries: 3),
       .passwordless(Recipient(.sms, address: "+31612345678"), tries: 3),
       .device(deviceCode: Secret("d"), intervalSeconds: 5, notBefore: Sample.expiry),
     ]

@@ -51,10 +51,10 @@ struct IntrospectionTests {
   }
 
   @Test("a back end's session token is not shown to the issuer")
-  func backend() throws {
+  func bff() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    try bench.store.update(.default) { record throws(EnrollError) in record.confirmed?.source = .backend }
+    try bench.store.update(.default) { record throws(EnrollError) in record.confirmed?.source = .bff }
     #expect(code { _ = try engine.introspect(.accessToken, cancellation: nil) } == .unsupported)
     #expect(bench.provider.count(.introspection) == 0)
   }

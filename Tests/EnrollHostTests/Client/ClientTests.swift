@@ -465,7 +465,7 @@ struct ClientTests {
   func beginWaits() throws {
     let stage = try Stage()
     let client = try stage.client(isPlatformReady: false)
-    let begun = Guarded<BegunTransaction?>(nil, by: Mutex())
+    let begun = Guarded<Transaction?>(nil, by: Mutex())
     Thread.detachNewThread {
       let transaction = try? client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
       begun.withLock { $0 = transaction }

@@ -97,7 +97,7 @@ struct DevicePollTests {
   }
 
   @Test("the deadline and the cancellation end the wait at once, not the transaction")
-  func patience() throws {
+  func timeout() throws {
     let stage = try DeviceStage()
     let client = try stage.client()
     let id = try stage.begin(client)

@@ -48,19 +48,19 @@ struct KeyProviderTests {
 
   @Test("a keeper's secret opens the store in another process, and the keys file alone does not")
   func keeper() throws {
-    let keeper = FakeSecretKeeper()
+    let keeper = FakeSecretStore()
     try folder.filled(KeyPlan(.host(keeper)))
     #expect(folder.reads(KeyPlan(.host(keeper))))
     #expect(keeper.items.count == 1)
     #expect(try !folder.names().contains("key"), "there is no key file")
-    #expect(folder.failure(KeyPlan(.host(FakeSecretKeeper())))?.code == .storeLocked)
+    #expect(folder.failure(KeyPlan(.host(FakeSecretStore())))?.code == .storeLocked)
   }
 
   @Test(
     "a locked keeper is storeLocked with words, changes nothing, and the same process goes on once it is unlocked"
   )
   func lockedKeeper() throws {
-    let keeper = FakeSecretKeeper()
+    let keeper = FakeSecretStore()
     try folder.filled(KeyPlan(.host(keeper)))
     let before = try folder.content()
     keeper.isLocked = true
@@ -81,7 +81,7 @@ struct KeyProviderTests {
 
   @Test("a keeper that locks itself later does not stop a process that has the key")
   func locksLater() throws {
-    let keeper = FakeSecretKeeper()
+    let keeper = FakeSecretStore()
     let store = try folder.filled(KeyPlan(.host(keeper)))
     keeper.isLocked = true
     try store.update(.default) { $0.tokenEpoch += 1 }
@@ -90,7 +90,7 @@ struct KeyProviderTests {
 
   @Test("a new store waits for a locked keeper: nothing is made")
   func newStoreWaits() throws {
-    let keeper = FakeSecretKeeper()
+    let keeper = FakeSecretStore()
     keeper.isLocked = true
     let store = try folder.open(keys: KeyPlan(.host(keeper)))
     #expect(
@@ -104,7 +104,7 @@ struct KeyProviderTests {
     "a keeper that lost its item is storeLocked and names the item; another secret in its place is not the store's"
   )
   func lostItem() throws {
-    let keeper = FakeSecretKeeper()
+    let keeper = FakeSecretStore()
     try folder.filled(KeyPlan(.host(keeper)))
     let (name, secret) = try #require(keeper.items.first.map { ($0.key, $0.value) })
     let before = try folder.content()
@@ -122,7 +122,7 @@ struct KeyProviderTests {
 
   @Test("a keeper that does not give back what it took guards no store")
   func forgetfulKeeper() throws {
-    final class Sieve: SecretKeeper {
+    final class Sieve: SecretStore {
       func load(_ name: SecretName) throws(EnrollError) -> Secret? { nil }
       func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {}
       func remove(_ name: SecretName) throws(EnrollError) {}
@@ -178,8 +178,8 @@ struct KeyProviderTests {
 
   @Test("a slot of another store or key does not open")
   func movedSlot() throws {
-    let keeper = FakeSecretKeeper()
-    let provider = KeeperKeyProvider(name: "host", title: "the keeper", keeper: keeper)
+    let keeper = FakeSecretStore()
+    let provider = SecretStoreKeyProvider(name: "host", title: "the keeper", keeper: keeper)
     let key = Secret([UInt8](repeating: 3, count: 64))
     let wrapped = try provider.wrap(key, slot: KeySlot(storeID: "s", keyID: "k"))
     #expect(try provider.unwrap(wrapped, slot: KeySlot(storeID: "s", keyID: "k")) == key)
@@ -195,7 +195,7 @@ struct KeyProviderTests {
 
   @Test("a program that looks for the key in another place is told where it is")
   func mismatch() throws {
-    try folder.filled(KeyPlan(.host(FakeSecretKeeper())))
+    try folder.filled(KeyPlan(.host(FakeSecretStore())))
     let before = try folder.content()
     let failed = try #require(folder.failure(.file))
     #expect(failed.code == .storeKey)
@@ -262,7 +262,7 @@ struct KeyChoiceTests {
 
   @Test("what was chosen by hand is what the diagnosis says")
   func explicit() throws {
-    let keeper = FakeSecretKeeper()
+    let keeper = FakeSecretStore()
     try folder.filled(KeyPlan(.host(keeper)))
     let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: KeyPlan(.host(keeper))))
     #expect(diagnosis.keyProviders == ["host"])
@@ -292,8 +292,8 @@ struct SessionKeyTests {
   )
   func remembered() throws {
     let memory = Memory()
-    let keeper = FakeSecretKeeper()
-    let provider = KeeperKeyProvider(name: "host", title: "the keeper", keeper: keeper)
+    let keeper = FakeSecretStore()
+    let provider = SecretStoreKeyProvider(name: "host", title: "the keeper", keeper: keeper)
     func plan() -> KeyPlan { KeyPlan(.custom(SessionKeyCache(provider, in: memory, seconds: 60))) }
     try folder.filled(plan())
     keeper.isLocked = true
@@ -311,7 +311,7 @@ struct SessionKeyTests {
   @Test("moving a store away forgets what was remembered")
   func forgotten() throws {
     let memory = Memory()
-    let provider = KeeperKeyProvider(name: "host", title: "the keeper", keeper: FakeSecretKeeper())
+    let provider = SecretStoreKeyProvider(name: "host", title: "the keeper", keeper: FakeSecretStore())
     let store = try folder.filled(KeyPlan(.custom(SessionKeyCache(provider, in: memory, seconds: 60))))
     #expect(memory.items.withLock { $0.count } == 1)
     try store.replaceKeys(.file)

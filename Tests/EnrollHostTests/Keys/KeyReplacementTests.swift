@@ -14,7 +14,7 @@ struct KeyReplacementTests {
 
   private enum Place: String, CaseIterable { case own, elsewhere, host, passphrase }
 
-  private func plan(_ place: Place, _ keeper: FakeSecretKeeper) -> KeyPlan {
+  private func plan(_ place: Place, _ keeper: FakeSecretStore) -> KeyPlan {
     switch place {
     case .own: .file
     case .elsewhere: KeyPlan(.file(path: folder.path + "/elsewhere"))
@@ -28,7 +28,7 @@ struct KeyReplacementTests {
   )
   func moves() async throws {
     try await aside { [self] in
-      let keeper = FakeSecretKeeper()
+      let keeper = FakeSecretStore()
       try folder.filled(.file)
       var at = Place.own
       for next in [Place.host, .passphrase, .own, .elsewhere, .host, .elsewhere, .own] {
@@ -74,7 +74,7 @@ struct KeyReplacementTests {
     "a store that cannot be opened, or has no keys, is not moved; nor is one to a provider that is locked or absent"
   )
   func refused() throws {
-    let keeper = FakeSecretKeeper()
+    let keeper = FakeSecretStore()
     #expect(code { () throws(EnrollError) in try folder.open().replaceKeys(.file) } == .notFound)
     try folder.filled(KeyPlan(.host(keeper)))
     let before = try folder.content().filter { $0.key != "keys.lock" }
@@ -82,7 +82,7 @@ struct KeyReplacementTests {
     let store = try folder.open(keys: KeyPlan(.host(keeper)))
     #expect(code { () throws(EnrollError) in try store.replaceKeys(.file) } == .storeLocked)
     keeper.isLocked = false
-    let other = FakeSecretKeeper()
+    let other = FakeSecretStore()
     other.isLocked = true
     #expect(code { () throws(EnrollError) in try store.replaceKeys(KeyPlan(.host(other))) } == .storeLocked)
     other.isLocked = false
@@ -144,7 +144,7 @@ struct KeyReplacementTests {
     #expect(try again.read(.default)?.registrationType == "SOCIAL")
     #expect(try again.read(fresh)?.registrationType == "NEW")
     // Moved to a place that it does not know: it has the key that seals, and goes on.
-    try mover.replaceKeys(KeyPlan(.host(FakeSecretKeeper())))
+    try mover.replaceKeys(KeyPlan(.host(FakeSecretStore())))
     try other.update(.default) { $0.tokenEpoch += 1 }
     #expect(try mover.read(.default)?.registrationType == "SOCIAL")
   }

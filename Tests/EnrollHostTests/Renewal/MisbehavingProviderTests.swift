@@ -11,7 +11,7 @@ struct MisbehavingProviderTests {
   /// Within 55 seconds of failures, waits of ½, 1, 2 … 32 s, of which the jitter leaves a half at least.
   private static let mostInAMinute = 8 * mostPerRenewal
   /// Longer than any Retry-After counts for.
-  private static let anyPatience: Int64 = 4000
+  private static let anyTimeout: Int64 = 4000
   /// Longer than any token lives, whatever its `expires_in` says (R32).
   private static let anyLife: Int64 = 366 * 86_400
 
@@ -38,7 +38,7 @@ struct MisbehavingProviderTests {
     if fault.outcome != .taken { try outlast(fault, stage, provider, client) }
 
     provider.misbehave(nil)
-    stage.clock.advance(seconds: fault.outcome == .taken ? Self.anyLife : Self.anyPatience)
+    stage.clock.advance(seconds: fault.outcome == .taken ? Self.anyLife : Self.anyTimeout)
     let before = provider.visits
     let heir = fault.isSlow ? try stage.client() : client
     guard case .valid(let token) = try heir.now() else { throw Unmet(what: "not valid after the fault") }
@@ -86,7 +86,7 @@ struct MisbehavingProviderTests {
     let fault = ProviderFault(name: "refused", outcome: .trouble) { _ in }
     for _ in 1...25 { try check(try client.now(), fault, isLive) }
     try provider.listen()
-    stage.clock.advance(seconds: Self.anyPatience)
+    stage.clock.advance(seconds: Self.anyTimeout)
     guard case .valid = try client.now() else { throw Unmet(what: "not valid") }
     #expect(provider.visits == 1)
   }
@@ -119,7 +119,7 @@ struct MisbehavingProviderTests {
   ]
 
   @Test("Retry-After is honoured, up to an hour (R33)", arguments: wishes, ["429 Slow Down", "503 Busy"])
-  func patience(_ wish: (header: String, seconds: Int64?), status: String) throws {
+  func timeout(_ wish: (header: String, seconds: Int64?), status: String) throws {
     let provider = try MisbehavingProvider()
     let stage = try RenewalStage(tokenEndpoint: provider.tokenEndpoint)
     provider.misbehave(

@@ -10,7 +10,7 @@ import Testing
 @Suite("A store put back from a copy")
 struct RollbackTests {
   private let folder = TestFolder()
-  private let keeper = FakeSecretKeeper()
+  private let keeper = FakeSecretStore()
   private let clock = FakeClock()
   private var copy: String { folder.path + "/copy" }
 

@@ -89,7 +89,7 @@ struct StoredFileTests {
 
   @Test("a store that stays locked is explained as far as it can be seen")
   func locked() throws {
-    let keeper = FakeSecretKeeper()
+    let keeper = FakeSecretStore()
     try folder.filled(KeyPlan(.host(keeper)))
     keeper.isLocked = true
     let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: KeyPlan(.host(keeper))))

@@ -51,9 +51,9 @@ extension Target {
         require(device.intervalSeconds > 0 && device.lifetimeSeconds > 0, "times are positive (R32)")
       }
       _ = try? Introspection.accept(response)
-      _ = try? AnotherAppExchange.Completion(response)
-      if let settings = Sample.configuration.anotherApp,
-        let session = try? AnotherAppExchange.Session(response, settings)
+      _ = try? App2AppExchange.Completion(response)
+      if let settings = Sample.configuration.app2app,
+        let session = try? App2AppExchange.Session(response, settings)
       {
         require(session.link.utf8.starts(with: "https://other.example/".utf8), "only an allowed link")
       }

@@ -13,7 +13,7 @@
 #define WORLD "enroll-bridge"
 #define SERVICE "EnrollKit"
 #define URLS_HELD 4
-#define DEFAULT_DEADLINE 30 /* seconds, as the manifest says */
+#define DEFAULT_TIMEOUT 30 /* seconds, as the manifest says */
 
 struct bridge {
   WebKitWebView *view;
@@ -361,8 +361,8 @@ static json_t *handled_json(enroll_client *client, int32_t kind, int32_t offers,
 
 /* Pool thread. Codes are redeemed meanwhile. */
 static void handle_url(request *request) {
-  json_t *parameters = json_array_get(request->arguments, 3), *deadline = json_object_get(parameters, "deadline");
-  int64_t timeout_ms = (json_is_integer(deadline) ? json_integer_value(deadline) : DEFAULT_DEADLINE) * 1000;
+  json_t *parameters = json_array_get(request->arguments, 3), *timeout = json_object_get(parameters, "timeout");
+  int64_t timeout_ms = (json_is_integer(timeout) ? json_integer_value(timeout) : DEFAULT_TIMEOUT) * 1000;
   int32_t kind, offers = 0;
   enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
   enroll_buf url = ENROLL_BUF_INIT;
@@ -448,8 +448,8 @@ static void do_call(request *request) {
     g_thread_pool_push(request->bridge->openers, request, NULL);
     return;
   }
-  json_t *deadline = json_object_get(parameters, "deadline");
-  int64_t timeout_ms = (json_is_integer(deadline) ? json_integer_value(deadline) : DEFAULT_DEADLINE) * 1000;
+  json_t *timeout = json_object_get(parameters, "timeout");
+  int64_t timeout_ms = (json_is_integer(timeout) ? json_integer_value(timeout) : DEFAULT_TIMEOUT) * 1000;
   char *text = json_dumps(parameters, JSON_COMPACT);
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_status status =

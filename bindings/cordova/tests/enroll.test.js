@@ -100,7 +100,7 @@ test('every status that is made here is the manifest\'s, with its number and bla
 test('a call sends its command and parameters, and gives what came', async () => {
   const { open, of } = load({ 'registration.state': ACTIVE });
   const client = await open();
-  assert.deepEqual(await client.registration.state({ wait: true, deadline: undefined }), ACTIVE);
+  assert.deepEqual(await client.registration.state({ wait: true, timeout: undefined }), ACTIVE);
   const [[number, id, command, parameters]] = of('call');
   assert.deepEqual([typeof number, id, command, parameters], ['number', 'c1', 'registration.state', { wait: true }]);
 });
@@ -162,10 +162,10 @@ test('bad input is refused before it is sent, and named', async () => {
 
 test('a signal cancels its call in the native part, once', async () => {
   let end;
-  const { open, of } = load({ 'registration.await': (_, fail) => { end = fail; } });
+  const { open, of } = load({ 'registration.awaitOutcome': (_, fail) => { end = fail; } });
   const client = await open();
   const stop = new AbortController();
-  const waiting = client.registration.await({ transaction: 't1' }, { signal: stop.signal });
+  const waiting = client.registration.awaitOutcome({ transaction: 't1' }, { signal: stop.signal });
   stop.abort();
   assert.deepEqual(of('cancel'), [[of('call')[0][0]]]);
   end({ status: 'cancelled', code: -6, blame: 'caller', retryable: false, message: 'cancelled' });
@@ -183,19 +183,19 @@ test('a signal that is aborted later touches no other call', async () => {
 
 test('signing in begins, opens the browser, and waits', async () => {
   const told = [];
-  const { open, sent } = load({ 'registration.begin': BEGUN, 'registration.await': ACTIVE });
+  const { open, sent } = load({ 'registration.begin': BEGUN, 'registration.awaitOutcome': ACTIVE });
   const client = await open();
   const state = await client.signIn({ kind: 'register' }, { onBegun: (begun) => told.push(begun.transaction) });
   assert.deepEqual(state, ACTIVE.state);
   assert.deepEqual(told, ['t1']);
   assert.deepEqual(sent.slice(2).map(([action, args]) => (action === 'call' ? args[2] : [action, ...args])),
-    ['registration.begin', ['browse', BEGUN.action.url, false], 'registration.await']);
+    ['registration.begin', ['browse', BEGUN.action.url, false], 'registration.awaitOutcome']);
 });
 
 test('leaving a sign-in tells the library that the user left', async () => {
   const { open, of } = load({
     'registration.begin': BEGUN,
-    'registration.await': (_, fail) => setImmediate(fail, { status: 'cancelled', code: -6, blame: 'caller', retryable: false, message: 'x' }),
+    'registration.awaitOutcome': (_, fail) => setImmediate(fail, { status: 'cancelled', code: -6, blame: 'caller', retryable: false, message: 'x' }),
   });
   const client = await open();
   await assert.rejects(client.signIn(), refused('cancelled'));
@@ -204,7 +204,7 @@ test('leaving a sign-in tells the library that the user left', async () => {
 
 test('a browser that the user closed ends the sign-in', async () => {
   let end;
-  const { open, of, tell } = load({ 'registration.begin': BEGUN, 'registration.await': (_, fail) => { end = fail; } });
+  const { open, of, tell } = load({ 'registration.begin': BEGUN, 'registration.awaitOutcome': (_, fail) => { end = fail; } });
   const client = await open();
   const signingIn = client.signIn();
   while (!end) await turn();
@@ -230,7 +230,7 @@ test('another app that is not there is told to the library', async () => {
     native: { browse: (_, __, fail) => fail({ status: 'unsupported', code: -9, blame: 'host', retryable: false, message: 'no app' }) },
   });
   const client = await open();
-  await assert.rejects(client.signIn({ kind: 'anotherApp' }), refused('unsupported'));
+  await assert.rejects(client.signIn({ kind: 'app2app' }), refused('unsupported'));
   assert.deepEqual(of('browse'), [[begun.action.url, true]]);
   assert.deepEqual(of('call').at(-1).slice(2), ['registration.otherAppMissing', { transaction: 't1' }]);
 });
@@ -358,9 +358,9 @@ test('a link that leads on is followed into the browser', async () => {
 
 test('closing ends what waits, and no call is sent afterwards', async () => {
   let end;
-  const { open, of } = load({ 'registration.await': (_, fail) => { end = fail; } });
+  const { open, of } = load({ 'registration.awaitOutcome': (_, fail) => { end = fail; } });
   const client = await open();
-  const waiting = client.registration.await({ transaction: 't1' });
+  const waiting = client.registration.awaitOutcome({ transaction: 't1' });
   await client.close();
   await client.close();
   assert.deepEqual(of('close'), [['c1']]);

@@ -345,22 +345,22 @@ class Library(unittest.TestCase):
         begun = (
             "const c = await enroll.open({...options, store: 'cancel'}); const {transaction} = await c.registration.begin();"
             "const stop = new AbortController(); setTimeout(() => stop.abort());"
-            "return c.registration.await({transaction, deadline: 600}, {signal: stop.signal})"
+            "return c.registration.awaitOutcome({transaction, timeout: 600}, {signal: stop.signal})"
         )
         self.assertEqual(self.caught(begun)["status"], "cancelled")
 
     def test_closing_a_client_ends_what_waits_in_it(self):
         waiting = (
             "const c = await enroll.open({...options, store: 'close'}); const {transaction} = await c.registration.begin();"
-            "setTimeout(() => c.close()); return c.registration.await({transaction, deadline: 600})"
+            "setTimeout(() => c.close()); return c.registration.awaitOutcome({transaction, timeout: 600})"
         )
         self.assertEqual(self.caught(waiting)["status"], "cancelled")
 
     def test_many_calls_wait_at_once_and_others_go_on(self):
         code = (
             "const c = await enroll.open({...options, store: 'many'}); const {transaction} = await c.registration.begin();"
-            "const stop = new AbortController(); const waits = Array.from({length: 8}, () => c.registration.await({transaction,"
-            " deadline: 600}, {signal: stop.signal}).catch((error) => error.status));"
+            "const stop = new AbortController(); const waits = Array.from({length: 8}, () => c.registration.awaitOutcome({transaction,"
+            " timeout: 600}, {signal: stop.signal}).catch((error) => error.status));"
             "const {state} = await c.registration.state(); stop.abort(); return [state.state, await Promise.all(waits)]"
         )
         self.assertEqual(self.caught(code)["value"], ["authenticating", ["cancelled"] * 8])

@@ -169,7 +169,7 @@ export type Action =
   };
 
 /** A transaction that has begun. */
-export type Begun = {
+export type Transaction = {
   /** Names the transaction. */
   transaction: string;
   /** The next move is the host's. */
@@ -183,7 +183,7 @@ export type Begun = {
 };
 
 /** What a URL turned out to be. */
-export type Handled =
+export type HandledUrl =
   | {
     kind: 'registration';
     /** Where the registration stands (letters A to H as documented). */
@@ -225,7 +225,7 @@ export type Handled =
   };
 
 /** An access token that works. Its `accessToken` is not enumerable: a logged or posted result holds none. */
-export type Access =
+export type AccessOutcome =
   | {
     outcome: 'valid';
     /** For the Authorization header or a form body, nowhere else. */
@@ -477,6 +477,38 @@ export type Configuration = {
     guidance?: string;
   }>;
   /** Registration with another app's help. */
+  app2app?: {
+    /** Asked first. */
+    initUri?: string;
+    /** Another spelling of initUri, never beside it. */
+    init_uri?: string;
+    /** Asked for tokens at the end. */
+    completeUri?: string;
+    /** Another spelling of completeUri, never beside it. */
+    complete_uri?: string;
+    /** What the gateway calls its fields. */
+    fields?: {
+      /** sessionId by default. */
+      sessionId?: string;
+      /** Another spelling of sessionId, never beside it. */
+      session_id?: string;
+      /** link by default. */
+      link?: string;
+      /** artefactId by default. */
+      artefactId?: string;
+      /** Another spelling of artefactId, never beside it. */
+      artefact_id?: string;
+    };
+    /** Beginnings of links that may be opened, each up to the end of a whole host or path segment. */
+    allowedLinks?: string[];
+    /** Another spelling of allowedLinks, never beside it. */
+    allowed_links?: string[];
+    /** Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default. */
+    requirePin?: boolean;
+    /** Another spelling of requirePin, never beside it. */
+    require_pin?: boolean;
+  };
+  /** Another spelling of app2app, never beside it. */
   anotherApp?: {
     /** Asked first. */
     initUri?: string;
@@ -508,7 +540,7 @@ export type Configuration = {
     /** Another spelling of requirePin, never beside it. */
     require_pin?: boolean;
   };
-  /** Another spelling of anotherApp, never beside it. */
+  /** Another spelling of app2app, never beside it. */
   another_app?: {
     /** Asked first. */
     initUri?: string;
@@ -541,6 +573,15 @@ export type Configuration = {
     require_pin?: boolean;
   };
   /** A back end that signs in on the app's behalf. */
+  bff?: {
+    /** Where its /v1/auth begins. */
+    base: string;
+    /** Takes the session token out of the redirect itself, where others can see it. False by default. */
+    dangerouslyAcceptTokenInRedirect?: boolean;
+    /** Another spelling of dangerouslyAcceptTokenInRedirect, never beside it. */
+    dangerously_accept_token_in_redirect?: boolean;
+  };
+  /** Another spelling of bff, never beside it. */
   backend?: {
     /** Where its /v1/auth begins. */
     base: string;
@@ -713,7 +754,7 @@ export interface EventParameters {
     helps: 'retry' | 'wait' | 'registerAgain' | 'verifyEmail' | 'createAccount' | 'support';
   };
   /** The plugin's own: a URL that reached the app was this client's. */
-  'url.handled': { client: string; outcome: Handled; error?: undefined } | { client: string; outcome?: undefined; error: EnrollError };
+  'url.handled': { client: string; outcome: HandledUrl; error?: undefined } | { client: string; outcome?: undefined; error: EnrollError };
 }
 
 export type EventName = keyof EventParameters;
@@ -748,7 +789,7 @@ export interface RegistrationCommands {
     /** Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for, too. */
     wait?: boolean;
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** Where the registration stands (letters A to H as documented). */
     state: State;
@@ -756,7 +797,7 @@ export interface RegistrationCommands {
   /** Begins a transaction and says what the host must do now. */
   begin(parameters?: {
     /** What kind of transaction. */
-    kind?: 'signIn' | 'register' | 'passwordless' | 'anotherApp' | 'backend' | 'device';
+    kind?: 'signIn' | 'register' | 'passwordless' | 'app2app' | 'bff' | 'device';
     /** Instead of the configured ones. */
     scopes?: string | string[];
     options?: {
@@ -771,20 +812,20 @@ export interface RegistrationCommands {
       uiLocales?: string[];
       /** Whose session prompt=none is about. */
       idTokenHint?: string;
-      /** The provider's name for the connection that the user chose; backend: its name for the provider, required. */
+      /** The provider's name for the connection that the user chose; bff: its name for the provider, required. */
       connection?: string;
       /** passwordless: where the code or link is sent. */
       email?: string;
       /** passwordless: where the code is sent, E.164. */
       phoneNumber?: string;
       /** passwordless: what is sent. */
-      send?: 'code' | 'link';
+      message?: 'code' | 'link';
     };
     /** The host's own authorize parameters; the protocol's names are refused. */
     parameters?: Record<string, string>;
     /** Seconds that the call may take. */
-    deadline?: number;
-  }, options?: CallOptions): Promise<Begun>;
+    timeout?: number;
+  }, options?: CallOptions): Promise<Transaction>;
   /** Takes the redirect back and carries its transaction to its end. */
   resume(parameters: {
     /** As it reached the host. */
@@ -792,7 +833,7 @@ export interface RegistrationCommands {
     /** Whose return it is; needed only for one without state when several are pending. */
     transaction?: string;
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** Where the registration stands (letters A to H as documented). */
     state: State;
@@ -802,7 +843,7 @@ export interface RegistrationCommands {
     /** As it reached the host. */
     url: string;
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<
     | {
       kind: 'begun';
@@ -836,11 +877,11 @@ export interface RegistrationCommands {
    * Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with
    * a device code, by the user elsewhere.
    */
-  await(parameters: {
+  awaitOutcome(parameters: {
     /** Names the transaction. */
     transaction: string;
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** Where the registration stands (letters A to H as documented). */
     state: State;
@@ -852,7 +893,7 @@ export interface RegistrationCommands {
     /** As the user typed it. */
     code: string;
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** Where the registration stands (letters A to H as documented). */
     state: State;
@@ -863,7 +904,7 @@ export interface RegistrationCommands {
    */
   confirm(parameters?: {
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** Where the registration stands (letters A to H as documented). */
     state: State;
@@ -871,7 +912,7 @@ export interface RegistrationCommands {
   /** Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives. */
   retry(parameters?: {
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** Where the registration stands (letters A to H as documented). */
     state: State;
@@ -903,7 +944,7 @@ export interface RegistrationCommands {
   /** A logout that forgets the device too: pending transactions are cleared, the installation id is reset. */
   deregister(parameters?: {
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** Where the registration stands (letters A to H as documented). */
     state: State;
@@ -925,8 +966,8 @@ export interface UrlCommands {
     /** As it reached the host. */
     url: string;
     /** Seconds that the call may take. */
-    deadline?: number;
-  }, options?: CallOptions): Promise<Handled>;
+    timeout?: number;
+  }, options?: CallOptions): Promise<HandledUrl>;
 }
 
 export interface TokenCommands {
@@ -935,20 +976,20 @@ export interface TokenCommands {
     /** Seconds that the token must still live. */
     minimumLifetime?: number;
     /** Seconds that the call may take. */
-    deadline?: number;
-  }, options?: CallOptions): Promise<Access>;
+    timeout?: number;
+  }, options?: CallOptions): Promise<AccessOutcome>;
   /**
    * Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
    * holds.
    */
   refresh(parameters?: {
     /** Seconds that the call may take. */
-    deadline?: number;
-  }, options?: CallOptions): Promise<Access>;
+    timeout?: number;
+  }, options?: CallOptions): Promise<AccessOutcome>;
   /** Tells the provider to forget the session's tokens, and forgets them here. */
   revoke(parameters?: {
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /**
      * Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens
@@ -963,7 +1004,7 @@ export interface TokenCommands {
     /** Which one; it is not handed out. */
     token?: 'accessToken' | 'refreshToken';
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** Whether it works. */
     active: boolean;
@@ -998,7 +1039,7 @@ export interface IdentityCommands {
   /** The claims that the provider tells now, discarded unless they are about the same user. */
   userinfo(parameters?: {
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** OpenID Connect Core §5.1. */
     claims: Record<string, unknown>;
@@ -1011,7 +1052,7 @@ export interface LogoutCommands {
     /** Nothing is sent, no URL is given. */
     localOnly?: boolean;
     /** Seconds that the call may take. */
-    deadline?: number;
+    timeout?: number;
   }, options?: CallOptions): Promise<{
     /** To be opened in the external browser; absent when there is none. */
     url?: string;
@@ -1301,7 +1342,7 @@ export interface EnrollClient {
    * transaction before anything is opened: with kind 'device' it has the code to show. Aborting the signal tells the
    * library that the user left. Fails as registration.begin and registration.resume do.
    */
-  signIn(parameters?: BeginParameters, options?: CallOptions & { onBegun?: (begun: Begun) => void }): Promise<State>;
+  signIn(parameters?: BeginParameters, options?: CallOptions & { onBegun?: (begun: Transaction) => void }): Promise<State>;
 
   /** Logs out as logout.begin does, and opens the URL that ends the browser's session; `browser` says whether there was one. */
   logOut(parameters?: Parameters<LogoutCommands['begin']>[0], options?: CallOptions): Promise<{ browser: boolean }>;

@@ -242,7 +242,7 @@ class EnrollClient {
     try {
       if (signal && signal.aborted) throw cancelled('signIn');
       await this.#act(begun);
-      return (await this.registration.await({ transaction, deadline: A_DAY }, { signal: left.signal })).state;
+      return (await this.registration.awaitOutcome({ transaction, timeout: A_DAY }, { signal: left.signal })).state;
     } catch (error) {
       // A hint only: where it cannot be given, nothing is lost.
       const userLeft = error.status === 'cancelled' && !this.#closed;
@@ -291,7 +291,7 @@ class EnrollClient {
   async #take(url) {
     let outcome;
     try {
-      outcome = await this.url.handle({ url, deadline: 60 });
+      outcome = await this.url.handle({ url, timeout: 60 });
       if (outcome.kind === 'unsolicited') return 'unclaimed';
     } catch (error) {
       // Not a URL of ours at all; or the client went meanwhile.

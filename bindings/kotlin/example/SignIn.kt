@@ -36,7 +36,7 @@ suspend fun signIn(issuer: String, store: String) {
       val transaction = client.registration.begin()
       println("Open this in your browser: ${(transaction.action as Action.OpenUrl).url}")
 
-      val state = client.registration.await(transaction.id) // client.signIn(DesktopBrowser()) is all of this
+      val state = client.registration.awaitOutcome(transaction.id) // client.signIn(DesktopBrowser()) is all of this
       if (state is RegistrationState.AwaitingConfirmation) {
         println("Hello, ${state.profile.name ?: "somebody"}; is this you?")
         client.registration.confirm()

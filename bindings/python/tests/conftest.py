@@ -134,7 +134,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
     async def run():
         try:
-            await asyncio.wait_for(pyfuncitem.obj(**arguments), float(os.environ.get("PATIENCE", "60")))
+            await asyncio.wait_for(pyfuncitem.obj(**arguments), float(os.environ.get("TIMEOUT", "60")))
         finally:
             for one in arguments.values():
                 if isinstance(one, Face):

@@ -38,10 +38,10 @@ def unheard(silence):
 WRONG = [
     ("resume", (7,), {}, "url"),
     ("resume", (b"com.example.app:/callback",), {}, "parameters"),
-    ("resume", ("com.example.app:/callback",), {"deadline": "soon"}, "deadline"),
-    ("resume", ("com.example.app:/callback",), {"deadline": -1}, "deadline"),
-    ("resume", ("com.example.app:/callback",), {"deadline": float("nan")}, "deadline"),
-    ("resume", ("com.example.app:/callback",), {"deadline": True}, "deadline"),
+    ("resume", ("com.example.app:/callback",), {"timeout": "soon"}, "timeout"),
+    ("resume", ("com.example.app:/callback",), {"timeout": -1}, "timeout"),
+    ("resume", ("com.example.app:/callback",), {"timeout": float("nan")}, "timeout"),
+    ("resume", ("com.example.app:/callback",), {"timeout": True}, "timeout"),
     ("resume", ("com.example.app:/callback",), {"transaction": 7}, "transaction"),
     ("begin", (), {"kind": "teleport"}, "kind"),
     ("begin", (), {"parameters": {"a": 1}}, "parameters.a"),
@@ -73,9 +73,9 @@ async def test_a_huge_number_is_a_number(face, sandbox, store):
     client = await signed_in(face, sandbox, store)
     for huge in (1 << 400, float("inf")):
         # A day is as long as anybody waits.
-        assert await client.access_token(deadline=huge)
+        assert await client.access_token(timeout=huge)
     with pytest.raises(enrollkit.EnrollError):
-        await client.access_token(minimum_lifetime=1 << 400, deadline=1)
+        await client.access_token(minimum_lifetime=1 << 400, timeout=1)
     core = await face.core()
     with pytest.raises(enrollkit.EnrollInvalidArgument):
         await core.check_expiry(datetime(2030, 1, 1))
@@ -148,7 +148,7 @@ async def test_a_closed_daemon_is_closed(daemon_face, sandbox, store):
 async def test_closing_gives_up_whoever_waits(face, sandbox, store):
     client = await face.client(configuration(sandbox), store=store)
     begun = await client.begin()
-    waiting = asyncio.ensure_future(client.wait(begun))
+    waiting = asyncio.ensure_future(client.await_outcome(begun))
     await under_way(face, client)
     await client.close()
     with pytest.raises(enrollkit.EnrollCancelled):
@@ -165,9 +165,9 @@ async def under_way(face, client, calls=1):
 
 async def test_a_deadline_ends_the_wait_alone(face, silence, store):
     client = await face.client(unheard(silence), store=store)
-    for deadline in (0.2, timedelta(milliseconds=200), 1):
+    for timeout in (0.2, timedelta(milliseconds=200), 1):
         with pytest.raises(enrollkit.EnrollDeadlineExceeded) as late:
-            await client.begin(deadline=deadline)
+            await client.begin(timeout=timeout)
         assert isinstance(late.value, TimeoutError) and late.value.retryable
     assert await client.state() == enrollkit.Unregistered()
 
@@ -181,7 +181,7 @@ async def test_cancelling_a_task_cancels_its_call(name, sandbox, store):
         client = await face.client(configuration(sandbox), store=store)
         begun = await client.begin()
         # More than a client has threads: whoever else came would wait behind them, or be told that it is busy.
-        tasks = [asyncio.create_task(client.wait(begun)) for _ in range(16 if face.is_daemon else 64)]
+        tasks = [asyncio.create_task(client.await_outcome(begun)) for _ in range(16 if face.is_daemon else 64)]
         await under_way(face, client, len(tasks))
         for task in tasks:
             task.cancel()
@@ -221,7 +221,7 @@ def test_ctrl_c_ends_a_wait(kind, sandbox, store):
         begun = client.begin()
         try:
             print("ready", flush=True)
-            client.wait(begun)
+            client.await_outcome(begun)
         except KeyboardInterrupt:
             print("interrupted", client.state().state, flush=True)
     """
@@ -249,7 +249,7 @@ def test_ctrl_c_in_any_moment_of_a_call_gives_it_up(kind, turns, sandbox, store)
                     # Again until it is heard: one that falls into an object's end is swallowed by Python.
                     signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 4e-4), 0.1)
                     is_under_way = True
-                    client.wait(begun)
+                    client.await_outcome(begun)
                 except enrollkit.EnrollBusy:
                     # What was given up ends in a moment.
                     is_under_way = False
@@ -303,7 +303,7 @@ ENDINGS = {
     "an open client": "client.state()",
     "a wait in a thread": """
         begun = client.begin()
-        threading.Thread(target=lambda: client.wait(begun), daemon=True).start()
+        threading.Thread(target=lambda: client.await_outcome(begun), daemon=True).start()
         import time
         while not pending(): time.sleep(0.01)
     """,
@@ -389,7 +389,7 @@ def test_a_renewal_that_was_sent_is_stored_before_the_interpreter_ends(kind, san
 
 
 AIO_ENDINGS = {
-    "a task that waits": "task = asyncio.ensure_future(client.wait(await client.begin())); await asyncio.sleep(0)",
+    "a task that waits": "task = asyncio.ensure_future(client.await_outcome(await client.begin())); await asyncio.sleep(0)",
     "an open client": "await client.state()",
     "a stream of events": "events = client.events(); await events.__aenter__(); await client.state()",
 }
@@ -448,7 +448,7 @@ async def test_a_daemon_that_is_killed_says_so_to_everybody(daemon_face, sandbox
     client = await daemon_face.client(configuration(sandbox), store=store)
     events = await daemon_face.events(client)
     begun = await client.begin()
-    waiting = asyncio.ensure_future(client.wait(begun))
+    waiting = asyncio.ensure_future(client.await_outcome(begun))
     await under_way(daemon_face, client)
     os.kill((await daemon_face.over()).process_id, signal.SIGKILL)
     with pytest.raises(enrollkit.EnrollDaemonEnded) as ended:
@@ -468,9 +468,9 @@ async def test_a_daemon_that_stands_still_keeps_nobody_beyond_the_deadline(daemo
     daemon = (await daemon_face.over()).process_id
     os.kill(daemon, signal.SIGSTOP)
     try:
-        for deadline in (0.1, 1):
+        for timeout in (0.1, 1):
             with pytest.raises(enrollkit.EnrollDeadlineExceeded):
-                await client.state(deadline=deadline)
+                await client.state(timeout=timeout)
     finally:
         os.kill(daemon, signal.SIGCONT)
     # The answers that came too late are nobody's.

@@ -255,7 +255,7 @@ async def test_who_waits_no_longer_is_told_to_the_transport(kind, kinds_face, sa
         transport=first.in_the_loop if in_the_loop else first.in_a_thread,
     )
     with pytest.raises(enrollkit.EnrollDeadlineExceeded) as late:
-        await client.begin(deadline=1)
+        await client.begin(timeout=1)
     assert late.value.__cause__ is None
     await came(first.ended)
 
@@ -705,7 +705,7 @@ def test_a_key_stays_where_it_is_without_new_keys():
     asked = []
 
     class Core(CoreCommands):
-        def _call(self, command, parameters, deadline):
+        def _call(self, command, parameters, timeout):
             asked.append(parameters)
             return {"provider": "passphrase"}
 

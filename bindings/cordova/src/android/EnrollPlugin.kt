@@ -177,16 +177,16 @@ class EnrollPlugin : CordovaPlugin() {
       if (name == "keys" || name == "newKeys") throw refusal(name, "the app itself says who guards its store's key")
       if (name != "store") parameters.put(name, value)
     }
-    val deadline = ((wish["deadline"] as? JsonPrimitive)?.content?.toLongOrNull() ?: DEFAULT_DEADLINE).seconds
+    val timeout = ((wish["timeout"] as? JsonPrimitive)?.content?.toLongOrNull() ?: DEFAULT_TIMEOUT).seconds
     if (id !is JsonNull) {
       val client = clients[text(id)] ?: throw closed()
-      return client.port.call(command, Kind.WAITING, deadline, parameters)
+      return client.port.call(command, Kind.WAITING, timeout, parameters)
     }
     if (command.substringBefore('.') in STORE_GROUPS) {
       parameters.store(Store.Directory(directory(wish["store"])))
       parameters.keys(Keys.Host(secrets()))
     }
-    return core.port.call(command, Kind.BLOCKING, deadline, parameters)
+    return core.port.call(command, Kind.BLOCKING, timeout, parameters)
   }
 
   private suspend fun browse(url: String, isOtherApp: Boolean): JsonObject {
@@ -299,13 +299,13 @@ class EnrollPlugin : CordovaPlugin() {
   }
 
   private suspend fun state(client: Client): JsonObject? = try {
-    client.port.call("registration.state", Kind.BLOCKING, DEFAULT_DEADLINE.seconds, Parameters())
+    client.port.call("registration.state", Kind.BLOCKING, DEFAULT_TIMEOUT.seconds, Parameters())
   } catch (_: EnrollException) {
     null
   }
 
   private companion object {
-    const val DEFAULT_DEADLINE = 30L
+    const val DEFAULT_TIMEOUT = 30L
     val STORE_NAME = Regex("[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
     val STORE_GROUPS = setOf("accounts", "installation", "store")
     val LOOPBACK = setOf("127.0.0.1", "localhost", "[::1]", "::1")

@@ -18,7 +18,7 @@ final class EnrollPlugin: CDVPlugin {
   }
 
   private static let urlsHeld = 4
-  private static let defaultDeadlineSeconds: Int64 = 30
+  private static let defaultTimeoutSeconds: Int64 = 30
 
   private var clients: [String: EnrollHandle] = [:]
   private var calls: [Int: PendingCall] = [:]
@@ -127,10 +127,10 @@ final class EnrollPlugin: CDVPlugin {
       }
     }
     guard let handle = clients[id] else { return answer(command, .failure(Self.closed)) }
-    let deadline = (parameters["deadline"] as? NSNumber)?.int64Value ?? Self.defaultDeadlineSeconds
+    let timeout = (parameters["timeout"] as? NSNumber)?.int64Value ?? Self.defaultTimeoutSeconds
     do {
       // It may call back before it has returned; the main thread puts the two in order.
-      calls[number] = try handle.start(name, parameters, timeoutMilliseconds: deadline * 1000) { [weak self] result in
+      calls[number] = try handle.start(name, parameters, timeoutMilliseconds: timeout * 1000) { [weak self] result in
         DispatchQueue.main.async {
           self?.calls.removeValue(forKey: number)
           self?.answer(command, result)

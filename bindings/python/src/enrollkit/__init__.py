@@ -13,7 +13,7 @@ from . import _statuses, _types
 from ._client import Client, Daemon, EventStream, Library
 from ._error import EnrollDaemonEnded, EnrollError, EnrollLibraryError
 from ._flow import open_browser
-from ._given import MEMORY, Deadline, Keys, Seconds, StorePath
+from ._given import MEMORY, Timeout, Keys, Seconds, StorePath
 from ._host import AsyncTransport, HTTPRequest, HTTPResponse, SecretStore, Transport
 from ._statuses import *  # noqa: F403
 from ._types import *  # noqa: F403
@@ -24,7 +24,7 @@ __all__ = [
     "AsyncTransport",
     "Client",
     "Daemon",
-    "Deadline",
+    "Timeout",
     "EnrollDaemonEnded",
     "EnrollError",
     "EnrollLibraryError",

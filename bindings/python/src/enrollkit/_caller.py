@@ -6,7 +6,7 @@ import contextlib
 from typing import Any, Callable, Dict, Iterator, Mapping
 
 from ._error import EnrollError
-from ._given import Deadline
+from ._given import Timeout
 from ._statuses import BY_STATUS, EnrollCancelled, EnrollHandle, EnrollInternal
 from ._types import AccessToken
 from ._values import told
@@ -15,20 +15,20 @@ from ._values import told
 class Caller:
     """Calls a command and waits for its result."""
 
-    def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+    def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
         raise NotImplementedError
 
-    def _token(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> AccessToken:
+    def _token(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> AccessToken:
         raise NotImplementedError
 
 
 class AsyncCaller:
     """Calls a command and awaits its result."""
 
-    async def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+    async def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
         raise NotImplementedError
 
-    async def _token(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> AccessToken:
+    async def _token(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> AccessToken:
         raise NotImplementedError
 
 

@@ -22,9 +22,9 @@ from ._caller import given_up_with, token_of
 from ._commands import ClientCommands, CoreCommands
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
-from ._given import Deadline, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
+from ._given import Timeout, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
 from ._host import Parts, Transport, check_not_serving, explained_token, explaining, serving
-from ._jsonrpc import NO_MORE, Conversation, Outcome, with_deadline
+from ._jsonrpc import NO_MORE, Conversation, Outcome, with_timeout
 from ._library import Listener, NativeSession
 from ._serving import Question, Questions, Threads, store_parts
 from ._statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle
@@ -73,17 +73,17 @@ class _Answer:
         self._pending.release()
 
     def take(
-        self, start: Callable[[], None], give_up: Callable[[], None], patience: Optional[float] = None
+        self, start: Callable[[], None], give_up: Callable[[], None], timeout: Optional[float] = None
     ) -> Dict[str, Any]:
         """Starts the command and returns its result. `give_up` is called also of one that did not start.
 
         Raises:
             EnrollError: the command failed.
-            EnrollDeadlineExceeded: nothing came within `patience` seconds.
+            EnrollDeadlineExceeded: nothing came within `timeout` seconds.
         """
         try:
             start()
-            came = self._comes(patience)
+            came = self._comes(timeout)
         except BaseException:
             give_up()
             raise
@@ -96,8 +96,8 @@ class _Answer:
         result: Dict[str, Any] = outcome
         return result
 
-    def _comes(self, patience: Optional[float]) -> bool:
-        end = None if patience is None else time.monotonic() + patience
+    def _comes(self, timeout: Optional[float]) -> bool:
+        end = None if timeout is None else time.monotonic() + timeout
         while True:
             left = _TURN if end is None else end - time.monotonic()
             if self._pending.acquire(timeout=min(max(left, 0), _TURN)):
@@ -122,7 +122,7 @@ class Library(CoreCommands):
     def __repr__(self) -> str:
         return f"<enrollkit.Library {self._native._name}>"
 
-    def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+    def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
         return _library.call(self._native, command, parameters)
 
     def _open(self, opening: Opening, transport: Optional[Transport]) -> Session:
@@ -183,7 +183,7 @@ class Daemon(CoreCommands):
         # For one command about a store at a time, by threads that no Ctrl-C reaches.
         self._turn = threading.Lock()
         # Written by a thread of its own: Ctrl-C would cut a line in two, and a pipe that is full would hold up a caller
-        # for longer than its deadline. None: no more.
+        # for longer than its timeout. None: no more.
         self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
         self._last_words = ""
         try:
@@ -258,11 +258,11 @@ class Daemon(CoreCommands):
         """Of the daemon."""
         return self._process.pid
 
-    def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+    def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
         parts = store_parts(parameters)
         if parts is not None:
             return self._ask_with(parts, command, parameters)
-        return self._ask(command, parameters, time_limit(deadline))
+        return self._ask(command, parameters, time_limit(timeout))
 
     def _check(self) -> None:
         if self._owner != os.getpid():
@@ -270,7 +270,7 @@ class Daemon(CoreCommands):
 
     def _ask(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         self._check()
-        parameters, patience = with_deadline(command, parameters, limit)
+        parameters, timeout = with_timeout(command, parameters, limit)
         answer = _Answer()
         number, message = self._conversation.request(command, parameters, answer.settle)
 
@@ -278,7 +278,7 @@ class Daemon(CoreCommands):
             self._conversation.forget(number)
             self._write(self._conversation.cancellation(number))
 
-        return answer.take(lambda: self._write(message), give_up, patience)
+        return answer.take(lambda: self._write(message), give_up, timeout)
 
     def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
         """Asks for a command about a store whose key the program guards.
@@ -549,8 +549,8 @@ class EventStream:
 
     def get(self, timeout: Optional[Seconds] = None) -> Optional[Event]:
         """The next event; None when none came within `timeout` seconds (or a timedelta), or none will come any more."""
-        patience = None if timeout is None else seconds("timeout", timeout)
-        end = None if patience is None else time.monotonic() + min(patience, threading.TIMEOUT_MAX)
+        timeout = None if timeout is None else seconds("timeout", timeout)
+        end = None if timeout is None else time.monotonic() + min(timeout, threading.TIMEOUT_MAX)
         while True:
             # Before the look for events: none comes after it.
             is_closed = self._is_closed
@@ -677,19 +677,19 @@ class Client(ClientCommands):
     def sign_in(
         self,
         *,
-        kind: Optional[Union[Kind, Literal["signIn", "register", "anotherApp", "backend", "device"]]] = None,
+        kind: Optional[Union[Kind, Literal["signIn", "register", "app2app", "bff", "device"]]] = None,
         scopes: Optional[Union[str, Sequence[str]]] = None,
         prompt: Optional[str] = None,
         login_hint: Optional[str] = None,
         connection: Optional[str] = None,
         present: Callable[[Action], object] = open_browser,
         confirm: Optional[Callable[[Dict[str, Any]], bool]] = None,
-        deadline: Deadline = None,
+        timeout: Timeout = None,
     ) -> State:
         """Signs the user in: begins a transaction, opens the browser, and waits until it comes back.
 
         With a loopback redirect it comes back by itself; any other is brought by `resume` or `handle_url`, from
-        whatever process receives it. What `begin` can do beyond this is done with `begin` and `wait`.
+        whatever process receives it. What `begin` can do beyond this is done with `begin` and `await_outcome`.
 
         Args:
             kind, scopes, prompt, login_hint, connection: As for `begin`.
@@ -697,7 +697,7 @@ class Client(ClientCommands):
                 browser.
             confirm: Shows the profile and returns the user's word: True confirms it, False gives the tokens back. None:
                 leaves that to `Client.confirm`, and a first sign-in ends with `AwaitingConfirmation`.
-            deadline: Seconds (or a timedelta) to wait for the user; None: until the transaction ends by itself.
+            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction ends by itself.
 
         Returns:
             Where the registration stands.
@@ -706,7 +706,7 @@ class Client(ClientCommands):
             EnrollAccessDenied: the user, or the provider, said no.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened.
-            What `begin`, `wait` and `confirm` raise.
+            What `begin`, `await_outcome` and `confirm` raise.
         """
         transaction = self.begin(kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection)
         try:
@@ -714,16 +714,16 @@ class Client(ClientCommands):
         except BaseException:
             self.cancel(transaction=transaction)
             raise
-        state = self.wait(transaction, deadline=deadline)
+        state = self.await_outcome(transaction, timeout=timeout)
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         return self.confirm() if confirm(state.profile) else self.retry()
 
-    def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
-        return self._session.call(command, parameters, time_limit(deadline))
+    def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
+        return self._session.call(command, parameters, time_limit(timeout))
 
-    def _token(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> AccessToken:
-        limit = time_limit(deadline)
+    def _token(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> AccessToken:
+        limit = time_limit(timeout)
         if command == "token.access":
             token = self._session.fresh_token(parameters.get("minimumLifetime", 0))
             if token is not None:

@@ -10,10 +10,10 @@ from typing import Any, Dict, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 from ._caller import AsyncCaller, Caller
 from ._given import (
-    Deadline,
     Keys,
     Seconds,
     StorePath,
+    Timeout,
     given,
     given_keys,
     given_new_keys,
@@ -35,11 +35,11 @@ from ._types import (
     Introspection,
     Kind,
     Link,
+    PasswordlessMessage,
     PinResult,
     Redirect,
     Revocation,
     Route,
-    Send,
     SignOut,
     State,
     StoreDiagnosis,
@@ -65,13 +65,13 @@ class ClientCommands(Caller):
         """
         self._call("platform.ready", {}, None)
 
-    def state(self, *, wait: bool = False, deadline: Deadline = 30) -> State:
+    def state(self, *, wait: bool = False, timeout: Timeout = 30) -> State:
         """Where the registration stands; asking starts it.
 
         Args:
             wait: Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
                 too.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
@@ -79,15 +79,13 @@ class ClientCommands(Caller):
 
         Command: registration.state.
         """
-        result = self._call("registration.state", given({"wait": wait}), deadline)
+        result = self._call("registration.state", given({"wait": wait}), timeout)
         return told(read_state, result, "state")
 
     def begin(
         self,
         *,
-        kind: Optional[
-            Union[Kind, Literal["signIn", "register", "passwordless", "anotherApp", "backend", "device"]]
-        ] = None,
+        kind: Optional[Union[Kind, Literal["signIn", "register", "passwordless", "app2app", "bff", "device"]]] = None,
         scopes: Optional[Union[str, Sequence[str]]] = None,
         prompt: Optional[str] = None,
         login_hint: Optional[str] = None,
@@ -98,9 +96,9 @@ class ClientCommands(Caller):
         connection: Optional[str] = None,
         email: Optional[str] = None,
         phone_number: Optional[str] = None,
-        send: Optional[Union[Send, Literal["code", "link"]]] = None,
+        message: Optional[Union[PasswordlessMessage, Literal["code", "link"]]] = None,
         parameters: Optional[Mapping[str, str]] = None,
-        deadline: Deadline = 30,
+        timeout: Timeout = 30,
     ) -> Transaction:
         """Begins a transaction and says what the host must do now.
 
@@ -112,13 +110,13 @@ class ClientCommands(Caller):
             max_age: The user must have signed in at most so many seconds (or a timedelta) ago.
             ui_locales: The best first.
             id_token_hint: Whose session prompt=none is about.
-            connection: The provider's name for the connection that the user chose; backend: its name for the provider,
+            connection: The provider's name for the connection that the user chose; bff: its name for the provider,
                 required.
             email: passwordless: where the code or link is sent.
             phone_number: passwordless: where the code is sent, E.164.
-            send: passwordless: what is sent.
+            message: passwordless: what is sent.
             parameters: The host's own authorize parameters; the protocol's names are refused.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollUnsupported, EnrollConfiguration, EnrollJSON, EnrollBusy, EnrollOAuth,
@@ -144,24 +142,24 @@ class ClientCommands(Caller):
                         "connection": connection,
                         "email": email,
                         "phoneNumber": phone_number,
-                        "send": send,
+                        "message": message,
                     }
                 )
                 or None,
             }
         )
-        result = self._call("registration.begin", parameters, deadline)
+        result = self._call("registration.begin", parameters, timeout)
         return told(Transaction.from_json, result)
 
     def resume(
-        self, url: str, *, transaction: Optional[Union[Transaction, str]] = None, deadline: Deadline = 30
+        self, url: str, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30
     ) -> State:
         """Takes the redirect back and carries its transaction to its end.
 
         Args:
             url: As it reached the host.
             transaction: What `begin` gave, or its `id`.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollRedirectMalformed, EnrollRedirectMismatch, EnrollUnsolicited, EnrollAlreadySettled,
@@ -174,16 +172,16 @@ class ClientCommands(Caller):
         Command: registration.resume; source: RFC 6749 4.1.2, RFC 9207, OpenID Connect Core 3.1.3.7.
         """
         result = self._call(
-            "registration.resume", given({"url": url, "transaction": transaction_id(transaction)}), deadline
+            "registration.resume", given({"url": url, "transaction": transaction_id(transaction)}), timeout
         )
         return told(read_state, result, "state")
 
-    def handle_link(self, url: str, *, deadline: Deadline = 30) -> HandledLink:
+    def handle_link(self, url: str, *, timeout: Timeout = 30) -> HandledLink:
         """Takes an activation or fallback link, and says what the host must do now.
 
         Args:
             url: As it reached the host.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollRedirectMalformed, EnrollRedirectMismatch, EnrollIllegalState, EnrollNetwork, EnrollTLS,
@@ -193,16 +191,16 @@ class ClientCommands(Caller):
 
         Command: registration.handleLink; source: RFC 9700 4.11.
         """
-        result = self._call("registration.handleLink", given({"url": url}), deadline)
+        result = self._call("registration.handleLink", given({"url": url}), timeout)
         return told(read_handled_link, result)
 
-    def wait(self, transaction: Union[Transaction, str], *, deadline: Deadline = None) -> State:
+    def await_outcome(self, transaction: Union[Transaction, str], *, timeout: Timeout = None) -> State:
         """Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with
         a device code, by the user elsewhere.
 
         Args:
             transaction: What `begin` gave, or its `id`.
-            deadline: Seconds (or a timedelta) to wait; None: until the transaction ends by itself.
+            timeout: Seconds (or a timedelta) to wait; None: until the transaction ends by itself.
 
         Raises:
             EnrollNotFound, EnrollTransactionExpired, EnrollDeadlineExceeded, EnrollHandle, EnrollForked,
@@ -213,18 +211,18 @@ class ClientCommands(Caller):
             EnrollResponseInvalid, EnrollIssuerMismatch, EnrollConfiguration, EnrollBusy, EnrollCancelled,
             EnrollStoreError.
 
-        Command: registration.await; source: RFC 8252 7.3, RFC 8628 3.5.
+        Command: registration.awaitOutcome; source: RFC 8252 7.3, RFC 8628 3.5.
         """
-        result = self._call("registration.await", given({"transaction": transaction_id(transaction)}), deadline)
+        result = self._call("registration.awaitOutcome", given({"transaction": transaction_id(transaction)}), timeout)
         return told(read_state, result, "state")
 
-    def submit_code(self, transaction: Union[Transaction, str], code: str, *, deadline: Deadline = 30) -> State:
+    def submit_code(self, transaction: Union[Transaction, str], code: str, *, timeout: Timeout = 30) -> State:
         """Takes the one-time code that the user typed.
 
         Args:
             transaction: What `begin` gave, or its `id`.
             code: As the user typed it.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollCodeRejected, EnrollAccessDenied, EnrollOAuth, EnrollNotFound, EnrollAlreadySettled,
@@ -236,16 +234,16 @@ class ClientCommands(Caller):
         Command: registration.submitCode.
         """
         result = self._call(
-            "registration.submitCode", given({"transaction": transaction_id(transaction), "code": code}), deadline
+            "registration.submitCode", given({"transaction": transaction_id(transaction), "code": code}), timeout
         )
         return told(read_state, result, "state")
 
-    def confirm(self, *, deadline: Deadline = 30) -> State:
+    def confirm(self, *, timeout: Timeout = 30) -> State:
         """The user's yes to the profile: G to H, after the verified address and the registration check that are
         required.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollEmailNotVerified, EnrollUnknownAccount, EnrollProfileMismatch, EnrollOAuth,
@@ -255,14 +253,14 @@ class ClientCommands(Caller):
 
         Command: registration.confirm.
         """
-        result = self._call("registration.confirm", {}, deadline)
+        result = self._call("registration.confirm", {}, timeout)
         return told(read_state, result, "state")
 
-    def retry(self, *, deadline: Deadline = 30) -> State:
+    def retry(self, *, timeout: Timeout = 30) -> State:
         """Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked,
@@ -270,7 +268,7 @@ class ClientCommands(Caller):
 
         Command: registration.retry.
         """
-        result = self._call("registration.retry", {}, deadline)
+        result = self._call("registration.retry", {}, timeout)
         return told(read_state, result, "state")
 
     def cancel(self, *, transaction: Optional[Union[Transaction, str]] = None) -> State:
@@ -315,11 +313,11 @@ class ClientCommands(Caller):
         result = self._call("registration.clear", {}, None)
         return told(read_state, result, "state")
 
-    def deregister(self, *, deadline: Deadline = 30) -> Deregistered:
+    def deregister(self, *, timeout: Timeout = 30) -> Deregistered:
         """A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
@@ -327,15 +325,15 @@ class ClientCommands(Caller):
 
         Command: registration.deregister.
         """
-        result = self._call("registration.deregister", {}, deadline)
+        result = self._call("registration.deregister", {}, timeout)
         return told(Deregistered.from_json, result)
 
-    def handle_url(self, url: str, *, deadline: Deadline = 30) -> HandledURL:
+    def handle_url(self, url: str, *, timeout: Timeout = 30) -> HandledURL:
         """One door for every URL that reaches an app.
 
         Args:
             url: As it reached the host.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollRedirectMalformed, EnrollAlreadySettled, EnrollTransactionExpired, EnrollAccessDenied,
@@ -347,15 +345,15 @@ class ClientCommands(Caller):
 
         Command: url.handle.
         """
-        result = self._call("url.handle", given({"url": url}), deadline)
+        result = self._call("url.handle", given({"url": url}), timeout)
         return told(read_handled_url, result)
 
-    def access_token(self, *, minimum_lifetime: Optional[Seconds] = None, deadline: Deadline = 30) -> AccessToken:
+    def access_token(self, *, minimum_lifetime: Optional[Seconds] = None, timeout: Timeout = 30) -> AccessToken:
         """A valid access token, renewed when due. One renewal serves all who ask.
 
         Args:
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollReauthenticate, EnrollExpired, EnrollRejected, EnrollBusy, EnrollIllegalState, EnrollCancelled,
@@ -364,15 +362,15 @@ class ClientCommands(Caller):
         Command: token.access; source: RFC 6749 6.
         """
         return self._token(
-            "token.access", given({"minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime)}), deadline
+            "token.access", given({"minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime)}), timeout
         )
 
-    def refresh(self, *, deadline: Deadline = 30) -> AccessToken:
+    def refresh(self, *, timeout: Timeout = 30) -> AccessToken:
         """Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
         holds.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollReauthenticate, EnrollExpired, EnrollRejected, EnrollBusy, EnrollIllegalState, EnrollCancelled,
@@ -380,13 +378,13 @@ class ClientCommands(Caller):
 
         Command: token.refresh; source: RFC 6749 6.
         """
-        return self._token("token.refresh", {}, deadline)
+        return self._token("token.refresh", {}, timeout)
 
-    def revoke(self, *, deadline: Deadline = 30) -> Revocation:
+    def revoke(self, *, timeout: Timeout = 30) -> Revocation:
         """Tells the provider to forget the session's tokens, and forgets them here.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
@@ -394,20 +392,20 @@ class ClientCommands(Caller):
 
         Command: token.revoke; source: RFC 7009.
         """
-        result = self._call("token.revoke", {}, deadline)
+        result = self._call("token.revoke", {}, timeout)
         return told(Revocation.from_json, result)
 
     def introspect(
         self,
         *,
         token: Optional[Union[WhichToken, Literal["accessToken", "refreshToken"]]] = None,
-        deadline: Deadline = 30,
+        timeout: Timeout = 30,
     ) -> Introspection:
         """What the provider says of one of the session's tokens (RFC 7662).
 
         Args:
             token: Which one; it is not handed out.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollUnsupported, EnrollNotFound, EnrollOAuth, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer,
@@ -417,7 +415,7 @@ class ClientCommands(Caller):
 
         Command: token.introspect; source: RFC 7662.
         """
-        result = self._call("token.introspect", given({"token": token}), deadline)
+        result = self._call("token.introspect", given({"token": token}), timeout)
         return told(Introspection.from_json, result)
 
     def dpop_proof(
@@ -454,11 +452,11 @@ class ClientCommands(Caller):
         result = self._call("identity.profile", {}, None)
         return told(mapping, result, "claims")
 
-    def userinfo(self, *, deadline: Deadline = 30) -> Dict[str, Any]:
+    def userinfo(self, *, timeout: Timeout = 30) -> Dict[str, Any]:
         """The claims that the provider tells now, discarded unless they are about the same user.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollUnsupported, EnrollProfileMismatch, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer,
@@ -468,15 +466,15 @@ class ClientCommands(Caller):
 
         Command: identity.userinfo; source: OpenID Connect Core 5.3.
         """
-        result = self._call("identity.userinfo", {}, deadline)
+        result = self._call("identity.userinfo", {}, timeout)
         return told(mapping, result, "claims")
 
-    def logout(self, *, local_only: bool = False, deadline: Deadline = 30) -> SignOut:
+    def logout(self, *, local_only: bool = False, timeout: Timeout = 30) -> SignOut:
         """Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.
 
         Args:
             local_only: Nothing is sent, no URL is given.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
@@ -484,7 +482,7 @@ class ClientCommands(Caller):
 
         Command: logout.begin; source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0.
         """
-        result = self._call("logout.begin", given({"localOnly": local_only}), deadline)
+        result = self._call("logout.begin", given({"localOnly": local_only}), timeout)
         return told(SignOut.from_json, result)
 
     def finish_logout(self, url: str) -> bool:
@@ -795,13 +793,13 @@ class AsyncClientCommands(AsyncCaller):
         """
         await self._call("platform.ready", {}, None)
 
-    async def state(self, *, wait: bool = False, deadline: Deadline = 30) -> State:
+    async def state(self, *, wait: bool = False, timeout: Timeout = 30) -> State:
         """Where the registration stands; asking starts it.
 
         Args:
             wait: Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
                 too.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
@@ -809,15 +807,13 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: registration.state.
         """
-        result = await self._call("registration.state", given({"wait": wait}), deadline)
+        result = await self._call("registration.state", given({"wait": wait}), timeout)
         return told(read_state, result, "state")
 
     async def begin(
         self,
         *,
-        kind: Optional[
-            Union[Kind, Literal["signIn", "register", "passwordless", "anotherApp", "backend", "device"]]
-        ] = None,
+        kind: Optional[Union[Kind, Literal["signIn", "register", "passwordless", "app2app", "bff", "device"]]] = None,
         scopes: Optional[Union[str, Sequence[str]]] = None,
         prompt: Optional[str] = None,
         login_hint: Optional[str] = None,
@@ -828,9 +824,9 @@ class AsyncClientCommands(AsyncCaller):
         connection: Optional[str] = None,
         email: Optional[str] = None,
         phone_number: Optional[str] = None,
-        send: Optional[Union[Send, Literal["code", "link"]]] = None,
+        message: Optional[Union[PasswordlessMessage, Literal["code", "link"]]] = None,
         parameters: Optional[Mapping[str, str]] = None,
-        deadline: Deadline = 30,
+        timeout: Timeout = 30,
     ) -> Transaction:
         """Begins a transaction and says what the host must do now.
 
@@ -842,13 +838,13 @@ class AsyncClientCommands(AsyncCaller):
             max_age: The user must have signed in at most so many seconds (or a timedelta) ago.
             ui_locales: The best first.
             id_token_hint: Whose session prompt=none is about.
-            connection: The provider's name for the connection that the user chose; backend: its name for the provider,
+            connection: The provider's name for the connection that the user chose; bff: its name for the provider,
                 required.
             email: passwordless: where the code or link is sent.
             phone_number: passwordless: where the code is sent, E.164.
-            send: passwordless: what is sent.
+            message: passwordless: what is sent.
             parameters: The host's own authorize parameters; the protocol's names are refused.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollUnsupported, EnrollConfiguration, EnrollJSON, EnrollBusy, EnrollOAuth,
@@ -874,24 +870,24 @@ class AsyncClientCommands(AsyncCaller):
                         "connection": connection,
                         "email": email,
                         "phoneNumber": phone_number,
-                        "send": send,
+                        "message": message,
                     }
                 )
                 or None,
             }
         )
-        result = await self._call("registration.begin", parameters, deadline)
+        result = await self._call("registration.begin", parameters, timeout)
         return told(Transaction.from_json, result)
 
     async def resume(
-        self, url: str, *, transaction: Optional[Union[Transaction, str]] = None, deadline: Deadline = 30
+        self, url: str, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30
     ) -> State:
         """Takes the redirect back and carries its transaction to its end.
 
         Args:
             url: As it reached the host.
             transaction: What `begin` gave, or its `id`.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollRedirectMalformed, EnrollRedirectMismatch, EnrollUnsolicited, EnrollAlreadySettled,
@@ -904,16 +900,16 @@ class AsyncClientCommands(AsyncCaller):
         Command: registration.resume; source: RFC 6749 4.1.2, RFC 9207, OpenID Connect Core 3.1.3.7.
         """
         result = await self._call(
-            "registration.resume", given({"url": url, "transaction": transaction_id(transaction)}), deadline
+            "registration.resume", given({"url": url, "transaction": transaction_id(transaction)}), timeout
         )
         return told(read_state, result, "state")
 
-    async def handle_link(self, url: str, *, deadline: Deadline = 30) -> HandledLink:
+    async def handle_link(self, url: str, *, timeout: Timeout = 30) -> HandledLink:
         """Takes an activation or fallback link, and says what the host must do now.
 
         Args:
             url: As it reached the host.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollRedirectMalformed, EnrollRedirectMismatch, EnrollIllegalState, EnrollNetwork, EnrollTLS,
@@ -923,16 +919,16 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: registration.handleLink; source: RFC 9700 4.11.
         """
-        result = await self._call("registration.handleLink", given({"url": url}), deadline)
+        result = await self._call("registration.handleLink", given({"url": url}), timeout)
         return told(read_handled_link, result)
 
-    async def wait(self, transaction: Union[Transaction, str], *, deadline: Deadline = None) -> State:
+    async def await_outcome(self, transaction: Union[Transaction, str], *, timeout: Timeout = None) -> State:
         """Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with
         a device code, by the user elsewhere.
 
         Args:
             transaction: What `begin` gave, or its `id`.
-            deadline: Seconds (or a timedelta) to wait; None: until the transaction ends by itself.
+            timeout: Seconds (or a timedelta) to wait; None: until the transaction ends by itself.
 
         Raises:
             EnrollNotFound, EnrollTransactionExpired, EnrollDeadlineExceeded, EnrollHandle, EnrollForked,
@@ -943,18 +939,20 @@ class AsyncClientCommands(AsyncCaller):
             EnrollResponseInvalid, EnrollIssuerMismatch, EnrollConfiguration, EnrollBusy, EnrollCancelled,
             EnrollStoreError.
 
-        Command: registration.await; source: RFC 8252 7.3, RFC 8628 3.5.
+        Command: registration.awaitOutcome; source: RFC 8252 7.3, RFC 8628 3.5.
         """
-        result = await self._call("registration.await", given({"transaction": transaction_id(transaction)}), deadline)
+        result = await self._call(
+            "registration.awaitOutcome", given({"transaction": transaction_id(transaction)}), timeout
+        )
         return told(read_state, result, "state")
 
-    async def submit_code(self, transaction: Union[Transaction, str], code: str, *, deadline: Deadline = 30) -> State:
+    async def submit_code(self, transaction: Union[Transaction, str], code: str, *, timeout: Timeout = 30) -> State:
         """Takes the one-time code that the user typed.
 
         Args:
             transaction: What `begin` gave, or its `id`.
             code: As the user typed it.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollCodeRejected, EnrollAccessDenied, EnrollOAuth, EnrollNotFound, EnrollAlreadySettled,
@@ -966,16 +964,16 @@ class AsyncClientCommands(AsyncCaller):
         Command: registration.submitCode.
         """
         result = await self._call(
-            "registration.submitCode", given({"transaction": transaction_id(transaction), "code": code}), deadline
+            "registration.submitCode", given({"transaction": transaction_id(transaction), "code": code}), timeout
         )
         return told(read_state, result, "state")
 
-    async def confirm(self, *, deadline: Deadline = 30) -> State:
+    async def confirm(self, *, timeout: Timeout = 30) -> State:
         """The user's yes to the profile: G to H, after the verified address and the registration check that are
         required.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollEmailNotVerified, EnrollUnknownAccount, EnrollProfileMismatch, EnrollOAuth,
@@ -985,14 +983,14 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: registration.confirm.
         """
-        result = await self._call("registration.confirm", {}, deadline)
+        result = await self._call("registration.confirm", {}, timeout)
         return told(read_state, result, "state")
 
-    async def retry(self, *, deadline: Deadline = 30) -> State:
+    async def retry(self, *, timeout: Timeout = 30) -> State:
         """Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked,
@@ -1000,7 +998,7 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: registration.retry.
         """
-        result = await self._call("registration.retry", {}, deadline)
+        result = await self._call("registration.retry", {}, timeout)
         return told(read_state, result, "state")
 
     async def cancel(self, *, transaction: Optional[Union[Transaction, str]] = None) -> State:
@@ -1047,11 +1045,11 @@ class AsyncClientCommands(AsyncCaller):
         result = await self._call("registration.clear", {}, None)
         return told(read_state, result, "state")
 
-    async def deregister(self, *, deadline: Deadline = 30) -> Deregistered:
+    async def deregister(self, *, timeout: Timeout = 30) -> Deregistered:
         """A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
@@ -1059,15 +1057,15 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: registration.deregister.
         """
-        result = await self._call("registration.deregister", {}, deadline)
+        result = await self._call("registration.deregister", {}, timeout)
         return told(Deregistered.from_json, result)
 
-    async def handle_url(self, url: str, *, deadline: Deadline = 30) -> HandledURL:
+    async def handle_url(self, url: str, *, timeout: Timeout = 30) -> HandledURL:
         """One door for every URL that reaches an app.
 
         Args:
             url: As it reached the host.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollRedirectMalformed, EnrollAlreadySettled, EnrollTransactionExpired, EnrollAccessDenied,
@@ -1079,15 +1077,15 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: url.handle.
         """
-        result = await self._call("url.handle", given({"url": url}), deadline)
+        result = await self._call("url.handle", given({"url": url}), timeout)
         return told(read_handled_url, result)
 
-    async def access_token(self, *, minimum_lifetime: Optional[Seconds] = None, deadline: Deadline = 30) -> AccessToken:
+    async def access_token(self, *, minimum_lifetime: Optional[Seconds] = None, timeout: Timeout = 30) -> AccessToken:
         """A valid access token, renewed when due. One renewal serves all who ask.
 
         Args:
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollReauthenticate, EnrollExpired, EnrollRejected, EnrollBusy, EnrollIllegalState, EnrollCancelled,
@@ -1096,15 +1094,15 @@ class AsyncClientCommands(AsyncCaller):
         Command: token.access; source: RFC 6749 6.
         """
         return await self._token(
-            "token.access", given({"minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime)}), deadline
+            "token.access", given({"minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime)}), timeout
         )
 
-    async def refresh(self, *, deadline: Deadline = 30) -> AccessToken:
+    async def refresh(self, *, timeout: Timeout = 30) -> AccessToken:
         """Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
         holds.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollReauthenticate, EnrollExpired, EnrollRejected, EnrollBusy, EnrollIllegalState, EnrollCancelled,
@@ -1112,13 +1110,13 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: token.refresh; source: RFC 6749 6.
         """
-        return await self._token("token.refresh", {}, deadline)
+        return await self._token("token.refresh", {}, timeout)
 
-    async def revoke(self, *, deadline: Deadline = 30) -> Revocation:
+    async def revoke(self, *, timeout: Timeout = 30) -> Revocation:
         """Tells the provider to forget the session's tokens, and forgets them here.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
@@ -1126,20 +1124,20 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: token.revoke; source: RFC 7009.
         """
-        result = await self._call("token.revoke", {}, deadline)
+        result = await self._call("token.revoke", {}, timeout)
         return told(Revocation.from_json, result)
 
     async def introspect(
         self,
         *,
         token: Optional[Union[WhichToken, Literal["accessToken", "refreshToken"]]] = None,
-        deadline: Deadline = 30,
+        timeout: Timeout = 30,
     ) -> Introspection:
         """What the provider says of one of the session's tokens (RFC 7662).
 
         Args:
             token: Which one; it is not handed out.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollUnsupported, EnrollNotFound, EnrollOAuth, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer,
@@ -1149,7 +1147,7 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: token.introspect; source: RFC 7662.
         """
-        result = await self._call("token.introspect", given({"token": token}), deadline)
+        result = await self._call("token.introspect", given({"token": token}), timeout)
         return told(Introspection.from_json, result)
 
     async def dpop_proof(
@@ -1186,11 +1184,11 @@ class AsyncClientCommands(AsyncCaller):
         result = await self._call("identity.profile", {}, None)
         return told(mapping, result, "claims")
 
-    async def userinfo(self, *, deadline: Deadline = 30) -> Dict[str, Any]:
+    async def userinfo(self, *, timeout: Timeout = 30) -> Dict[str, Any]:
         """The claims that the provider tells now, discarded unless they are about the same user.
 
         Args:
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollUnsupported, EnrollProfileMismatch, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer,
@@ -1200,15 +1198,15 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: identity.userinfo; source: OpenID Connect Core 5.3.
         """
-        result = await self._call("identity.userinfo", {}, deadline)
+        result = await self._call("identity.userinfo", {}, timeout)
         return told(mapping, result, "claims")
 
-    async def logout(self, *, local_only: bool = False, deadline: Deadline = 30) -> SignOut:
+    async def logout(self, *, local_only: bool = False, timeout: Timeout = 30) -> SignOut:
         """Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.
 
         Args:
             local_only: Nothing is sent, no URL is given.
-            deadline: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollBusy, EnrollDeadlineExceeded, EnrollCancelled, EnrollHandle, EnrollForked, EnrollReentrant,
@@ -1216,7 +1214,7 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: logout.begin; source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0.
         """
-        result = await self._call("logout.begin", given({"localOnly": local_only}), deadline)
+        result = await self._call("logout.begin", given({"localOnly": local_only}), timeout)
         return told(SignOut.from_json, result)
 
     async def finish_logout(self, url: str) -> bool:

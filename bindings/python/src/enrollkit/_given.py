@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Seconds = Union[int, float, timedelta]
 """Seconds as a number, or a timedelta."""
 
-Deadline = Union[int, float, timedelta, None]
+Timeout = Union[int, float, timedelta, None]
 """How long a call may take, in seconds or as a timedelta; None: as long as it takes."""
 
 StorePath = Union[str, "os.PathLike[str]"]
@@ -89,9 +89,9 @@ def whole_seconds(name: str, value: Optional[Seconds]) -> Optional[int]:
     return 1 << 53 if number > 1 << 53 else math.ceil(number)
 
 
-def time_limit(value: Deadline) -> Optional[float]:
-    """A deadline in seconds, at most a day; None without one."""
-    return None if value is None else min(seconds("deadline", value), _LONGEST)
+def time_limit(value: Timeout) -> Optional[float]:
+    """A timeout in seconds, at most a day; None without one."""
+    return None if value is None else min(seconds("timeout", value), _LONGEST)
 
 
 def seconds_since_1970(name: str, value: Union[datetime, int, None]) -> Optional[int]:

@@ -25,7 +25,7 @@ NO_MORE = ""
 LONGEST_LINE = 1 << 26
 """More than the daemon ever keeps back for a host that reads slowly."""
 
-# The daemon's own deadline comes first where it can: it is in whole seconds.
+# The daemon's own timeout comes first where it can: it is in whole seconds.
 _GRACE = 1.0
 _NO_LIMIT = 86_400
 
@@ -146,13 +146,13 @@ class Conversation:
         return type(self.ended)(self.ended.message)
 
 
-def with_deadline(
+def with_timeout(
     command: str, parameters: Mapping[str, Any], limit: Optional[float]
 ) -> Tuple[Dict[str, Any], Optional[float]]:
-    """The parameters with the daemon's deadline, and when to give up by oneself."""
+    """The parameters with the daemon's timeout, and when to give up by oneself."""
     if command not in TIMED:
         return dict(parameters), None
     if limit is None:
-        return {**parameters, "deadline": _NO_LIMIT}, None
+        return {**parameters, "timeout": _NO_LIMIT}, None
     whole = math.ceil(limit)
-    return {**parameters, "deadline": whole}, limit if whole != limit else limit + _GRACE
+    return {**parameters, "timeout": whole}, limit if whole != limit else limit + _GRACE

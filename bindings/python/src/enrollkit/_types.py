@@ -309,7 +309,7 @@ class OpenOtherApp:
 
 @dataclass(frozen=True)
 class ShowDeviceCode:
-    """Show both, and wait by registration.await (RFC 8628 §3.3)."""
+    """Show both, and wait by registration.awaitOutcome (RFC 8628 §3.3)."""
 
     user_code: str
     """What the user types."""
@@ -506,12 +506,12 @@ class Kind(Word):
     SIGN_IN = "signIn"
     REGISTER = "register"
     PASSWORDLESS = "passwordless"
-    ANOTHER_APP = "anotherApp"
-    BACKEND = "backend"
+    APP2APP = "app2app"
+    BFF = "bff"
     DEVICE = "device"
 
 
-class Send(Word):
+class PasswordlessMessage(Word):
     """What a passwordless sign-in sends to the user."""
 
     CODE = "code"
@@ -1323,7 +1323,7 @@ class ConfiguredChoice(_ConfiguredChoice, total=False):
     """What the user reads beside it."""
 
 
-class AnotherAppFields(TypedDict, total=False):
+class App2AppFields(TypedDict, total=False):
     """What the gateway calls its fields."""
 
     session_id: str
@@ -1336,7 +1336,7 @@ class AnotherAppFields(TypedDict, total=False):
     """ArtefactId by default."""
 
 
-class _AnotherApp(TypedDict):
+class _App2App(TypedDict):
     init_uri: str
     """Asked first."""
 
@@ -1347,22 +1347,22 @@ class _AnotherApp(TypedDict):
     """Beginnings of links that may be opened, each up to the end of a whole host or path segment."""
 
 
-class AnotherApp(_AnotherApp, total=False):
+class App2App(_App2App, total=False):
     """Registration with another app's help."""
 
-    fields: AnotherAppFields
+    fields: App2AppFields
     """What the gateway calls its fields."""
 
     require_pin: bool
     """Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default."""
 
 
-class _Backend(TypedDict):
+class _BFF(TypedDict):
     base: str
     """Where its /v1/auth begins."""
 
 
-class Backend(_Backend, total=False):
+class BFF(_BFF, total=False):
     """A back end that signs in on the app's behalf."""
 
     dangerously_accept_token_in_redirect: bool
@@ -1496,10 +1496,10 @@ class Configuration(_Configuration, total=False):
     choices: Sequence[ConfiguredChoice]
     """Ways to register that the host presents."""
 
-    another_app: AnotherApp
+    app2app: App2App
     """Registration with another app's help."""
 
-    backend: Backend
+    bff: BFF
     """A back end that signs in on the app's behalf."""
 
     passwordless: Literal["auth0"]
@@ -1548,7 +1548,7 @@ TIMED = frozenset(
         "registration.begin",
         "registration.resume",
         "registration.handleLink",
-        "registration.await",
+        "registration.awaitOutcome",
         "registration.submitCode",
         "registration.confirm",
         "registration.retry",
@@ -1562,7 +1562,7 @@ TIMED = frozenset(
         "logout.begin",
     }
 )
-"""Commands that take a deadline."""
+"""Commands that take a timeout."""
 
 Event = Union[
     RegistrationChanged,
@@ -1584,18 +1584,18 @@ EVENTS: Dict[str, Callable[[Any], Event]] = {
 }
 
 __all__ = [
+    "BFF",
     "PKCE",
     "AccessToken",
     "Account",
     "Action",
     "Active",
     "ActiveReason",
-    "AnotherApp",
-    "AnotherAppFields",
+    "App2App",
+    "App2AppFields",
     "Authenticating",
     "AwaitLink",
     "AwaitingConfirmation",
-    "Backend",
     "Band",
     "Blame",
     "Choice",
@@ -1628,6 +1628,7 @@ __all__ = [
     "OpenURL",
     "Outcome",
     "Ownership",
+    "PasswordlessMessage",
     "PinOutcome",
     "PinResult",
     "Platform",
@@ -1645,7 +1646,6 @@ __all__ = [
     "ReturnPage",
     "Revocation",
     "Route",
-    "Send",
     "ShowDeviceCode",
     "SignOut",
     "Starting",

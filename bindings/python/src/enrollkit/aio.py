@@ -45,7 +45,7 @@ from ._caller import given_up_with, token_of
 from ._commands import AsyncClientCommands, AsyncCoreCommands
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
-from ._given import Deadline, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
+from ._given import Timeout, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
 from ._host import (
     AsyncTransport,
     HTTPRequest,
@@ -57,7 +57,7 @@ from ._host import (
     explaining,
     serving,
 )
-from ._jsonrpc import LONGEST_LINE, NO_MORE, Conversation, with_deadline
+from ._jsonrpc import LONGEST_LINE, NO_MORE, Conversation, with_timeout
 from ._library import Listener, NativeSession, Outcome, Pending
 from ._serving import Question, Questions, Threads, store_parts
 from ._statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle
@@ -107,15 +107,15 @@ class _Answer:
         if not self._future.done():
             self._future.set_result(outcome)
 
-    async def take(self, give_up: Callable[[], None], patience: Optional[float] = None) -> Dict[str, Any]:
+    async def take(self, give_up: Callable[[], None], timeout: Optional[float] = None) -> Dict[str, Any]:
         """The result.
 
         Raises:
             EnrollError: the command failed.
-            EnrollDeadlineExceeded: nothing came within `patience` seconds.
+            EnrollDeadlineExceeded: nothing came within `timeout` seconds.
         """
         try:
-            outcome = await (self._future if patience is None else asyncio.wait_for(self._future, patience))
+            outcome = await (self._future if timeout is None else asyncio.wait_for(self._future, timeout))
         except asyncio.TimeoutError:
             give_up()
             raise EnrollDeadlineExceeded("no answer came in time") from None
@@ -148,7 +148,7 @@ class Library(AsyncCoreCommands):
     def __repr__(self) -> str:
         return f"<enrollkit.aio.Library {self._native._name}>"
 
-    async def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+    async def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
         # Some read a store, or think a second about a passphrase.
         result: Dict[str, Any] = await _in_a_thread(_library.call, self._native, command, parameters)
         return result
@@ -386,18 +386,18 @@ class Daemon(AsyncCoreCommands):
                 f"{self._arguments[0]} does not answer as enrolld does: {fault.message}"
             ) from fault
 
-    async def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
+    async def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
         parts = store_parts(parameters)
         if parts is not None:
             return await self._ask_with(parts, command, parameters)
-        return await self._ask(command, parameters, time_limit(deadline))
+        return await self._ask(command, parameters, time_limit(timeout))
 
     async def _ask(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
         await self._started()
         return await self._send(command, parameters, limit)
 
     async def _send(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
-        parameters, patience = with_deadline(command, parameters, limit)
+        parameters, timeout = with_timeout(command, parameters, limit)
         answer = _Answer()
         number, message = self._conversation.request(command, parameters, answer.settle_here)
         self._write(message)
@@ -406,7 +406,7 @@ class Daemon(AsyncCoreCommands):
             self._conversation.forget(number)
             self._write(self._conversation.cancellation(number))
 
-        return await answer.take(give_up, patience)
+        return await answer.take(give_up, timeout)
 
     def _write(self, message: bytes) -> None:
         pipe = self._process.stdin if self._process else None
@@ -660,9 +660,9 @@ class EventStream:
     async def get(self, timeout: Optional[Seconds] = None) -> Optional[Event]:
         """The next event; None when none came within `timeout` seconds (or a timedelta), or none will come any more."""
         await self._subscribe()
-        patience = None if timeout is None else seconds("timeout", timeout)
+        timeout = None if timeout is None else seconds("timeout", timeout)
         try:
-            return await (self._next() if patience is None else asyncio.wait_for(self._next(), patience))
+            return await (self._next() if timeout is None else asyncio.wait_for(self._next(), timeout))
         except asyncio.TimeoutError:
             return None
 
@@ -813,19 +813,19 @@ class Client(AsyncClientCommands):
     async def sign_in(
         self,
         *,
-        kind: Optional[Union[Kind, Literal["signIn", "register", "anotherApp", "backend", "device"]]] = None,
+        kind: Optional[Union[Kind, Literal["signIn", "register", "app2app", "bff", "device"]]] = None,
         scopes: Optional[Union[str, Sequence[str]]] = None,
         prompt: Optional[str] = None,
         login_hint: Optional[str] = None,
         connection: Optional[str] = None,
         present: Callable[[Action], Union[object, Awaitable[object]]] = open_browser,
         confirm: Optional[Callable[[Dict[str, Any]], Union[bool, Awaitable[bool]]]] = None,
-        deadline: Deadline = None,
+        timeout: Timeout = None,
     ) -> State:
         """Signs the user in: begins a transaction, opens the browser, and waits until it comes back.
 
         With a loopback redirect it comes back by itself; any other is brought by `resume` or `handle_url`, from
-        whatever process receives it. What `begin` can do beyond this is done with `begin` and `wait`.
+        whatever process receives it. What `begin` can do beyond this is done with `begin` and `await_outcome`.
 
         Args:
             kind, scopes, prompt, login_hint, connection: As for `begin`.
@@ -833,7 +833,7 @@ class Client(AsyncClientCommands):
                 function. By default the system's browser.
             confirm: Shows the profile and returns the user's word: True confirms it, False gives the tokens back. None:
                 leaves that to `Client.confirm`, and a first sign-in ends with `AwaitingConfirmation`.
-            deadline: Seconds (or a timedelta) to wait for the user; None: until the transaction ends by itself.
+            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction ends by itself.
 
         Returns:
             Where the registration stands.
@@ -842,7 +842,7 @@ class Client(AsyncClientCommands):
             EnrollAccessDenied: the user, or the provider, said no.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened.
-            What `begin`, `wait` and `confirm` raise.
+            What `begin`, `await_outcome` and `confirm` raise.
         """
         transaction = await self.begin(
             kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection
@@ -858,7 +858,7 @@ class Client(AsyncClientCommands):
         except BaseException:
             await self.cancel(transaction=transaction)
             raise
-        state = await self.wait(transaction, deadline=deadline)
+        state = await self.await_outcome(transaction, timeout=timeout)
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         word = confirm(state.profile)
@@ -888,12 +888,12 @@ class Client(AsyncClientCommands):
         self._finalizer.atexit = False
         return session
 
-    async def _call(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> Dict[str, Any]:
-        limit = time_limit(deadline)
+    async def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
+        limit = time_limit(timeout)
         return await (await self._opened()).call(command, parameters, limit)
 
-    async def _token(self, command: str, parameters: Mapping[str, Any], deadline: Deadline) -> AccessToken:
-        limit = time_limit(deadline)
+    async def _token(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> AccessToken:
+        limit = time_limit(timeout)
         session = await self._opened()
         if command == "token.access":
             token = session.fresh_token(parameters.get("minimumLifetime", 0))

@@ -43,15 +43,15 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    *
    * @param wait Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
    *   too.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where the registration stands (letters A to H as documented).
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun state(
     wait: Boolean = false,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): RegistrationState {
-    val json = caller.call("registration.state", Kind.WAITING, deadline) {
+    val json = caller.call("registration.state", Kind.WAITING, timeout) {
       put("wait", JsonPrimitive(wait))
     }
     return decodeRegistrationState(json.need("state").members())
@@ -64,7 +64,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * @param scopes Instead of the configured ones.
    * @param options How to begin.
    * @param parameters The host's own authorize parameters; the protocol's names are refused.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return A transaction that has begun.
    * @throws EnrollException where the command fails; its status says why.
    */
@@ -73,9 +73,9 @@ public class RegistrationCommands internal constructor(private val caller: Calle
     scopes: List<String>? = null,
     options: BeginOptions? = null,
     parameters: Map<String, String>? = null,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): Transaction {
-    val json = caller.call("registration.begin", Kind.BLOCKING, deadline) {
+    val json = caller.call("registration.begin", Kind.BLOCKING, timeout) {
       put("kind", JsonPrimitive(kind.wire))
       scopes?.let { put("scopes", JsonArray(it.map { item -> JsonPrimitive(item) })) }
       options?.let { put("options", it.encode()) }
@@ -89,16 +89,16 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    *
    * @param url As it reached the host.
    * @param transaction Whose return it is; needed only for one without state when several are pending.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where the registration stands (letters A to H as documented).
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun resume(
     url: String,
     transaction: String? = null,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): RegistrationState {
-    val json = caller.call("registration.resume", Kind.BLOCKING, deadline) {
+    val json = caller.call("registration.resume", Kind.BLOCKING, timeout) {
       put("url", JsonPrimitive(url))
       transaction?.let { put("transaction", JsonPrimitive(it)) }
     }
@@ -109,15 +109,15 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Takes an activation or fallback link, and says what the host must do now.
    *
    * @param url As it reached the host.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a link turned out to be.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun handleLink(
     url: String,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): LinkAnswer {
-    val json = caller.call("registration.handleLink", Kind.BLOCKING, deadline) {
+    val json = caller.call("registration.handleLink", Kind.BLOCKING, timeout) {
       put("url", JsonPrimitive(url))
     }
     return decodeLinkAnswer(json)
@@ -128,15 +128,15 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * device code, by the user elsewhere.
    *
    * @param transaction Names the transaction.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where the registration stands (letters A to H as documented).
    * @throws EnrollException where the command fails; its status says why.
    */
-  public suspend fun await(
+  public suspend fun awaitOutcome(
     transaction: String,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): RegistrationState {
-    val json = caller.call("registration.await", Kind.WAITING, deadline) {
+    val json = caller.call("registration.awaitOutcome", Kind.WAITING, timeout) {
       put("transaction", JsonPrimitive(transaction))
     }
     return decodeRegistrationState(json.need("state").members())
@@ -147,16 +147,16 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    *
    * @param transaction Names the transaction.
    * @param code As the user typed it.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where the registration stands (letters A to H as documented).
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun submitCode(
     transaction: String,
     code: String,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): RegistrationState {
-    val json = caller.call("registration.submitCode", Kind.BLOCKING, deadline) {
+    val json = caller.call("registration.submitCode", Kind.BLOCKING, timeout) {
       put("transaction", JsonPrimitive(transaction))
       put("code", JsonPrimitive(code))
     }
@@ -166,28 +166,28 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * The user's yes to the profile: G to H, after the verified address and the registration check that are required.
    *
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where the registration stands (letters A to H as documented).
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun confirm(
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): RegistrationState {
-    val json = caller.call("registration.confirm", Kind.BLOCKING, deadline)
+    val json = caller.call("registration.confirm", Kind.BLOCKING, timeout)
     return decodeRegistrationState(json.need("state").members())
   }
 
   /**
    * Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.
    *
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where the registration stands (letters A to H as documented).
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun retry(
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): RegistrationState {
-    val json = caller.call("registration.retry", Kind.BLOCKING, deadline)
+    val json = caller.call("registration.retry", Kind.BLOCKING, timeout)
     return decodeRegistrationState(json.need("state").members())
   }
 
@@ -237,14 +237,14 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
    *
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where the registration stands, and what to open.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun deregister(
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): Deregistration {
-    val json = caller.call("registration.deregister", Kind.BLOCKING, deadline)
+    val json = caller.call("registration.deregister", Kind.BLOCKING, timeout)
     return Deregistration.decode(json)
   }
 }
@@ -255,18 +255,18 @@ public class UrlCommands internal constructor(private val caller: Caller) {
    * One door for every URL that reaches an app.
    *
    * @param url As it reached the host.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a URL turned out to be.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun handle(
     url: String,
-    deadline: Duration = 30.seconds,
-  ): UrlAnswer {
-    val json = caller.call("url.handle", Kind.BLOCKING, deadline) {
+    timeout: Duration = 30.seconds,
+  ): HandledUrl {
+    val json = caller.call("url.handle", Kind.BLOCKING, timeout) {
       put("url", JsonPrimitive(url))
     }
-    return decodeUrlAnswer(json)
+    return decodeHandledUrl(json)
   }
 }
 
@@ -276,46 +276,46 @@ public class TokenCommands internal constructor(private val caller: Caller) {
    * A valid access token, renewed when due. One renewal serves all who ask.
    *
    * @param minimumLifetime Time that the token must still live.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a call for a token came to.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun access(
     minimumLifetime: Duration = Duration.ZERO,
-    deadline: Duration = 30.seconds,
-  ): TokenOutcome {
-    val json = caller.call("token.access", Kind.PARKED, deadline) {
+    timeout: Duration = 30.seconds,
+  ): AccessOutcome {
+    val json = caller.call("token.access", Kind.PARKED, timeout) {
       put("minimumLifetime", JsonPrimitive(minimumLifetime.toWholeSeconds()))
     }
-    return decodeTokenOutcome(json)
+    return decodeAccessOutcome(json)
   }
 
   /**
    * Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
    * holds.
    *
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a call for a token came to.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun refresh(
-    deadline: Duration = 30.seconds,
-  ): TokenOutcome {
-    val json = caller.call("token.refresh", Kind.PARKED, deadline)
-    return decodeTokenOutcome(json)
+    timeout: Duration = 30.seconds,
+  ): AccessOutcome {
+    val json = caller.call("token.refresh", Kind.PARKED, timeout)
+    return decodeAccessOutcome(json)
   }
 
   /**
    * Tells the provider to forget the session's tokens, and forgets them here.
    *
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Revocation.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun revoke(
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): Revocation {
-    val json = caller.call("token.revoke", Kind.BLOCKING, deadline)
+    val json = caller.call("token.revoke", Kind.BLOCKING, timeout)
     return Revocation.decode(json)
   }
 
@@ -323,15 +323,15 @@ public class TokenCommands internal constructor(private val caller: Caller) {
    * What the provider says of one of the session's tokens (RFC 7662).
    *
    * @param token Which one; it is not handed out.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What the provider says of a token.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun introspect(
     token: TokenKind = TokenKind.ACCESS_TOKEN,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): Introspection {
-    val json = caller.call("token.introspect", Kind.BLOCKING, deadline) {
+    val json = caller.call("token.introspect", Kind.BLOCKING, timeout) {
       put("token", JsonPrimitive(token.wire))
     }
     return Introspection.decode(json)
@@ -382,14 +382,14 @@ public class IdentityCommands internal constructor(private val caller: Caller) {
   /**
    * The claims that the provider tells now, discarded unless they are about the same user.
    *
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return OpenID Connect Core §5.1.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun userinfo(
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): Claims {
-    val json = caller.call("identity.userinfo", Kind.BLOCKING, deadline)
+    val json = caller.call("identity.userinfo", Kind.BLOCKING, timeout)
     return Claims(json.need("claims").members())
   }
 }
@@ -400,15 +400,15 @@ public class LogoutCommands internal constructor(private val caller: Caller) {
    * Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.
    *
    * @param localOnly Nothing is sent, no URL is given.
-   * @param deadline How long the call may take; it ends the wait, never a renewal.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return SignOut.
    * @throws EnrollException where the command fails; its status says why.
    */
   public suspend fun begin(
     localOnly: Boolean = false,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): SignOut {
-    val json = caller.call("logout.begin", Kind.BLOCKING, deadline) {
+    val json = caller.call("logout.begin", Kind.BLOCKING, timeout) {
       put("localOnly", JsonPrimitive(localOnly))
     }
     return SignOut.decode(json)

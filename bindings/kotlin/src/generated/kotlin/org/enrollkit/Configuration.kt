@@ -10,57 +10,6 @@ import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
-/** Registration with another app's help. */
-public data class AnotherApp(
-  /** Asked first. */
-  public val initUri: String,
-  /** Asked for tokens at the end. */
-  public val completeUri: String,
-  /** Beginnings of links that may be opened, each up to the end of a whole host or path segment. */
-  public val allowedLinks: List<String>,
-  /** What the gateway calls its fields. */
-  public val fields: AnotherAppFields? = null,
-  /** Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default. */
-  public val requirePin: Boolean? = null,
-) {
-  internal fun encode(): JsonObject = buildJsonObject {
-    put("initUri", JsonPrimitive(initUri))
-    put("completeUri", JsonPrimitive(completeUri))
-    put("allowedLinks", JsonArray(allowedLinks.map { item -> JsonPrimitive(item) }))
-    fields?.let { put("fields", it.encode()) }
-    requirePin?.let { put("requirePin", JsonPrimitive(it)) }
-  }
-}
-
-/** What the gateway calls its fields. */
-public data class AnotherAppFields(
-  /** sessionId by default. */
-  public val sessionId: String? = null,
-  /** link by default. */
-  public val link: String? = null,
-  /** artefactId by default. */
-  public val artefactId: String? = null,
-) {
-  internal fun encode(): JsonObject = buildJsonObject {
-    sessionId?.let { put("sessionId", JsonPrimitive(it)) }
-    link?.let { put("link", JsonPrimitive(it)) }
-    artefactId?.let { put("artefactId", JsonPrimitive(it)) }
-  }
-}
-
-/** A back end that signs in on the app's behalf. */
-public data class BackEnd(
-  /** Where its /v1/auth begins. */
-  public val base: String,
-  /** Takes the session token out of the redirect itself, where others can see it. False by default. */
-  public val dangerouslyAcceptTokenInRedirect: Boolean? = null,
-) {
-  internal fun encode(): JsonObject = buildJsonObject {
-    put("base", JsonPrimitive(base))
-    dangerouslyAcceptTokenInRedirect?.let { put("dangerouslyAcceptTokenInRedirect", JsonPrimitive(it)) }
-  }
-}
-
 /** How to begin a transaction. */
 public data class BeginOptions(
   /** none, login, consent, select_account or create. */
@@ -75,18 +24,18 @@ public data class BeginOptions(
   public val uiLocales: List<String>? = null,
   /** Whose session prompt=none is about. */
   public val idTokenHint: String? = null,
-  /** The provider's name for the connection that the user chose; backend: its name for the provider, required. */
+  /** The provider's name for the connection that the user chose; bff: its name for the provider, required. */
   public val connection: String? = null,
   /** passwordless: where the code or link is sent. */
   public val email: String? = null,
   /** passwordless: where the code is sent, E.164. */
   public val phoneNumber: String? = null,
   /** passwordless: what is sent. */
-  public val send: Delivery? = null,
+  public val message: BeginOptionsMessage? = null,
 ) {
   /** Without what is secret or personal. */
   override fun toString(): String =
-    "BeginOptions(prompt=$prompt, loginHint=${hidden(loginHint)}, maxAge=$maxAge, acrValues=$acrValues, uiLocales=$uiLocales, idTokenHint=${hidden(idTokenHint)}, connection=$connection, email=${hidden(email)}, phoneNumber=${hidden(phoneNumber)}, send=$send)"
+    "BeginOptions(prompt=$prompt, loginHint=${hidden(loginHint)}, maxAge=$maxAge, acrValues=$acrValues, uiLocales=$uiLocales, idTokenHint=${hidden(idTokenHint)}, connection=$connection, email=${hidden(email)}, phoneNumber=${hidden(phoneNumber)}, message=$message)"
 
   internal fun encode(): JsonObject = buildJsonObject {
     prompt?.let { put("prompt", JsonPrimitive(it)) }
@@ -98,7 +47,7 @@ public data class BeginOptions(
     connection?.let { put("connection", JsonPrimitive(it)) }
     email?.let { put("email", JsonPrimitive(it)) }
     phoneNumber?.let { put("phoneNumber", JsonPrimitive(it)) }
-    send?.let { put("send", JsonPrimitive(it.wire)) }
+    message?.let { put("message", JsonPrimitive(it.wire)) }
   }
 }
 
@@ -176,9 +125,9 @@ public data class Configuration(
   /** Ways to register that the host presents. */
   public val choices: List<RegistrationChoice>? = null,
   /** Registration with another app's help. */
-  public val anotherApp: AnotherApp? = null,
+  public val app2app: ConfigurationApp2app? = null,
   /** A back end that signs in on the app's behalf. */
-  public val backend: BackEnd? = null,
+  public val bff: ConfigurationBff? = null,
   /** Which provider's way of passwordless sign-in is spoken. */
   public val passwordless: PasswordlessDialect? = null,
   /**
@@ -195,7 +144,7 @@ public data class Configuration(
 ) {
   /** Without what is secret or personal. */
   override fun toString(): String =
-    "Configuration(issuer=$issuer, clientId=$clientId, redirectUri=$redirectUri, postLogoutRedirectUri=$postLogoutRedirectUri, logoutDialect=$logoutDialect, promptAfterLogout=$promptAfterLogout, endpoints=$endpoints, pushedRequests=$pushedRequests, dpop=$dpop, idTokenAlgorithms=$idTokenAlgorithms, scopes=$scopes, authorizeParameters=$authorizeParameters, grace=$grace, transactionLifetime=$transactionLifetime, emailWait=$emailWait, confirmation=$confirmation, requireVerifiedEmail=$requireVerifiedEmail, registration=$registration, activation=$activation, welcomePage=$welcomePage, appLinks=$appLinks, fallbackUri=$fallbackUri, native=$native, standInToken=${hidden(standInToken)}, registrationCheckUri=$registrationCheckUri, requireCheck=$requireCheck, profileUpdateUri=$profileUpdateUri, errorReportUri=$errorReportUri, choices=$choices, anotherApp=$anotherApp, backend=$backend, passwordless=$passwordless, connectionParameter=$connectionParameter, returnPage=$returnPage, allowLoopbackHTTP=$allowLoopbackHTTP, caFile=$caFile)"
+    "Configuration(issuer=$issuer, clientId=$clientId, redirectUri=$redirectUri, postLogoutRedirectUri=$postLogoutRedirectUri, logoutDialect=$logoutDialect, promptAfterLogout=$promptAfterLogout, endpoints=$endpoints, pushedRequests=$pushedRequests, dpop=$dpop, idTokenAlgorithms=$idTokenAlgorithms, scopes=$scopes, authorizeParameters=$authorizeParameters, grace=$grace, transactionLifetime=$transactionLifetime, emailWait=$emailWait, confirmation=$confirmation, requireVerifiedEmail=$requireVerifiedEmail, registration=$registration, activation=$activation, welcomePage=$welcomePage, appLinks=$appLinks, fallbackUri=$fallbackUri, native=$native, standInToken=${hidden(standInToken)}, registrationCheckUri=$registrationCheckUri, requireCheck=$requireCheck, profileUpdateUri=$profileUpdateUri, errorReportUri=$errorReportUri, choices=$choices, app2app=$app2app, bff=$bff, passwordless=$passwordless, connectionParameter=$connectionParameter, returnPage=$returnPage, allowLoopbackHTTP=$allowLoopbackHTTP, caFile=$caFile)"
 
   internal fun encode(): JsonObject = buildJsonObject {
     put("issuer", JsonPrimitive(issuer))
@@ -227,13 +176,64 @@ public data class Configuration(
     profileUpdateUri?.let { put("profileUpdateUri", JsonPrimitive(it)) }
     errorReportUri?.let { put("errorReportUri", JsonPrimitive(it)) }
     choices?.let { put("choices", JsonArray(it.map { item -> item.encode() })) }
-    anotherApp?.let { put("anotherApp", it.encode()) }
-    backend?.let { put("backend", it.encode()) }
+    app2app?.let { put("app2app", it.encode()) }
+    bff?.let { put("bff", it.encode()) }
     passwordless?.let { put("passwordless", JsonPrimitive(it.wire)) }
     connectionParameter?.let { put("connectionParameter", JsonPrimitive(it)) }
     returnPage?.let { put("returnPage", it.encode()) }
     allowLoopbackHTTP?.let { put("allowLoopbackHTTP", JsonPrimitive(it)) }
     caFile?.let { put("caFile", JsonPrimitive(it)) }
+  }
+}
+
+/** Registration with another app's help. */
+public data class ConfigurationApp2app(
+  /** Asked first. */
+  public val initUri: String,
+  /** Asked for tokens at the end. */
+  public val completeUri: String,
+  /** Beginnings of links that may be opened, each up to the end of a whole host or path segment. */
+  public val allowedLinks: List<String>,
+  /** What the gateway calls its fields. */
+  public val fields: ConfigurationApp2appFields? = null,
+  /** Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default. */
+  public val requirePin: Boolean? = null,
+) {
+  internal fun encode(): JsonObject = buildJsonObject {
+    put("initUri", JsonPrimitive(initUri))
+    put("completeUri", JsonPrimitive(completeUri))
+    put("allowedLinks", JsonArray(allowedLinks.map { item -> JsonPrimitive(item) }))
+    fields?.let { put("fields", it.encode()) }
+    requirePin?.let { put("requirePin", JsonPrimitive(it)) }
+  }
+}
+
+/** What the gateway calls its fields. */
+public data class ConfigurationApp2appFields(
+  /** sessionId by default. */
+  public val sessionId: String? = null,
+  /** link by default. */
+  public val link: String? = null,
+  /** artefactId by default. */
+  public val artefactId: String? = null,
+) {
+  internal fun encode(): JsonObject = buildJsonObject {
+    sessionId?.let { put("sessionId", JsonPrimitive(it)) }
+    link?.let { put("link", JsonPrimitive(it)) }
+    artefactId?.let { put("artefactId", JsonPrimitive(it)) }
+  }
+}
+
+/** A back end that signs in on the app's behalf. */
+public data class ConfigurationBff(
+  /** Where its /v1/auth begins. */
+  public val base: String,
+  /** Takes the session token out of the redirect itself, where others can see it. False by default. */
+  public val dangerouslyAcceptTokenInRedirect: Boolean? = null,
+) {
+  internal fun encode(): JsonObject = buildJsonObject {
+    put("base", JsonPrimitive(base))
+    dangerouslyAcceptTokenInRedirect?.let { put("dangerouslyAcceptTokenInRedirect", JsonPrimitive(it)) }
   }
 }
 

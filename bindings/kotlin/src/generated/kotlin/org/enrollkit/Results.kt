@@ -8,6 +8,125 @@ import kotlin.time.Instant
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 
+/** What came of asking for a valid access token. */
+public sealed interface AccessOutcome {
+  /** Use it. */
+  public data class Valid(
+    /** For the Authorization header or a form body, nowhere else. */
+    public val accessToken: String,
+    /** As the server spelt it: Bearer, DPoP. */
+    public val tokenType: String,
+    /** By this device's clock; absent for a stand-in token, which has no end. */
+    public val expiresAt: Instant?,
+  ) : AccessOutcome {
+    /** Without what is secret or personal. */
+    override fun toString(): String =
+      "Valid(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt)"
+
+    internal companion object {
+      fun decode(json: JsonObject): Valid = Valid(
+        accessToken = json.need("accessToken").text(),
+        tokenType = json.need("tokenType").text(),
+        expiresAt = json.find("expiresAt")?.let { it.date() },
+      )
+    }
+  }
+
+  /** Due, and it could not be renewed just now; it still works. */
+  public data class Stale(
+    /** For the Authorization header or a form body, nowhere else. */
+    public val accessToken: String,
+    /** As the server spelt it: Bearer, DPoP. */
+    public val tokenType: String,
+    /** By this device's clock; absent for a stand-in token, which has no end. */
+    public val expiresAt: Instant?,
+    /** One word or a short text, for a log. */
+    public val reason: String,
+    /** Why something failed. */
+    public val error: EnrollError,
+  ) : AccessOutcome {
+    /** Without what is secret or personal. */
+    override fun toString(): String =
+      "Stale(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, reason=$reason, error=$error)"
+
+    internal companion object {
+      fun decode(json: JsonObject): Stale = Stale(
+        accessToken = json.need("accessToken").text(),
+        tokenType = json.need("tokenType").text(),
+        expiresAt = json.find("expiresAt")?.let { it.date() },
+        reason = json.need("reason").text(),
+        error = EnrollError.decode(json.need("error").members()),
+      )
+    }
+  }
+
+  /** Expired, and it could not be renewed yet; waiting helps. */
+  public data class Expired(
+    /** Of the first failure. */
+    public val offlineSince: Instant?,
+    /** Time until another try makes sense. */
+    public val retryAfter: Duration?,
+    /** One word or a short text, for a log. */
+    public val reason: String,
+    /** Why something failed. */
+    public val error: EnrollError,
+  ) : AccessOutcome {
+    internal companion object {
+      fun decode(json: JsonObject): Expired = Expired(
+        offlineSince = json.find("offlineSince")?.let { it.date() },
+        retryAfter = json.find("retryAfter")?.let { it.duration() },
+        reason = json.need("reason").text(),
+        error = EnrollError.decode(json.need("error").members()),
+      )
+    }
+  }
+
+  /** The provider refused to renew, without ending the session. */
+  public data class Rejected(
+    /** One word or a short text, for a log. */
+    public val reason: String,
+    /** Why something failed. */
+    public val error: EnrollError,
+  ) : AccessOutcome {
+    internal companion object {
+      fun decode(json: JsonObject): Rejected = Rejected(
+        reason = json.need("reason").text(),
+        error = EnrollError.decode(json.need("error").members()),
+      )
+    }
+  }
+
+  /** The session is over, or there never was one: sign in. */
+  public data class Reauthenticate(
+    /** One word or a short text, for a log. */
+    public val reason: String,
+  ) : AccessOutcome {
+    internal companion object {
+      fun decode(json: JsonObject): Reauthenticate = Reauthenticate(
+        reason = json.need("reason").text(),
+      )
+    }
+  }
+
+  /** The store's key is not to be had now. */
+  public data object StoreLocked : AccessOutcome
+
+  /** Another one is renewing, and the deadline came first. */
+  public data object Busy : AccessOutcome
+
+}
+
+internal fun decodeAccessOutcome(json: JsonObject): AccessOutcome = when {
+  json.textOrNull("outcome") == "valid" -> AccessOutcome.Valid.decode(json)
+  json.textOrNull("outcome") == "stale" -> AccessOutcome.Stale.decode(json)
+  json.textOrNull("outcome") == "expired" -> AccessOutcome.Expired.decode(json)
+  json.textOrNull("outcome") == "rejected" -> AccessOutcome.Rejected.decode(json)
+  json.textOrNull("outcome") == "reauthenticate" -> AccessOutcome.Reauthenticate.decode(json)
+  json.textOrNull("outcome") == "storeLocked" -> AccessOutcome.StoreLocked
+  json.textOrNull("outcome") == "busy" -> AccessOutcome.Busy
+  else -> throw unknownVariant("AccessOutcome", json)
+}
+
 /** What is kept about an account. */
 public data class Account(
   /** The proven claims about the user. */
@@ -102,7 +221,7 @@ public sealed interface Action {
     }
   }
 
-  /** Show both, and wait by registration.await (RFC 8628 §3.3). */
+  /** Show both, and wait by registration.awaitOutcome (RFC 8628 §3.3). */
   public data class ShowDeviceCode(
     /** What the user types. */
     public val userCode: String,
@@ -165,6 +284,20 @@ public enum class ActiveReason(
   }
 }
 
+/** passwordless: what is sent. */
+public enum class BeginOptionsMessage(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  CODE("code"),
+  LINK("link"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): BeginOptionsMessage = json.word("BeginOptionsMessage", entries) { it.wire }
+  }
+}
+
 /** The language of the page's own words. en by default. */
 public enum class ConfigurationReturnPageLanguage(
   /** The word in JSON. */
@@ -181,20 +314,6 @@ public enum class ConfigurationReturnPageLanguage(
 
   internal companion object {
     fun decode(json: JsonElement): ConfigurationReturnPageLanguage = json.word("ConfigurationReturnPageLanguage", entries) { it.wire }
-  }
-}
-
-/** What is sent for a passwordless sign-in. */
-public enum class Delivery(
-  /** The word in JSON. */
-  public val wire: String,
-) {
-  CODE("code"),
-  LINK("link"),
-  ;
-
-  internal companion object {
-    fun decode(json: JsonElement): Delivery = json.word("Delivery", entries) { it.wire }
   }
 }
 
@@ -238,6 +357,77 @@ public enum class Flavour(
   internal companion object {
     fun decode(json: JsonElement): Flavour = json.word("Flavour", entries) { it.wire }
   }
+}
+
+/** What a URL turned out to be. */
+public sealed interface HandledUrl {
+  /** It was a redirect. */
+  public data class Registration(
+    /** Where the registration stands (letters A to H as documented). */
+    public val state: RegistrationState,
+  ) : HandledUrl {
+    internal companion object {
+      fun decode(json: JsonObject): Registration = Registration(
+        state = decodeRegistrationState(json.need("state").members()),
+      )
+    }
+  }
+
+  /** It was the logout callback; the logout is finished. */
+  public data object Logout : HandledUrl
+
+  /** Nobody of this client waits for it; nothing happened. */
+  public data class Unsolicited(
+    /** What may be offered to the user, the best first. */
+    public val offers: List<Offer>,
+  ) : HandledUrl {
+    internal companion object {
+      fun decode(json: JsonObject): Unsolicited = Unsolicited(
+        offers = json.find("offers")?.let { it.list { Offer.decode(it) } } ?: emptyList(),
+      )
+    }
+  }
+
+  /** The link led on: do what the action says. */
+  public data class Begun(
+    /** What has begun. */
+    public val transaction: Transaction,
+  ) : HandledUrl
+
+  /** The link came before, or a fallback was taken before; nothing happened. */
+  public data class LinkUsed(
+    /** What may be offered to the user, the best first. */
+    public val offers: List<Offer>,
+  ) : HandledUrl {
+    internal companion object {
+      fun decode(json: JsonObject): LinkUsed = LinkUsed(
+        offers = json.need("offers").list { Offer.decode(it) },
+      )
+    }
+  }
+
+  /** What waited for the link has reached its deadline; nothing happened. */
+  public data class LinkExpired(
+    /** What may be offered to the user, the best first. */
+    public val offers: List<Offer>,
+  ) : HandledUrl {
+    internal companion object {
+      fun decode(json: JsonObject): LinkExpired = LinkExpired(
+        offers = json.need("offers").list { Offer.decode(it) },
+      )
+    }
+  }
+
+}
+
+internal fun decodeHandledUrl(json: JsonObject): HandledUrl = when {
+  json.textOrNull("kind") == "registration" -> HandledUrl.Registration.decode(json)
+  json.textOrNull("kind") == "logout" -> HandledUrl.Logout
+  json.textOrNull("kind") == "unsolicited" -> HandledUrl.Unsolicited.decode(json)
+  json.textOrNull("kind") == "begun" -> HandledUrl.Begun(Transaction.decode(json))
+  json.textOrNull("kind") == "linkUsed" -> HandledUrl.LinkUsed.decode(json)
+  json.textOrNull("kind") == "linkExpired" -> HandledUrl.LinkExpired.decode(json)
+  else -> throw unknownVariant("HandledUrl", json)
 }
 
 /** What can be done about it. */
@@ -999,125 +1189,6 @@ public enum class TokenKind(
   }
 }
 
-/** What came of asking for a valid access token. */
-public sealed interface TokenOutcome {
-  /** Use it. */
-  public data class Valid(
-    /** For the Authorization header or a form body, nowhere else. */
-    public val accessToken: String,
-    /** As the server spelt it: Bearer, DPoP. */
-    public val tokenType: String,
-    /** By this device's clock; absent for a stand-in token, which has no end. */
-    public val expiresAt: Instant?,
-  ) : TokenOutcome {
-    /** Without what is secret or personal. */
-    override fun toString(): String =
-      "Valid(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt)"
-
-    internal companion object {
-      fun decode(json: JsonObject): Valid = Valid(
-        accessToken = json.need("accessToken").text(),
-        tokenType = json.need("tokenType").text(),
-        expiresAt = json.find("expiresAt")?.let { it.date() },
-      )
-    }
-  }
-
-  /** Due, and it could not be renewed just now; it still works. */
-  public data class Stale(
-    /** For the Authorization header or a form body, nowhere else. */
-    public val accessToken: String,
-    /** As the server spelt it: Bearer, DPoP. */
-    public val tokenType: String,
-    /** By this device's clock; absent for a stand-in token, which has no end. */
-    public val expiresAt: Instant?,
-    /** One word or a short text, for a log. */
-    public val reason: String,
-    /** Why something failed. */
-    public val error: EnrollError,
-  ) : TokenOutcome {
-    /** Without what is secret or personal. */
-    override fun toString(): String =
-      "Stale(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, reason=$reason, error=$error)"
-
-    internal companion object {
-      fun decode(json: JsonObject): Stale = Stale(
-        accessToken = json.need("accessToken").text(),
-        tokenType = json.need("tokenType").text(),
-        expiresAt = json.find("expiresAt")?.let { it.date() },
-        reason = json.need("reason").text(),
-        error = EnrollError.decode(json.need("error").members()),
-      )
-    }
-  }
-
-  /** Expired, and it could not be renewed yet; waiting helps. */
-  public data class Expired(
-    /** Of the first failure. */
-    public val offlineSince: Instant?,
-    /** Time until another try makes sense. */
-    public val retryAfter: Duration?,
-    /** One word or a short text, for a log. */
-    public val reason: String,
-    /** Why something failed. */
-    public val error: EnrollError,
-  ) : TokenOutcome {
-    internal companion object {
-      fun decode(json: JsonObject): Expired = Expired(
-        offlineSince = json.find("offlineSince")?.let { it.date() },
-        retryAfter = json.find("retryAfter")?.let { it.duration() },
-        reason = json.need("reason").text(),
-        error = EnrollError.decode(json.need("error").members()),
-      )
-    }
-  }
-
-  /** The provider refused to renew, without ending the session. */
-  public data class Rejected(
-    /** One word or a short text, for a log. */
-    public val reason: String,
-    /** Why something failed. */
-    public val error: EnrollError,
-  ) : TokenOutcome {
-    internal companion object {
-      fun decode(json: JsonObject): Rejected = Rejected(
-        reason = json.need("reason").text(),
-        error = EnrollError.decode(json.need("error").members()),
-      )
-    }
-  }
-
-  /** The session is over, or there never was one: sign in. */
-  public data class Reauthenticate(
-    /** One word or a short text, for a log. */
-    public val reason: String,
-  ) : TokenOutcome {
-    internal companion object {
-      fun decode(json: JsonObject): Reauthenticate = Reauthenticate(
-        reason = json.need("reason").text(),
-      )
-    }
-  }
-
-  /** The store's key is not to be had now. */
-  public data object StoreLocked : TokenOutcome
-
-  /** Another one is renewing, and the deadline came first. */
-  public data object Busy : TokenOutcome
-
-}
-
-internal fun decodeTokenOutcome(json: JsonObject): TokenOutcome = when {
-  json.textOrNull("outcome") == "valid" -> TokenOutcome.Valid.decode(json)
-  json.textOrNull("outcome") == "stale" -> TokenOutcome.Stale.decode(json)
-  json.textOrNull("outcome") == "expired" -> TokenOutcome.Expired.decode(json)
-  json.textOrNull("outcome") == "rejected" -> TokenOutcome.Rejected.decode(json)
-  json.textOrNull("outcome") == "reauthenticate" -> TokenOutcome.Reauthenticate.decode(json)
-  json.textOrNull("outcome") == "storeLocked" -> TokenOutcome.StoreLocked
-  json.textOrNull("outcome") == "busy" -> TokenOutcome.Busy
-  else -> throw unknownVariant("TokenOutcome", json)
-}
-
 /** A transaction that has begun. */
 public data class Transaction(
   /** Names the transaction. */
@@ -1150,83 +1221,12 @@ public enum class TransactionKind(
   SIGN_IN("signIn"),
   REGISTER("register"),
   PASSWORDLESS("passwordless"),
-  ANOTHER_APP("anotherApp"),
-  BACKEND("backend"),
+  APP2APP("app2app"),
+  BFF("bff"),
   DEVICE("device"),
   ;
 
   internal companion object {
     fun decode(json: JsonElement): TransactionKind = json.word("TransactionKind", entries) { it.wire }
   }
-}
-
-/** What a URL turned out to be. */
-public sealed interface UrlAnswer {
-  /** It was a redirect. */
-  public data class Registration(
-    /** Where the registration stands (letters A to H as documented). */
-    public val state: RegistrationState,
-  ) : UrlAnswer {
-    internal companion object {
-      fun decode(json: JsonObject): Registration = Registration(
-        state = decodeRegistrationState(json.need("state").members()),
-      )
-    }
-  }
-
-  /** It was the logout callback; the logout is finished. */
-  public data object Logout : UrlAnswer
-
-  /** Nobody of this client waits for it; nothing happened. */
-  public data class Unsolicited(
-    /** What may be offered to the user, the best first. */
-    public val offers: List<Offer>,
-  ) : UrlAnswer {
-    internal companion object {
-      fun decode(json: JsonObject): Unsolicited = Unsolicited(
-        offers = json.find("offers")?.let { it.list { Offer.decode(it) } } ?: emptyList(),
-      )
-    }
-  }
-
-  /** The link led on: do what the action says. */
-  public data class Begun(
-    /** What has begun. */
-    public val transaction: Transaction,
-  ) : UrlAnswer
-
-  /** The link came before, or a fallback was taken before; nothing happened. */
-  public data class LinkUsed(
-    /** What may be offered to the user, the best first. */
-    public val offers: List<Offer>,
-  ) : UrlAnswer {
-    internal companion object {
-      fun decode(json: JsonObject): LinkUsed = LinkUsed(
-        offers = json.need("offers").list { Offer.decode(it) },
-      )
-    }
-  }
-
-  /** What waited for the link has reached its deadline; nothing happened. */
-  public data class LinkExpired(
-    /** What may be offered to the user, the best first. */
-    public val offers: List<Offer>,
-  ) : UrlAnswer {
-    internal companion object {
-      fun decode(json: JsonObject): LinkExpired = LinkExpired(
-        offers = json.need("offers").list { Offer.decode(it) },
-      )
-    }
-  }
-
-}
-
-internal fun decodeUrlAnswer(json: JsonObject): UrlAnswer = when {
-  json.textOrNull("kind") == "registration" -> UrlAnswer.Registration.decode(json)
-  json.textOrNull("kind") == "logout" -> UrlAnswer.Logout
-  json.textOrNull("kind") == "unsolicited" -> UrlAnswer.Unsolicited.decode(json)
-  json.textOrNull("kind") == "begun" -> UrlAnswer.Begun(Transaction.decode(json))
-  json.textOrNull("kind") == "linkUsed" -> UrlAnswer.LinkUsed.decode(json)
-  json.textOrNull("kind") == "linkExpired" -> UrlAnswer.LinkExpired.decode(json)
-  else -> throw unknownVariant("UrlAnswer", json)
 }

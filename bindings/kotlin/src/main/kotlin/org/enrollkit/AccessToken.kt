@@ -20,14 +20,14 @@ public class AccessToken internal constructor(
 }
 
 /** @throws EnrollException where there is no token to use. */
-internal fun TokenOutcome.usable(): AccessToken = when (this) {
-  is TokenOutcome.Valid -> AccessToken(accessToken, tokenType, expiresAt, isStale = false)
-  is TokenOutcome.Stale -> AccessToken(accessToken, tokenType, expiresAt, isStale = true)
-  is TokenOutcome.Expired -> throw noToken(Status.EXPIRED, "the token expired; renewing it failed: ${error.message}", this.error, retryAfter)
-  is TokenOutcome.Rejected -> throw noToken(Status.REJECTED, "the provider refused to renew: ${error.message}", error, null)
-  is TokenOutcome.Reauthenticate -> throw EnrollException(Status.REAUTHENTICATE, reason)
-  TokenOutcome.StoreLocked -> throw EnrollException(Status.STORE_LOCKED, "the store's key is not to be had now")
-  TokenOutcome.Busy -> throw EnrollException(Status.BUSY, "a renewal is under way, and the time to wait for it has passed")
+internal fun AccessOutcome.usable(): AccessToken = when (this) {
+  is AccessOutcome.Valid -> AccessToken(accessToken, tokenType, expiresAt, isStale = false)
+  is AccessOutcome.Stale -> AccessToken(accessToken, tokenType, expiresAt, isStale = true)
+  is AccessOutcome.Expired -> throw noToken(Status.EXPIRED, "the token expired; renewing it failed: ${error.message}", this.error, retryAfter)
+  is AccessOutcome.Rejected -> throw noToken(Status.REJECTED, "the provider refused to renew: ${error.message}", error, null)
+  is AccessOutcome.Reauthenticate -> throw EnrollException(Status.REAUTHENTICATE, reason)
+  AccessOutcome.StoreLocked -> throw EnrollException(Status.STORE_LOCKED, "the store's key is not to be had now")
+  AccessOutcome.Busy -> throw EnrollException(Status.BUSY, "a renewal is under way, and the time to wait for it has passed")
 }
 
 private fun noToken(status: Status, message: String, error: EnrollError, retryAfter: kotlin.time.Duration?) =

@@ -19,7 +19,7 @@ internal enum class Kind { MEMORY, PARKED, BLOCKING, WAITING }
 internal interface Port {
   val isClient: Boolean
 
-  suspend fun call(command: String, kind: Kind, deadline: Duration?, parameters: Parameters): JsonObject
+  suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject
 
   /** A fresh token from memory, on this thread; null where that takes more. */
   fun quickToken(minimumLifetime: Duration): AccessToken? = null
@@ -42,15 +42,15 @@ internal class Caller(private val port: Port, private val keeps: Any? = null) {
   suspend fun call(
     command: String,
     kind: Kind,
-    deadline: Duration? = null,
+    timeout: Duration? = null,
     fill: Parameters.() -> Unit = {},
   ): JsonObject {
     refuseReentry(command)
-    if (deadline != null && deadline.isNegative()) {
-      throw EnrollException(Status.INVALID_ARGUMENT, "deadline is 0 or more, $deadline came", "deadline")
+    if (timeout != null && timeout.isNegative()) {
+      throw EnrollException(Status.INVALID_ARGUMENT, "timeout is 0 or more, $timeout came", "timeout")
     }
     try {
-      return port.call(command, kind, deadline, Parameters().apply(fill))
+      return port.call(command, kind, timeout, Parameters().apply(fill))
     } finally {
       lastCommand = command
     }

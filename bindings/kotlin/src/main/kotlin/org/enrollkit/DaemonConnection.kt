@@ -72,7 +72,7 @@ internal class DaemonConnection private constructor(private val process: Process
     if (!isClosing.compareAndSet(false, true)) return
     // Not Process.destroy, which closes the pipes as well.
     if (host.isNeeded) process.toHandle().destroy() else outgoing.put(LAST)
-    if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
+    if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
   }
 
   private fun message(
@@ -177,7 +177,7 @@ internal class DaemonConnection private constructor(private val process: Process
 
   private fun ended(problem: String?) {
     host.end()
-    val exitCode = if (process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) process.exitValue() else null
+    val exitCode = if (process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) process.exitValue() else null
     val why = listOfNotNull(problem, lastLine).joinToString("; ")
     val told = DaemonEndedException(
       if (isClosing.get()) "this Enroll is closed" else "the daemon ended with exit code $exitCode" + if (why.isEmpty()) "" else ": $why",
@@ -201,7 +201,7 @@ internal class DaemonConnection private constructor(private val process: Process
 
   companion object {
     const val LIMIT = 1 shl 20
-    private const val PATIENCE_SECONDS = 40L
+    private const val TIMEOUT_SECONDS = 40L
     private const val PARSE_ERROR = -32700
     private const val INVALID_REQUEST = -32600
     private const val METHOD_NOT_FOUND = -32601

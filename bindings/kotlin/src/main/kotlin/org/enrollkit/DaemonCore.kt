@@ -41,9 +41,9 @@ private class DaemonPort(
 
   override val isClient: Boolean get() = client != null
 
-  override suspend fun call(command: String, kind: Kind, deadline: Duration?, parameters: Parameters): JsonObject {
+  override suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject {
     client?.let { parameters.put("client", JsonPrimitive(it)) }
-    deadline?.let { parameters.put("deadline", JsonPrimitive(minOf(it.toWholeSeconds(), LONGEST_SECONDS))) }
+    timeout?.let { parameters.put("timeout", JsonPrimitive(minOf(it.toWholeSeconds(), LONGEST_SECONDS))) }
     val json = parameters.json()
     val secrets = (if (client == null) parameters.secrets() else null) ?: return connection.request(command, json)
     return connection.host.serving(HostSecrets(secrets, log)) { connection.request(command, json) }
@@ -68,7 +68,7 @@ private class DaemonPort(
     if (!isClosed.compareAndSet(false, true)) return
     if (client == null) return connection.close()
     try {
-      runBlocking { withTimeoutOrNull(PATIENCE) { connection.request("client.close", named()) } }
+      runBlocking { withTimeoutOrNull(TIMEOUT) { connection.request("client.close", named()) } }
     } catch (_: EnrollException) {
       // The daemon has ended, and the client with it.
     }
@@ -81,6 +81,6 @@ private class DaemonPort(
   private companion object {
     /** A day, the longest that the manifest allows. */
     const val LONGEST_SECONDS = 86_400L
-    val PATIENCE = 35.seconds
+    val TIMEOUT = 35.seconds
   }
 }

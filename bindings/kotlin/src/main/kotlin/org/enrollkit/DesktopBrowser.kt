@@ -11,7 +11,7 @@ import kotlinx.coroutines.runInterruptible
  * core's. The browser goes on when it is not waited for any more.
  *
  * [open] throws an [EnrollException] with [Status.UNSUPPORTED] where there is no desktop, no program that opens URLs, one
- * that fails, or another redirect. Show the URL to the user then: `client.registration.begin()` tells it, and `client.registration.await()`
+ * that fails, or another redirect. Show the URL to the user then: `client.registration.begin()` tells it, and `client.registration.awaitOutcome()`
  * waits for the redirect.
  */
 public class DesktopBrowser internal constructor(

@@ -54,16 +54,16 @@ public class EnrollClient internal constructor(
    * renewed first, once for all who ask at the same time.
    *
    * @param minimumLifetime how long it must still live; zero leaves that to the configured grace
-   * @param deadline how long a renewal is waited for; it goes on afterwards
+   * @param timeout how long a renewal is waited for; it goes on afterwards
    * @throws EnrollException [Status.REAUTHENTICATE]: sign in; [Status.EXPIRED]: no network, try later;
    *   [Status.REJECTED], [Status.BUSY], [Status.STORE_LOCKED] and the other statuses of stores
    */
   public suspend fun accessToken(
     minimumLifetime: Duration = Duration.ZERO,
-    deadline: Duration = 30.seconds,
+    timeout: Duration = 30.seconds,
   ): AccessToken {
     caller.quickToken(minimumLifetime)?.let { return it }
-    return token.access(minimumLifetime, deadline).usable()
+    return token.access(minimumLifetime, timeout).usable()
   }
 
   /**
@@ -84,13 +84,13 @@ public class EnrollClient internal constructor(
    *
    * @param kind what kind of transaction; one whose action is not to open a URL is [Status.UNSUPPORTED]
    * @param options how to begin
-   * @param deadline how long the user may take, with a loopback redirect
+   * @param timeout how long the user may take, with a loopback redirect
    */
   public suspend fun signIn(
     userAgent: UserAgent,
     kind: TransactionKind = TransactionKind.SIGN_IN,
     options: BeginOptions? = null,
-    deadline: Duration = 10.minutes,
+    timeout: Duration = 10.minutes,
   ): RegistrationState {
     val transaction = registration.begin(kind = kind, options = options)
     val action = transaction.action as? Action.OpenUrl
@@ -106,7 +106,7 @@ public class EnrollClient internal constructor(
     }
     return coroutineScope {
       val browser = launch { userAgent.open(action.url, redirectUri) }
-      registration.await(transaction.id, deadline).also { browser.cancel() }
+      registration.awaitOutcome(transaction.id, timeout).also { browser.cancel() }
     }
   }
 

@@ -106,7 +106,7 @@ private class LibraryPort(
 ) : Port {
   override val isClient: Boolean get() = false
 
-  override suspend fun call(command: String, kind: Kind, deadline: Duration?, parameters: Parameters): JsonObject {
+  override suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject {
     requireOpen(isClosed)
     val work = { if (parameters.hasHostKeys) storeCall(command, parameters) else call(command, parameters) }
     return if (kind == Kind.MEMORY) work() else withContext(Dispatchers.IO) { work() }
@@ -188,13 +188,13 @@ private class LibraryClientPort(
 
   override val isClient: Boolean get() = true
 
-  override suspend fun call(command: String, kind: Kind, deadline: Duration?, parameters: Parameters): JsonObject {
+  override suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject {
     val bytes = parameters.json().toString().toUtf8("parameters")
     val result = try {
       suspendCancellableCoroutine { continuation ->
         val pending = PendingCall(continuation)
         try {
-          pending.start(client, command.toUtf8("command"), bytes, deadline.toTimeoutMillis())
+          pending.start(client, command.toUtf8("command"), bytes, timeout.toTimeoutMillis())
           continuation.invokeOnCancellation { pending.cancel() }
         } catch (fault: EnrollException) {
           continuation.resumeWithException(fault)

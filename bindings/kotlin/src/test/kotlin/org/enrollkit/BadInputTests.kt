@@ -60,7 +60,7 @@ class BadInputTests : Case() {
     val client = enroll.open(Sandbox.shared.configuration(), store())
     val other = enroll.open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
     val transaction = other.registration.begin()
-    val waiting = async(start = CoroutineStart.UNDISPATCHED) { other.registration.await(transaction.id, 1.minutes) }
+    val waiting = async(start = CoroutineStart.UNDISPATCHED) { other.registration.awaitOutcome(transaction.id, 1.minutes) }
     for (lone in listOf("\uD800", "x\uDC00", "\uD83E", "\uDD8A\uD83E")) {
       refused(Status.INVALID_ARGUMENT) { client.registration.resume(lone) }
       refused(Status.INVALID_ARGUMENT) { enroll.open(Sandbox.shared.configuration(), store(), ClientOptions(account = lone)) }
@@ -82,7 +82,7 @@ class BadInputTests : Case() {
   fun unknown(backend: Backend) = runs {
     val enroll = backend.enroll()
     val client = enroll.open(Sandbox.shared.configuration(), store())
-    refused(Status.NOT_FOUND) { client.registration.await("no-such-transaction", 1.seconds) }
+    refused(Status.NOT_FOUND) { client.registration.awaitOutcome("no-such-transaction", 1.seconds) }
     refused(Status.ILLEGAL_STATE) { client.registration.confirm() }
     refused(Status.NOT_FOUND) { client.identity.profile() }
     refused(Status.INVALID_ARGUMENT) { enroll.open(Sandbox.shared.configuration(), Store.Directory("relative")) }
@@ -123,7 +123,7 @@ class BadInputTests : Case() {
     var closed = 0
     fun port() = object : Port {
       override val isClient = true
-      override suspend fun call(command: String, kind: Kind, deadline: kotlin.time.Duration?, parameters: Parameters) =
+      override suspend fun call(command: String, kind: Kind, timeout: kotlin.time.Duration?, parameters: Parameters) =
         throw AssertionError()
       override suspend fun subscribe() = Unit
       override suspend fun unsubscribe() = Unit

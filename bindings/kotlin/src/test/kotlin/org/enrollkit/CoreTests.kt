@@ -20,7 +20,7 @@ class CoreTests : Case() {
     val client = enroll.open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
     val transaction = client.registration.begin()
     val calls = List(10) {
-      async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.registration.await(transaction.id, 10.minutes) } }
+      async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.registration.awaitOutcome(transaction.id, 10.minutes) } }
     }
     val events = async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.events.toList() } }
     // Everything sent before is read once this is answered.

@@ -21,7 +21,7 @@ fun main() = runBlocking<Unit> {
   val client = enroll.open(configuration, Store.Memory, transport)
   val transaction = client.registration.begin()
   repeat(32) {
-    async(Dispatchers.IO, CoroutineStart.UNDISPATCHED) { client.registration.await(transaction.id, 10.minutes) }
+    async(Dispatchers.IO, CoroutineStart.UNDISPATCHED) { client.registration.awaitOutcome(transaction.id, 10.minutes) }
   }
   launch(Dispatchers.IO) { while (true) client.registration.state() }
   launch(Dispatchers.IO) { while (true) client.events.collect { } }

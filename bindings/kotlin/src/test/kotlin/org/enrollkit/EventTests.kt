@@ -80,7 +80,7 @@ class EventTests : Case() {
     repeat(20) {
       waitUntil("there is room for another") {
         val call = async(start = CoroutineStart.UNDISPATCHED) {
-          runCatching { client.registration.await(transaction.id, 10.minutes) }
+          runCatching { client.registration.awaitOutcome(transaction.id, 10.minutes) }
         }
         // Answered after the call was taken or refused.
         enroll.pkce.generate()
@@ -96,7 +96,7 @@ class EventTests : Case() {
     var state: RegistrationState? = null
     waitUntil("there is room for the next") {
       try {
-        state = client.registration.await(transaction.id, 1.minutes)
+        state = client.registration.awaitOutcome(transaction.id, 1.minutes)
       } catch (fault: EnrollException) {
         if (fault.status != Status.BUSY) throw fault
       }
@@ -105,15 +105,15 @@ class EventTests : Case() {
     assertTrue(state is RegistrationState.AwaitingConfirmation)
   }
 
-  @ParameterizedTest(name = "a deadline ends the wait, and is told from a cancellation: {0}")
+  @ParameterizedTest(name = "a timeout ends the wait, and is told from a cancellation: {0}")
   @EnumSource
-  fun deadline(backend: Backend) = runs {
+  fun timeout(backend: Backend) = runs {
     val client = backend.enroll().open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
     val transaction = client.registration.begin()
-    val late = refused(Status.DEADLINE_EXCEEDED) { client.registration.await(transaction.id, 0.seconds) }
+    val late = refused(Status.DEADLINE_EXCEEDED) { client.registration.awaitOutcome(transaction.id, 0.seconds) }
     assertTrue(late.isRetryable)
     assertEquals(Blame.CALLER, late.blame)
-    refused(Status.INVALID_ARGUMENT) { client.registration.await(transaction.id, (-1).seconds) }
+    refused(Status.INVALID_ARGUMENT) { client.registration.awaitOutcome(transaction.id, (-1).seconds) }
   }
 
   @ParameterizedTest(name = "closing a client ends the calls that wait in it: {0}")
@@ -122,7 +122,7 @@ class EventTests : Case() {
     val client = backend.enroll().open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
     val transaction = client.registration.begin()
     val waiting = List(8) {
-      async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.registration.await(transaction.id, 10.minutes) } }
+      async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.registration.awaitOutcome(transaction.id, 10.minutes) } }
     }
     client.close()
     for (call in waiting) {

@@ -67,7 +67,7 @@ class HostTests : Case() {
       assertFalse("code" in request.toString())
       inner.send(request)
     }).signedIn()
-    assertTrue(client.token.refresh() is TokenOutcome.Valid)
+    assertTrue(client.token.refresh() is AccessOutcome.Valid)
     assertNotNull(client.identity.userinfo().subject)
     assertTrue(requests.get() >= 5, "$requests")
     client.logout.begin()
@@ -87,7 +87,7 @@ class HostTests : Case() {
     )
     for ((fault, status) in faults) {
       val client = backend.open({ throw fault })
-      refused(status) { client.registration.begin(deadline = 5.seconds) }
+      refused(status) { client.registration.begin(timeout = 5.seconds) }
       val isTold = log.causes.any { it === fault || it.cause === fault || it.message == fault.message }
       assertEquals(status != Status.CANCELLED, isTold, "$fault")
       client.close()
@@ -104,7 +104,7 @@ class HostTests : Case() {
     }).signedIn()
     isBroken = true
     val event = async(start = CoroutineStart.UNDISPATCHED) { client.events.first { it is Event.TokenRenewalFailed } }
-    val outcome = client.token.refresh() as TokenOutcome.Stale
+    val outcome = client.token.refresh() as AccessOutcome.Stale
     for (error in listOf(outcome.error, (event.await() as Event.TokenRenewalFailed).error)) {
       assertEquals(Status.INTERNAL to Status.INTERNAL.code, error.status to error.code)
       assertEquals(Blame.INTERNAL to false, error.blame to error.retryable)
@@ -132,7 +132,7 @@ class HostTests : Case() {
     for ((words, response) in responses) {
       val before = log.causes.size
       val client = backend.open({ response(it) })
-      val fault = refused(Status.RESPONSE_INVALID) { client.registration.begin(deadline = 5.seconds) }
+      val fault = refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 5.seconds) }
       assertTrue(log.causes.drop(before).any { words in it.message.orEmpty() }, "$words: ${log.causes.toList()}")
       assertFalse("leaky" in fault.toString(), "$fault")
     }
@@ -140,7 +140,7 @@ class HostTests : Case() {
     val document = "{\"issuer\":\"leaky\u0000\"}"
     for (body in listOf(byteArrayOf(0), byteArrayOf(-1, -2), document.toByteArray(), ByteArray(0))) {
       val client = backend.open({ response(body = body) })
-      refused(Status.RESPONSE_INVALID) { client.registration.begin(deadline = 5.seconds) }
+      refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 5.seconds) }
     }
     assertFalse(log.lines.any { "leaky" in it }, "${log.lines.filter { "leaky" in it }}")
   }
@@ -150,18 +150,18 @@ class HostTests : Case() {
   fun transportCancelled(backend: Backend) = runs {
     val hanging = HangingTransport()
     val client = backend.open(hanging)
-    val call = async(start = CoroutineStart.UNDISPATCHED) { client.registration.begin(deadline = 1.minutes) }
+    val call = async(start = CoroutineStart.UNDISPATCHED) { client.registration.begin(timeout = 1.minutes) }
     hanging.began.await()
     call.cancel()
     assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
   }
 
-  @ParameterizedTest(name = "a deadline ends the wait for a transport, which is cancelled: {0}")
+  @ParameterizedTest(name = "a timeout ends the wait for a transport, which is cancelled: {0}")
   @EnumSource
   fun transportTooLate(backend: Backend) = runs {
     val hanging = HangingTransport()
     val client = backend.open(hanging)
-    refused(Status.DEADLINE_EXCEEDED) { client.registration.begin(deadline = 1.seconds) }
+    refused(Status.DEADLINE_EXCEEDED) { client.registration.begin(timeout = 1.seconds) }
     assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
   }
 
@@ -179,7 +179,7 @@ class HostTests : Case() {
         inner.send(request)
       }))
     }
-    val waiting = slow.map { client -> async(Dispatchers.IO) { client.registration.begin(deadline = 50.seconds) } }
+    val waiting = slow.map { client -> async(Dispatchers.IO) { client.registration.begin(timeout = 50.seconds) } }
     try {
       waitUntil("all wait in their transports") { began.get() == 3 }
       val keys = Keys.Host(FakeSecrets())
@@ -192,7 +192,7 @@ class HostTests : Case() {
         async {
           room.withPermit {
             assertTrue(other.registration.state() is RegistrationState.Active)
-            assertTrue(other.token.access() is TokenOutcome.Valid)
+            assertTrue(other.token.access() is AccessOutcome.Valid)
             assertEquals(listOf("default"), enroll.accounts.list(store, keys))
             enroll.pkce.generate()
           }
@@ -222,7 +222,7 @@ class HostTests : Case() {
         enroll.open(sandboxes[number].configuration(), stores[number], options).signedIn(sandboxes[number])
       }
     }.awaitAll()
-    List(20) { async { assertTrue(clients[it % 2].token.refresh() is TokenOutcome.Valid) } }.awaitAll()
+    List(20) { async { assertTrue(clients[it % 2].token.refresh() is AccessOutcome.Valid) } }.awaitAll()
     for (number in 0..1) assertEquals(setOf(java.net.URI(sandboxes[number].issuer).authority), seen[number])
     assertTrue(secrets.all { it.kept.isNotEmpty() })
     assertTrue(secrets[0].kept.keys.intersect(secrets[1].kept.keys).isEmpty())
@@ -263,7 +263,7 @@ class HostTests : Case() {
     closing.await()
     isHeld = false
     val later = backend.enroll().open(Sandbox.shared.configuration(), store, options)
-    val after = later.token.access() as TokenOutcome.Valid
+    val after = later.token.access() as AccessOutcome.Valid
     assertFalse(before == after.accessToken, "the renewed token was stored")
   }
 
@@ -272,7 +272,7 @@ class HostTests : Case() {
   fun closedWhileWaiting(backend: Backend) = runs {
     val hanging = HangingTransport()
     val client = backend.open(hanging)
-    val call = async { runCatching { client.registration.begin(deadline = 2.minutes) } }
+    val call = async { runCatching { client.registration.begin(timeout = 2.minutes) } }
     hanging.began.await()
     client.closeAndJoin()
     assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
@@ -286,7 +286,7 @@ class HostTests : Case() {
     val enroll = backend.enroll()
     val began = CompletableDeferred<Unit>()
     val (client, transport) = openForgettingTransport(enroll, began)
-    val call = async { runCatching { client.registration.begin(deadline = 30.seconds) } }
+    val call = async { runCatching { client.registration.begin(timeout = 30.seconds) } }
     began.await()
     call.cancel()
     client.close()
@@ -325,7 +325,7 @@ class HostTests : Case() {
         ended.complete(Unit)
       }
     }))
-    val call = async { runCatching { client.registration.begin(deadline = 2.minutes) } }
+    val call = async { runCatching { client.registration.begin(timeout = 2.minutes) } }
     began.await()
     async(Dispatchers.IO) { enroll.close() }.await()
     ended.await()
@@ -347,7 +347,7 @@ class HostTests : Case() {
       throw IOException("enough")
     })
     inner = client
-    refused(Status.NETWORK) { client.registration.begin(deadline = 5.seconds) }
+    refused(Status.NETWORK) { client.registration.begin(timeout = 5.seconds) }
     assertEquals(Status.REENTRANT, seen.await())
   }
 
@@ -433,7 +433,7 @@ class HostTests : Case() {
     enroll.open(Sandbox.shared.configuration(), store, options).signedIn().close()
     secrets.fault = { SecretStore.locked() }
     val client = enroll.open(Sandbox.shared.configuration(), store, options)
-    assertEquals(TokenOutcome.StoreLocked, client.token.access())
+    assertEquals(AccessOutcome.StoreLocked, client.token.access())
     assertTrue(refused(Status.STORE_LOCKED) { client.accessToken() }.isRetryable)
     secrets.fault = { IllegalStateException("no such key") }
     refused(Status.STORE_IO) { client.registration.state() }

@@ -194,7 +194,7 @@ class ServingTests : Case() {
     })
     val waiting = async { other.registration.begin() }
     val client = open({ HttpResponse(200, long, ByteArray(0)) })
-    refused(Status.RESPONSE_INVALID) { client.registration.begin(deadline = 10.seconds) }
+    refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 10.seconds) }
     assertTrue(log.causes.any { "at most 1048576 bytes" in it.message.orEmpty() })
     gate.complete(Unit)
     assertTrue(waiting.await().url.isNotEmpty())
@@ -207,7 +207,7 @@ class ServingTests : Case() {
     val daemon = newestDaemon()
     val hanging = HangingTransport()
     val client = enroll.open(Sandbox.shared.configuration(), Store.Memory, ClientOptions(transport = hanging))
-    val call = async { runCatching { client.registration.begin(deadline = 2.minutes) } }
+    val call = async { runCatching { client.registration.begin(timeout = 2.minutes) } }
     hanging.began.await()
     daemon.destroyForcibly()
     assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
@@ -241,7 +241,7 @@ class ServingTests : Case() {
       }))
       val calls = listOf(
         async { runCatching { asking.registration.state() } },
-        async { runCatching { sending.registration.begin(deadline = 2.minutes) } },
+        async { runCatching { sending.registration.begin(timeout = 2.minutes) } },
       )
       async(Dispatchers.IO) { began.await() }.await()
       daemon.destroyForcibly()

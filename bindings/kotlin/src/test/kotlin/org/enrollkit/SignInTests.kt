@@ -35,15 +35,15 @@ class SignInTests : Case() {
       later.registration.state(),
     )
     val state = later.url.handle(redirect).said()
-    val awaiting = (state as UrlAnswer.Registration).state as RegistrationState.AwaitingConfirmation
+    val awaiting = (state as HandledUrl.Registration).state as RegistrationState.AwaitingConfirmation
     assertEquals("Alice", awaiting.profile.name?.substringBefore(' '))
     assertEquals(RegistrationState.Active(ActiveReason.CONFIRMED), later.registration.confirm().said())
 
     val token = later.accessToken().said()
     assertEquals("Bearer ${token.value}", token.authorization)
-    val outcome = later.token.access().said() as TokenOutcome.Valid
+    val outcome = later.token.access().said() as AccessOutcome.Valid
     assertEquals(token.value, outcome.accessToken)
-    val renewed = later.token.refresh().said() as TokenOutcome.Valid
+    val renewed = later.token.refresh().said() as AccessOutcome.Valid
     assertNotEquals(token.value, renewed.accessToken)
     assertEquals(renewed.accessToken, later.accessToken().value)
 
@@ -56,7 +56,7 @@ class SignInTests : Case() {
 
     val url = later.logout.begin().url
     assertTrue(url!!.startsWith(sandbox.issuer))
-    assertTrue(later.token.access().said() is TokenOutcome.Reauthenticate)
+    assertTrue(later.token.access().said() is AccessOutcome.Reauthenticate)
     val over = refused(Status.REAUTHENTICATE) { later.accessToken() }
     assertEquals(Blame.USER, over.blame)
     assertFalse(over.isRetryable)
@@ -83,7 +83,7 @@ class SignInTests : Case() {
     client.registration.resume(redirect)
     val again = refused(Status.ALREADY_SETTLED) { client.registration.resume(redirect) }
     assertEquals(Blame.NETWORK, again.blame)
-    assertEquals(UrlAnswer.Unsolicited(emptyList()), client.url.handle("com.example.app:/callback?code=x&state=y"))
+    assertEquals(HandledUrl.Unsolicited(emptyList()), client.url.handle("com.example.app:/callback?code=x&state=y"))
   }
 
   @ParameterizedTest(name = "a user agent opens the browser, the loopback listener takes the redirect: {0}")
@@ -126,7 +126,7 @@ class SignInTests : Case() {
     val sandbox = closed(Sandbox())
     val client = backend.enroll().open(sandbox.configuration(), store()).signedIn(sandbox)
     sandbox.control("fault", "fault" to "serverError", "endpoint" to "token")
-    val outcome = client.token.refresh(deadline = 60.seconds) as TokenOutcome.Stale
+    val outcome = client.token.refresh(timeout = 60.seconds) as AccessOutcome.Stale
     assertEquals(Status.SERVER, outcome.error.status)
     assertEquals(503, outcome.error.httpStatus)
     assertTrue(outcome.error.retryable)
@@ -141,7 +141,7 @@ class SignInTests : Case() {
     val client = backend.enroll().open(sandbox.configuration(), store()).signedIn(sandbox)
     val before = client.accessToken().value
     sandbox.control("fault", "fault" to "delay", "value" to 300, "endpoint" to "token", "times" to 1)
-    val tokens = List(64) { async(Dispatchers.IO) { client.token.refresh() as TokenOutcome.Valid } }.awaitAll()
+    val tokens = List(64) { async(Dispatchers.IO) { client.token.refresh() as AccessOutcome.Valid } }.awaitAll()
     val told = tokens.map { it.accessToken }.toSet()
     assertNotEquals(setOf(before), told)
     assertEquals(sandbox.refreshes(), told.size)
@@ -160,8 +160,8 @@ class SignInTests : Case() {
     assertEquals(listOf("bob 🦊", "älice"), enroll.accounts.list(store).sorted())
     enroll.accounts.remove(store, "bob 🦊")
     assertEquals(listOf("älice"), enroll.accounts.list(store))
-    assertTrue(bob.token.refresh() is TokenOutcome.Reauthenticate)
-    assertTrue(alice.token.refresh() is TokenOutcome.Valid)
+    assertTrue(bob.token.refresh() is AccessOutcome.Reauthenticate)
+    assertTrue(alice.token.refresh() is AccessOutcome.Valid)
   }
 
   @ParameterizedTest(name = "values need no client: {0}")

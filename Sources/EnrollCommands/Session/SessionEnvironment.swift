@@ -1,0 +1,59 @@
+// What a program around the commands brings in: where configurations with a name are, and where tokens live by default.
+// A library has neither: its host says where (flows.md §1).
+
+public import EnrollCore
+import EnrollHost
+public import EnrollJSON
+
+/// Where a session finds what its caller did not say.
+public struct SessionEnvironment: Sendable {
+  /// The configuration of that name.
+  let configuration: @Sendable (String) throws(EnrollError) -> JSON
+  /// The directory of the store when none is named.
+  let defaultStore: @Sendable () throws(EnrollError) -> String
+  /// Who guards a store's key when nothing is said.
+  let defaultKeys: KeyPlan
+  /// nil in a face that cannot ask its host.
+  private(set) var host: (any HostLine)?
+  /// Gets what clients tell; nil: nobody does.
+  private(set) var log: (any LogHandler)?
+
+  public init(
+    configuration: @escaping @Sendable (String) throws(EnrollError) -> JSON,
+    defaultStore: @escaping @Sendable () throws(EnrollError) -> String, defaultKeys: KeyPlan = .file
+  ) {
+    self.configuration = configuration
+    self.defaultStore = defaultStore
+    self.defaultKeys = defaultKeys
+  }
+
+  /// The same, with a host that can be asked for HTTP and secrets.
+  public func asking(_ host: any HostLine) -> SessionEnvironment {
+    var more = self
+    more.host = host
+    return more
+  }
+
+  /// The same, with a log for what clients tell.
+  public func logging(_ log: any LogHandler) -> SessionEnvironment {
+    var more = self
+    more.log = log
+    return more
+  }
+
+  /// No configurations by name, no default store.
+  public static let none = SessionEnvironment(
+    configuration: { _ throws(EnrollError) in
+      throw EnrollError(
+        .unsupported, "this face knows no configurations by name; pass it as configuration",
+        field: "configurationName")
+    },
+    defaultStore: { () throws(EnrollError) in
+      throw EnrollError(.invalidArgument, "store: it is missing", field: "store")
+    })
+
+  /// The user's directories, and the best key provider that is present: for a program, as the user's own.
+  public static let user = SessionEnvironment(
+    configuration: { name throws(EnrollError) in try UserDirectories.configuration(name) },
+    defaultStore: { () throws(EnrollError) in try UserDirectories.store() }, defaultKeys: .automatic)
+}

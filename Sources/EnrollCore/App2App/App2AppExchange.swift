@@ -1,0 +1,121 @@
+// The two requests of a registration with another app (flows.md §9): init, which gives a session and the other app's
+// link, and complete, which gives tokens for the session and the artefact that the other app brought. Pure.
+// Refused: a link that is not allowed, and anything but the fields that the configuration names.
+
+import EnrollCrypto
+import EnrollJSON
+
+enum App2AppExchange {
+  static let maximumIDBytes = 4096
+
+  /// - Throws: `.configuration` without the key `app2app`.
+  static func settings(of configuration: Configuration) throws(EnrollError) -> App2AppSettings {
+    guard let settings = configuration.app2app else {
+      throw EnrollError(
+        .configuration, "app2app: it is needed for transactions of kind app2app", field: "app2app")
+    }
+    return settings
+  }
+
+  /// With empty data, as the gateway's custom registration takes it.
+  static func initRequest(_ settings: App2AppSettings) -> HTTPRequest {
+    HTTPRequest(
+      .post, settings.initURI, headers: [HTTPHeader("Accept", "application/json")], freshConnection: true)
+  }
+
+  /// What init gave.
+  struct Session {
+    var id: Secret
+    /// To be opened: it begins as one of ``App2AppSettings/allowedLinks``.
+    var link: String
+
+    /// - Throws: `.oauth`, `.server` and its kin when the gateway refuses; `.responseInvalid` when a field is missing or
+    ///   not acceptable, or the link is not allowed.
+    init(_ response: HTTPResponse, _ settings: App2AppSettings) throws(EnrollError) {
+      if let error = TokenEndpointError.read(response) { throw error }
+      let json = try TokenResponse.object(in: response)
+      guard let id = json[settings.sessionIDField]?.string, isID(id.utf8) else {
+        throw invalid(
+          "\(settings.sessionIDField) must be 1 to \(maximumIDBytes) visible characters", response)
+      }
+      guard let link = json[settings.linkField]?.string else {
+        throw invalid("\(settings.linkField) is missing, or no string", response)
+      }
+      let url: StrictURL
+      do throws(StrictURL.Refusal) { url = try StrictURL(link) } catch {
+        throw invalid("\(settings.linkField): \(error.text)", response)
+      }
+      guard !url.hadFragment, AllowedLink.permits(url, among: settings.allowedLinks) else {
+        throw invalid("\(settings.linkField) does not begin as any of app2app.allowedLinks", response)
+      }
+      self.id = Secret(id)
+      self.link = link
+    }
+  }
+
+  /// Sent at most once, on a connection that was never used: the artefact is spent by it (R15).
+  static func completeRequest(
+    _ settings: App2AppSettings, sessionID: Secret, artefactID: Secret
+  ) -> HTTPRequest {
+    .post(
+      .object([
+        (settings.sessionIDField, .string(sessionID.reveal())),
+        (settings.artefactIDField, .string(artefactID.reveal())),
+      ]), holding: [sessionID, artefactID], to: settings.completeURI, freshConnection: true
+    ).followedUp
+  }
+
+  /// What complete gave.
+  enum Completion {
+    case tokens(TokenResponse)
+    /// Nothing but a refresh token, which is to be renewed at once.
+    case refreshToken(Secret)
+
+    /// - Throws: as ``TokenResponse/init(processing:)``.
+    init(_ response: HTTPResponse) throws(EnrollError) {
+      if let error = TokenEndpointError.read(response) { throw error }
+      let json = try TokenResponse.object(in: response)
+      if json["access_token"] == nil,
+        let token = try TokenResponse.refreshToken(json["refresh_token"], response)
+      {
+        self = .refreshToken(token)
+      } else {
+        self = .tokens(try TokenResponse(processing: response))
+      }
+    }
+  }
+
+  /// A session or artefact id: bounded, and nothing in it ends a line anywhere.
+  static func isID(_ bytes: some Collection<UInt8>) -> Bool {
+    (1...maximumIDBytes).contains(bytes.count) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+
+  private static func invalid(_ text: String, _ response: HTTPResponse) -> EnrollError {
+    EnrollError(.responseInvalid, "init: \(text)", httpStatus: response.status)
+  }
+}
+
+extension Redirect {
+  /// The artefact id that another app brings back; nil when the link has none.
+  /// - Throws: `.redirectMalformed` when it came twice, or is not acceptable.
+  func artefactID(named field: String) throws(EnrollError) -> Secret? {
+    guard var rest = url.query else { return nil }
+    var found: Range<Int>?
+    while let parameter = QueryParameter(takenFrom: &rest, of: url.bytes.span) {
+      guard let name = PercentEncoding.decode(url.bytes[parameter.name], plusForSpace: true),
+        name.elementsEqual(field.utf8)
+      else { continue }
+      guard found == nil else { throw EnrollError(.redirectMalformed, "\(field) came twice (R8)") }
+      found = parameter.value
+    }
+    guard let found else { return nil }
+    guard let value = PercentEncoding.decode(url.bytes[found], plusForSpace: true),
+      App2AppExchange.isID(value)
+    else {
+      throw EnrollError(
+        .redirectMalformed,
+        "\(field) must be 1 to \(App2AppExchange.maximumIDBytes) visible characters")
+    }
+    return Secret(value)
+  }
+}

@@ -1,0 +1,200 @@
+// Registration with another app in two steps (flows.md §9): init, the other app's link, its way back with an artefact,
+// complete, tokens. The way back carries no state: it settles only the transaction that the host names, or the sole
+// pending one of this kind (R6).
+
+import EnrollCrypto
+import EnrollJSON
+
+extension Engine {
+  func beginWithApp2App(
+    _ options: SignInOptions, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Transaction {
+    let settings = try App2AppExchange.settings(of: configuration)
+    try options.requireOnly([], "the other app decides by itself")
+    guard !configuration.usesLoopbackRedirect else {
+      throw EnrollError(
+        .configuration, "redirectUri: another app comes back by an app link, not to a loopback port",
+        field: "redirectUri")
+    }
+    // Known to be possible before anybody is sent to the other app.
+    if settings.requiresPIN { _ = try pins() }
+    let http = try transport.send(App2AppExchange.initRequest(settings), cancellation: cancellation)
+    let session = try App2AppExchange.Session(http, settings)
+    let moment = clock.moment()
+    let transaction = TransactionRecord(
+      id: Base64URL.encode(try random.bytes(16)), kind: .app2app, issuer: configuration.issuer,
+      redirectURI: configuration.redirectURI, state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]),
+      scopes: [], began: moment.wall,
+      deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment), step: .otherApp,
+      details: .app2app(sessionID: session.id, tries: 0))
+    try remember(transaction)
+    return Transaction(of: transaction, action: .openOtherApp(session.link))
+  }
+
+  /// Artefacts that the gateway may refuse before the transaction is over.
+  static let artefactTries: Int64 = 10
+
+  /// The other app came back.
+  /// - Returns: nil when the URL is no such return.
+  /// - Throws: why it settles nothing, without any effect then; `.codeRejected` when the gateway refuses the artefact,
+  ///   which anybody can put into such a link: the transaction waits for another.
+  func resumeFromApp2App(
+    _ redirect: Redirect, transactionID: String?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Settlement? {
+    guard redirect.state == nil, let settings = configuration.app2app,
+      let artefactID = try redirect.artefactID(named: settings.artefactIDField)
+    else { return nil }
+    let moment = clock.moment()
+    let transaction = try TransactionRecord.settled(
+      withoutStateBy: .app2app, named: transactionID,
+      among: try store.read(account)?.transactions ?? [], at: moment)
+    try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)
+    try transaction.requireLive(at: moment)
+    guard case .app2app(let sessionID, _) = transaction.details else {
+      throw EnrollError(.internal, "another app's transaction has no session")
+    }
+    // All that is needed of the network beside complete: without it the transaction stays pending.
+    _ = try provider.prepare(
+      needsKeys: Scopes.contains("openid", in: configuration.scopes), cancellation: cancellation)
+    try markExchanging(transaction)
+    try apply(.advanced(transactionID: transaction.id, step: .exchanging))
+    let sent = clock.moment()
+    let http: HTTPResponse
+    do throws(EnrollError) {
+      http = try transport.send(
+        App2AppExchange.completeRequest(settings, sessionID: sessionID, artefactID: artefactID),
+        cancellation: cancellation)
+    } catch {
+      return try settle(transaction, failed: error)
+    }
+    if (400..<500).contains(http.status), let refusal = TokenEndpointError.read(http) {
+      return try refuse(transaction, because: refusal)
+    }
+    do throws(EnrollError) {
+      return try keep(
+        try arrival(completing: http, sent: sent, cancellation: cancellation), of: transaction)
+    } catch {
+      return try settle(transaction, failed: error)
+    }
+  }
+
+  /// The gateway did not take the artefact.
+  /// - Returns: the end of a transaction that takes no more of them.
+  private func refuse(
+    _ transaction: TransactionRecord, because refusal: EnrollError
+  ) throws(EnrollError) -> Settlement {
+    var left: Int64 = 0
+    try store.update(account) { record throws(EnrollError) in
+      left = 0
+      guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transaction.id) }),
+        record.transactions[index].status == .exchanging,
+        case .app2app(let sessionID, let tries) = record.transactions[index].details
+      else { return }
+      left = Self.artefactTries - tries - 1
+      guard left > 0 else { return }
+      record.transactions[index].details = .app2app(sessionID: sessionID, tries: tries + 1)
+      record.transactions[index].status = transaction.status
+    }
+    guard left > 0 else { return try settle(transaction, failed: refusal) }
+    try apply(.advanced(transactionID: transaction.id, step: .otherApp))
+    throw EnrollError(
+      .codeRejected,
+      "the gateway refused what the other app is said to have brought; \(left) tries are left: \(refusal.message)",
+      httpStatus: refusal.httpStatus, oauthError: refusal.oauthError)
+  }
+
+  private func arrival(
+    completing http: HTTPResponse, sent: Moment, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    let offset = clockOffset(of: http, at: sent)
+    let completion: App2AppExchange.Completion
+    do throws(EnrollError) {
+      completion = try App2AppExchange.Completion(http)
+    } catch {
+      revokeTokens(in: http, of: nil)
+      throw error
+    }
+    let tokens: TokenSet
+    switch completion {
+    case .tokens(let response): tokens = response.tokenSet(requestedScopes: [], at: sent)
+    case .refreshToken(let token): tokens = try renewAtOnce(token, cancellation: cancellation)
+    }
+    do throws(EnrollError) {
+      return try prove(tokens, clockOffsetSeconds: offset, cancellation: cancellation)
+    } catch {
+      revokeLater(tokens)
+      throw error.hiding(http.sent)
+    }
+  }
+
+  private func prove(
+    _ given: TokenSet, clockOffsetSeconds offset: Int64?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    var tokens = given
+    guard let idToken = tokens.idToken else {
+      return Arrival(
+        tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
+        clockOffsetSeconds: offset)
+    }
+    let (proven, offset) = try prove(
+      idToken,
+      expecting: IDTokenExpectations(
+        issuer: configuration.issuer, clientID: configuration.clientID, accessToken: tokens.accessToken,
+        now: clock.wallTime(), algorithms: configuration.idTokenAlgorithms),
+      answeredOffset: offset, cancellation: cancellation)
+    tokens.identity = proven.facts
+    return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: offset)
+  }
+
+  /// A refresh token alone is worth an access token, within the bounds of R33. One that cannot be turned into any is
+  /// revoked, since nobody keeps it.
+  private func renewAtOnce(
+    _ refreshToken: Secret, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> TokenSet {
+    let metadata = try provider.metadata(cancellation: cancellation)
+    let request = TokenRequest.refresh(
+      refreshToken: refreshToken, configuration: configuration, metadata: metadata)
+    var attempt = 1
+    while true {
+      let sent = clock.moment()
+      do throws(EnrollError) {
+        let http = try transport.send(request, cancellation: cancellation)
+        var tokens: TokenSet
+        do throws(EnrollError) {
+          tokens = try TokenResponse(processing: http).tokenSet(requestedScopes: [], at: sent)
+        } catch {
+          revokeTokens(in: http, of: nil)
+          throw error
+        }
+        tokens.refreshToken = tokens.refreshToken ?? refreshToken
+        return tokens
+      } catch {
+        guard error.isRetryable, attempt < Self.triesPerRenewal else {
+          if error.code != .oauth { revokeLater(refreshToken, hint: "refresh_token", bearer: nil) }
+          throw error
+        }
+        try pause(after: error, attempt: attempt)
+        attempt += 1
+      }
+    }
+  }
+
+  /// The host could not open the other app's link: there is no such app on the device.
+  /// - Throws: `.notFound`, `.illegalState` for a transaction of another kind, `.alreadySettled`, `.transactionExpired`.
+  public func otherAppMissing(transactionID: String) throws(EnrollError) -> Settlement {
+    try requireNative()
+    let known = try store.read(account)?.transactions.first { ASCII.equals($0.id, transactionID) }
+    guard let transaction = known else {
+      throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
+    }
+    guard transaction.kind == .app2app else {
+      throw EnrollError(
+        .illegalState, "a transaction of kind \(transaction.kind.rawValue) waits for no other app",
+        field: "transaction")
+    }
+    try transaction.requireLive(at: clock.moment())
+    try markExchanging(transaction)
+    return try settle(
+      transaction, failed: EnrollError(.otherAppMissing, "the other app is not on this device"))
+  }
+}

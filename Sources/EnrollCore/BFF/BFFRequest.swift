@@ -1,0 +1,78 @@
+// The request with which a browser goes to a back end that signs in on the app's behalf (flows.md §10). The app's PKCE
+// challenge travels, its verifier stays. Pure: time and random bytes come in. Refused: a provider that is no plain
+// path segment, and options that a back end cannot be asked for, since nothing in its answer could prove them.
+
+import EnrollCrypto
+
+/// One request to a back end: the URL for the browser, and what must be kept until its answer comes.
+public struct BFFRequest: Sendable {
+  /// Of ``make(configuration:options:redirectURI:asksForLogin:at:random:)``: id, state, verifier.
+  public static let randomByteCount = 16 + 32 + PKCE.randomByteCount
+
+  public let transaction: TransactionRecord
+  /// `{base}/v1/auth/{provider}?…`; holds the state: to be opened, never logged (R40).
+  public let url: String
+
+  /// - Parameters:
+  ///   - redirectURI: where it is not the configured one: the same loopback redirect with the listener's port (R4).
+  ///   - asksForLogin: adds `login` to the prompt that the options ask for (flows.md §5).
+  ///   - random: ``randomByteCount`` bytes.
+  /// - Throws: `.configuration` without the key `bff`; `.invalidArgument` for an option that is missing, not
+  ///   acceptable or not possible here, `field` names it; `.loginRequired` for `prompt=none` with `asksForLogin`.
+  public static func make(
+    configuration: Configuration, options: SignInOptions, redirectURI: String? = nil,
+    asksForLogin: Bool = false, at moment: Moment, random: [UInt8]
+  ) throws(EnrollError) -> BFFRequest {
+    guard random.count == randomByteCount else {
+      throw EnrollError(
+        .invalidArgument, "\(randomByteCount) random bytes were expected, \(random.count) came")
+    }
+    let bff = try BFFEndpoint.settings(of: configuration)
+    let provider = try provider(options)
+    try requireOnlyPossible(options)
+    let redirect = try AuthorizationRequest.redirect(configuration, redirectURI)
+    let prompt = try RequestedPrompt(
+      host: options.prompt, asksForLogin: asksForLogin, logins: [PromptAfterLogout.login.rawValue],
+      announced: nil)
+    let pkce = try PKCE.make(random: Array(random[48...]))
+    let isLoopback = redirectURI?.utf8.starts(with: "http:".utf8) ?? false
+    let transaction = TransactionRecord(
+      id: Base64URL.encode(Array(random[..<16])), kind: .bff, issuer: bff.base,
+      redirectURI: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
+      nonce: Secret([]), codeVerifier: pkce.verifier, scopes: [],
+      prompt: prompt.value, listensOnLoopback: isLoopback,
+      began: moment.wall, deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
+      details: .bff(provider: provider))
+
+    var query = FormEncoding(.query)
+    query.add("code_challenge", pkce.challenge)
+    query.add("code_challenge_method", PKCE.challengeMethod)
+    query.add("platform", "mobile")
+    query.add("state", transaction.state)
+    // A back end knows its apps' redirects; the port of a listener it can only be told.
+    if isLoopback { query.add("redirect_uri", redirect) }
+    if let prompt = transaction.prompt { query.add("prompt", prompt) }
+    for (name, value) in options.parameters { query.add(name, value) }
+    let endpoint = BFFEndpoint.start(base: bff.base, provider: provider)
+    return BFFRequest(transaction: transaction, url: EndpointURL.adding(query, to: endpoint))
+  }
+
+  private static func provider(_ options: SignInOptions) throws(EnrollError) -> String {
+    guard let provider = options.connection, BFFEndpoint.isProvider(provider) else {
+      throw EnrollError(
+        .invalidArgument,
+        "connection: the back end's name for the provider was expected, 1 to 64 letters, digits or -_",
+        field: "connection")
+    }
+    return provider
+  }
+
+  private static func requireOnlyPossible(_ options: SignInOptions) throws(EnrollError) {
+    try options.requireOnly(["connection", "prompt", "parameters"], "a back end decides by itself")
+    try options.check(sending: [])
+    if CustomParameters.contains("platform", in: options.parameters.map { $0.0 }) {
+      throw EnrollError(
+        .invalidArgument, "parameters: platform is the protocol's own and cannot be set", field: "parameters")
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// A keeper of secrets in memory, which a test can lock: what a Keychain, a Keystore or a keyring is to the store.
+
+public import EnrollCore
+public import EnrollCrypto
+import EnrollHost
+
+/// Keeps secrets as long as it lives.
+public final class FakeSecretStore: SecretStore {
+  private struct State {
+    var items: [String: Secret] = [:]
+    var isLocked = false
+    var absence: String?
+    var loads = 0
+  }
+
+  private let state = Guarded(State(), by: Mutex())
+
+  public init() {}
+
+  /// While it is, every call throws `.storeLocked`.
+  public var isLocked: Bool {
+    get { state.withLock { $0.isLocked } }
+    set { state.withLock { $0.isLocked = newValue } }
+  }
+
+  /// Why it is absent; nil: it is there.
+  public var absence: String? {
+    get { state.withLock { $0.absence } }
+    set { state.withLock { $0.absence = newValue } }
+  }
+
+  /// What is kept now, by the text of the name.
+  public var items: [String: Secret] {
+    get { state.withLock { $0.items } }
+    set { state.withLock { $0.items = newValue } }
+  }
+
+  /// How often something was asked for.
+  public var loadCount: Int { state.withLock { $0.loads } }
+
+  /// Whether it can be used now, as the test set it up.
+  public func presence() -> KeyPresence {
+    if let absence { return .absent(absence) }
+    return isLocked ? .locked("the fake keeper is locked") : .present
+  }
+
+  public func load(_ name: SecretName) throws(EnrollError) -> Secret? {
+    try requireUnlocked()
+    return state.withLock {
+      $0.loads += 1
+      return $0.items[name.text]
+    }
+  }
+
+  public func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
+    try requireUnlocked()
+    state.withLock { $0.items[name.text] = secret }
+  }
+
+  public func remove(_ name: SecretName) throws(EnrollError) {
+    try requireUnlocked()
+    state.withLock { $0.items[name.text] = nil }
+  }
+
+  private func requireUnlocked() throws(EnrollError) {
+    if isLocked { throw EnrollError(.storeLocked, "the fake keeper is locked: unlock it", field: "keys") }
+  }
+}

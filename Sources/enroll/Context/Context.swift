@@ -1,0 +1,95 @@
+// Where configuration and tokens are: what the user said, what the environment says, or the user's own directories, which
+// the daemon looks in as well.
+
+import CPosix
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+/// Where this run finds what it is about.
+struct Context {
+  /// The file of the configuration.
+  let configurationPath: String
+  /// What people call it: the name of a profile, or the path.
+  let configurationName: String
+  let store: String
+  let account: String
+  /// Whether the store's folder is the default one, whose parents are made.
+  private let isDefaultStore: Bool
+
+  /// - Throws: `.usage`.
+  init(_ options: ContextOptions, environment: Environment = .process) throws(Failure) {
+    account = options.account ?? environment["ENROLL_ACCOUNT"] ?? "default"
+    do throws(EnrollError) {
+      if let path = options.config ?? (options.profile == nil ? environment["ENROLL_CONFIG"] : nil) {
+        (configurationPath, configurationName) = (path, path)
+      } else {
+        configurationName = options.profile ?? environment["ENROLL_PROFILE"] ?? "default"
+        configurationPath = try UserDirectories.configurationPath(configurationName)
+      }
+      let named = options.store ?? environment["ENROLL_STORE"]
+      isDefaultStore = named == nil
+      if let named { store = try Self.absolute(named) } else { store = try UserDirectories.store() }
+    } catch {
+      let isName = error.code == .invalidArgument
+      throw Failure(
+        .usage,
+        isName
+          ? "a profile's name is 1 to 64 letters, digits or -_. and does not begin with a dot" : error.message
+      )
+    }
+  }
+
+  /// The configuration, not checked yet.
+  /// - Throws: `.usage` where there is none, or none that can be read; `.interrupted` while it comes through a pipe.
+  func configuration() throws(Failure) -> JSON {
+    do throws(EnrollError) {
+      return try UserDirectories.readConfiguration(at: configurationPath, called: configurationPath) {
+        descriptor throws(EnrollError) in
+        guard Interrupts.wait(for: descriptor) else { throw EnrollError(.cancelled, "interrupted") }
+      }
+    } catch {
+      guard error.code != .cancelled else { throw Failure(.interrupted, "interrupted") }
+      guard error.code == .notFound else {
+        throw Failure(error, advice: "Mend the file, or name another by --config or --profile.")
+      }
+      throw Failure(
+        .usage, "there is no configuration at \(configurationPath)",
+        advice: "Run \(.firstLogin) once, or name a file by --config.")
+    }
+  }
+
+  /// What to do about a configuration that is not acceptable.
+  var advice: Advice { "Mend \(configurationPath), or name another file by --config." }
+
+  /// - Throws: `.usage` where that cannot be told.
+  func hasConfiguration() throws(Failure) -> Bool {
+    try Folders.exists(configurationPath) { number in
+      Failure(
+        .usage, "the configuration \(configurationPath) cannot be looked at: \(SystemError.words(number))",
+        advice: "Mend the path, or name another file by --config or --profile.")
+    }
+  }
+
+  /// - Throws: `.storeUnusable` where that cannot be told: a session may be in it.
+  func hasStore() throws(Failure) -> Bool {
+    try Folders.exists(store) { number in
+      Failure(.storeUnusable, "the store \(store) cannot be looked at: \(SystemError.words(number))")
+    }
+  }
+
+  /// The directory that holds the store. One that the user named has to be there: a slip of the finger makes no tree.
+  func makeStoreParent() throws(Failure) {
+    if isDefaultStore { try Folders.make(Folders.parent(of: store)) }
+  }
+
+  /// A relative path is one from where the program was started.
+  static func absolute(_ path: String) throws(EnrollError) -> String {
+    guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    guard let text = String(validatingCString: folder) else {
+      throw EnrollError(.unsupported, "the current folder's path is not UTF-8: an absolute path was expected")
+    }
+    return text + "/" + path
+  }
+}

@@ -1,0 +1,73 @@
+// A provider named on the command line: the first sign-in saves it as a profile, so that no later command has to be told.
+
+import EnrollCore
+import EnrollJSON
+
+/// What `--issuer` and its companions say.
+struct ProviderSetup: Equatable {
+  var issuer: String
+  var clientID: String
+  var redirectURI: String
+  var scopes: [String]
+  var allowsLoopbackHTTP: Bool
+
+  /// Bearer tokens alone: what goes into `curl -H "Authorization: Bearer …"`.
+  var configuration: JSON {
+    .object([
+      ("issuer", .string(issuer)), ("clientId", .string(clientID)), ("redirectUri", .string(redirectURI)),
+      ("scopes", .array((scopes.isEmpty ? Self.scopes : scopes).map { .string($0) })),
+      ("dpop", .string("never")), ("allowLoopbackHTTP", allowsLoopbackHTTP ? .bool(true) : nil),
+    ])
+  }
+
+  /// The options that give such a configuration.
+  static func words(_ configuration: JSON) -> [String] {
+    var words = ArgumentWords()
+    words.add("--issuer", configuration["issuer"]?.string)
+    words.add("--client-id", configuration["clientId"]?.string)
+    let redirectURI = configuration["redirectUri"]?.string
+    words.add("--redirect-uri", redirectURI == Self.redirectURI ? nil : redirectURI)
+    words.add("--allow-loopback-http", configuration["allowLoopbackHTTP"]?.bool ?? false)
+    return words.list
+  }
+
+  /// For the doctor, where no client is named: nothing is pushed, so that none is named to the provider either.
+  var withoutClient: JSON {
+    guard var members = configuration.object else { return configuration }
+    members["pushedRequests"] = .string("never")
+    return .object(members)
+  }
+
+  /// With the address, which `status` shows.
+  static let scopes = ["openid", "profile", "email", "offline_access"]
+  static let redirectURI = "http://127.0.0.1/callback"
+
+  /// Whether a configuration that is there is for the same client of the same provider.
+  func isServed(by configuration: Configuration) -> Bool {
+    ASCII.equals(configuration.issuer, issuer) && ASCII.equals(configuration.clientID, clientID)
+  }
+
+  /// What to say instead, where what was said is not acceptable.
+  static func advice(_ error: EnrollError) -> Advice {
+    switch error.field {
+    case "issuer":
+      "Give the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
+    case "clientId": "Give the client that the provider registered by --client-id."
+    case "redirectUri": "Give a redirect that the provider registered by --redirect-uri."
+    default: "See \(.loginHelp)."
+    }
+  }
+
+  /// The configuration as people read it: a member a line.
+  static func page(_ configuration: JSON) -> String {
+    let lines = (configuration.object?.members ?? []).map { member in
+      "  \(JSON.string(member.key).text): \(member.value.text)"
+    }
+    return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+  }
+}
+
+extension JSON {
+  /// Compact text.
+  var text: String { String(decoding: serialized(), as: UTF8.self) }
+}

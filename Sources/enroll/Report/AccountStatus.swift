@@ -1,0 +1,79 @@
+// A registration state in people's words: a headline, what becomes of the token, and what to do. Pure.
+
+import EnrollJSON
+
+/// Where an account stands.
+struct AccountStatus {
+  let ending: CommandStatus
+  let headline: String
+  let token: String
+  /// What to do next; nil when nothing is to be done.
+  let advice: Advice?
+  let colour: Terminal.Colour
+
+  /// - Parameters:
+  ///   - state: as the manifest describes it.
+  ///   - kept: what `account.read` gives.
+  ///   - now: seconds since 1970.
+  init(_ state: JSON, kept: JSON, now: Int64) {
+    let person = Shown.person(kept["profile"] ?? state["profile"])
+    let left = kept["expiresAt"]?.integer.map { $0 - now }
+    let reason = state["error"]?["message"]?.string.map { Shown.text($0) } ?? ""
+    let lives = left.map { $0 > 0 ? "expires in \(Shown.span(seconds: $0))" : "expired" }
+    switch state["state"]?.string {
+    case "active":
+      ending = .done
+      headline = "Signed in as \(person)"
+      let how = state["reason"]?.string == "renewed" ? "renewed just now" : "valid"
+      token =
+        [how, lives].compactMap { $0 }.joined(separator: ", ") + "; renewed when it is asked for and due"
+      (advice, colour) = (nil, .good)
+    case "awaitingConfirmation":
+      ending = .signInNeeded
+      headline = "Signed in as \(person), not confirmed"
+      token = "waits for your confirmation"
+      (advice, colour) = ("Run \(.login) to be asked.", .warning)
+    case "authenticating":
+      ending = .signInNeeded
+      headline = "A sign-in is under way"
+      token = "none yet"
+      (advice, colour) = ("It ends by itself; \(.login) begins another.", .warning)
+    case "failed" where state["remedy"]?.string == "registerAgain":
+      ending = .signInNeeded
+      headline = "The session is over"
+      token = "cannot be renewed: \(reason)"
+      (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
+    case "failed" where state["reason"]?.string == "renewal":
+      let isUsable = state["tokenUsable"]?.bool ?? false
+      ending = isUsable ? .done : .unreachable
+      headline = "Signed in as \(person)"
+      token = "\(isUsable ? "still works" : "expired"), and could not be renewed: \(reason)"
+      (advice, colour) = (CommandStatus.unreachable.advice, .warning)
+    case "failed":
+      ending = .signInNeeded
+      headline = "The last sign-in failed"
+      token = "none: \(reason)"
+      (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
+    // A renewal is under way, and the provider has not answered in the time that was given.
+    case "starting" where left != nil:
+      ending = (left ?? 0) > 0 ? .done : .unreachable
+      headline = "Signed in as \(person)"
+      token = [lives, "the provider has not answered to its renewal yet"].compactMap { $0 }.joined(
+        separator: "; ")
+      (advice, colour) = (CommandStatus.unreachable.advice, .warning)
+    default:
+      ending = .signInNeeded
+      headline = "Nobody is signed in"
+      token = "none"
+      (advice, colour) = (CommandStatus.signInNeeded.advice, .warning)
+    }
+  }
+
+  func sign(_ signs: Signs) -> String {
+    switch colour {
+    case .good, .strong: signs.good
+    case .warning: signs.warning
+    case .bad: signs.bad
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// What to do next, in words. A command in it is a case of ``HintedCommand`` and nothing else, so that it is printed with the
+// options that name the user's place, and works as it is printed.
+
+/// Words that may name commands: `"Run \(.login) to try again."`
+struct Advice: Equatable, ExpressibleByStringInterpolation {
+  fileprivate enum Part: Equatable {
+    case words(String)
+    case command(HintedCommand)
+  }
+
+  private let parts: [Part]
+
+  init(stringLiteral words: String) { parts = [.words(words)] }
+
+  init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
+
+  struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var parts: [Part] = []
+
+    init(literalCapacity: Int, interpolationCount: Int) {}
+
+    mutating func appendLiteral(_ words: String) { parts.append(.words(words)) }
+    mutating func appendInterpolation(_ words: String) { parts.append(.words(words)) }
+    mutating func appendInterpolation(_ command: HintedCommand) { parts.append(.command(command)) }
+  }
+
+  /// As it is printed; commands stand between back quotes.
+  func text(_ said: Said) -> String {
+    parts.map { part in
+      switch part {
+      case .words(let words): words
+      case .command(let command): "`\(command.line(said))`"
+      }
+    }.joined()
+  }
+}
+
+/// The commands that advice names.
+enum HintedCommand: CaseIterable {
+  case login, loginAgain, loginAsSomebodyElse, loginByDevice
+  /// The first sign-in, whose provider the user has to fill in.
+  case firstLogin
+  /// What the user has just tried.
+  case sameAgain
+  case token, doctor, accounts, help, loginHelp
+
+  /// As it is typed, with what `said` adds to it.
+  func line(_ said: Said) -> String {
+    let words: [String] =
+      switch self {
+      case .login: ["login"] + said.place + said.provider
+      case .loginAgain: ["login", "--again"] + said.place + said.provider
+      case .loginAsSomebodyElse:
+        ["login", "--again", "--prompt", "select_account"] + said.place + said.provider
+      case .loginByDevice: ["login", "--device"] + said.place + said.provider
+      case .firstLogin: ["login"] + said.place + ["--issuer", "URL", "--client-id", "ID"]
+      case .sameAgain: said.attempt + said.place + said.provider
+      case .token: ["token"] + said.place
+      case .doctor: ["doctor"] + said.place + said.provider
+      case .accounts: ["accounts"] + said.place
+      case .help: ["--help"]
+      case .loginHelp: ["login", "--help"]
+      }
+    return (["enroll"] + words).map { ShellWord.quoted($0) }.joined(separator: " ")
+  }
+}
+
+/// What the user said that a hint has to say again: which configuration, store, account and keys, and the provider while no
+/// profile has it.
+struct Said {
+  var place: [String] = []
+  var provider: [String] = []
+  /// The command and its own options.
+  var attempt: [String] = ["login"]
+
+  init(_ command: any EnrollCommand) {
+    place = command.place.words()
+    attempt = command.attempt
+    // Looked at when the hint is printed: the profile may have been saved meanwhile.
+    guard let place = try? Context(command.place), (try? place.hasConfiguration()) == false else { return }
+    provider = command.provider?.words ?? []
+    // The doctor looks at the last attempt's provider where no other is named.
+    if provider.isEmpty, let attempted = LastAttempt(about: place.configurationPath)?.configuration {
+      provider = ProviderSetup.words(attempted)
+    }
+  }
+
+  init(place: [String] = [], provider: [String] = [], attempt: [String] = ["login"]) {
+    self.place = place
+    self.provider = provider
+    self.attempt = attempt
+  }
+}
+
+/// A word as a POSIX shell reads it back.
+enum ShellWord {
+  private static let plain = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:@%+=,".utf8)
+
+  static func quoted(_ word: String) -> String {
+    guard word.isEmpty || !word.utf8.allSatisfy({ plain.contains($0) }) else { return word }
+    return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+}

@@ -1,0 +1,185 @@
+// What the doctor found of one thing: well, worth knowing, or wrong; and what to do. Pure, from the library's own facts.
+
+import EnrollCore
+import EnrollJSON
+
+struct Finding: Equatable {
+  var check: String
+  var verdict: Verdict
+  var text: String
+  var advice: Advice?
+
+  enum Verdict: String {
+    case good, warning, bad
+
+    func sign(_ signs: Signs) -> String {
+      switch self {
+      case .good: signs.good
+      case .warning: signs.warning
+      case .bad: signs.bad
+      }
+    }
+
+    var colour: Terminal.Colour {
+      switch self {
+      case .good: .good
+      case .warning: .warning
+      case .bad: .bad
+      }
+    }
+  }
+
+  init(_ check: String, _ verdict: Verdict, _ text: String, advice: Advice? = nil) {
+    self.check = check
+    self.verdict = verdict
+    self.text = Shown.text(text)
+    self.advice = advice
+  }
+
+  func json(_ said: Said) -> JSON {
+    .object([
+      ("check", .string(check)), ("verdict", .string(verdict.rawValue)), ("text", .string(text)),
+      ("advice", advice.map { .string($0.text(said)) }),
+    ])
+  }
+
+  // MARK: The store
+
+  /// - Parameters:
+  ///   - found: what `store.diagnose` gives.
+  ///   - user: this process's.
+  static func store(_ found: JSON, user: UInt32) -> [Finding] {
+    let path = found["store"]?.string ?? ""
+    guard found["exists"]?.bool ?? false else {
+      return [Finding("store", .warning, "none yet at \(path)", advice: "The first \(.login) makes it.")]
+    }
+    var findings: [Finding] = []
+    let owner = found["owner"]?.integer ?? -1
+    let permissions = found["permissions"]?.string ?? ""
+    if owner != Int64(user) {
+      findings.append(
+        Finding(
+          "store", .bad, "\(path) belongs to user \(owner), not to you (\(user))",
+          advice: "Run as that user, or name another folder by --store."))
+    } else if permissions != "0700" {
+      findings.append(
+        Finding(
+          "store", .bad, "\(path) has the permissions \(permissions); 0700 was expected",
+          advice: "chmod 700 \(path)"))
+    } else if let problem = found["problem"] {
+      let isLocked = problem["status"]?.string == "storeLocked"
+      findings.append(
+        Finding(
+          "store", .bad, problem["message"]?.string ?? "it cannot be used",
+          advice: isLocked ? CommandStatus.storeLocked.advice : nil))
+    } else {
+      let count = found["accounts"]?.integer ?? 0
+      findings.append(Finding("store", .good, "\(path), \(count) \(count == 1 ? "account" : "accounts")"))
+    }
+    return findings + files(found["files"]?.array ?? [])
+  }
+
+  private static func files(_ files: [JSON]) -> [Finding] {
+    files.compactMap { file in
+      let name = file["name"]?.string ?? ""
+      let problem = file["problem"]?["message"]?.string
+      switch (file["setAsideFrom"]?.string, problem) {
+      case (let original?, let problem):
+        return Finding(
+          "store", problem == nil ? .warning : .bad,
+          "\(name) was damaged and set aside" + (problem.map { ": \($0)" } ?? ", and can be read again"),
+          advice: problem == nil
+            ? "Rename it to \(original) while nothing uses the store."
+            : "Bring \(original) back from a copy, or sign in again and remove \(name).")
+      case (nil, let problem?):
+        return Finding(
+          "store", .bad, "\(name): \(problem)", advice: "Bring it back from a copy, or sign in again.")
+      case (nil, nil): return nil
+      }
+    }
+  }
+
+  // MARK: Keys
+
+  /// nil where there is no store yet.
+  static func key(_ found: JSON) -> Finding? {
+    guard found["exists"]?.bool ?? false else { return nil }
+    let choice = found["keyChoice"]
+    let reason = choice?["reason"]?.string ?? ""
+    if let owners = found["keyProviders"]?.array, !owners.isEmpty {
+      return Finding("key", .good, KeyWords.list(owners))
+    }
+    guard let provider = choice?["provider"]?.string else {
+      return Finding("key", .bad, reason, advice: CommandStatus.storeLocked.advice)
+    }
+    return Finding("key", .good, "a new store's would be in \(KeyWords.words(provider)): \(reason)")
+  }
+
+  /// The desktop's keyring, whether it is used or not.
+  /// - Parameter isUsed: whether the store's key is in it.
+  static func keyring(_ candidate: JSON?, isUsed: Bool) -> Finding? {
+    guard let candidate else { return nil }
+    let reason = candidate["reason"]?.string ?? ""
+    switch candidate["presence"]?.string {
+    case "present": return Finding("keyring", .good, "there, and unlocked")
+    case "locked":
+      return Finding(
+        "keyring", isUsed ? .bad : .warning, reason, advice: "Unlock it, as at the desktop's login.")
+    default:
+      return Finding(
+        "keyring", isUsed ? .bad : .warning, "none: \(reason)",
+        advice: isUsed ? "Run in the desktop session that has it." : nil)
+    }
+  }
+
+  // MARK: The provider
+
+  /// Seconds by which a device's clock may be off without anybody's noticing, and beyond which id_tokens are refused (R25).
+  private static let (noticeable, tolerable): (Int64, Int64) = (60, 300)
+
+  /// - Parameter ahead: of the provider's clock, in seconds; nil where it told no date.
+  static func clock(ahead: Int64?) -> Finding {
+    guard let ahead else {
+      return Finding("clock", .warning, "the provider tells no time to compare it with")
+    }
+    let words =
+      abs(ahead) < 2
+      ? "as the provider's"
+      : "\(Shown.span(seconds: abs(ahead))) \(ahead > 0 ? "ahead of" : "behind") the provider's"
+    let verdict: Verdict = abs(ahead) <= noticeable ? .good : abs(ahead) <= tolerable ? .warning : .bad
+    return Finding(
+      "clock", verdict, words,
+      advice: verdict == .good ? nil : "Set this machine's clock: timedatectl set-ntp true")
+  }
+
+  /// - Parameter hasDevices: whether the provider says that it signs in other devices.
+  static func browser(_ browser: Browser, hasDevices: Bool) -> Finding {
+    guard let name = browser.name else {
+      return Finding(
+        "browser", .warning, browser.absence ?? "none",
+        advice: hasDevices ? "\(.loginByDevice) needs none here." : nil)
+    }
+    return Finding("browser", .good, name)
+  }
+
+  /// A redirect that this program cannot wait for.
+  static func redirect(_ configuration: JSON, hasDevices: Bool) -> [Finding] {
+    guard let configuration = try? Configuration(json: configuration) else { return [] }
+    let scheme = configuration.redirectWarning.map { [Finding("redirect", .warning, $0)] } ?? []
+    guard !configuration.usesLoopbackRedirect else { return scheme }
+    return [
+      Finding(
+        "redirect", .warning, "\(configuration.redirectURI) comes back to an app, not to this program",
+        advice: hasDevices
+          ? "Configure \(ProviderSetup.redirectURI), or sign in by \(.loginByDevice)."
+          : "Configure \(ProviderSetup.redirectURI).")
+    ] + scheme
+  }
+
+  /// The last sign-in, which failed.
+  static func attempt(_ attempt: LastAttempt, now: Int64) -> Finding {
+    Finding(
+      "last sign-in", .warning, "failed \(Shown.span(seconds: now - attempt.at)) ago: \(attempt.message)",
+      advice: "\(.login) tries again.")
+  }
+}

@@ -1,0 +1,309 @@
+// A sign-in as a person sees it: the browser opens, or a code is shown; something turns while they are away; they are asked
+// whether it is them. Ctrl-C gives the attempt up, and whoever was signed in before still is.
+
+import EnrollCore
+import EnrollJSON
+
+struct SignIn {
+  private let way: SignInArguments
+  private let kind: Kind
+  private let session: CommandSession
+  private let errors = Terminal.errors
+
+  /// By which way, as the manifest calls it.
+  enum Kind: String { case signIn, register, device }
+
+  init(_ way: SignInArguments, _ kind: Kind, _ session: CommandSession) {
+    self.way = way
+    self.kind = kind
+    self.session = session
+  }
+
+  func run() throws(Failure) -> CommandStatus {
+    let saves = try prepareProfile()
+    let configuration = try self.configuration()
+    let client = try session.open(configuration, makesStore: true)
+    let state = try session.call(
+      "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
+    )
+    switch state["state"]?["state"]?.string {
+    case "active" where !way.again: return try stay(client, state["state"])
+    case "starting" where !way.again: try refuseBesideRenewal(client)
+    case _ where !way.yes && !Terminal.hasPerson:
+      throw Failure(
+        .usage, "without a terminal nobody can confirm who signed in",
+        advice: "With --yes the profile counts as confirmed.")
+    case "awaitingConfirmation" where !way.again:
+      errors.say("An earlier sign-in waits for your word.")
+      return try confirm(client, state["state"]?["profile"])
+    default: break
+    }
+    let before = try session.call("account.read", [("client", client)])
+    let arrived: JSON
+    do throws(Failure) {
+      arrived = try wait(client, try begin(client), before)
+    } catch {
+      LastAttempt(
+        at: session.now, configurationPath: session.place.configurationPath,
+        configuration: saves ? configuration : nil, message: error.message
+      ).save()
+      throw error
+    }
+    LastAttempt.forget(about: session.place.configurationPath)
+    // Not before: a slip of the finger is not to be there the next time.
+    if saves { try save(configuration) }
+    guard arrived["state"]?["state"]?.string == "awaitingConfirmation" else {
+      return try welcome(client, arrived["state"])
+    }
+    return try confirm(client, arrived["state"]?["profile"])
+  }
+
+  /// The provider has not answered to the renewal of a session that may well go on.
+  private func refuseBesideRenewal(_ client: JSON) throws(Failure) {
+    let kept = try session.call("account.read", [("client", client)])
+    guard kept["expiresAt"] != nil else { return }
+    throw Failure(
+      .unreachable,
+      "\(Shown.person(kept["profile"])) is signed in, and the provider has not answered to the token's renewal",
+      advice: "Try again later; \(.loginAgain) signs in anew.")
+  }
+
+  // MARK: The profile
+
+  /// - Returns: whether what was said is new, and is to be saved.
+  private func prepareProfile() throws(Failure) -> Bool {
+    guard let setup = way.setup else { return false }
+    guard try session.place.hasConfiguration() else { return true }
+    let present = try checked(try session.configuration(), isGiven: false)
+    guard setup.isServed(by: present) else {
+      throw Failure(
+        .usage,
+        "the profile \(session.place.configurationName) is for \(present.issuer) and client \(present.clientID)",
+        advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
+    }
+    return false
+  }
+
+  private func configuration() throws(Failure) -> JSON {
+    let isGiven = way.setup == nil ? false : try !session.place.hasConfiguration()
+    let json = isGiven ? way.setup?.configuration ?? .null : try session.configuration()
+    let configuration = try checked(json, isGiven: isGiven)
+    guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
+      throw Failure(
+        .usage, "the redirect \(configuration.redirectURI) comes back to an app, not to this program",
+        advice: "Configure \(ProviderSetup.redirectURI).")
+    }
+    return json
+  }
+
+  /// - Parameter isGiven: it was said on the command line.
+  private func checked(_ json: JSON, isGiven: Bool) throws(Failure) -> Configuration {
+    do throws(EnrollError) {
+      return try Configuration(json: json)
+    } catch {
+      throw Failure(error, advice: isGiven ? ProviderSetup.advice(error) : session.place.advice)
+    }
+  }
+
+  private func save(_ configuration: JSON) throws(Failure) {
+    let path = session.place.configurationPath
+    try Folders.make(Folders.parent(of: path))
+    try Folders.write(ProviderSetup.page(configuration), to: path)
+    errors.say("Saved the provider as the profile \(session.place.configurationName): \(path)")
+  }
+
+  // MARK: The attempt
+
+  private func begin(_ client: JSON) throws(Failure) -> JSON {
+    let options: [(String, JSON?)] = [
+      ("loginHint", way.loginHint.map { .string($0) }), ("prompt", way.prompt.map { .string($0) }),
+      ("connection", way.connection.map { .string($0) }),
+    ]
+    let isEmpty = options.allSatisfy { $0.1 == nil }
+    return try session.call(
+      "registration.begin",
+      [
+        ("client", client), ("kind", .string(kind.rawValue)), ("options", isEmpty ? nil : .object(options)),
+        ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
+      ], saying: "Asking the provider")
+  }
+
+  /// - Parameter before: what was kept of the account.
+  private func wait(_ client: JSON, _ begun: JSON, _ before: JSON) throws(Failure) -> JSON {
+    if session.isJSON { Output.json(begun) }
+    let action = begun["action"]
+    let opener =
+      action?["type"]?.string == "showDeviceCode" ? showCode(action) : try openBrowser(begun, client)
+    var longWait = kind == .device ? nil : try longWait(begun)
+    let listens = kind != .device && (opener == nil || way.noBrowser) && Terminal.hasPerson
+    if listens { errors.say("Or paste here the address that the browser ended at, and press Enter.") }
+    do throws(Failure) {
+      return try session.call(
+        "registration.awaitOutcome",
+        [("client", client), ("transaction", begun["transaction"]), ("timeout", .integer(86_400))],
+        saying: kind == .device ? "Waiting for the other device" : "Waiting for the browser", listens: listens
+      ) { typed in
+        if let status = opener?.failure() {
+          return ["\(opener?.name ?? "") ended with status \(status): open the address yourself."]
+        }
+        if let refusal = typed.flatMap({ take($0, client, begun) }) { return [refusal] }
+        return longWait?.lines(at: session.instant) ?? []
+      }
+    } catch {
+      guard session.waits.isInterrupted else { throw error }
+      // In order: the listener closes, and the next attempt begins afresh.
+      _ = try session.call(
+        "registration.cancel", [("client", client), ("transaction", begun["transaction"])])
+      throw interrupted(
+        try stateNow(client)?["state"]?.string, from: before,
+        to: try session.call("account.read", [("client", client)]))
+    }
+  }
+
+  private func longWait(_ begun: JSON) throws(Failure) -> LongWait {
+    let configuration = try checked(try self.configuration(), isGiven: false)
+    return LongWait(
+      clientID: configuration.clientID,
+      redirectURI: begun["redirectUri"]?.string ?? configuration.redirectURI,
+      since: session.instant, seconds: way.longWaitSeconds)
+  }
+
+  /// As the store says: another attempt of this account may have ended meanwhile.
+  private func stateNow(_ client: JSON) throws(Failure) -> JSON? {
+    try session.call("registration.state", [("client", client), ("timeout", .integer(5))])["state"]
+  }
+
+  /// What the end of the wait left behind.
+  private func interrupted(_ state: String?, from before: JSON, to now: JSON) -> Failure {
+    let person = Shown.person(now["profile"])
+    switch state {
+    case "awaitingConfirmation":
+      return Failure(
+        .interrupted, "stopped; but \(person) has signed in meanwhile, and waits for your confirmation",
+        advice: "Run \(.login) to be asked.")
+    case "active" where now["profile"] != before["profile"]:
+      return Failure(
+        .interrupted, "stopped; but \(person) has signed in meanwhile",
+        advice: "\(.token) prints the token, \(.loginAgain) begins anew.")
+    default:
+      return Failure(.interrupted, "stopped; nothing has changed", advice: "Run \(.sameAgain) to try again.")
+    }
+  }
+
+  /// What a person pasted: the redirect, from a browser that could not reach this machine.
+  /// - Returns: why it is not the one.
+  private func take(_ typed: String, _ client: JSON, _ begun: JSON) -> String? {
+    let address = typed.filter { !$0.isWhitespace }
+    guard !address.isEmpty else { return nil }
+    let refused = session.callInPassing(
+      "registration.resume",
+      [("client", client), ("url", .string(address)), ("transaction", begun["transaction"])])
+    // A refusal that settles the transaction is told by whoever awaits it.
+    guard let refused, [.unsolicited, .redirectMalformed, .redirectMismatch].contains(refused.code) else {
+      return nil
+    }
+    return "That is not the address: \(Shown.text(refused.message))"
+  }
+
+  private func openBrowser(_ begun: JSON, _ client: JSON) throws(Failure) -> Opener? {
+    let address = begun["action"]?["url"]?.string ?? ""
+    let browser = Browser()
+    let opener = way.noBrowser ? nil : browser.open(address)
+    if let opener {
+      errors.say("Opening the browser (\(opener.name)). If it does not come up, open this address yourself:")
+    } else {
+      if !way.noBrowser, let absence = browser.absence {
+        errors.say("! No browser: \(absence).", in: .warning)
+      }
+      errors.say("Open this address in a browser:")
+    }
+    errors.say(address: address)
+    if opener == nil { try hint(redirectURI: begun["redirectUri"]?.string ?? "", client) }
+    return opener
+  }
+
+  /// The redirect comes back to this machine: what to do where the browser is on another.
+  private func hint(redirectURI: String, _ client: JSON) throws(Failure) {
+    let port = redirectURI.split(separator: "/").dropFirst().first?.split(separator: ":").last ?? ""
+    if Environment.process["SSH_CONNECTION"] != nil, Int(port) != nil {
+      errors.say(
+        "It comes back to this machine: first, over there, ssh -L \(port):127.0.0.1:\(port) to here.")
+    }
+    let known = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
+    if kind != .register, known?.hasDeviceGrant ?? false {
+      let advice: Advice = "Without a browser on this machine: \(.loginByDevice)."
+      errors.say(advice.text(session.said))
+    }
+  }
+
+  private func showCode(_ action: JSON?) -> Opener? {
+    func fact(_ name: String) -> String? { action?[name]?.string.map { Shown.text($0) } }
+    errors.say("On a phone or another computer, open this address:")
+    errors.say(address: fact("verificationUri") ?? "")
+    errors.say("and type the code \(fact("userCode") ?? "")")
+    if let whole = fact("verificationUriComplete") {
+      errors.say("Or open it with the code in it:")
+      errors.say(address: whole)
+    }
+    return nil
+  }
+
+  // MARK: The end
+
+  private func confirm(_ client: JSON, _ profile: JSON?) throws(Failure) -> CommandStatus {
+    if !way.yes {
+      let question = "Signed in as \(Shown.person(profile)). Continue?"
+      let choice =
+        session.waits.isInterrupted ? .interrupted : Prompt.choice(question, default: true, session.waits)
+      if choice != .interrupted {
+        // The answer is about whoever was named; another terminal may have confirmed, or signed in, meanwhile.
+        let now = try stateNow(client)
+        switch now?["state"]?.string {
+        case "awaitingConfirmation" where now?["profile"] != profile:
+          errors.say("Another sign-in has come meanwhile.", in: .warning)
+          return try confirm(client, now?["profile"])
+        case "active": return try stay(client, now)
+        default: break
+        }
+      }
+      switch choice {
+      case .yes: break
+      case .no:
+        _ = try session.call("registration.retry", [("client", client)], saying: "Giving the tokens back")
+        throw Failure(
+          .notFinished, "not confirmed: the new tokens were given back",
+          advice: "Run \(.loginAsSomebodyElse) to sign in as somebody else.")
+      case .interrupted:
+        throw Failure(
+          .interrupted, "stopped before you confirmed", advice: "Run \(.login) to be asked again.")
+      }
+    }
+    let confirmed = try session.call("registration.confirm", [("client", client)], saying: "Confirming")
+    return try welcome(client, confirmed["state"])
+  }
+
+  private func stay(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {
+    try tell(client, state, "already signed in as", "To sign in anew: \(.loginAgain)")
+  }
+
+  private func welcome(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {
+    try tell(client, state, "signed in as", "A token for scripts: \(.token)")
+  }
+
+  private func tell(
+    _ client: JSON, _ state: JSON?, _ words: String, _ next: Advice
+  ) throws(Failure) -> CommandStatus {
+    let kept = try session.call("account.read", [("client", client)])
+    if session.isJSON {
+      Output.json(
+        .object([
+          ("account", .string(session.place.account)), ("state", state), ("profile", kept["profile"]),
+          ("expiresAt", kept["expiresAt"]),
+        ]))
+    } else {
+      errors.say("\(errors.signs.good) \(words) \(Shown.person(kept["profile"]))", in: .good)
+      errors.say("  " + next.text(session.said))
+    }
+    return .done
+  }
+}

@@ -1,0 +1,77 @@
+// What came of asking for a token, for a script: the exit status, and on standard error what to do next.
+
+import EnrollCore
+import EnrollJSON
+
+/// The answer of `token.access`, in its closed set of outcomes.
+struct TokenReport {
+  let token: String?
+  let ending: CommandStatus
+  private let answer: JSON
+
+  /// - Parameter mustBeNew: a token that could not be renewed is none.
+  init(_ answer: JSON, mustBeNew: Bool) {
+    self.answer = answer
+    let isRefused = mustBeNew && answer["outcome"]?.string == "stale"
+    token = isRefused ? nil : answer["accessToken"]?.string
+    ending =
+      switch answer["outcome"]?.string {
+      case "stale" where isRefused: Self.hasUnusableStore(answer) ? .storeUnusable : .unreachable
+      case "valid", "stale": .done
+      case "expired": Self.hasUnusableStore(answer) ? .storeUnusable : .unreachable
+      case "rejected": .refused
+      case "reauthenticate": .signInNeeded
+      case "storeLocked": .storeLocked
+      case "busy": .busy
+      default: .failed
+      }
+  }
+
+  /// Whether the renewal failed here, and not at the provider.
+  private static func hasUnusableStore(_ answer: JSON) -> Bool {
+    let name = answer["error"]?["status"]?.string
+    return EnrollError.Code.allCases.contains { $0.name == name && CommandStatus($0) == .storeUnusable }
+  }
+
+  /// The answer; where there is no token, with what to do about it.
+  func json(_ words: Failure?, _ said: Said) -> JSON {
+    guard let words, token == nil, var members = answer.object else { return answer }
+    members["accessToken"] = nil
+    members["advice"] = words.advice.map { .string($0.text(said)) }
+    members["exitStatus"] = .integer(Int64(ending.rawValue))
+    return .object(members)
+  }
+
+  /// What is to be said; nil for a token that needs no words.
+  func words(_ session: CommandSession, _ client: JSON) throws(Failure) -> Failure? {
+    let reason = answer["error"]?["message"]?.string ?? answer["reason"]?.string ?? ""
+    switch ending {
+    case .done where answer["outcome"]?.string == "stale":
+      return Failure(
+        .done, "the token could not be renewed and is served as long as it works: \(reason)")
+    case .done where answer["tokenType"]?.string?.lowercased() == "dpop":
+      return Failure(
+        .done, "the token is bound to a key (DPoP), and no Bearer token",
+        advice: "A configuration with \"dpop\": \"never\" gives Bearer tokens, at the next sign-in.")
+    case .signInNeeded:
+      // A code of the provider's, or words.
+      let isCode = !reason.contains(" ")
+      return Failure(
+        .signInNeeded,
+        isCode ? "the provider has ended the session (\(reason))" : "there is no session: \(reason)")
+    case .unreachable where token == nil && answer["accessToken"] != nil:
+      return Failure(
+        .unreachable, "the token could not be renewed: \(reason)",
+        advice: "The old one works until it expires: \(.token) prints it.")
+    case .storeUnusable: return Failure(.storeUnusable, "the token could not be renewed: \(reason)")
+    case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
+    case .refused: return Failure(.refused, "the provider refused to renew the token: \(reason)")
+    case .storeLocked:
+      // Reading the account says what it is that is locked.
+      do throws(Failure) { _ = try session.call("account.read", [("client", client)]) } catch { return error }
+      return Failure(.storeLocked, "the store's key is not to be had now")
+    case .busy: return Failure(.busy, "the token is being renewed, and the time to wait for that has passed")
+    default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
+    }
+  }
+}

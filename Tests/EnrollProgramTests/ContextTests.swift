@@ -1,0 +1,63 @@
+// Where configuration, store and account are found.
+
+import ArgumentParser
+import EnrollCore
+import EnrollJSON
+import Testing
+
+@testable import enroll
+
+@Suite("The place")
+struct PlaceTests {
+  private func place(_ words: [String], _ environment: [String: String] = [:]) throws -> Context {
+    try Context(try ContextOptions.parse(words), environment: Environment(environment))
+  }
+
+  @Test(
+    "what is said on the command line goes before the environment, a profile there before a file in the environment"
+  )
+  func order() throws {
+    #expect(try place(["--config", "/a.json"], ["ENROLL_CONFIG": "/b.json"]).configurationPath == "/a.json")
+    #expect(
+      try place([], ["ENROLL_CONFIG": "/b.json", "ENROLL_PROFILE": "x"]).configurationPath == "/b.json")
+    #expect(
+      try place(["--profile", "work"], ["ENROLL_CONFIG": "/b.json"]).configurationPath
+        .hasSuffix("/enrollkit/work.json"))
+    #expect(try place([], ["ENROLL_PROFILE": "x"]).configurationName == "x")
+    #expect(try place([]).configurationName == "default")
+    #expect(try place(["--account", "a"], ["ENROLL_ACCOUNT": "b"]).account == "a")
+    #expect(try place([], ["ENROLL_ACCOUNT": "b"]).account == "b")
+    #expect(try place([], ["ENROLL_ACCOUNT": ""]).account == "default")
+    #expect(try place(["--store", "/s"], ["ENROLL_STORE": "/t"]).store == "/s")
+    #expect(try place([]).store.hasSuffix("/enrollkit"))
+  }
+
+  @Test("a relative store is one from here")
+  func relative() throws {
+    let store = try place(["--store", "here"]).store
+    #expect(store.hasPrefix("/") && store.hasSuffix("/here"))
+  }
+
+  @Test("a name cannot leave its directory", arguments: ["../x", "a/b", ".x", "ä"])
+  func names(name: String) {
+    let failure = #expect(throws: Failure.self) { try place(["--profile", name]) }
+    #expect(failure?.ending == .usage)
+  }
+
+  @Test("a provider that is named becomes a configuration that is acceptable, for Bearer tokens")
+  func setup() throws {
+    let said = ProviderSetup(
+      issuer: "https://id.example", clientID: "app", redirectURI: ProviderSetup.redirectURI, scopes: [],
+      allowsLoopbackHTTP: false)
+    let configuration = try Configuration(json: said.configuration)
+    #expect(said.isServed(by: configuration))
+    #expect(configuration.usesLoopbackRedirect)
+    #expect(said.configuration["dpop"]?.string == "never")
+    #expect(said.configuration["allowLoopbackHTTP"] == nil)
+    var other = said
+    other.clientID = "other"
+    #expect(!other.isServed(by: configuration))
+    // As people read it, and as it is read back.
+    #expect(try JSON.parse(Array(ProviderSetup.page(said.configuration).utf8)) == said.configuration)
+  }
+}
