@@ -19,13 +19,13 @@ command := build/bin/enroll
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 11
 
-# What a goal needs, from its building to its end, is asked for before its first step: lines of .ci/packages.
+# What a goal needs, from its building to its end, is asked for before its first step: lines of scripts/packages.
 lib: packages := lib
 test: packages := $(if $(QUICK),quick,test)
 torture: packages := torture
 
 setup: ## install what building needs
-	@.ci/setup $(packages)
+	@scripts/setup $(packages)
 
 demo: setup $(programs) ## sign in against a local provider, renew, sign out (AUTO=1: plays the user)
 	@python3 Examples/demo.py $(if $(AUTO),--auto)
@@ -38,43 +38,43 @@ $(programs): $(sources)
 lib: setup $(libraries) $(command) $(pages) ## build the C library in both flavours, the programs and the man pages, into build/
 
 # Folders are sources as well: they change when a file goes away.
-$(libraries): build/%/libenroll.so.0: Package.swift .ci/build-library include/enroll.h $(embedded)
-	@.ci/setup lib
-	.ci/build-library $*
+$(libraries): build/%/libenroll.so.0: Package.swift scripts/build-library include/enroll.h $(embedded)
+	@scripts/setup lib
+	scripts/build-library $*
 	@touch $@
 
 # After the library: both are built in one place.
-$(command): Package.swift .ci/build-command $(embedded) $(shell find Sources/enroll) | build/standard/libenroll.so.0
-	@.ci/setup lib
-	.ci/build-command
+$(command): Package.swift scripts/build-command $(embedded) $(shell find Sources/enroll) | build/standard/libenroll.so.0
+	@scripts/setup lib
+	scripts/build-command
 	@touch $@
 
 # What is built is installed without Swift: `make lib && sudo make install`.
 install: $(libraries) $(command) $(pages) ## install library, header, programs and man pages (PREFIX, DESTDIR, FLAVOUR=standard)
-	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' .ci/install install
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' scripts/install install
 
 uninstall: ## take away what `make install` put there
-	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' .ci/install uninstall
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' scripts/install uninstall
 
-$(pages): $(libraries) .ci/man-pages .ci/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
-	@.ci/setup lib
+$(pages): $(libraries) scripts/man-pages scripts/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
+	@scripts/setup lib
 	@rm -rf build/man
-	.ci/man-pages build/small/enrolld build/man
+	scripts/man-pages build/small/enrolld build/man
 
 check: setup ## everything a reviewer would check without running the tests
-	@.ci/check
+	@scripts/check
 
 docs: setup ## build the Swift documentation into build/docs; broken links and gaps fail it
-	.ci/docs
+	scripts/docs
 
 test: setup ## run all tests (QUICK=1: without the real providers and the browser)
-	@QUICK=$(QUICK) .ci/test
+	@QUICK=$(QUICK) scripts/test
 
 torture: setup lib ## run the long forms of the tests: faults, kills, hostile input, for about an hour
-	@.ci/torture
+	@scripts/torture
 
 bench: lib ## measure, beside what others do
-	.ci/bench
+	scripts/bench
 
 clean: ## remove everything that was built
 	rm -rf .build build

@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
-sys.path.insert(0, str(TOP / ".ci"))
+sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
 

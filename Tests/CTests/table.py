@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TOP / ".ci"))
+sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
 #: Types of parameters that mean the same wherever they stand.

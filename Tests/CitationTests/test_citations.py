@@ -1,4 +1,4 @@
-"""Folders with good and bad citations, and what .ci/check-citations says of them."""
+"""Folders with good and bad citations, and what scripts/check-citations says of them."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-CHECK = Path(__file__).resolve().parent.parent.parent / ".ci/check-citations"
+CHECK = Path(__file__).resolve().parent.parent.parent / "scripts/check-citations"
 
 PAGES = {
     "README.md": "# The project\n\n## More\n",

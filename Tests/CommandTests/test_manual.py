@@ -25,7 +25,7 @@ class Manual(CommandCase):
         advice = re.search(r"From then on:\n\n((?:  .*\n)+)", self.run_enroll("--help")[0])[1]
         line = " ".join(advice.split())
         self.assertTrue(line.startswith("token=$(enroll token) && curl "), line)
-        for page in ("docs/enroll.md", "README.md", ".ci/man-pages"):
+        for page in ("docs/enroll.md", "README.md", "scripts/man-pages"):
             self.assertIn(line, (TOP / page).read_text(), page)
 
     def test_every_variable_that_is_read_is_told_of(self):
@@ -40,11 +40,11 @@ class Manual(CommandCase):
 
     def test_the_page_becomes_a_man_page(self):
         (self.home / "man").mkdir()
-        subprocess.run([str(TOP / ".ci/setup"), "lowdown"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([str(TOP / "scripts/setup"), "lowdown"], check=True, stderr=subprocess.DEVNULL)
         script = f"""
-import sys; sys.path.insert(0, {str(TOP / '.ci')!r})
+import sys; sys.path.insert(0, {str(TOP / 'scripts')!r})
 import importlib.util, importlib.machinery, pathlib
-loader = importlib.machinery.SourceFileLoader("man_pages", {str(TOP / '.ci/man-pages')!r})
+loader = importlib.machinery.SourceFileLoader("man_pages", {str(TOP / 'scripts/man-pages')!r})
 pages = importlib.util.module_from_spec(importlib.util.spec_from_loader("man_pages", loader)); loader.exec_module(pages)
 pages.page(pathlib.Path({str(self.home / 'man')!r}), "enroll", 1, pages.command(), "0")
 """

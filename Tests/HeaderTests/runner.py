@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / ".ci"))
+sys.path.insert(0, str(HERE.parent.parent / "scripts"))
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Headers that break programs, and headers that do not, and what .ci/check-abi says of them."""
+"""Headers that break programs, and headers that do not, and what scripts/check-abi says of them."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from pathlib import Path
 import header
 
 TOP = header.TOP
-loader = SourceFileLoader("check_abi", str(TOP / ".ci/check-abi"))
+loader = SourceFileLoader("check_abi", str(TOP / "scripts/check-abi"))
 check_abi = module_from_spec(spec_from_loader("check_abi", loader))
 loader.exec_module(check_abi)
 HEADER = (TOP / "include/enroll.h").read_text()
@@ -57,12 +57,12 @@ def check(pattern, replacement):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "enroll.h"
         path.write_text(changed)
-        return subprocess.run([TOP / ".ci/check-abi", path], capture_output=True, text=True)
+        return subprocess.run([TOP / "scripts/check-abi", path], capture_output=True, text=True)
 
 
 class AbiTests(unittest.TestCase):
     def test_the_header_keeps_what_was_promised(self):
-        told = subprocess.run([TOP / ".ci/check-abi"], capture_output=True, text=True)
+        told = subprocess.run([TOP / "scripts/check-abi"], capture_output=True, text=True)
         self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
 
     def test_the_promise_holds_all_of_the_header_and_no_machines_path(self):

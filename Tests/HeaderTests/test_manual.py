@@ -1,4 +1,4 @@
-"""Headers that say too little, and what .ci/check-header finds in them."""
+"""Headers that say too little, and what scripts/check-header finds in them."""
 
 import re
 import tempfile
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import header
 
-loader = SourceFileLoader("check_header", str(header.TOP / ".ci/check-header"))
+loader = SourceFileLoader("check_header", str(header.TOP / "scripts/check-header"))
 check_header = module_from_spec(spec_from_loader("check_header", loader))
 loader.exec_module(check_header)
 

@@ -7,7 +7,7 @@ import unittest
 
 from trees import TOP, tree
 
-sys.path.insert(0, str(TOP / ".ci"))
+sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
 

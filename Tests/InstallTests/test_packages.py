@@ -23,8 +23,8 @@ LOCKED = "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by proce
 
 
 def packages(name):
-    """What a line of .ci/packages stands for."""
-    lines = dict(re.findall(r"^(\w+): (.*)$", (TOP / ".ci/packages").read_text(), re.M))
+    """What a line of scripts/packages stands for."""
+    lines = dict(re.findall(r"^(\w+): (.*)$", (TOP / "scripts/packages").read_text(), re.M))
     return set().union(*(packages(word) for word in lines[name].split())) if name in lines else {name}
 
 
@@ -52,7 +52,7 @@ class PackageTests(unittest.TestCase):
     def fresh(self):
         """A checkout in which nothing is built."""
         checkout = self.home / "checkout"
-        for name in (".ci", "Sources", "include", "docs", "Examples"):
+        for name in ("scripts", "Sources", "include", "docs", "Examples"):
             shutil.copytree(TOP / name, checkout / name)
         for name in ("Makefile", "Package.swift"):
             shutil.copy(TOP / name, checkout)
@@ -60,7 +60,7 @@ class PackageTests(unittest.TestCase):
 
     def test_a_goal_asks_for_all_of_its_packages_before_its_first_step(self):
         checkout = self.fresh()
-        (checkout / ".ci/test").write_text('#!/bin/sh\necho "the tests" >>"$RECORD"\n')
+        (checkout / "scripts/test").write_text('#!/bin/sh\necho "the tests" >>"$RECORD"\n')
         for goal, name, step, environment in (
             ("lib", "lib", "swift build", {}),
             ("demo", "build", "swift build", {}),
@@ -82,14 +82,14 @@ class PackageTests(unittest.TestCase):
         for script in scripts:
             if script.is_file() and script.suffix in ("", ".py") and script.name not in ("Makefile", "setup.py"):
                 text = script.read_bytes().decode(errors="replace")
-                called |= set(re.findall(r'^[^#\n]*\.ci/setup"?,? "?([\w.-]+)"?(?: *\|\|| *&&|$|\])', text, re.M))
+                called |= set(re.findall(r'^[^#\n]*scripts/setup"?,? "?([\w.-]+)"?(?: *\|\|| *&&|$|\])', text, re.M))
         self.assertGreater(len(called), 10)
         self.assertEqual([name for name in sorted(called) if not packages(name) <= packages("test")], [])
 
     def test_another_apt_at_work_is_waited_for_and_that_is_said_once(self):
         self.words.write_text(LOCKED)
         self.lock.touch()
-        done = self.run_played(TOP / ".ci/setup")
+        done = self.run_played(TOP / "scripts/setup")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([line.split()[:2] for line in self.did()],
                          [["apt-get", "update"], ["sleep"], ["apt-get", "update"], ["apt-get", "install"]])
@@ -99,7 +99,7 @@ class PackageTests(unittest.TestCase):
     def test_what_else_apt_fails_with_is_shown_and_not_tried_again(self):
         self.words.write_text("E: Unable to fetch some archives\n")
         self.lock.touch()
-        done = self.run_played(TOP / ".ci/setup")
+        done = self.run_played(TOP / "scripts/setup")
         self.assertEqual((done.returncode, self.did()), (1, ["apt-get update"]))
         self.assertIn("Unable to fetch some archives", done.stderr)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trees import TOP
 
-sys.path.insert(0, str(TOP / ".ci"))
+sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
 ENROLLD = os.environ.get("ENROLLD") or TOP / "build/small/enrolld"
@@ -27,7 +27,7 @@ class PageTests(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="enroll-pages-")
         cls.addClassCleanup(directory.cleanup)
         cls.manual = Path(directory.name)
-        subprocess.run([TOP / ".ci/man-pages", ENROLLD, cls.manual], check=True)
+        subprocess.run([TOP / "scripts/man-pages", ENROLLD, cls.manual], check=True)
         cls.header = header.read()
 
     def shown(self, section, name, viewer="man"):
@@ -122,7 +122,7 @@ class PageTests(unittest.TestCase):
             played = {**os.environ, "PATH": f"{home}/bin:{os.environ['PATH']}", "DESTDIR": ""}
             for prefix in ("known", "elsewhere"):
                 # What is installed by hand is taken away by hand, and both end alike.
-                subprocess.run([TOP / ".ci/install", "uninstall"], check=True, env={**played, "PREFIX": f"{home}/{prefix}"})
-            subprocess.run([TOP / ".ci/install", "uninstall"], check=True,
+                subprocess.run([TOP / "scripts/install", "uninstall"], check=True, env={**played, "PREFIX": f"{home}/{prefix}"})
+            subprocess.run([TOP / "scripts/install", "uninstall"], check=True,
                            env={**played, "PREFIX": f"{home}/known", "DESTDIR": f"{home}/stage"})
             self.assertEqual(Path(home, "told").read_text(), f"--quiet {home}/known/share/man\n")

@@ -10,7 +10,7 @@ import unittest
 
 from trees import FLAVOURS, HOME, TOP, make, tree
 
-sys.path.insert(0, str(TOP / ".ci"))
+sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
 VERSION = re.search(
@@ -117,8 +117,8 @@ class TreeTests(unittest.TestCase):
         self.assertNotIn("build-library", make("-n", "install", as_built=False).stdout, "run make lib")
         told = make("-n", "install", "-W", "include/enroll.h", as_built=False).stdout
         for flavour in FLAVOURS:
-            self.assertIn(f".ci/build-library {flavour}", told)
-        self.assertIn(".ci/man-pages", told)
+            self.assertIn(f"scripts/build-library {flavour}", told)
+        self.assertIn("scripts/man-pages", told)
 
     def test_what_is_built_is_installed_without_swift_as_by_sudo(self):
         folder = HOME / "without-swift"

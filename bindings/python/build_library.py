@@ -68,7 +68,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
 
     @staticmethod
     def _build(checkout: Path) -> None:
-        script = checkout / ".ci/build-library"
+        script = checkout / "scripts/build-library"
         if not script.exists():
             raise SystemExit(
                 "enrollkit: there is no libenroll beside these sources. Install from a checkout of EnrollKit (it builds"
@@ -81,5 +81,5 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
                 " ENROLLKIT_SYSTEM_LIBRARY=1 for a package that uses the system's libenroll."
             )
         tell("there is no build/small, so libenroll is built first, for some minutes. `make lib` shows how that goes.")
-        subprocess.run([str(checkout / ".ci/setup")], check=True)
+        subprocess.run([str(checkout / "scripts/setup")], check=True)
         subprocess.run([str(script), "small"], check=True)

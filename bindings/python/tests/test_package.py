@@ -275,8 +275,8 @@ def test_without_a_library_there_are_clear_words(wheel, tmp_path):
     ]
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode != 0 and "Install from a checkout" in refused.stderr
-    (tmp_path / ".ci").mkdir()
-    (tmp_path / ".ci/build-library").write_text("")
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts/build-library").write_text("")
     path = ":".join(part for part in os.environ["PATH"].split(":") if not Path(part, "swiftc").exists())
     refused = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
     assert refused.returncode != 0 and "Install Swift 6.3" in refused.stderr
@@ -298,7 +298,7 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
     alone = tmp_path / "bindings/python"
     alone.parent.mkdir(parents=True)
     subprocess.run(["cp", "-r", PACKAGE, alone], check=True)
-    (tmp_path / ".ci").mkdir()
+    (tmp_path / "scripts").mkdir()
     for name, body in (
         ("setup", "exit 0"),
         (
@@ -306,7 +306,7 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
             f'[ "$1" = small ] && mkdir -p build/small && cp {TOP}/build/small/{{libenroll.so.0,enrolld}} build/small',
         ),
     ):
-        script = tmp_path / ".ci" / name
+        script = tmp_path / "scripts" / name
         script.write_text(f'#!/usr/bin/env bash\nset -e\ncd "$(dirname "$0")/.."\n{body}\n')
         script.chmod(0o755)
     swift = tmp_path / "bin/swiftc"

@@ -1,6 +1,6 @@
 """include/enroll.h as a table: what it declares, and what its comments say about that.
 
-Its text is regular enough to be read line by line; .ci/check-header holds the outcome against clang's.
+Its text is regular enough to be read line by line; scripts/check-header holds the outcome against clang's.
 """
 
 import re
