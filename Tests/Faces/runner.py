@@ -1,32 +1,69 @@
-"""Runs the tests of a directory, on the faces that are asked for, and counts them: `runner.py DIRECTORY [OPTION…]`.
+"""Runs the unittest tests of a directory and counts them: `runner.py DIRECTORY [OPTION…]`. Every Python suite has it.
 
-The directory's `cases.py` has what its tests share, and `tear_down()` to end it.
+The programs under test are those that `make lib` built, unless the environment names others: ENROLL, ENROLLD, and the drivers
+ENROLL_SWIFT_DRIVER and ENROLL_C_DRIVER. --debug takes those that `swift build --traits Sandbox` built. The directory's
+`cases.py` has what its tests share; its `tear_down()`, if there is one, ends it.
+
+The last line is "N passed, N failed". A test whose parts failed has failed once. A test that was skipped has neither passed
+nor failed: its reason is shown.
 """
 
 import argparse
 import os
+import re
+import subprocess
 import sys
 import unittest
 from pathlib import Path
 
+TOP = Path(__file__).resolve().parents[2]
+FLAVOURS = ("small", "standard")
+FACES = ("swift", "c", "c-small", "jsonrpc")
 
-def main():
+BUILT = {
+    "ENROLL": "build/bin/enroll",
+    "ENROLLD": "build/small/enrolld",
+    "ENROLL_SWIFT_DRIVER": ".build/debug/swift-driver",
+}
+DEBUG = {
+    **BUILT,
+    "ENROLL": ".build/debug/enroll",
+    "ENROLLD": ".build/debug/enrolld",
+    "ENROLL_C_DRIVER": ".build/faces/c-driver",
+    "ENROLL_CROWD": ".build/faces/crowd",
+}
+
+
+def read_arguments():
     parser = argparse.ArgumentParser(prog="run")
     parser.add_argument("directory", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--face", action="append", metavar="swift|c|c-small|jsonrpc", default=[])
+    parser.add_argument("--has-faces", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--each-flavour", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--face", action="append", choices=FACES, default=[], help="all unless some are named")
+    parser.add_argument("--flavour", choices=FLAVOURS, help="of the daemon; small, or each of them in a suite that says so")
+    parser.add_argument("--debug", action="store_true", help="test what `swift build --traits Sandbox` built")
     parser.add_argument("-k", action="append", dest="patterns", metavar="PATTERN", help="as unittest's -k")
     parser.add_argument("-v", "--verbose", action="store_true")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def prepare(arguments):
+    """Sets the environment that names the programs under test."""
+    if arguments.debug:
+        if arguments.has_faces:
+            subprocess.run([TOP / "Tests/Faces/debug-library"], check=True)
+            arguments.face = arguments.face or ["swift", "c", "jsonrpc"]
+        os.environ.update({name: str(TOP / path) for name, path in DEBUG.items()})
+    for name, path in BUILT.items():
+        os.environ.setdefault(name, str(TOP / path))
+    if arguments.flavour:
+        os.environ["ENROLLD"] = str(TOP / "build" / arguments.flavour / "enrolld")
     os.environ["ENROLL_FACES"] = " ".join(arguments.face)
 
+
+def run(arguments):
+    """- Returns: how many tests passed, and how many failed."""
     sys.path.insert(0, str(arguments.directory))
-    import cases
-    import faces
-
-    unknown = set(arguments.face) - set(faces.FACES)
-    if unknown:
-        parser.error(f"no such face: {', '.join(sorted(unknown))}")
-
     loader = unittest.TestLoader()
     if arguments.patterns:
         loader.testNamePatterns = [f"*{pattern}*" for pattern in arguments.patterns]
@@ -34,14 +71,47 @@ def main():
     try:
         result = unittest.TextTestRunner(verbosity=2 if arguments.verbose else 1).run(suite)
     finally:
-        cases.tear_down()
-    sys.stderr.flush()
+        getattr(sys.modules.get("cases"), "tear_down", lambda: None)()
+    skipped = {whole(test) for test, _ in result.skipped}
+    for test, reason in result.skipped:
+        print(f"skipped: {test}: {reason}")
+    bad = {whole(test) for test, _ in result.failures + result.errors} | set(result.unexpectedSuccesses)
+    # What failed before or after the tests of a class or a module is in addition to them.
+    ran = {test for test in bad | skipped if isinstance(test, unittest.TestCase)}
+    return max(result.testsRun - len(ran), 0), len(bad)
 
-    # A test that was skipped has not passed; one whose parts failed has failed once.
-    bad = [test for test, _ in result.failures + result.errors + result.skipped]
-    failed = len({getattr(test, "test_case", test) for test in bad})
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return 1 if failed or not result.testsRun else 0
+
+def whole(test):
+    """The test that this is a part of."""
+    return getattr(test, "test_case", test)
+
+
+def run_each_flavour():
+    """Runs this program once for each flavour: a process tests one daemon."""
+    counts = []
+    for flavour in FLAVOURS:
+        print(f"-- {flavour}", flush=True)
+        process = subprocess.Popen(
+            [sys.executable, "-B", *sys.argv, "--flavour", flavour], stdout=subprocess.PIPE, text=True, errors="replace")
+        last = ""
+        for last in process.stdout:
+            print(last, end="", flush=True)
+        found = re.fullmatch(r"(\d+) passed, (\d+) failed\n?", last)
+        passed, failed = map(int, found.groups()) if found else (0, 1)
+        counts.append((passed, max(failed, int(process.wait() != 0))))
+    return map(sum, zip(*counts))
+
+
+def main():
+    arguments = read_arguments()
+    if arguments.each_flavour and not arguments.flavour and not arguments.debug:
+        passed, failed = run_each_flavour()
+    else:
+        prepare(arguments)
+        passed, failed = run(arguments)
+    sys.stderr.flush()
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":

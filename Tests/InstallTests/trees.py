@@ -1,5 +1,6 @@
 """Installed trees, one of each flavour, and programs that are built against them."""
 
+import atexit
 import functools
 import json
 import os
@@ -11,14 +12,11 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent.parent
 FLAVOURS = ("small", "standard")
 HOME = Path(tempfile.mkdtemp(prefix="enroll-install-"))
+atexit.register(shutil.rmtree, HOME)
 VALGRIND = [
     "valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full", "--errors-for-leak-kinds=definite",
     "--show-leak-kinds=definite", "--fair-sched=yes",
 ]  # fmt: skip
-
-
-def tear_down():
-    shutil.rmtree(HOME)
 
 
 # A test never builds the libraries, whatever their dates: that takes minutes, and is `make lib`.

@@ -1,5 +1,0 @@
-"""What the runner of the faces asks for."""
-
-
-def tear_down():
-    pass

@@ -1,0 +1,144 @@
+"""The blocks of the pages are the files that they name. The README's examples sign in against the sandbox here; the
+articles' parts are tests of their own."""
+
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from readme import ARTICLES, BLOCK, PAGES, README, ROOT, example
+
+sys.path.insert(0, str(ROOT / "Tests/CTests"))
+from sign_in import play_user  # noqa: E402: the user of the sandbox is the same for every face
+
+
+class ReadmeTests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.sandbox = subprocess.Popen(
+            [ROOT / ".build/debug/enroll-sandbox", "--port", "0", "--quiet", "--exit-with-stdin"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        cls.issuer = json.loads(cls.sandbox.stdout.readline())["issuer"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.sandbox.stdin.close()
+        cls.sandbox.wait(10)
+        cls.sandbox.stdout.close()
+
+    def test_every_block_is_its_file(self):
+        for page in PAGES:
+            for _, name, text, _ in BLOCK.findall(page.read_text()):
+                self.assertEqual(text, example(name), f"{page.name}, {name}: run Tests/ReadmeTests/readme.py --write")
+        self.assertGreaterEqual(len(BLOCK.findall(README.read_text())), 3)
+
+    def test_the_articles_show_no_code_that_is_not_run(self):
+        self.assertGreaterEqual(len(ARTICLES), 5)
+        for page in ARTICLES:
+            text = page.read_text()
+            self.assertEqual(text.count("```swift"), len(BLOCK.findall(text)), page.name)
+
+    def test_the_articles_show_every_example_that_is_meant_for_them(self):
+        source = "Tests/EnrollKitTests/ArticleExampleTests.swift"
+        meant = re.findall(r"// example: (\S+)", (ROOT / source).read_text())
+        shown = {name for page in ARTICLES for _, name, _, _ in BLOCK.findall(page.read_text())}
+        self.assertEqual(shown, {f"{source}#{name}" for name in meant})
+
+    def signs_in(self, *command, environment=None):
+        with tempfile.TemporaryDirectory() as home:
+            program = subprocess.Popen(
+                [*map(str, command), self.issuer, f"{home}/store"], stdout=subprocess.PIPE, text=True, env=environment)
+            line = program.stdout.readline()
+            self.assertIn("http", line, "the example prints the URL to open")
+            play_user(line[line.index("http"):].strip())
+            rest = program.stdout.read()
+            self.assertEqual(program.wait(30), 0, rest)
+            program.stdout.close()
+            self.assertIn("Hello, Alice", rest)
+            self.assertRegex(rest, r"A valid token of \d+ bytes")
+            self.assertIn("end the browser's session", rest)
+
+    def says_what_is_wrong(self, name, *command, environment=None, usage=2):
+        """One line, without words and without a provider."""
+        def run(*words):
+            done = subprocess.run([*map(str, command), *words], capture_output=True, text=True, env=environment, timeout=60)
+            # A daemon has a log of its own.
+            said = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith("enrolld: ")]
+            self.assertEqual((done.stdout, len(said)), ("", 1), done.stderr)
+            return done.returncode, said[0]
+
+        status, words = run()
+        self.assertEqual(status, usage, words)
+        self.assertRegex(words, rf"^usage: \S*{name} (ENROLLD )?ISSUER STORE\n$")
+        with tempfile.TemporaryDirectory() as home, socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+            closed.close()
+            daemon = [ROOT / "build/bin/enrolld"] if "ENROLLD" in words else []
+            status, words = run(*daemon, f"http://127.0.0.1:{port}", f"{home}/store")
+            self.assertEqual(status, 1, words)
+            self.assertIn(f"no connection to http://127.0.0.1:{port}", words)
+
+    def manifest(self, folder):
+        dumped = subprocess.run(
+            ["swift", "package", "--package-path", folder, "--scratch-path", f"{folder}/.build", "dump-package"],
+            capture_output=True, text=True)
+        self.assertEqual(dumped.returncode, 0, dumped.stderr)
+        return json.loads(dumped.stdout)
+
+    def test_the_package_example_names_a_product_that_there_is(self):
+        text = re.search(r"<!-- manifest -->\n```swift\n(.*?)```", README.read_text(), re.S)[1]
+        with tempfile.TemporaryDirectory() as home:
+            for name, manifest in (("hello", text), ("enrollkit", (ROOT / "Package.swift").read_text())):
+                pathlib.Path(home, name).mkdir()
+                pathlib.Path(home, name, "Package.swift").write_text(manifest)
+            hello, ours = self.manifest(f"{home}/hello"), self.manifest(f"{home}/enrollkit")
+        path = hello["dependencies"][0]["fileSystem"][0]["path"]
+        (product, package, *_), = [one["product"] for target in hello["targets"] for one in target["dependencies"]]
+        self.assertEqual(package, pathlib.Path(path).name)
+        self.assertIn(product, [one["name"] for one in ours["products"]])
+
+    def test_the_swift_example_signs_in(self):
+        self.signs_in(ROOT / ".build/debug/sign-in-example")
+
+    def test_the_swift_example_says_what_is_wrong(self):
+        self.says_what_is_wrong("sign-in-example", ROOT / ".build/debug/sign-in-example")
+
+    def test_the_c_example_signs_in_on_both_flavours(self):
+        for flavour in ("small", "standard"):
+            library = ROOT / "build" / flavour
+            with self.subTest(flavour), tempfile.TemporaryDirectory() as out:
+                program = f"{out}/sign_in"
+                subprocess.run(
+                    ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", ROOT / "Examples/sign_in.c", "-o",
+                     program, f"-L{library}", "-lenroll", f"-Wl,-rpath,{library}"], check=True)
+                self.signs_in(program)
+                self.says_what_is_wrong("sign_in", program)
+
+    def test_the_python_example_signs_in(self):
+        library = {"PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{ROOT}/build/small/libenroll.so.0"}
+        example = sys.executable, ROOT / "Examples/sign_in.py"
+        self.signs_in(*example, environment={**os.environ, **library})
+        self.says_what_is_wrong("sign_in.py", *example, environment={**os.environ, **library}, usage=1)
+
+    def test_what_the_page_of_the_daemon_asks_from_a_shell_is_answered(self):
+        line = re.search(r"<!-- run: daemon -->\n```\n(.*?)```", (ROOT / "docs/json-rpc.md").read_text(), re.S)[1]
+        path = f"{ROOT}/build/bin:{os.environ['PATH']}"
+        told = subprocess.run(["sh", "-euc", line], capture_output=True, text=True, env={**os.environ, "PATH": path})
+        self.assertEqual(json.loads(told.stdout)["result"]["name"], "EnrollKit", told.stderr)
+
+    def test_the_json_rpc_example_signs_in(self):
+        example = sys.executable, ROOT / "Examples/json_rpc.py"
+        self.signs_in(*example, ROOT / "build/bin/enrolld")
+        self.says_what_is_wrong("json_rpc.py", *example, usage=1)
+
+    def test_the_json_rpc_example_says_that_there_is_no_daemon(self):
+        told = subprocess.run(
+            [sys.executable, ROOT / "Examples/json_rpc.py", "/no/enrolld", self.issuer, "/no/store"],
+            capture_output=True, text=True)
+        self.assertEqual((told.returncode, told.stderr),
+                         (1, "json_rpc.py: /no/enrolld does not start: No such file or directory\n"))
