@@ -4,16 +4,18 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import urllib.parse
 import urllib.request
 from pathlib import Path
 
-import documented
-
 TOP = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(TOP / "Tests/Faces"))
+import documented  # noqa: E402
+from compiled import c_driver  # noqa: E402
+
 SANDBOX = Path(os.environ.get("ENROLL_SANDBOX") or TOP / ".build/debug/enroll-sandbox")
-DRIVER = TOP / "build/tests/c-driver"
 CUSTOM = "com.example.app:/callback"
 
 
@@ -36,7 +38,7 @@ class Driver:
 
     def __init__(self, flavour, wrapper=()):
         self.process = subprocess.Popen(
-            [*wrapper, str(DRIVER)],
+            [*wrapper, str(c_driver())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

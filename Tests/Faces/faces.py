@@ -11,8 +11,8 @@ import os
 import queue
 import signal
 import threading
-from pathlib import Path
 
+from compiled import c_driver
 from processes import TOP, Child, TimedOut, workspace
 
 
@@ -192,8 +192,13 @@ class Face:
         self.name = name
         self._client = client
         self._arguments = arguments
-        self.program = Path(os.environ.get(variable) or TOP / program)
+        self._program = os.environ.get(variable) or program
         self._environment = {"LD_LIBRARY_PATH": str(TOP / library)} if library else {}
+
+    @property
+    def program(self):
+        """The path. The C driver is compiled when it is first asked for."""
+        return TOP / (self._program() if callable(self._program) else self._program)
 
     @property
     def is_built(self):
@@ -219,11 +224,11 @@ class Face:
 FACES = {
     face.name: face
     for face in (
-        Face("swift", DriverClient, "ENROLL_SWIFT_DRIVER", "build/tests/swift-driver"),
-        Face("c", DriverClient, "ENROLL_C_DRIVER", "build/tests/c-driver", "build/standard"),
-        Face("c-small", DriverClient, "ENROLL_C_DRIVER", "build/tests/c-driver", "build/small"),
+        Face("swift", DriverClient, "ENROLL_SWIFT_DRIVER", ".build/debug/swift-driver"),
+        Face("c", DriverClient, "ENROLL_C_DRIVER", c_driver, "build/standard"),
+        Face("c-small", DriverClient, "ENROLL_C_DRIVER", c_driver, "build/small"),
         # Its log at its most verbose: none of it may hold a secret.
-        Face("jsonrpc", JSONRPCClient, "ENROLLD", "build/bin/enrolld", arguments=("--log-level", "debug")),
+        Face("jsonrpc", JSONRPCClient, "ENROLLD", "build/small/enrolld", arguments=("--log-level", "debug")),
     )
 }
 

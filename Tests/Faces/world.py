@@ -6,19 +6,15 @@
 import functools
 import mmap
 import struct
-import subprocess
 
+from compiled import compiled
 from processes import TOP, workspace
 
 
 @functools.cache
 def _library():
-    library = TOP / ".build/faces/world.so"
-    library.parent.mkdir(parents=True, exist_ok=True)
-    source = TOP / "Tests/Faces/world.c"
     flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-fPIC", "-shared"]
-    subprocess.run(["cc", *flags, source, "-o", library, "-ldl"], check=True)
-    return library
+    return compiled(TOP / ".build/faces/world.so", *flags, TOP / "Tests/Faces/world.c", "-ldl")
 
 
 class Clock:

@@ -3,10 +3,10 @@
 import functools
 import json
 import os
-import subprocess
 import unittest
 
 import faces
+from compiled import compiled
 from gate import Gate
 from processes import TOP, Child, workspace
 from sandbox import Sandbox
@@ -20,22 +20,15 @@ FLAVOURS = [flavour for face, flavour in (("c-small", "small"), ("c", "standard"
 LIFETIME = 400
 
 
-def tear_down():
-    """Nothing outlives its test class."""
-
-
 @functools.cache
 def _crowd():
     """The program, which finds its library where it is told to."""
     given = os.environ.get("ENROLL_CROWD")
     if given:
         return given
-    program = TOP / ".build/faces/crowd"
-    program.parent.mkdir(parents=True, exist_ok=True)
     flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", "-pthread"]
     source = TOP / "Tests/ProcessTests/crowd.c"
-    subprocess.run(["cc", *flags, source, "-o", program, f"-L{TOP}/build/small", "-lenroll"], check=True)
-    return program
+    return compiled(TOP / "build/tests/crowd", *flags, source, f"-L{TOP}/build/small", "-lenroll")
 
 
 class Crowd:
@@ -152,4 +145,4 @@ class ProcessCase(unittest.TestCase):
         return self.sandbox.control("counts")["refreshes"]
 
 
-__all__ = ["FACES", "FLAVOURS", "LIFETIME", "LONG", "Asker", "Crowd", "ProcessCase", "tear_down"]
+__all__ = ["FACES", "FLAVOURS", "LIFETIME", "LONG", "Asker", "Crowd", "ProcessCase"]
