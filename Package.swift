@@ -159,11 +159,6 @@ if !embedded {
   ]
 }
 
-// ENROLL_DOCS=1 adds what `make docs` builds the documentation with; nobody else fetches it.
-if Context.environment["ENROLL_DOCS"] == "1" {
-  dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"))
-}
-
 let package = Package(
   name: "EnrollKit",
   products: products,
