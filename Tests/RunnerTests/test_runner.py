@@ -22,6 +22,9 @@ SUITES = {
     "an error": ("def test_bad(self): 1 / 0", "1 passed, 1 failed"),
     "parts that fail": (
         "def test_bad(self):\n  for part in range(3):\n    with self.subTest(part): self.fail()", "1 passed, 1 failed"),
+    "parts of two tests that fail": (
+        "def bad(self):\n  for part in range(3):\n    with self.subTest(part): self.fail()\ntest_bad = test_worse = bad",
+        "1 passed, 2 failed"),
     "a test that is skipped": ("def test_other(self): self.skipTest('no root here')", "1 passed, 0 failed"),
     "parts that are skipped": (
         "def test_other(self):\n  for part in range(3):\n    with self.subTest(part): self.skipTest('no root here')",
@@ -102,6 +105,13 @@ class RunnerTests(unittest.TestCase):
         self.write("def test_daemon(self): 'small' in os.environ['ENROLLD'] and os.abort()")
         status, output = self.run_suite("--each-flavour")
         self.assertEqual((status, output.splitlines()[-1]), (1, "2 passed, 1 failed"))
+
+    def test_a_flavour_that_ends_badly_after_its_counts_or_without_any_has_failed(self):
+        for ending, counts in (("atexit.register(os.abort)", "4 passed, 1 failed"), ("os._exit(0)", "2 passed, 1 failed")):
+            with self.subTest(ending):
+                self.write(f"def test_daemon(self): import atexit; 'small' in os.environ['ENROLLD'] and {ending}")
+                status, output = self.run_suite("--each-flavour")
+                self.assertEqual((status, output.splitlines()[-1]), (1, counts))
 
     def test_programs_are_those_of_make_lib_of_the_environment_or_of_the_debug_build(self):
         self.write("def test_daemon(self): print('it is', os.environ['ENROLLD'])")

@@ -130,17 +130,33 @@ class SuitesTests(unittest.TestCase):
         self.assertIn("these need one another: a, b", output)
 
     def test_a_suite_that_is_alone_has_the_machine(self):
-        script = "mkdir one && for turn in {1..2000}; do :; done; rmdir one && echo 1 passed, 0 failed"
-        others = [self.suite(name, "[ ! -e one ] && echo 1 passed, 0 failed") for name in "bcdefg"]
-        _, output = self.run_suites(others[0], self.suite("a", script, ", alone=True"), *others[1:], lanes=3)
-        self.assertEqual(output.splitlines()[-1], "7 passed, 0 failed")
+        # The others are there for a while; the one that is alone looks for them for as long.
+        alone = "for turn in {1..20000}; do [ -e b.here -o -e c.here ] && exit 1; done; echo 1 passed, 0 failed"
+        other = "touch $0.here; for turn in {1..20000}; do [ -e $0.here ]; done; rm $0.here; echo 1 passed, 0 failed"
+        _, output = self.run_suites(
+            self.suite("b", other, ", 'b'"), self.suite("a", alone, ", 'a', alone=True"),
+            self.suite("c", other, ", 'c', needs=['b']"), lanes=3)  # fmt: skip
+        self.assertEqual(output.splitlines()[-1], "3 passed, 0 failed")
 
-    def test_what_a_suite_leaves_running_ends_with_it_and_at_last_with_the_run(self):
-        script = "sleep 1000 & echo $! >same; setsid sleep 1000 & echo $! >other; echo 1 passed, 0 failed"
-        status, _ = self.run_suites(self.suite("a", script))
-        self.assertEqual(status, 0)
-        for name in ("same", "other"):
-            self.assertGone(int((self.home / name).read_text()))
+    def test_what_a_suite_leaves_running_ends_with_it(self):
+        left = "sleep 1000 & echo $! >left; echo 1 passed, 0 failed"
+        other = "while kill -0 $(<left); do :; done; echo 1 passed, 0 failed"
+        _, output = self.run_suites(self.suite("a", left), self.suite("b", other, ", needs=['a']"))
+        self.assertEqual(output.splitlines()[-1], "2 passed, 0 failed")
+
+    def test_what_left_its_suite_ends_with_the_run(self):
+        away = "mkfifo on; setsid bash -c 'echo $$ >left; echo >on; exec sleep 1000' & cat on; echo 1 passed, 0 failed"
+        self.run_suites(self.suite("a", away))
+        self.assertGone(int((self.home / "left").read_text()))
+
+    def test_an_interrupted_suite_may_tidy_up(self):
+        os.mkfifo(self.home / "ready")
+        script = "trap 'rm ready; exit' INT; echo >ready; sleep 1000 & wait"
+        process = self.start("suites.FAREWELL_SECONDS = 60", self.suite("a", script))
+        (self.home / "ready").read_text()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=TIMEOUT)
+        self.assertFalse((self.home / "ready").exists())
 
     def test_an_interrupt_ends_every_process_of_every_suite(self):
         # One in the group of its suite, one that left it, and one that does not listen.
