@@ -23,9 +23,9 @@ public struct SignInOptions: Sendable {
   /// Whose session `prompt=none` is about, for providers that want to be told.
   public var idTokenHint: Secret?
   /// Which of the provider's connections the user chose (flows.md §6): its own name for it. For
-  /// ``TransactionRecord/Kind/backend`` it is required: the back end's name for the provider (flows.md §10).
+  /// ``TransactionKind/bff`` it is required: the back end's name for the provider (flows.md §10).
   public var connection: String?
-  /// Who gets a code or a link; for ``TransactionRecord/Kind/passwordless`` only.
+  /// Who gets a code or a link; for ``TransactionKind/passwordless`` only.
   public var recipient: Recipient?
   /// What is sent to ``recipient``.
   public var message: PasswordlessMessage
