@@ -125,7 +125,7 @@ class Client:
 
 
 class JSONRPCClient(Client):
-    WITHOUT_CLIENT = ("redirect.route", "installation.reset")
+    WITHOUT_CLIENT = ("accounts.list", "redirect.route", "installation.reset")
 
     def __init__(self, arguments, environment):
         self._waiting = {}

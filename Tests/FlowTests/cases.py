@@ -28,8 +28,17 @@ def tear_down():
 
 def on_each_face(tests):
     """Runs a mix-in's tests from each selected face; the small C library, which is what ships, speaks for both."""
+    return _on(faces.selected(flavours=False), tests)
+
+
+def on_json_rpc(tests):
+    """Runs a mix-in's tests from that face alone, if it is selected: for what the drivers of the others do not speak."""
+    return _on([face for face in faces.selected() if face.name == "jsonrpc"], tests)
+
+
+def _on(chosen, tests):
     module = sys.modules[tests.__module__]
-    for face in faces.selected(flavours=False):
+    for face in chosen:
         name = f"{tests.__name__} from {face.name}"
         case = type(name, (tests, FlowCase), {"face": face, "__module__": module.__name__})
         case.__qualname__ = name
@@ -114,4 +123,4 @@ class FlowCase(unittest.TestCase):
         return answer
 
 
-__all__ = ["CUSTOM", "FlowCase", "Refused", "on_each_face", "shared_sandbox", "tear_down"]
+__all__ = ["CUSTOM", "FlowCase", "Refused", "on_each_face", "on_json_rpc", "shared_sandbox", "tear_down"]

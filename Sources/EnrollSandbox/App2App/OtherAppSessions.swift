@@ -1,8 +1,8 @@
 // The gateway of a registration with another app, in two steps (flows.md §9): a session for each init, and the artefact
 // that the other app brings for it. Pure: time and random texts come in.
 
-struct OtherAppSessions: Sendable {
-  struct Session: Sendable {
+struct OtherAppSessions: Codable, Sendable {
+  struct Session: Codable, Sendable {
     let id: String
     /// What the other app's link carries: not the id, which stays between the app and the gateway.
     let request: String
@@ -13,14 +13,14 @@ struct OtherAppSessions: Sendable {
   }
 
   /// What the gateway calls its fields.
-  struct Fields: Sendable, Equatable {
+  struct Fields: Codable, Sendable, Equatable {
     var sessionID = "sessionId"
     var link = "link"
     var artefactID = "artefactId"
   }
 
   /// What complete answers with.
-  enum Answer: String, CaseIterable, Sendable { case tokens, withoutIDToken, refreshTokenOnly }
+  enum Answer: String, CaseIterable, Codable, Sendable { case tokens, withoutIDToken, refreshTokenOnly }
 
   private(set) var sessions: [Session] = []
   var fields = Fields()

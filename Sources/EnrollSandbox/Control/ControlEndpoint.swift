@@ -115,6 +115,13 @@ extension Provider {
     case .scanMails:
       scanMails()
       return done
+    case .memory: return .object([("memory", try memory())])
+    case .remember:
+      guard let memory = request["memory"] else {
+        throw ControlError("`memory` must be what `memory` answered")
+      }
+      try remember(memory)
+      return done
     case .configuration: return .object([("configuration", configuration)])
     }
   }
@@ -124,7 +131,7 @@ extension Provider {
       signOutBrowsers, advanceClock, settle, device, messages, bff, bffAccounts, otherApp, gateway,
       register,
       mails,
-      accounts, scanMails, received, setKnown, verifyEmail, configuration
+      accounts, scanMails, received, setKnown, verifyEmail, memory, remember, configuration
   }
 
   private func changeGateway(_ request: JSON) throws {

@@ -20,9 +20,11 @@ public struct GatewayOptions: Sendable {
 /// What the gateway keeps.
 struct Gateway: Sendable {
   /// Of a user at the provider, in its words.
-  enum Status: String, Sendable { case staged = "STAGED", provisioned = "PROVISIONED", active = "ACTIVE" }
+  enum Status: String, Codable, Sendable {
+    case staged = "STAGED", provisioned = "PROVISIONED", active = "ACTIVE"
+  }
 
-  struct Account: Sendable {
+  struct Account: Codable, Sendable {
     var status: Status
     /// Every status so far.
     var history: [Status]
@@ -34,7 +36,7 @@ struct Gateway: Sendable {
     }
   }
 
-  struct Activation: Sendable {
+  struct Activation: Codable, Sendable {
     var email: String
     /// For which app the registration began.
     var clientID: String

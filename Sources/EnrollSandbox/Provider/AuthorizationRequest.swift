@@ -95,7 +95,7 @@ struct AuthorizationRequest: Sendable, Equatable {
 }
 
 /// Authentication context classes (OpenID Connect Core §2, `acr`), weakest first.
-enum ContextClass: String, CaseIterable, Comparable, Sendable {
+enum ContextClass: String, CaseIterable, Codable, Comparable, Sendable {
   case password = "urn:enroll:password"
   case twoFactors = "urn:enroll:two-factors"
 

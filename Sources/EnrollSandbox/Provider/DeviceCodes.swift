@@ -2,8 +2,8 @@
 // once. Pure: time and fresh random texts are arguments.
 
 /// What a device asked for, and what its user said.
-struct DeviceRequest: Sendable {
-  enum Decision: Sendable {
+struct DeviceRequest: Codable, Sendable {
+  enum Decision: Codable, Sendable {
     case none, denied
     case allowed(Grant)
   }
@@ -18,7 +18,7 @@ struct DeviceRequest: Sendable {
   var decision = Decision.none
 }
 
-struct DeviceCodes: Sendable {
+struct DeviceCodes: Codable, Sendable {
   private(set) var requests: [String: DeviceRequest] = [:]
 
   static let limit = 1000

@@ -3,7 +3,7 @@
 // fresh random texts are arguments.
 
 /// What a user allowed a client to have.
-struct Grant: Sendable, Equatable {
+struct Grant: Codable, Sendable, Equatable {
   var userName: String
   var clientID: String
   var scopes: [String]
@@ -14,8 +14,8 @@ struct Grant: Sendable, Equatable {
 }
 
 /// All tokens that stem from one code.
-struct Family: Sendable, Equatable {
-  enum End: String, Sendable { case reuse, codeReuse, revoked, signedOut, ended }
+struct Family: Codable, Sendable, Equatable {
+  enum End: String, Codable, Sendable { case reuse, codeReuse, revoked, signedOut, ended }
 
   let id: String
   let grant: Grant
@@ -32,8 +32,8 @@ struct Family: Sendable, Equatable {
   var end: End?
 }
 
-struct Grants: Sendable {
-  struct Code: Sendable {
+struct Grants: Codable, Sendable {
+  struct Code: Codable, Sendable {
     var grant: Grant
     var redirectURI: String
     var codeChallenge: String
@@ -43,14 +43,14 @@ struct Grants: Sendable {
     var familyID: String?
   }
 
-  struct AccessToken: Sendable {
+  struct AccessToken: Codable, Sendable {
     var familyID: String
     var thumbprint: String?
     var expiresAt: Int64
     var isRevoked = false
   }
 
-  struct RefreshToken: Sendable {
+  struct RefreshToken: Codable, Sendable {
     var familyID: String
     var generation: Int
   }

@@ -1,8 +1,8 @@
 // One-time codes and links, and the rules of their use: the newest alone works, for a few minutes, and few wrong tries
 // are forgiven. Pure: time and fresh random texts are arguments.
 
-struct Passwordless: Sendable {
-  struct Code: Sendable {
+struct Passwordless: Codable, Sendable {
+  struct Code: Codable, Sendable {
     var code: String
     var clientID: String
     var expiresAt: Int64
@@ -26,6 +26,9 @@ struct Passwordless: Sendable {
   static let linkLifetimeSeconds: Int64 = 600
   static let maximumTries = 3
   static let messageLimit = 200
+
+  /// Links and messages are not remembered.
+  private enum CodingKeys: String, CodingKey { case codes }
 
   /// By address or number.
   private var codes: [String: Code] = [:]

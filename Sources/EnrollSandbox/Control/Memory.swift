@@ -1,0 +1,34 @@
+// What a sandbox knows of its clients, as JSON, so that another sandbox at the same address can go on: tokens, codes, and
+// sign-ins that wait. Keys, pages, messages and the back end's accounts stay behind.
+
+import EnrollJSON
+import Foundation
+
+private struct Memory: Codable {
+  var grants: Grants
+  var deviceCodes: DeviceCodes
+  var otherApp: OtherAppSessions
+  var passwordless: Passwordless
+  var accounts: [String: Gateway.Account]
+  var activations: [String: Gateway.Activation]
+}
+
+extension Provider {
+  func memory() throws -> JSON {
+    let memory = Memory(
+      grants: grants, deviceCodes: deviceCodes, otherApp: otherApp, passwordless: passwordless,
+      accounts: gateway.accounts, activations: gateway.activations)
+    return try JSON.parse(Array(JSONEncoder().encode(memory)))
+  }
+
+  /// - Throws: when it is not what ``memory()`` gives; nothing changes then.
+  func remember(_ json: JSON) throws {
+    let memory = try JSONDecoder().decode(Memory.self, from: Data(json.serialized()))
+    grants = memory.grants
+    deviceCodes = memory.deviceCodes
+    otherApp = memory.otherApp
+    passwordless = memory.passwordless
+    gateway.accounts = memory.accounts
+    gateway.activations = memory.activations
+  }
+}

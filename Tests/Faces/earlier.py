@@ -1,0 +1,51 @@
+"""Stores, configurations and sessions that an earlier build made (Tests/EarlierStores), unpacked for one test each."""
+
+import fcntl
+import json
+import tarfile
+import time
+
+from processes import TOP, workspace
+from sandbox import Sandbox
+from world import Clock
+
+# The stores name this address of their provider: a sandbox has to be there, of one test at a time on this machine.
+PORT = 14280
+# A session that was made today is renewed in years from now.
+LASTING = ("--refresh-lifetime", "10000000000")
+SOON = 10
+MONTH = 30 * 86400
+PIN = "2468"
+PASSPHRASE = "correct horse battery staple"
+
+ARCHIVES = sorted((TOP / "Tests/EarlierStores").glob("*.tar.gz"))
+
+
+class EarlierStore:
+    """One of the archive's folders: `facts` says what was done there and when, the sandbox remembers its side."""
+
+    def __init__(self, archive, name):
+        self._lock = open(TOP / ".build/earlier.lock", "w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.folder = workspace("earlier")
+        with tarfile.open(archive) as tar:
+            members = [entry for entry in tar if entry.name.split("/")[1:2] == [name]]
+            tar.extractall(self.folder, members, filter="tar")
+        self.folder /= name
+        self.store = self.folder / "store"
+        self.facts = json.loads((self.folder / "facts.json").read_text())
+        self.configuration = self.facts["configuration"]
+        self.sandbox = Sandbox("--port", str(PORT), *LASTING, *self.facts["sandbox"])
+        self.sandbox.control("remember", memory=json.loads((self.folder / "memory.json").read_text()))
+
+    def after(self, seconds):
+        """The environment of a process for which the store was made so long ago; the sandbox's clock agrees."""
+        date = self.facts["date"] + seconds
+        clock = Clock()
+        clock.set_date(date)
+        self.sandbox.control("advanceClock", seconds=date - int(time.time()))
+        return clock.environment
+
+    def close(self):
+        self.sandbox.stop()
+        self._lock.close()
