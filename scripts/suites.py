@@ -1,9 +1,9 @@
 """Runs suites side by side and adds up what they counted: what scripts/test and scripts/torture have in common.
 
 A suite starts when a lane is free and the suites that it needs have ended, in the order in which they were added. LANES in
-the environment is the number of lanes. What a suite writes goes to its log, and to standard output as one piece when it
-ends. A suite that fails or crashes counts as failed, and the others run all the same. Whatever ends the run ends every
-process that the suites started.
+the environment is the number of lanes, by default one more than there are processors, since most suites wait more than they
+compute. What a suite writes goes to its log, and to standard output as one piece when it ends. A suite that fails or
+crashes counts as failed, and the others run all the same. Whatever ends the run ends every process that the suites started.
 """
 
 import ctypes
@@ -75,7 +75,7 @@ class Suite:
 class Run:
     def __init__(self, logs, lanes=None):
         self.logs = Path(logs)
-        self.lanes = lanes or int(os.environ.get("LANES") or max(2, os.cpu_count() or 1))
+        self.lanes = lanes or int(os.environ.get("LANES") or (os.cpu_count() or 1) + 1)
         self.waiting = []
         self.running = {}
         self.ended = set()
