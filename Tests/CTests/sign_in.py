@@ -14,8 +14,8 @@ TOP = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(TOP / "Tests/Faces"))
 import documented  # noqa: E402
 from compiled import c_driver  # noqa: E402
+from sandbox import Sandbox  # noqa: E402
 
-SANDBOX = Path(os.environ.get("ENROLL_SANDBOX") or TOP / ".build/debug/enroll-sandbox")
 CUSTOM = "com.example.app:/callback"
 
 
@@ -152,16 +152,11 @@ def example(issuer, flavour, wrapper=()):
 
 
 def run(count, flavours, valgrind):
-    if not os.access(SANDBOX, os.X_OK):
-        count.add("the sandbox is built", False, f"no {SANDBOX}: swift build --traits Sandbox --product enroll-sandbox")
+    try:
+        sandbox = Sandbox()
+    except AssertionError as fault:
+        count.add("the sandbox starts", False, f"{fault}\nswift build --traits Sandbox --product enroll-sandbox")
         return
-    sandbox = subprocess.Popen(
-        [SANDBOX, "--port", "0", "--quiet", "--exit-with-stdin"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    issuer = json.loads(sandbox.stdout.readline())["issuer"]
     cases = []
     for flavour in flavours:
         cases.append((f"the driver signs in by custom scheme on {flavour}", walk, (flavour, CUSTOM)))
@@ -173,12 +168,10 @@ def run(count, flavours, valgrind):
     try:
         for name, case, arguments in cases:
             try:
-                case(issuer, *arguments)
+                case(sandbox.issuer, *arguments)
                 count.add(name, True)
                 print(f"ok - {name}", flush=True)
             except (AssertionError, OSError, ValueError, KeyError, subprocess.SubprocessError) as fault:
                 count.add(name, False, f"{type(fault).__name__}: {fault}")
     finally:
-        sandbox.stdin.close()
-        sandbox.wait(30)
-        sandbox.stdout.close()
+        sandbox.stop()

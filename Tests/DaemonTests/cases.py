@@ -15,7 +15,7 @@ class SandboxCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.sandbox = Sandbox(*cls.sandbox_arguments)
-        cls.addClassCleanup(cls.sandbox.close)
+        cls.addClassCleanup(cls.sandbox.stop)
 
     def setUp(self):
         self.sandbox.control("clearFaults")
@@ -36,7 +36,7 @@ class SandboxCase(unittest.TestCase):
     def sign_in(self, daemon, client):
         """Signed in and confirmed, without pages."""
         begun = daemon.call("registration.begin", client=client)
-        redirect = self.sandbox.redirect(begun["action"]["url"])
+        redirect = self.sandbox.play(begun["action"]["url"])
         state = daemon.call("registration.resume", client=client, url=redirect)["state"]
         self.assertEqual(state["letter"], "G")
         self.assertEqual(daemon.call("registration.confirm", client=client)["state"]["letter"], "H")

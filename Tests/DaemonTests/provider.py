@@ -4,54 +4,32 @@ import contextlib
 import http.cookiejar
 import http.server
 import json
-import os
-import pathlib
-import socket
 import socketserver
-import subprocess
 import threading
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from html.parser import HTMLParser
 
-from daemon import TIMEOUT, TOP
+import sandbox
+from daemon import TIMEOUT
 
-PROGRAM = pathlib.Path(os.environ.get("ENROLL_SANDBOX") or TOP / ".build" / "debug" / "enroll-sandbox")
 REDIRECT = "com.example.app:/callback"
 GOODBYE = "com.example.app:/goodbye"
 
 
-class Sandbox:
-    """A provider of its own, gone with the block."""
+class Sandbox(sandbox.Sandbox):
+    """The provider of a test class. `configuration` is what its clients have."""
 
     def __init__(self, *arguments):
-        if not PROGRAM.exists():
-            raise FileNotFoundError("no sandbox: swift build --traits Sandbox --product enroll-sandbox")
-        self.process = subprocess.Popen(
-            [PROGRAM, "--port", "0", "--quiet", "--exit-with-stdin", "--redirect-uri", REDIRECT,
-             "--redirect-uri", "http://127.0.0.1/callback", "--post-logout-redirect-uri", GOODBYE, *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        ready = json.loads(self.process.stdout.readline())
-        self.issuer = ready["issuer"]
-        self.configuration = {
-            **ready["configuration"], "redirectUri": REDIRECT, "postLogoutRedirectUri": GOODBYE}
-
-    def control(self, action, **more):
-        body = json.dumps({"do": action, **more}).encode()
-        request = urllib.request.Request(
-            f"{self.issuer}/_control", body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            return json.load(answer)
+        super().__init__(
+            "--redirect-uri", REDIRECT, "--redirect-uri", "http://127.0.0.1/callback", "--post-logout-redirect-uri", GOODBYE,
+            *arguments)
+        self.configuration = super().configuration(redirectUri=REDIRECT, postLogoutRedirectUri=GOODBYE)
 
     @property
     def refreshes(self):
         return self.control("counts")["refreshes"]
-
-    def redirect(self, url):
-        """Where the browser would be sent after everything was allowed."""
-        return self.control("settle", url=url)["redirect"]
 
     def metadata(self):
         with urllib.request.urlopen(f"{self.issuer}/.well-known/openid-configuration", timeout=TIMEOUT) as answer:
@@ -65,11 +43,6 @@ class Sandbox:
             "jwksUri": metadata["jwks_uri"], "userinfoEndpoint": metadata["userinfo_endpoint"],
             "endSessionEndpoint": metadata["end_session_endpoint"],
             "authorizationResponseIssParameterSupported": True}}
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(TIMEOUT)
-        self.process.stdout.close()
 
 
 class Gate:
@@ -216,19 +189,3 @@ class Page(HTMLParser):
             self.fields[found["name"]] = found.get("value", "")
         elif tag == "button":
             self.buttons.append(found.get("value"))
-
-
-def wait_until(condition, what):
-    """Polls until it is so."""
-    end = time.monotonic() + TIMEOUT
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"it never came about that {what}")
-        time.sleep(0.01)
-
-
-def is_listening(url):
-    parts = urllib.parse.urlsplit(url)
-    with socket.socket() as probe:
-        probe.settimeout(5)
-        return probe.connect_ex((parts.hostname, parts.port)) == 0

@@ -15,7 +15,7 @@ import silence
 from cases import SandboxCase
 from daemon import ENROLLD, TIMEOUT, Daemon, Refused, manifest
 from host import HTTP, Secrets
-from provider import wait_until
+from processes import wait_until
 
 SEND = "host.http.send"
 GET = "host.store.get"

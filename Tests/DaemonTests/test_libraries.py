@@ -75,7 +75,7 @@ class LanguageServers(SandboxCase):
         client = self.call("client.open", configuration=self.sandbox.configuration, store=self.store, **OPENING)["client"]
         self.call("events.subscribe", client=client)
         begun = self.call("registration.begin", client=client)
-        state = self.call("registration.resume", client=client, url=self.sandbox.redirect(begun["action"]["url"]))
+        state = self.call("registration.resume", client=client, url=self.sandbox.play(begun["action"]["url"]))
         self.assertEqual(state["state"]["letter"], "G")
         self.call("registration.confirm", client=client)
         self.assertEqual(self.next_event("registration.settled")["client"], client)
@@ -162,7 +162,7 @@ class Lines(SandboxCase):
                 "configuration": self.sandbox.configuration, "store": self.store, **OPENING}))["client"]
             await call("events.subscribe", {"client": client})
             begun = await call("registration.begin", {"client": client})
-            redirect = await asyncio.to_thread(self.sandbox.redirect, begun["action"]["url"])
+            redirect = await asyncio.to_thread(self.sandbox.play, begun["action"]["url"])
             state = await call("registration.resume", {"client": client, "url": redirect})
             self.assertEqual(state["state"]["letter"], "G")
             await call("registration.confirm", {"client": client})

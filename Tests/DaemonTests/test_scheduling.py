@@ -5,7 +5,8 @@ import unittest
 
 from cases import SandboxCase
 from daemon import TIMEOUT, Daemon, Refused
-from provider import Gate, Silence, wait_until
+from processes import wait_until
+from provider import Gate, Silence
 
 
 class Renewals(SandboxCase):

@@ -8,7 +8,8 @@ import urllib.parse
 
 from cases import SandboxCase
 from daemon import Refused
-from provider import REDIRECT, User, is_listening, wait_until
+from processes import is_listening, wait_until
+from provider import REDIRECT, User
 
 
 class SignIn(SandboxCase):
@@ -78,7 +79,7 @@ class SignIn(SandboxCase):
         daemon = self.daemon()
         begun = daemon.call("registration.begin", client=self.open(daemon))
         daemon.kill()
-        redirect = self.sandbox.redirect(begun["action"]["url"])
+        redirect = self.sandbox.play(begun["action"]["url"])
 
         daemon = self.daemon()
         client = self.open(daemon)
@@ -95,17 +96,17 @@ class SignIn(SandboxCase):
         self.assertFalse(begun["survivesProcess"])
         waiting = daemon.start("registration.awaitOutcome", {"client": client, "transaction": begun["transaction"],
                                                       "timeout": 60})
-        self.assertTrue(is_listening(begun["redirectUri"]))
+        self.assertTrue(is_listening(urllib.parse.urlsplit(begun["redirectUri"]).port))
         self.assertIsNone(User().visit(begun["action"]["url"]))
         self.assertEqual(waiting.result()["state"]["letter"], "G")
-        wait_until(lambda: not is_listening(begun["redirectUri"]), "the listener is gone")
+        wait_until(lambda: not is_listening(urllib.parse.urlsplit(begun["redirectUri"]).port), "the listener is gone")
 
     def test_a_failure_is_told_with_a_key_for_words_and_what_helps(self):
         daemon = self.daemon()
         client = self.open(daemon)
         daemon.call("events.subscribe", client=client)
         begun = daemon.call("registration.begin", client=client)
-        redirect = self.sandbox.redirect(begun["action"]["url"])
+        redirect = self.sandbox.play(begun["action"]["url"])
         state = urllib.parse.parse_qs(urllib.parse.urlsplit(redirect).query)["state"][0]
         with self.assertRaises(Refused):
             daemon.call("registration.resume", client=client,
@@ -161,7 +162,7 @@ class SignIn(SandboxCase):
         begun = daemon.call("registration.begin", client=client)
         cancelled = daemon.call("registration.cancel", client=client, transaction=begun["transaction"])
         self.assertEqual(cancelled["state"]["letter"], "D")
-        redirect = self.sandbox.redirect(begun["action"]["url"])
+        redirect = self.sandbox.play(begun["action"]["url"])
         self.assertEqual(daemon.call("registration.resume", client=client, url=redirect)["state"]["letter"], "G")
         self.assertEqual(daemon.call("registration.clear", client=client)["state"]["letter"], "D")
         self.assertEqual(daemon.call("token.access", client=client)["outcome"], "reauthenticate")
@@ -226,7 +227,7 @@ class SignIn(SandboxCase):
         client = self.open(daemon)
         daemon.call("events.subscribe", client=client)
         begun = daemon.call("registration.begin", client=client)
-        redirect = self.sandbox.redirect(begun["action"]["url"])
+        redirect = self.sandbox.play(begun["action"]["url"])
         with self.assertRaises(Refused):
             daemon.call("registration.resume", client=client, url=redirect.replace("state=", "state=x"))
         daemon.call("registration.resume", client=client, url=redirect)

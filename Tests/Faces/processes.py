@@ -6,6 +6,7 @@ one is killed. Nothing here knows what the process is.
 """
 
 import atexit
+import fcntl
 import os
 import random
 import shutil
@@ -18,12 +19,17 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 
+TIMEOUT = float(os.environ.get("TIMEOUT", 60))
+
+# Files of ports, locked as long as this process lives.
+_claims = []
+
 
 class TimedOut(AssertionError):
     """Something that was waited for did not happen."""
 
 
-def wait_until(condition, what, timeout=15.0, every=0.02):
+def wait_until(condition, what, timeout=TIMEOUT, every=0.02):
     """Polls `condition` until it is true and returns its value; else raises `TimedOut`."""
     end = time.monotonic() + timeout
     while True:
@@ -36,15 +42,22 @@ def wait_until(condition, what, timeout=15.0, every=0.02):
 
 
 def free_port():
-    """A TCP port that nobody holds, below the range that the kernel gives to clients."""
+    """A TCP port that nobody holds, below the range that the kernel gives to clients. It is this process's to the end: no
+    suite beside this one is given the same."""
+    folder = TOP / ".build/faces/ports"
+    folder.mkdir(parents=True, exist_ok=True)
     while True:
         port = random.randrange(20000, 32000)
-        with socket.socket() as probe:
-            try:
+        claim = open(folder / str(port), "a")
+        try:
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket() as probe:
                 probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
+        except OSError:
+            claim.close()
+            continue
+        _claims.append(claim)
+        return port
 
 
 def is_listening(port):
@@ -59,7 +72,7 @@ def workspace(name):
     root = TOP / ".build" / "faces" / str(os.getpid())
     if not root.exists():
         _remove_leftovers(root.parent)
-        root.mkdir(parents=True)
+        root.mkdir(parents=True, exist_ok=True)
         atexit.register(_remove_workspace, root, os.getpid())
     return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
 

@@ -69,6 +69,12 @@ class Sandbox:
     def stop(self):
         self._child.stop()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_):

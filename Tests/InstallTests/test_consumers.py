@@ -6,7 +6,8 @@ import tempfile
 import unittest
 
 from sign_in import play_user
-from trees import FLAVOURS, TOP, VALGRIND, Sandbox, tree
+from sandbox import Sandbox
+from trees import FLAVOURS, TOP, VALGRIND, tree
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 C = ["cc", "-std=c99", *STRICT], TOP / "Examples/sign_in.c"

@@ -2,7 +2,6 @@
 
 import atexit
 import functools
-import json
 import os
 import shutil
 import subprocess
@@ -76,19 +75,3 @@ class Tree:
 @functools.cache
 def tree(flavour):
     return Tree(flavour)
-
-
-class Sandbox:
-    """A provider for the sign-ins."""
-
-    def __init__(self):
-        program = os.environ.get("ENROLL_SANDBOX") or TOP / ".build/debug/enroll-sandbox"
-        self.process = subprocess.Popen(
-            [program, "--port", "0", "--quiet", "--exit-with-stdin"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
-        self.issuer = json.loads(self.process.stdout.readline())["issuer"]
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait(30)
-        self.process.stdout.close()

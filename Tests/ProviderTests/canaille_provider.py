@@ -5,12 +5,11 @@ import re
 import sys
 from pathlib import Path
 
-import httpx
 from joserfc.jwk import ECKey, RSAKey
 
 from browser import Step
 from mail_server import MailServer
-from processes import Child, free_port, workspace
+from processes import Child
 from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider, User
 
 _CONFIGURATION = """
@@ -60,17 +59,10 @@ class Canaille(Provider):
 
     def __init__(self):
         super().__init__()
-        self.port = free_port()
-        self.issuer = f"http://localhost:{self.port}"
-        self.loopback = f"http://127.0.0.1:{free_port()}/cb"
-        self.directory = None
-        self.child = None
+        self.issuer = self.base
 
-    def start(self):
-        if self.directory is None:
-            self.directory = workspace("canaille")
-            self._write_files()
-        self.child = Child(
+    def launch(self):
+        return Child(
             # -P: this directory's modules must not hide the packages of the same names.
             [
                 sys.executable,
@@ -83,18 +75,8 @@ class Canaille(Provider):
             environment={"CANAILLE_CONFIG": str(self.directory / "canaille.toml")},
             directory=self.directory,
         )
-        self.child.wait_for(self._answers, "Canaille answers", timeout=60)
 
-    def stop(self):
-        self.child.stop()
-
-    def _answers(self):
-        try:
-            return httpx.get(f"{self.issuer}/.well-known/openid-configuration").is_success
-        except httpx.TransportError:
-            return False
-
-    def _write_files(self):
+    def prepare(self):
         keys = [RSAKey.generate_key(2048, private=True), ECKey.generate_key("P-256", private=True)]
         text = _CONFIGURATION.format(
             port=self.port,

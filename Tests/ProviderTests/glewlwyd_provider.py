@@ -12,7 +12,7 @@ import httpx
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from browser import Step
-from processes import Child, free_port, workspace
+from processes import Child
 from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider
 
 _SHARE = Path("/usr/share/glewlwyd/webapp")
@@ -62,36 +62,30 @@ class Glewlwyd(Provider):
 
     without_pages = "&g_continue"
 
+    # It has no issuer before it is set up.
+    ready = (200, 404)
+
     # Settings of its plugin beside those that every test needs.
     abilities = {}
 
     def __init__(self, external=None, port=None, clock=None, token_seconds=3600):
-        super().__init__()
-        self.port = port or free_port()
-        self.base = external or f"http://localhost:{self.port}"
+        super().__init__(port)
+        self.base = external or self.base
         self.issuer = f"{self.base}/api/oidc"
-        self.loopback = f"http://127.0.0.1:{free_port()}/cb"
-        self.directory = None
-        self.child = None
         self._token_seconds = token_seconds
         self._environment = _wrong_clock(clock) if clock else {}
 
-    def start(self):
-        fresh = self.directory is None
-        if fresh:
-            self.directory = workspace("glewlwyd")
-            self._write_files()
-        self.child = Child(
+    # Not from outside, where a proxy may stand in front.
+    @property
+    def discovery(self):
+        return f"http://localhost:{self.port}/api/oidc/.well-known/openid-configuration"
+
+    def launch(self):
+        return Child(
             ["glewlwyd", "-c", self.directory / "glewlwyd.conf"],
             self.directory / "log",
             environment=self._environment,
         )
-        self.child.wait_for(self._answers, "Glewlwyd answers")
-        if fresh:
-            self._set_up()
-
-    def stop(self):
-        self.child.stop()
 
     def revocations(self):
         """How many refresh tokens it was told to forget."""
@@ -107,15 +101,7 @@ class Glewlwyd(Provider):
 
     # Set-up.
 
-    def _answers(self):
-        try:
-            return httpx.get(
-                f"http://localhost:{self.port}/api/oidc/.well-known/openid-configuration"
-            ).status_code in (200, 404)
-        except httpx.TransportError:
-            return False
-
-    def _write_files(self):
+    def prepare(self):
         directory = self.directory
         schema = subprocess.run(["zcat", _SCHEMA], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         subprocess.run(["sqlite3", directory / "glewlwyd.db"], input=schema.stdout, check=True)
@@ -136,7 +122,7 @@ class Glewlwyd(Provider):
         text = re.sub(r"(?m)^@include.*$", database, text)
         (directory / "glewlwyd.conf").write_text(text)
 
-    def _set_up(self):
+    def set_up(self):
         with httpx.Client(base_url=f"http://localhost:{self.port}/api") as api:
 
             def send(method, path, body=None):

@@ -6,6 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import httpx
+
+from processes import free_port, workspace
+
 CUSTOM = "com.example.app:/cb"
 CUSTOM_LOGOUT = "com.example.app:/logout"
 
@@ -42,28 +46,66 @@ class Facts:
 
 
 class Provider:
-    """A running provider with the public client `native` and the users alice and bob."""
+    """A provider that can be started and stopped, with the public client `native` and the users alice and bob.
+
+    A kind of provider writes its files (`prepare`), starts its process (`launch`), and may have more to set up once it
+    answers (`set_up`).
+    """
 
     name: str
     issuer: str
     facts: Facts
     client_id = "native"
-    # The provider registers whole redirects only, so the loopback port is chosen beforehand.
-    loopback: str
     # What a person meets on the way to the redirect, and after logging out: `browser.Step`s.
     pages: list
     logout_pages: list
     # Appended to an authorize URL, does what the pages do for somebody whom they would ask nothing.
     without_pages = ""
 
-    def __init__(self):
+    # What the discovery document's address answers once it runs.
+    ready = (200,)
+
+    def __init__(self, port=None):
+        self.port = port or free_port()
+        self.base = f"http://localhost:{self.port}"
+        # It registers whole redirects only, so the port is chosen beforehand.
+        self.loopback = f"http://127.0.0.1:{free_port()}/cb"
+        self.directory = None
+        self.child = None
         self._last_token = 0.0
 
     def start(self):
-        raise NotImplementedError
+        """Starts it, a second time with what it had before."""
+        is_fresh = self.directory is None
+        if is_fresh:
+            self.directory = workspace("provider")
+            self.prepare()
+        self.child = self.launch()
+        self.child.wait_for(self._answers, f"{self.name} answers", timeout=60)
+        if is_fresh:
+            self.set_up()
 
     def stop(self):
+        self.child.stop()
+
+    def prepare(self):
         raise NotImplementedError
+
+    def launch(self):
+        raise NotImplementedError
+
+    def set_up(self):
+        pass
+
+    @property
+    def discovery(self):
+        return f"{self.issuer}/.well-known/openid-configuration"
+
+    def _answers(self):
+        try:
+            return httpx.get(self.discovery).status_code in self.ready
+        except httpx.TransportError:
+            return False
 
     def configuration(self, redirect=CUSTOM, **more):
         """A client configuration for this provider (flows.md §1)."""

@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-import httpx
 from joserfc.jwk import RSAKey
 
 from browser import Step
-from processes import TOP, Child, free_port, workspace
+from processes import TOP, Child
 from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider
 
 _PYTHON = TOP / ".build/providers/toolkit/bin/python"
@@ -49,24 +48,16 @@ class Toolkit(Provider):
 
     def __init__(self, token_seconds=3600, grace_seconds=60):
         super().__init__()
-        self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         self.issuer = f"{self.base}/o"
-        self.loopback = f"http://127.0.0.1:{free_port()}/cb"
-        self.directory = None
-        self.child = None
         self._seconds = {"tokenSeconds": token_seconds, "graceSeconds": grace_seconds}
 
-    def start(self):
-        if self.directory is None:
-            self.directory = workspace("toolkit")
-            self.directory.joinpath("seed.json").write_text(json.dumps(self._seed()))
-        server = Path(__file__).with_name("toolkit") / "server.py"
-        self.child = Child([_PYTHON, "-B", server, self.directory, self.port], self.directory / "log")
-        self.child.wait_for(self._answers, "django-oauth-toolkit answers", timeout=60)
+    def prepare(self):
+        self.directory.joinpath("seed.json").write_text(json.dumps(self._seed()))
 
-    def stop(self):
-        self.child.stop()
+    def launch(self):
+        server = Path(__file__).with_name("toolkit") / "server.py"
+        return Child([_PYTHON, "-B", server, self.directory, self.port], self.directory / "log")
 
     def revocations(self):
         """How many tokens it was told to forget, and did."""
@@ -85,12 +76,6 @@ class Toolkit(Provider):
             "introspectionEndpoint": f"{self.issuer}/introspect/",
             "deviceAuthorizationEndpoint": f"{self.issuer}/device-authorization/",
         }
-
-    def _answers(self):
-        try:
-            return httpx.get(f"{self.issuer}/.well-known/openid-configuration").is_success
-        except httpx.TransportError:
-            return False
 
     def _seed(self):
         return {

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 from readme import ARTICLES, BLOCK, PAGES, README, ROOT, example
+from sandbox import Sandbox
 
 sys.path.insert(0, str(ROOT / "Tests/CTests"))
 from sign_in import play_user  # noqa: E402: the user of the sandbox is the same for every face
@@ -20,16 +21,9 @@ from sign_in import play_user  # noqa: E402: the user of the sandbox is the same
 class ReadmeTests(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.sandbox = subprocess.Popen(
-            [ROOT / ".build/debug/enroll-sandbox", "--port", "0", "--quiet", "--exit-with-stdin"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        cls.issuer = json.loads(cls.sandbox.stdout.readline())["issuer"]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.sandbox.stdin.close()
-        cls.sandbox.wait(10)
-        cls.sandbox.stdout.close()
+        sandbox = Sandbox()
+        cls.addClassCleanup(sandbox.stop)
+        cls.issuer = sandbox.issuer
 
     def test_every_block_is_its_file(self):
         for page in PAGES:
