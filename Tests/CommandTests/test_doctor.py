@@ -6,7 +6,6 @@ import urllib.request
 
 from cases import CommandCase
 from keyring import Session
-from processes import free_port
 
 
 class Doctor(CommandCase):

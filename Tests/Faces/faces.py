@@ -75,8 +75,8 @@ class Client:
             parameters["account"] = account
         self._opened(self.start("client.open", parameters).result())
 
-    def call(self, command, timeout=60.0, **parameters):
-        return self.start(command, parameters).result(timeout)
+    def call(self, command, **parameters):
+        return self.start(command, parameters).result()
 
     def start(self, command, parameters):
         """Sends the command and does not wait for its answer."""

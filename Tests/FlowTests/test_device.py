@@ -21,7 +21,7 @@ class Device:
         return begun
 
     def waiting(self, client, begun, timeout=30):
-        return client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": deadline})
+        return client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": timeout})
 
     def settle(self, begun, **wish):
         self.sandbox.control("device", userCode=begun["action"]["userCode"], **wish)

@@ -187,7 +187,7 @@ class Loopback:
         client = self.open(self.provider.loopback)
         begun = self.begin(client)
         waiting = client.start(
-            "registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": deadline}
+            "registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": timeout}
         )
         wait_until(lambda: is_listening(self.provider.loopback_port), "the listener is open")
         return client, begun, waiting
