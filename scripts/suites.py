@@ -21,10 +21,17 @@ PR_SET_CHILD_SUBREAPER = 36
 FAREWELL_SECONDS = 5
 
 COUNT = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
+#: Swift Testing writes colours, also into files.
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 class Interrupted(Exception):
     """A signal asks the run to end."""
+
+
+def at_least_one(failed, status, ran):
+    """A suite that ends badly, or of which nothing ran, has failed, whatever it counted."""
+    return max(failed, int(status != 0 or ran == 0))
 
 
 def counted(text, status):
@@ -33,8 +40,7 @@ def counted(text, status):
     if not counts:
         return 0, 1
     passed, failed = map(int, counts[-1])
-    # A suite that ends badly has failed, whatever it counted.
-    return passed, max(failed, int(status != 0))
+    return passed, at_least_one(failed, status, passed + failed)
 
 
 def worked(text, status):
@@ -48,8 +54,8 @@ def counted_by_swift(text, status):
     if not ran:
         return 0, 1
     failed = len(re.findall(r"^✘ Test (?!run with).* failed after", text, re.M))
-    failed = max(failed, int(status != 0))
-    return int(ran[-1]) - failed, failed
+    failed = at_least_one(failed, status, int(ran[-1]))
+    return max(int(ran[-1]) - failed, 0), failed
 
 
 def troubles(text):
@@ -160,7 +166,7 @@ class Run:
         self._count(suite, began, status)
 
     def _count(self, suite, began, status):
-        text = (self.logs / f"{suite.name}.log").read_text(errors="replace")
+        text = COLOUR.sub("", (self.logs / f"{suite.name}.log").read_text(errors="replace"))
         passed, failed = suite.count(text, status)
         self.passed += passed
         self.failed += failed

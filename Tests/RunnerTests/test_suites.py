@@ -67,7 +67,7 @@ class SuitesTests(unittest.TestCase):
     def test_a_suite_that_ends_without_its_counts_has_failed(self):
         for name, script in {
             "crashed": "echo 3 passed; kill -SEGV $$", "silent": "true", "unfinished": "echo '12 passed,'; exit 1",
-            "elsewhere": "echo 'the first half: 3 passed, 0 failed'",
+            "elsewhere": "echo 'the first half: 3 passed, 0 failed'", "empty": "echo 0 passed, 0 failed",
         }.items():  # fmt: skip
             with self.subTest(name):
                 status, output = self.run_suites(self.suite(name, script))
@@ -95,6 +95,9 @@ class SuitesTests(unittest.TestCase):
                 "8 passed, 1 failed",
             "echo '✔ Test run with 9 tests in 2 suites passed after 1 seconds.'; exit 3": "8 passed, 1 failed",
             f"{failed}; kill -ABRT $$": "0 passed, 1 failed",
+            "echo '✔ Test run with 0 tests in 0 suites passed after 1 seconds.'": "0 passed, 1 failed",
+            "printf '\\033[91m✘\\033[0m Test a() failed after 1 seconds.\\n\\033[91m✘\\033[0m Test b() failed after 1 seconds.\\n';"
+            "printf '\\033[91m✘\\033[0m Test run with 9 tests failed after 1 seconds.\\n'; exit 1": "7 passed, 2 failed",
         }.items():  # fmt: skip
             with self.subTest(script):
                 _, output = self.run_suites(f"run.swift('a', 'bash', '-c', {script!r})")
