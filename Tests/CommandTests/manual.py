@@ -11,7 +11,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs/enroll.md"
-ENDINGS = TOP / "Sources/enroll/Process/Ending.swift"
+STATUSES = TOP / "Sources/enroll/Process/CommandStatus.swift"
 PLACE = ("config", "profile", "store", "account", "keys", "passphrase-fd", "pin-fd", "json")
 ALWAYS = ("help", "version")
 
@@ -66,8 +66,8 @@ def options():
     return "\n".join(parts)
 
 
-def endings():
-    source = ENDINGS.read_text()
+def statuses():
+    source = STATUSES.read_text()
     numbers = dict(re.findall(r"case (\w+) = (\d+)", source))
     said = dict(re.findall(r'case \.(\w+):\s+"(.*)"', source.partition("var summary")[2].partition("init(")[0]))
     rows = [f"| {number} | {said[name]} |" for name, number in numbers.items()]
@@ -75,7 +75,7 @@ def endings():
 
 
 def drawn(page):
-    for mark, text in (("options", options()), ("endings", endings())):
+    for mark, text in (("options", options()), ("endings", statuses())):
         # From the mark to the next heading.
         page = re.sub(rf"(<!-- {mark} -->\n)\n.*?(?=## )", lambda found, text=text: f"{found[1]}\n{text}\n", page, flags=re.S)
     return page
