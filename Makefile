@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lib install uninstall check docs test torture bench clean
+.PHONY: help setup demo lib install uninstall generate check docs test torture bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox
@@ -60,6 +60,9 @@ $(pages): $(libraries) scripts/man-pages scripts/header.py include/enroll.h docs
 	@scripts/setup lib
 	@rm -rf build/man
 	scripts/man-pages build/small/enrolld build/man
+
+generate: .build/debug/enrolld ## write every file that is generated from the command surface (CHECK=1: only compare)
+	@scripts/generate $(if $(CHECK),--check)
 
 check: setup ## everything a reviewer would check without running the tests
 	@scripts/check

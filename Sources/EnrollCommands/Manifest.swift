@@ -6,49 +6,68 @@ public import EnrollJSON
 
 public enum Manifest {
   /// Grows when the document's own shape changes.
-  static let format: Int64 = 1
+  static let format: Int64 = 2
 
   public static var json: JSON {
-    .object([
+    var types = JSONObject()
+    var commands: [JSON] = []
+    var events: [JSON] = []
+    var requests: [JSON] = []
+    for command in CommandTable.all { commands.append(command.document(&types)) }
+    for event in EventKind.all { events.append(event.document(&types)) }
+    for request in HostRequest.all { requests.append(request.document(&types)) }
+    let error = Schema.error.document(.output, &types)
+    return .object([
       ("manifest", .integer(format)),
       ("name", .string("EnrollKit")),
       ("version", .string(LibraryVersion.string)),
       ("abi", .integer(Int64(LibraryVersion.abi))),
       ("schemaDialect", .string(Schema.dialect)),
-      ("commands", .array(CommandTable.all.map { $0.document })),
-      ("events", .array(EventKind.all.map { $0.document })),
-      ("requests", .array(HostRequest.all.map { $0.document })),
+      ("commands", .array(commands)),
+      ("events", .array(events)),
+      ("requests", .array(requests)),
       ("errors", .array(EnrollError.Code.allCases.map { $0.document })),
-      ("error", Schema.error.document(.output)),
+      (
+        "commonErrors",
+        .object([("every", names(CommandErrors.every)), ("client", names(CommandErrors.client))])
+      ),
+      ("error", error),
+      ("$defs", .object(types)),
     ])
+  }
+
+  fileprivate static func names(_ errors: [EnrollError.Code]) -> JSON {
+    .array(errors.map { .string($0.name) })
   }
 }
 
 extension Command {
-  fileprivate var document: JSON {
+  fileprivate func document(_ types: inout JSONObject) -> JSON {
     .object([
-      ("name", .string(name)), ("summary", .string(summary)), ("kind", .string(kind.rawValue)),
-      ("client", .bool(usesClient)), ("since", .string(since)), ("input", input.document(.input)),
-      ("output", output.document(.output)),
+      ("name", .string(name)), ("method", .string(method)), ("summary", .string(summary)),
+      ("kind", .string(kind.rawValue)), ("client", .bool(usesClient)), ("since", .string(since)),
+      ("input", input.document(.input, &types)), ("output", output.document(.output, &types)),
+      ("errors", Manifest.names(errors.codes)),
     ])
   }
 }
 
 extension EventKind {
-  fileprivate var document: JSON {
+  fileprivate func document(_ types: inout JSONObject) -> JSON {
     let parameters = Schema.object([.required("client", .clientHandle)] + parameters.properties)
     return .object([
-      ("name", .string(name)), ("summary", .string(summary)), ("parameters", parameters.document(.output)),
+      ("name", .string(name)), ("summary", .string(summary)),
+      ("parameters", parameters.document(.output, &types)),
     ])
   }
 }
 
 extension HostRequest {
-  fileprivate var document: JSON {
+  fileprivate func document(_ types: inout JSONObject) -> JSON {
     .object([
       ("name", .string(name)), ("summary", .string(summary)), ("since", .string(since)),
-      ("input", input.document(.output)), ("output", output.document(.input)),
-      ("errors", .array(errors.map { .string($0.name) })),
+      ("input", input.document(.output, &types)), ("output", output.document(.input, &types)),
+      ("errors", Manifest.names(errors)),
     ])
   }
 }

@@ -83,7 +83,7 @@ extension EnrollClient {
   /// - Throws: `.redirectMalformed`, `.redirectMismatch` for a link that is none of ours, `.illegalState`, `.network` and
   ///   its kin (the link is not used up then), store errors.
   public func handleLink(_ url: String, timeout: Duration = defaultTimeout) async throws(EnrollError)
-    -> LinkOutcome
+    -> HandledLink
   {
     try await offload(timeout) { client, deadline, cancellation throws(EnrollError) in
       try client.handleLink(url, until: deadline, cancellation: cancellation)

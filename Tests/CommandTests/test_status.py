@@ -10,14 +10,14 @@ import urllib.parse
 
 from cases import CommandCase
 from processes import TOP
-from schema import check
+from schema import check, resolved
 from terminal import TIMEOUT
 
 
 @functools.cache
 def manifest():
     daemon = os.environ.get("ENROLLD") or TOP / "build/bin/enrolld"
-    return json.loads(subprocess.run([daemon, "--manifest"], capture_output=True, check=True).stdout)
+    return resolved(json.loads(subprocess.run([daemon, "--manifest"], capture_output=True, check=True).stdout))
 
 
 def shape(name, member):

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 
-from schema import check
+from schema import check, resolved
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 ENROLLD = pathlib.Path(os.environ.get("ENROLLD") or TOP / ".build" / "debug" / "enrolld")
@@ -47,7 +47,7 @@ class Ended(Exception):
 @functools.cache
 def manifest():
     """What `enrolld --manifest` prints, with commands and errors by name."""
-    printed = json.loads(subprocess.run([ENROLLD, "--manifest"], stdout=subprocess.PIPE, check=True).stdout)
+    printed = resolved(json.loads(subprocess.run([ENROLLD, "--manifest"], stdout=subprocess.PIPE, check=True).stdout))
     printed["byName"] = {command["name"]: command for command in printed["commands"]}
     printed["eventByName"] = {event["name"]: event for event in printed["events"]}
     printed["requestByName"] = {request["name"]: request for request in printed["requests"]}
@@ -281,10 +281,16 @@ class Pending:
             check(message["result"], command["output"])
         return message["result"]
 
-    @staticmethod
-    def _check(error):
+    def _check(self, error):
         check(error["data"], manifest()["error"])
-        known = manifest()["errorByStatus"][error["data"]["status"]]
+        status = error["data"]["status"]
+        known = manifest()["errorByStatus"][status]
+        command = manifest()["byName"].get(self.method)
+        if command:
+            common = manifest()["commonErrors"]
+            # A client that is not there is told of by every command, wherever one is looked for.
+            allowed = {*common["every"], *common["client"], *command["errors"]}
+            assert status in allowed, f"{self.method} answered {status}, which its `fails:` does not name: {error}"
         if error["code"] not in (-32700, -32600, -32601):
             assert error["code"] == known["rpcCode"], error
         assert error["data"]["code"] == known["code"], error

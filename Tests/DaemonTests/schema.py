@@ -1,6 +1,22 @@
 """As much of JSON Schema (draft 2020-12) as the manifest uses. A keyword that is not known here fails."""
 
 
+def resolved(document):
+    """The manifest with every type in the place of its name."""
+
+    def whole(part):
+        if isinstance(part, list):
+            return [whole(item) for item in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            part = {**types[part["$ref"].removeprefix("#/$defs/")], **{key: part[key] for key in part if key != "$ref"}}
+        return {key: whole(value) for key, value in part.items()}
+
+    types = document["$defs"]
+    return whole({key: value for key, value in document.items() if key != "$defs"})
+
+
 def check(value, schema, path="$"):
     """Raises AssertionError where `value` does not fit."""
     for keyword, wanted in schema.items():
@@ -83,5 +99,6 @@ KEYWORDS = {
     "maxLength": _bound(lambda value, wanted: len(value) <= wanted, "no longer than"),
     "maxItems": _bound(lambda value, wanted: len(value) <= wanted, "no longer than"),
     "maxProperties": _bound(lambda value, wanted: len(value) <= wanted, "no more than"),
-    "description": _remark, "default": _remark, "format": _remark, "writeOnly": _remark,
+    "description": _remark, "default": _remark, "format": _remark, "writeOnly": _remark, "sensitive": _remark,
+    "aliasOf": _remark,
 }

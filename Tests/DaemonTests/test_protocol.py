@@ -3,7 +3,6 @@
 import json
 import unittest
 
-import documentation
 from daemon import TOP, Daemon, Refused, manifest
 
 VECTORS = TOP.parent / "shared" / "vectors"
@@ -256,10 +255,6 @@ class Surface(unittest.TestCase):
                         daemon.start(command["name"], {"frobnicate": 1}).result()
                     self.assertEqual(caught.exception.code, -32602)
                     self.assertEqual(caught.exception.data["field"], "frobnicate")
-
-    def test_the_documentation_has_the_tables_of_the_manifest(self):
-        page = documentation.PAGE.read_text()
-        self.assertEqual(documentation.drawn(page), page, "write them: python3 documentation.py")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,12 @@ import Testing
 struct ManifestTests {
   private let manifest = Manifest.json
 
+  /// The schema itself, also where only its name stands.
+  private func whole(_ schema: JSON?) -> JSON? {
+    guard let name = schema?["$ref"]?.string?.split(separator: "/").last else { return schema }
+    return manifest["$defs"]?[String(name)]
+  }
+
   @Test("it names every command of the table, once and in order")
   func commands() {
     let names = manifest["commands"]?.array?.compactMap { $0["name"]?.string }
@@ -26,13 +32,15 @@ struct ManifestTests {
     #expect(entry["since"]?.string?.isEmpty == false)
     #expect(entry["input"]?["type"] == .string("object"))
     #expect(entry["input"]?["additionalProperties"] == .bool(false))
-    #expect(entry["output"]?.object?.isEmpty == false)
+    #expect(whole(entry["output"])?.object?.isEmpty == false)
+    #expect(entry["method"] == .string(command.method))
+    #expect(entry["errors"]?.array?.map(\.string) == command.errors.codes.map(\.name))
     let properties = entry["input"]?["properties"]?.object?.members ?? []
     #expect(properties.map(\.key) == command.input.properties.map(\.name))
     for property in properties {
       let isDescribed =
         property.value["description"] != nil || property.value["anyOf"] != nil
-        || property.value["properties"] != nil
+        || whole(property.value)?["description"] != nil
       #expect(isDescribed, "\(property.key)")
     }
   }
@@ -82,7 +90,7 @@ struct ManifestTests {
   @Test("the schema of a configuration comes from the table of its keys, in all spellings")
   func configuration() throws {
     let open = try #require(manifest["commands"]?.array?.first { $0["name"] == .string("client.open") })
-    let schema = try #require(open["input"]?["properties"]?["configuration"])
+    let schema = try #require(whole(open["input"]?["properties"]?["configuration"]))
     let properties = try #require(schema["properties"]?.object)
     for key in Configuration.keys {
       for spelling in [key.name] + key.otherSpellings { #expect(properties[spelling] != nil, "\(spelling)") }
@@ -90,6 +98,38 @@ struct ManifestTests {
     #expect(properties.members.count == Configuration.keys.reduce(0) { $0 + 1 + $1.otherSpellings.count })
     #expect(properties["standInToken"]?["writeOnly"] == .bool(true))
     #expect(schema["additionalProperties"] == .bool(false))
+  }
+
+  @Test("a name is that of one type: wherever it stands, what it names is the same")
+  func types() {
+    var met: [String: JSON] = [:]
+    func meet(_ schema: Schema, _ direction: Schema.Direction) {
+      var types = JSONObject()
+      _ = schema.document(direction, &types)
+      for type in types.members {
+        #expect(met[type.key] == nil || met[type.key] == type.value, "\(type.key)")
+        #expect(type.value["description"]?.string?.isEmpty == false, "\(type.key) says nothing about itself")
+        met[type.key] = type.value
+      }
+    }
+    for command in CommandTable.all {
+      for property in command.input.properties { meet(property.schema, .input) }
+      meet(command.output, .output)
+      for property in command.output.properties { meet(property.schema, .output) }
+    }
+    for event in EventKind.all { meet(event.parameters, .output) }
+    meet(.error, .output)
+    #expect(manifest["$defs"]?.object?.members.map(\.key).sorted() == met.keys.sorted())
+  }
+
+  @Test("a command names no error that every command may answer, and none twice")
+  func commandErrors() {
+    for command in CommandTable.all {
+      let common = CommandErrors.every + (command.usesClient ? CommandErrors.client : [])
+      let codes = command.errors.codes
+      #expect(Set(codes).count == codes.count, "\(command.name)")
+      #expect(codes.allSatisfy { !common.contains($0) }, "\(command.name)")
+    }
   }
 
   @Test("a command that may run on a thread that never waits needs no store and no network")

@@ -59,7 +59,9 @@ struct SchemaTests {
 
   @Test("a schema prints itself as JSON Schema, closed for input and open for output")
   func document() throws {
-    let input = Self.schema.document(.input)
+    var types = JSONObject()
+    let input = Self.schema.document(.input, &types)
+    #expect(types.members.isEmpty)
     #expect(input["type"] == .string("object"))
     #expect(input["required"] == .array([.string("name")]))
     #expect(input["additionalProperties"] == .bool(false))
@@ -71,6 +73,35 @@ struct SchemaTests {
           ("description", .string("In years.")), ("default", .integer(18)),
         ]))
     #expect(input["properties"]?["kind"]?["enum"] == .array([.string("cat"), .string("dog")]))
-    #expect(Self.schema.document(.output)["additionalProperties"] == nil)
+    #expect(Self.schema.document(.output, &types)["additionalProperties"] == nil)
+  }
+
+  @Test(
+    "a schema with a name prints a reference, and its type once, in front of the types that it is made of")
+  func names() throws {
+    let pet = Schema.words("Pet", ["cat", "dog"], "A kind of pet.")
+    let owner = Schema.object(
+      [.required("pet", pet.as("The first one.")), .optional("second", pet)], "An owner."
+    )
+    .named("Owner")
+    var types = JSONObject()
+    #expect(owner.document(.output, &types) == .object([("$ref", .string("#/$defs/Owner"))]))
+    #expect(owner.as("Him.").document(.output, &types)["description"] == .string("Him."))
+    #expect(types.members.map(\.key) == ["Owner", "Pet"])
+    #expect(
+      types["Owner"]?["properties"]?["pet"]
+        == .object([("$ref", .string("#/$defs/Pet")), ("description", .string("The first one."))]))
+    #expect(types["Owner"]?["properties"]?["second"] == .object([("$ref", .string("#/$defs/Pet"))]))
+    #expect(types["Owner"]?["description"] == .string("An owner."))
+    #expect(types["Pet"]?["enum"] == .array([.string("cat"), .string("dog")]))
+  }
+
+  @Test("a schema says the unit of a number, and what is never shown")
+  func formats() {
+    var types = JSONObject()
+    #expect(Schema.seconds(0...60, "A pause.").document(.input, &types)["format"] == .string("seconds"))
+    #expect(Schema.date("The end.").document(.input, &types)["format"] == .string("unix-time"))
+    #expect(Schema.text("A code.").sensitive.document(.output, &types)["sensitive"] == .bool(true))
+    #expect(Schema.text("A name.").document(.output, &types)["sensitive"] == nil)
   }
 }

@@ -83,8 +83,8 @@ struct Driver {
         return .object([("kind", .string("registration")), ("state", registration.json)])
       case .logoutFinished: return .object([("kind", .string("logout"))])
       case .begun(let begun):
-        return LinkOutcome.begun(begun).json
-      case .refused(let refusal): return LinkOutcome.refused(refusal).json
+        return HandledLink.begun(begun).json
+      case .refused(let refusal): return HandledLink.refused(refusal).json
       case .unsolicited: return .object([("kind", .string("unsolicited"))])
       }
     case "registration.submitCode":

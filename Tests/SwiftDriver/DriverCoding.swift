@@ -78,7 +78,7 @@ extension Transaction {
   }
 }
 
-extension LinkOutcome {
+extension HandledLink {
   var json: JSON {
     switch self {
     case .begun(let begun):

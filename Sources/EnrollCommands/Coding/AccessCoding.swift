@@ -54,7 +54,7 @@ extension Schema {
       .object(
         [
           .required("outcome", .word("expired")), .optional("offlineSince", date("Of the first failure.")),
-          .optional("retryAfter", Schema(.integer(0 ... .max), "Seconds until another try makes sense.")),
+          .optional("retryAfter", .seconds(0 ... .max, "Until another try makes sense.")),
           .required("reason", reason), .required("error", error),
         ], "Expired, and it could not be renewed yet; waiting helps."),
       .object(
@@ -65,16 +65,13 @@ extension Schema {
         "The session is over, or there never was one: sign in."),
       .object([.required("outcome", .word("storeLocked"))], "The store's key is not to be had now."),
       .object([.required("outcome", .word("busy"))], "Another one is renewing, and the deadline came first."),
-    ]), "What came of asking for a valid access token.")
-
-  static func date(_ documentation: String) -> Schema {
-    Schema(.integer(.min ... .max), "\(documentation) Seconds since 1970-01-01T00:00:00Z.")
-  }
+    ]), "What a call for a valid access token returns."
+  ).named("AccessOutcome")
 
   private static let token: [Property] = [
     .required(
       "accessToken",
-      .text("For the Authorization header or a form body, nowhere else.", maximumBytes: 1 << 20)),
+      .text("For the Authorization header or a form body, nowhere else.", maximumBytes: 1 << 20).sensitive),
     .required("tokenType", .text("As the server spelt it: Bearer, DPoP.")),
     .optional("expiresAt", date("By this device's clock; absent for a stand-in token, which has no end.")),
   ]

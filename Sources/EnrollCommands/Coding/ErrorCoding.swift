@@ -22,16 +22,19 @@ extension EnrollError {
 extension Schema {
   static let error = Schema.object(
     [
-      .required("status", Schema(.oneOf(EnrollError.Code.allCases.map { $0.name }), "The reason by name.")),
+      .required(
+        "status", .words("Status", EnrollError.Code.allCases.map { $0.name }, "Why a call failed, by name.")),
       .required("code", Schema(.integer(-99 ... -1), "The reason as the C status.")),
       .required(
-        "blame", Schema(.oneOf(EnrollError.Blame.allCases.map { $0.rawValue }), "Whose fault it is.")),
+        "blame",
+        .words("Blame", EnrollError.Blame.allCases.map { $0.rawValue }, "Who is to blame for a failure.")),
       .required("retryable", Schema(.boolean, "Whether the same call may succeed later.")),
       .required(
         "message", .text("What was expected and what came, for a log; never a secret.", maximumBytes: 4096)),
       .optional("field", .text("The configuration key or parameter at fault.")),
       .optional("httpStatus", Schema(.integer(100...999), "Status of the response that caused it.")),
       .optional("oauthError", .text("The provider's own error code (RFC 6749 §5.2).", maximumBytes: 64)),
-      .optional("retryAfter", Schema(.integer(0 ... .max), "Seconds that the server asked us to wait.")),
-    ], "Why something failed.")
+      .optional("retryAfter", .seconds(0 ... .max, "How long the server asked us to wait.")),
+    ], "Why a call failed; no text in it holds a secret."
+  ).named("EnrollError")
 }

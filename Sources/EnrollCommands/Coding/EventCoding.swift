@@ -32,8 +32,8 @@ public struct EventKind: Sendable {
         .required("error", .error),
         .required("messageKey", .text("For the host's own words: error. and the reason's name.")),
         .required(
-          "helps", Schema(.oneOf(EnrollError.Help.allCases.map { $0.rawValue }), "What can be done about it.")
-        ),
+          "helps",
+          .words("Help", EnrollError.Help.allCases.map { $0.rawValue }, "What can be done about a failure.")),
       ])),
   ]
 }

@@ -3,8 +3,8 @@
 import EnrollCore
 import EnrollJSON
 
-extension LinkOutcome {
-  static let schema = Schema(.anyOf(begun + refused))
+extension HandledLink {
+  static let schema = Schema(.anyOf(begun + refused), "What a link led to.").named("HandledLink")
 
   static let begun = [
     Schema.object(
@@ -16,15 +16,17 @@ extension LinkOutcome {
     Schema.object(
       [
         .required("kind", .word(reason.kind)),
-        .required(
-          "offers",
-          Schema(
-            .list(
-              Schema(
-                .oneOf(LinkOffer.allCases.map { $0.rawValue }), "Begin a transaction of that kind."),
-              maximumCount: 8), "What may be offered to the user, the best first.")),
-      ], reason.summary)
+        Schema.Property(
+          "offers", Schema(.list(offer, maximumCount: 8), "What may be offered to the user, the best first."),
+          // A redirect that nobody waits for has none.
+          isRequired: reason != .unsolicited),
+      ], reason.summary
+    ).named(reason.typeName)
   }
+
+  private static let offer = Schema.words(
+    "LinkOffer", LinkOffer.allCases.map { $0.rawValue },
+    "What may be offered to a user whose link led nowhere: a transaction of that kind.")
 
   var json: JSON {
     switch self {
@@ -59,9 +61,17 @@ extension LinkRefusal.Reason {
     }
   }
 
+  var typeName: String {
+    switch self {
+    case .unsolicited: "Unsolicited"
+    case .used: "LinkUsed"
+    case .expired: "LinkExpired"
+    }
+  }
+
   var summary: String {
     switch self {
-    case .unsolicited: "Nobody here waits for the link; nothing happened."
+    case .unsolicited: "No transaction waits for the URL; nothing happened."
     case .used: "The link came before, or a fallback was taken before; nothing happened."
     case .expired: "What waited for the link has reached its deadline; nothing happened."
     }

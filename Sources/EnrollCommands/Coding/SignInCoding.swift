@@ -7,7 +7,10 @@ import EnrollJSON
 extension SignInOptions {
   static let schema: [Schema.Property] = [
     .optional(
-      "kind", Schema(.oneOf(TransactionKind.allCases.map { $0.rawValue }), "What kind of transaction."),
+      "kind",
+      .words(
+        "TransactionKind", TransactionKind.allCases.map { $0.rawValue }, "What kind of transaction to begin."
+      ),
       default: .string("signIn")),
     .optional(
       "scopes",
@@ -16,7 +19,7 @@ extension SignInOptions {
           .text("Separated by spaces.", maximumBytes: 16_384),
           Schema(.list(.text("A scope."), maximumCount: Scopes.maximumCount)),
         ]), "Instead of the configured ones.")),
-    .optional("options", .object(options)),
+    .optional("options", options),
     .optional(
       "parameters",
       Schema(
@@ -24,26 +27,35 @@ extension SignInOptions {
     ),
   ]
 
-  private static let options: [Schema.Property] = [
-    .optional("prompt", .text("none, login, consent, select_account or create.")),
-    .optional("loginHint", .text("Who is likely to sign in.", maximumBytes: 512)),
-    .optional(
-      "maxAge", Schema(.integer(0 ... .max), "The user must have signed in at most so many seconds ago.")),
-    .optional("acrValues", Schema(.list(.text("An authentication class."), maximumCount: 16))),
-    .optional("uiLocales", Schema(.list(.text("A BCP 47 tag."), maximumCount: 16), "The best first.")),
-    .optional("idTokenHint", .text("Whose session prompt=none is about.", maximumBytes: 65_536)),
-    .optional(
-      "connection",
-      .text(
-        "The provider's name for the connection that the user chose; bff: its name for the provider, required.",
-        maximumBytes: 256)),
-    .optional("email", .text("passwordless: where the code or link is sent.", maximumBytes: 320)),
-    .optional("phoneNumber", .text("passwordless: where the code is sent, E.164.", maximumBytes: 32)),
-    .optional(
-      "message",
-      Schema(.oneOf(PasswordlessMessage.allCases.map { $0.rawValue }), "passwordless: what is sent."),
-      default: .string("code")),
-  ]
+  private static let options = Schema.object(
+    [
+      .optional("prompt", .text("none, login, consent, select_account or create.")),
+      .optional("loginHint", .text("Who is likely to sign in.", maximumBytes: 512).sensitive),
+      .optional(
+        "maxAge", .seconds(0 ... .max, "The user must have signed in at most so long ago.")),
+      .optional(
+        "acrValues",
+        Schema(
+          .list(.text("An authentication class."), maximumCount: 16),
+          "Authentication classes, the best first.")),
+      .optional("uiLocales", Schema(.list(.text("A BCP 47 tag."), maximumCount: 16), "The best first.")),
+      .optional("idTokenHint", .text("Whose session prompt=none is about.", maximumBytes: 65_536).sensitive),
+      .optional(
+        "connection",
+        .text(
+          "The provider's name for the connection that the user chose; bff: its name for the provider, required.",
+          maximumBytes: 256)),
+      .optional("email", .text("passwordless: where the code or link is sent.", maximumBytes: 320).sensitive),
+      .optional(
+        "phoneNumber", .text("passwordless: where the code is sent, E.164.", maximumBytes: 32).sensitive),
+      .optional(
+        "message",
+        .words(
+          "PasswordlessMessage", PasswordlessMessage.allCases.map { $0.rawValue },
+          "What a passwordless sign-in sends to the user."),
+        default: .string("code")),
+    ], "How to begin a transaction."
+  ).named("BeginOptions")
 
   /// - Throws: `.invalidArgument` when both an e-mail address and a phone number are given.
   init(_ call: Invocation) throws(EnrollError) {
@@ -67,7 +79,7 @@ extension SignInOptions {
 }
 
 extension Transaction {
-  static let schema = Schema.object(members)
+  static let schema = Schema.object(members, "A transaction that has begun.").named("Transaction")
 
   static let members: [Schema.Property] = [
     .required("transaction", .transaction),
@@ -100,32 +112,34 @@ extension Schema {
       .object(
         [
           .required("type", .word("openURL")),
-          .required("url", .text("Holds the state of the transaction.", maximumBytes: 65_536)),
+          .required("url", .uri("Holds the state of the transaction.").sensitive),
         ], "Open it in the external browser, and hand back what it redirects to."),
       .object(
         [
           .required("type", .word("enterCode")),
-          .required("recipient", .text("Where the code was sent.", maximumBytes: 320)),
+          .required("recipient", .text("Where the code was sent.", maximumBytes: 320).sensitive),
         ], "Ask the user for the code, and hand it to registration.submitCode."),
       .object(
         [
           .required("type", .word("awaitLink")),
-          .required("recipient", .text("Where the link was sent.", maximumBytes: 320)),
+          .required("recipient", .text("Where the link was sent.", maximumBytes: 320).sensitive),
         ], "Tell the user to open the link in that e-mail; what comes back goes to registration.resume."),
       .object(
         [
           .required("type", .word("openOtherApp")),
-          .required("url", .text("A link of another app.", maximumBytes: 65_536)),
+          .required("url", .uri("A link of another app.").sensitive),
         ], "Open it; the other app comes back by a link, which goes to registration.resume."),
       .object(
         [
           .required("type", .word("showDeviceCode")),
-          .required("userCode", .text("What the user types.", maximumBytes: 256)),
-          .required("verificationUri", .text("Where.", maximumBytes: 8192)),
+          .required("userCode", .text("What the user types.", maximumBytes: 256).sensitive),
+          .required("verificationUri", .text("Where the user types it.", maximumBytes: 8192)),
           .optional(
-            "verificationUriComplete", .text("With the code in it, for a QR code.", maximumBytes: 8192)),
+            "verificationUriComplete",
+            .text("With the code in it, for a QR code.", maximumBytes: 8192).sensitive),
         ], "Show both, and wait by registration.awaitOutcome (RFC 8628 §3.3)."),
-    ]), "The next move is the host's.")
+    ]), "What the host has to do so that a transaction goes on."
+  ).named("Action")
 }
 
 extension HostAction {

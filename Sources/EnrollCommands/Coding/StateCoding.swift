@@ -70,13 +70,14 @@ extension Schema {
           .required("state", .word("authenticating")), .required("transaction", transaction),
           .required(
             "step",
-            Schema(
-              .oneOf(RegistrationState.Step.allCases.map { $0.rawValue }), "What the transaction waits for.")),
+            .words(
+              "Step", RegistrationState.Step.allCases.map { $0.rawValue },
+              "What a transaction under way waits for.")),
         ], "A transaction is under way."),
       .object(
         [
           .required("state", .word("awaitingConfirmation")), .required("letter", .word("G")),
-          .required("profile", Schema(.claims, "Whose tokens they are.")),
+          .required("profile", .profile.as("Whose tokens they are.")),
         ], "Tokens arrived and wait for the user's word."),
       .object(
         [
@@ -84,8 +85,9 @@ extension Schema {
           .required("letter", Schema(.oneOf(["A", "B", "C", "H"]), "notNative, valid, renewed, confirmed.")),
           .required(
             "reason",
-            Schema(.oneOf(RegistrationState.Activation.allCases.map { $0.rawValue }), "How it became active.")
-          ),
+            .words(
+              "ActiveReason", RegistrationState.Activation.allCases.map { $0.rawValue },
+              "How a registration became active.")),
         ], "There is an access token to use."),
       .object(
         [
@@ -93,23 +95,29 @@ extension Schema {
           .required("reason", .word("renewal")), .required("error", error),
           .required(
             "remedy",
-            Schema(
-              .oneOf(RegistrationState.RenewalFailure.Remedy.allCases.map { $0.rawValue }), "What helps.")),
+            .words(
+              "Remedy", RegistrationState.RenewalFailure.Remedy.allCases.map { $0.rawValue },
+              "What helps after a failed renewal.")),
           .required("tokenUsable", Schema(.boolean, "The access token has not expired yet.")),
-        ], "The token was due and could not be renewed."),
+        ], "The token was due and could not be renewed."
+      ).named("RenewalFailed"),
       .object(
         [
           .required("state", .word("failed")), .required("letter", .word("F")),
           .required("reason", .word("registration")), .required("error", error),
-        ], "The browser, link, app or code step failed."),
-    ]), "Where the registration stands (letters A to H as documented).")
+        ], "The browser, link, app or code step failed."
+      ).named("RegistrationFailed"),
+    ]), "Where a registration stands; the documentation of the states has the letters."
+  ).named("State")
 
-  static let transaction = Schema.text("Names the transaction.", maximumBytes: 64)
+  static let transaction = Schema.text("Names a transaction.", maximumBytes: 64).named("TransactionID")
 
-  private static let choice = Schema.object([
-    .required("kind", .text("The host's word: google, email, …", maximumBytes: 65_536)),
-    .optional("connection", .text("The provider's name for the connection.", maximumBytes: 65_536)),
-    .required("label", .text("What the user reads.", maximumBytes: 65_536)),
-    .optional("guidance", .text("What the user reads beside it.", maximumBytes: 65_536)),
-  ])
+  private static let choice = Schema.object(
+    [
+      .required("kind", .text("The host's word: google, email, …", maximumBytes: 65_536)),
+      .optional("connection", .text("The provider's name for the connection.", maximumBytes: 65_536)),
+      .required("label", .text("What the user reads.", maximumBytes: 65_536)),
+      .optional("guidance", .text("What the user reads beside it.", maximumBytes: 65_536)),
+    ], "A configured way to register."
+  ).named("RegistrationChoice")
 }

@@ -27,6 +27,8 @@ public final class Command: Sendable {
   }
 
   public let name: String
+  /// What it is called where methods have no noun before them: Swift and Python. The verb, unless it says too little.
+  public let method: String
   /// One sentence.
   public let summary: String
   public let kind: Kind
@@ -39,41 +41,56 @@ public final class Command: Sendable {
   /// What it takes where a client is given otherwise: the same without the member `client`.
   let bareInput: Schema
   public let output: Schema
+  /// What it may answer beside a result, beyond what every command may.
+  public let errors: CommandErrors
   let body: Body
   /// What a parked one answers from memory alone; nil where it has to begin.
   let known: (@Sendable (Invocation) -> JSON?)?
 
   convenience init(
-    _ name: String, _ kind: Kind, _ summary: String, client: Bool = true,
-    takes parameters: [Schema.Property] = [], gives output: Schema = .nothing, since: String = "0.1.0",
+    _ name: String, method: String? = nil, _ kind: Kind, _ summary: String, client: Bool = true,
+    takes parameters: [Schema.Property] = [], gives output: Schema = .nothing,
+    fails errors: CommandErrors = CommandErrors(), since: String = "0.1.0",
     _ run: @escaping @Sendable (Invocation) throws(EnrollError) -> JSON
   ) {
-    self.init(name, kind, summary, client, parameters, output, since, .direct(run), nil)
+    self.init(name, method, kind, summary, client, parameters, output, errors, since, .direct(run), nil)
   }
 
   /// A parked one.
   convenience init(
-    parked name: String, _ summary: String, takes parameters: [Schema.Property], gives output: Schema,
-    since: String = "0.1.0", known: (@Sendable (Invocation) -> JSON?)? = nil,
+    parked name: String, method: String? = nil, _ summary: String, takes parameters: [Schema.Property],
+    gives output: Schema, fails errors: CommandErrors, since: String = "0.1.0",
+    known: (@Sendable (Invocation) -> JSON?)? = nil,
     _ start: @escaping @Sendable (Invocation, @escaping Completion) -> Void
   ) {
-    self.init(name, .parked, summary, true, parameters, output, since, .parked(start), known)
+    self.init(name, method, .parked, summary, true, parameters, output, errors, since, .parked(start), known)
   }
 
   private init(
-    _ name: String, _ kind: Kind, _ summary: String, _ usesClient: Bool, _ parameters: [Schema.Property],
-    _ output: Schema, _ since: String, _ body: Body, _ known: (@Sendable (Invocation) -> JSON?)?
+    _ name: String, _ method: String?, _ kind: Kind, _ summary: String, _ usesClient: Bool,
+    _ parameters: [Schema.Property], _ output: Schema, _ errors: CommandErrors, _ since: String, _ body: Body,
+    _ known: (@Sendable (Invocation) -> JSON?)?
   ) {
     self.name = name
+    self.method = method ?? Command.verb(of: name)
     self.kind = kind
     self.summary = summary
     self.usesClient = usesClient
     bareInput = .object(parameters)
     input = usesClient ? .object([.required("client", .clientHandle)] + parameters) : bareInput
     self.output = output
+    self.errors = errors
     self.since = since
     self.body = body
     self.known = known
+  }
+
+  private static func verb(of name: String) -> String {
+    var verb = ""
+    for scalar in name.unicodeScalars {
+      if scalar == "." { verb = "" } else { verb.unicodeScalars.append(scalar) }
+    }
+    return verb
   }
 }
 

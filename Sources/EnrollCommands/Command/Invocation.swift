@@ -68,7 +68,7 @@ struct Invocation: Sendable {
 
 extension Schema.Property {
   static let timeout = Schema.Property.optional(
-    "timeout", Schema(.integer(0...86_400), "Seconds that the call may take."),
+    "timeout", .seconds(0...86_400, "How long the call may take."),
     default: .integer(Invocation.defaultTimeoutSeconds))
 }
 

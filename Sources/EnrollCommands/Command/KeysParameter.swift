@@ -7,32 +7,31 @@ import EnrollHost
 import EnrollJSON
 
 extension Schema {
-  static let keyProvider = Schema(
-    .oneOf(KeyPlan.choices),
+  static let keyProvider = Schema.words(
+    "KeyProvider", KeyPlan.choices,
     "auto: the best that is present, or the one that has the key. secret-service: the desktop's keyring. host: the "
       + "host's own, by host.store.get and its kin.")
 
-  static func keys(_ documentation: String) -> Schema {
-    .object(
-      [
-        .required("provider", .keyProvider),
-        .optional(
-          "file",
-          .text("file: an absolute path, elsewhere than in the store, where it else is.", maximumBytes: 4095)),
-        .optional("passphrase", .text("passphrase: what the user typed.", maximumBytes: 1024)),
-        .optional(
-          "sessionCacheSeconds",
-          Schema(
-            .integer(0...KeyPlan.longestSessionSeconds),
-            "How long the opened key is remembered in the kernel's keyring for other processes of the user."),
-          default: .integer(0)),
-      ], documentation)
-  }
+  static let keys = Schema.object(
+    [
+      .required("provider", .keyProvider),
+      .optional(
+        "file",
+        .text("file: an absolute path, elsewhere than in the store, where it else is.", maximumBytes: 4095)),
+      .optional("passphrase", .text("passphrase: what the user typed.", maximumBytes: 1024).sensitive),
+      .optional(
+        "sessionCacheSeconds",
+        .seconds(
+          0...KeyPlan.longestSessionSeconds,
+          "How long the opened key is remembered in the kernel's keyring for other processes of the user."),
+        default: .integer(0)),
+    ], "Where the key of a store is kept."
+  ).named("Keys")
 }
 
 extension Schema.Property {
   static let keys = Schema.Property.optional(
-    "keys", .keys("Who guards the store's key. The daemon's default: provider auto; a library's: file."))
+    "keys", .keys.as("Who guards the store's key. The daemon's default: provider auto; a library's: file."))
 }
 
 extension KeyPlan {

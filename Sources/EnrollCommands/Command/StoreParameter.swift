@@ -4,9 +4,8 @@ import EnrollCore
 import EnrollJSON
 
 extension Schema {
-  static let store = Schema.text(
-    "An absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.",
-    maximumBytes: 4095)
+  static let store = Schema.storeFolder.as(
+    "An absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.")
 }
 
 extension Invocation {

@@ -8,16 +8,25 @@ import EnrollJSON
 extension CommandTable {
   static let accountCommands = [
     Command(
-      "account.read", .blocking, "What is kept about the account; never the refresh token.",
-      gives: .object([
-        .optional("profile", Schema(.claims, "The proven claims about the user.")),
-        .optional("idToken", .text("As the provider signed it.", maximumBytes: 1 << 20)),
-        .optional(
-          "accessToken",
-          .text("As it is kept, due or not; token.access gives one that works.", maximumBytes: 1 << 20)),
-        .optional("expiresAt", .date("When the access token ends.")),
-        .optional("registrationType", Schema(.oneOf(["SOCIAL", "PASSWORDLESS"]), "Absent for other kinds.")),
-      ])
+      "account.read", method: "account", .blocking,
+      "What is kept about the account; never the refresh token.",
+      gives: .object(
+        [
+          .optional("profile", .profile.as("The proven claims about the user.")),
+          .optional("idToken", .text("As the provider signed it.", maximumBytes: 1 << 20).sensitive),
+          .optional(
+            "accessToken",
+            .text("As it is kept, due or not; token.access gives one that works.", maximumBytes: 1 << 20)
+              .sensitive),
+          .optional("expiresAt", .date("When the access token ends.")),
+          .optional(
+            "registrationType",
+            .words(
+              "RegistrationType", ["SOCIAL", "PASSWORDLESS"],
+              "How the account was registered; absent for other ways.")),
+        ], "What is kept about the account; never the refresh token."
+      ).named("Account"),
+      fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       let kept = try call.openClient().readAccount()
       return .object([
@@ -28,7 +37,7 @@ extension CommandTable {
       ])
     },
     Command(
-      "diagnostics.export", .blocking,
+      "diagnostics.export", method: "diagnostics", .blocking,
       "All that support needs, without secrets: versions, configuration, provider, state, store, last errors.",
       gives: .object([
         .required("diagnostics", Schema(.claims, "For people: its members may change with any version."))

@@ -10,18 +10,19 @@ extension CommandTable {
       "client.open", .blocking, "Opens one account at one provider. Reads no network.", client: false,
       takes: [
         .optional(
-          "configuration", Schema(.configuration, "The provider and the client; this or configurationName.")),
+          "configuration", .configuration.as("The provider and the client; this or configurationName.")),
         .optional(
           "configurationName", .text("A file NAME.json in $XDG_CONFIG_HOME/enrollkit.", maximumBytes: 64)),
         .optional("store", .store), .keys,
         .optional(
           "transport",
-          Schema(
-            .oneOf([ownTransport, hostTransport]), "Who sends HTTP; host: the host, by host.http.send."),
+          .words(
+            "TransportChoice", [ownTransport, hostTransport],
+            "Who sends HTTP; host: the host, by host.http.send."),
           default: .string(ownTransport)),
         .optional(
           "account", .text("Names one set of tokens.", maximumBytes: 128), default: .string("default")),
-        .optional("platform", .object(platform, "What the host says about the device.")),
+        .optional("platform", platform),
         .optional(
           "waitForPlatform",
           Schema(.boolean, "Calls that ask for the registration wait until platform.ready."),
@@ -33,7 +34,8 @@ extension CommandTable {
             "Tokens are renewed a little before they are due, whether anybody asks or not, until client.close."
           ),
           default: .bool(false)),
-      ], gives: .object([.required("client", .clientHandle)])
+      ], gives: .object([.required("client", .clientHandle)]),
+      fails: CommandErrors(.store, also: .configuration, .notFound, .json)
     ) { call throws(EnrollError) in
       let session = try call.openSession()
       let configuration = try Configuration(json: try configuration(call, session))
@@ -55,7 +57,8 @@ extension CommandTable {
       return .object([("client", .string(handle))])
     },
     Command(
-      "platform.ready", .memory, "Says that the host's platform is ready (Cordova's deviceready)."
+      "platform.ready", method: "platformReady", .memory,
+      "Says that the host's platform is ready (Cordova's deviceready)."
     ) { call throws(EnrollError) in
       try call.openClient().platformReady()
       return .object([])
@@ -88,16 +91,18 @@ extension CommandTable {
     return HostHTTP(host, for: handle)
   }
 
-  private static let platform: [Schema.Property] = [
-    .optional(
-      "native", Schema(.boolean, "False: no external browser is to be had, the stand-in token is used."),
-      default: .bool(true)),
-    .optional("type", .text("The host's word for the kind of device.")),
-    .optional("width", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
-    .optional("height", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
-    .optional("appVersion", .text("The host's own version.")),
-    .optional("deviceId", .text("An id that the host has for the device.")),
-  ]
+  private static let platform = Schema.object(
+    [
+      .optional(
+        "native", Schema(.boolean, "False: no external browser is to be had, the stand-in token is used."),
+        default: .bool(true)),
+      .optional("type", .text("The host's word for the kind of device.")),
+      .optional("width", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
+      .optional("height", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
+      .optional("appVersion", .text("The host's own version.")),
+      .optional("deviceId", .text("An id that the host has for the device.").sensitive),
+    ], "What the host says about the device."
+  ).named("Platform")
 
   private static func configuration(_ call: Invocation, _ session: Session) throws(EnrollError) -> JSON {
     switch (call.object("configuration"), call.text("configurationName")) {

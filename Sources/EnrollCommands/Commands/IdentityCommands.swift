@@ -7,32 +7,36 @@ import EnrollJSON
 extension CommandTable {
   static let identityCommands = [
     Command(
-      "identity.profile", .blocking, "The proven claims about the user, as they are kept.", gives: claims
+      "identity.profile", .blocking, "The proven claims about the user, as they are kept.", gives: claims,
+      fails: CommandErrors(.store, also: .notFound)
     ) { call throws(EnrollError) in
       .object([("claims", .object(try call.openClient().profile()))])
     },
     Command(
       "identity.userinfo", .blocking,
       "The claims that the provider tells now, discarded unless they are about the same user.",
-      takes: [.timeout], gives: claims
+      takes: [.timeout], gives: claims,
+      fails: CommandErrors(.access, .network, .store, .timeout, also: .profileMismatch)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let told = try client.userinfo(until: call.until(client), cancellation: call.cancellation)
       return .object([("claims", .object(told))])
     },
     Command(
-      "logout.begin", .blocking,
+      "logout.begin", method: "logout", .blocking,
       "Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.",
       takes: [
         .optional("localOnly", Schema(.boolean, "Nothing is sent, no URL is given."), default: .bool(false)),
         .timeout,
       ],
-      gives: .object([
-        .optional(
-          "url",
-          .text("To be opened in the external browser; absent when there is none.", maximumBytes: 65_536)
-        ), .providerTold, .notToldReason,
-      ])
+      gives: .object(
+        [
+          .optional(
+            "url", .uri("To be opened in the external browser; absent when there is none.").sensitive),
+          .providerTold, .notToldReason,
+        ], "How a logout went on."
+      ).named("SignOut"),
+      fails: CommandErrors(.store, .timeout)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return try client.beginLogout(
@@ -40,8 +44,10 @@ extension CommandTable {
       ).json
     },
     Command(
-      "logout.resume", .blocking, "Takes the browser's answer to that URL back: the logout is finished.",
-      takes: [.required("url", .url)], gives: .object([.required("done", Schema(.boolean, "Always true."))])
+      "logout.resume", method: "finishLogout", .blocking,
+      "Takes the browser's answer to that URL back: the logout is finished.",
+      takes: [.required("url", .url)], gives: .object([.required("done", Schema(.boolean, "Always true."))]),
+      fails: CommandErrors(.store, also: .unsolicited, .redirectMalformed)
     ) { call throws(EnrollError) in
       try call.openClient().finishLogout(try call.requiredText("url"))
       return .object([("done", .bool(true))])
@@ -49,7 +55,7 @@ extension CommandTable {
   ]
 
   private static let claims = Schema.object([
-    .required("claims", Schema(.claims, "OpenID Connect Core §5.1."))
+    .required("claims", .profile.as("OpenID Connect Core §5.1."))
   ])
 }
 
@@ -66,10 +72,10 @@ extension SignOut {
 extension Schema.Property {
   static let providerTold = Schema.Property.optional(
     "providerTold",
-    Schema(
-      .oneOf(ProviderTold.names),
-      "Whether the provider knows: told, queued (it is told later, for at most 7 days), notPossible (its tokens work "
-        + "until they end by themselves). Absent where there was nothing to tell."))
+    .words(
+      "ProviderTold", ProviderTold.names,
+      "Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its "
+        + "tokens work until they end by themselves). Absent if there was nothing to tell."))
   static let notToldReason = Schema.Property.optional(
     "reason", .text("Why it is not possible to tell the provider.", maximumBytes: 4096))
 }

@@ -8,42 +8,48 @@ import EnrollJSON
 extension CommandTable {
   static let pinCommands = [
     Command(
-      "pin.set", .blocking,
+      "pin.set", method: "setPIN", .blocking,
       "Guards what is kept of the account with a PIN; it stays open in this process. Ends the step pin.",
-      takes: [.pin("pin", "The new PIN.")]
+      takes: [.pin("pin", "The new PIN.")], fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().setPIN(try call.pin("pin"))
       return .object([])
     },
     Command(
       "pin.unlock", .blocking, "Opens the account in this process.", takes: [.pin("pin", "The PIN.")],
-      gives: pinAnswer
+      gives: pinAnswer,
+      fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().usePIN(try call.pin("pin"), to: .unlock).json
     },
     Command(
-      "pin.change", .blocking, "Replaces the PIN.",
-      takes: [.pin("pin", "The present one."), .pin("newPin", "The new one.")], gives: pinAnswer
+      "pin.change", method: "changePIN", .blocking, "Replaces the PIN.",
+      takes: [.pin("pin", "The present one."), .pin("newPin", "The new one.")], gives: pinAnswer,
+      fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().usePIN(try call.pin("pin"), to: .replace(try call.pin("newPin"))).json
     },
     Command(
-      "pin.remove", .blocking, "Takes the PIN away; the account is open from then on.",
-      takes: [.pin("pin", "The present one.")], gives: pinAnswer
+      "pin.remove", method: "removePIN", .blocking, "Takes the PIN away; the account is open from then on.",
+      takes: [.pin("pin", "The present one.")], gives: pinAnswer,
+      fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().usePIN(try call.pin("pin"), to: .remove).json
     },
   ]
 
-  private static let pinAnswer = Schema.object([
-    .required(
-      "outcome",
-      Schema(
-        .oneOf(PINAnswer.Outcome.allCases.map { $0.rawValue }),
-        "unlocked; wrong; tooSoon: not looked at; erased: it was the last try, the account is gone.")),
-    .required("triesLeft", Schema(.integer(0...PINPolicy.tries), "Before the account is erased.")),
-    .required("retryAfter", Schema(.integer(0...3600), "Seconds until the next try is looked at.")),
-  ])
+  private static let pinAnswer = Schema.object(
+    [
+      .required(
+        "outcome",
+        .words(
+          "PINOutcome", PINAnswer.Outcome.allCases.map { $0.rawValue },
+          "Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account "
+            + "is gone).")),
+      .required("triesLeft", Schema(.integer(0...PINPolicy.tries), "Before the account is erased.")),
+      .required("retryAfter", .seconds(0...3600, "Until the next try is looked at.")),
+    ], "The answer to a PIN."
+  ).named("PINAnswer")
 }
 
 extension Schema.Property {

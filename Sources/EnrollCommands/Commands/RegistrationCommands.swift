@@ -17,7 +17,7 @@ extension CommandTable {
             "Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for, too."
           ), default: .bool(false)),
         .timeout,
-      ], gives: stateAnswer
+      ], gives: stateAnswer, fails: CommandErrors(.store, .timeout)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(
@@ -26,7 +26,8 @@ extension CommandTable {
     },
     Command(
       "registration.begin", .blocking, "Begins a transaction and says what the host must do now.",
-      takes: SignInOptions.schema + [.timeout], gives: Transaction.schema
+      takes: SignInOptions.schema + [.timeout], gives: Transaction.schema,
+      fails: CommandErrors(.network, .store, .timeout, also: .illegalState, .oauth)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let options = try SignInOptions(call)
@@ -38,11 +39,10 @@ extension CommandTable {
         .required("url", .url),
         .optional(
           "transaction",
-          .text(
-            "Whose return it is; needed only for one without state when several are pending.",
-            maximumBytes: 64)),
+          .transaction.as(
+            "Whose return it is; needed only for one without state when several are pending.")),
         .timeout,
-      ], gives: stateAnswer
+      ], gives: stateAnswer, fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let url = try call.requiredText("url")
@@ -54,7 +54,9 @@ extension CommandTable {
     Command(
       "registration.handleLink", .blocking,
       "Takes an activation or fallback link, and says what the host must do now.",
-      takes: [.required("url", .url), .timeout], gives: LinkOutcome.schema
+      takes: [.required("url", .url), .timeout], gives: HandledLink.schema,
+      fails: CommandErrors(
+        .network, .store, .timeout, also: .redirectMalformed, .redirectMismatch, .illegalState)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let url = try call.requiredText("url")
@@ -63,7 +65,8 @@ extension CommandTable {
     Command(
       "registration.awaitOutcome", .waiting,
       "Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with a device code, by the user elsewhere.",
-      takes: [.required("transaction", .transaction), .timeout], gives: stateAnswer
+      takes: [.required("transaction", .transaction), .timeout], gives: stateAnswer,
+      fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let transaction = try call.requiredText("transaction")
@@ -75,8 +78,11 @@ extension CommandTable {
       "registration.submitCode", .blocking, "Takes the one-time code that the user typed.",
       takes: [
         .required("transaction", .transaction),
-        .required("code", .text("As the user typed it.", maximumBytes: 64)), .timeout,
-      ], gives: stateAnswer
+        .required("code", .text("As the user typed it.", maximumBytes: 64).sensitive), .timeout,
+      ], gives: stateAnswer,
+      fails: CommandErrors(
+        .network, .store, .timeout, also: .codeRejected, .accessDenied, .oauth, .notFound, .alreadySettled,
+        .transactionExpired, .illegalState, .idTokenInvalid, .keysUnavailable)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let transaction = try call.requiredText("transaction")
@@ -89,7 +95,10 @@ extension CommandTable {
     Command(
       "registration.confirm", .blocking,
       "The user's yes to the profile: G to H, after the verified address and the registration check that are required.",
-      takes: [.timeout], gives: stateAnswer
+      takes: [.timeout], gives: stateAnswer,
+      fails: CommandErrors(
+        .network, .store, .timeout, also: .illegalState, .emailNotVerified, .unknownAccount, .profileMismatch,
+        .oauth)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(try client.confirm(until: call.until(client), cancellation: call.cancellation), client)
@@ -97,7 +106,7 @@ extension CommandTable {
     Command(
       "registration.retry", .blocking,
       "Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.",
-      takes: [.timeout], gives: stateAnswer
+      takes: [.timeout], gives: stateAnswer, fails: CommandErrors(.store, .timeout, also: .illegalState)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(try client.retry(until: call.until(client), cancellation: call.cancellation), client)
@@ -105,8 +114,8 @@ extension CommandTable {
     Command(
       "registration.cancel", .blocking,
       "The user left the browser: a hint, a late valid redirect still wins; a registration waits for its e-mail's link.",
-      takes: [.optional("transaction", .text("Which one; without it, all.", maximumBytes: 64))],
-      gives: stateAnswer
+      takes: [.optional("transaction", .transaction.as("Which one; without it, all."))], gives: stateAnswer,
+      fails: CommandErrors(.store, also: .notFound)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(try client.cancel(call.text("transaction")), client)
@@ -114,13 +123,16 @@ extension CommandTable {
     Command(
       "registration.otherAppMissing", .blocking,
       "The other app's link could not be opened: its transaction is over, with F.",
-      takes: [.required("transaction", .transaction)], gives: stateAnswer
+      takes: [.required("transaction", .transaction)], gives: stateAnswer,
+      fails: CommandErrors(
+        .store, also: .notFound, .illegalState, .alreadySettled, .transactionExpired)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(try client.otherAppMissing(call.requiredText("transaction")), client)
     },
     Command(
-      "registration.clear", .blocking, "Empties local state alone; no server is told.", gives: stateAnswer
+      "registration.clear", .blocking, "Empties local state alone; no server is told.", gives: stateAnswer,
+      fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return answer(try client.clear(), client)
@@ -129,14 +141,18 @@ extension CommandTable {
       "registration.deregister", .blocking,
       "A logout that forgets the device too: pending transactions are cleared, the installation id is reset.",
       takes: [.timeout],
-      gives: .object([
-        .required("state", .state),
-        .optional(
-          "url",
-          .text(
-            "Ends the provider's session in the browser, as from logout.begin; absent when there is none.",
-            maximumBytes: 65_536)), .providerTold, .notToldReason,
-      ])
+      gives: .object(
+        [
+          .required("state", .state),
+          .optional(
+            "url",
+            .uri(
+              "Ends the provider's session in the browser, as from logout.begin; absent when there is none."
+            )
+            .sensitive), .providerTold, .notToldReason,
+        ], "A logout that forgot the device."
+      ).named("Deregistration"),
+      fails: CommandErrors(.store, .timeout)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let ended = try client.deregister(until: call.until(client), cancellation: call.cancellation)
@@ -145,8 +161,10 @@ extension CommandTable {
       return .object(answer)
     },
     Command(
-      "url.handle", .blocking, "One door for every URL that reaches an app.",
-      takes: [.required("url", .url), .timeout], gives: handled
+      "url.handle", method: "handleURL", .blocking, "One door for every URL that reaches an app.",
+      takes: [.required("url", .url), .timeout], gives: handled,
+      fails: CommandErrors(
+        .redirect, .network, .store, .timeout, except: .unsolicited, .redirectMismatch)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let url = try call.requiredText("url")
@@ -174,15 +192,15 @@ extension CommandTable {
   private static let handled = Schema(
     .anyOf(
       [
-        .object(
-          [.required("kind", .word("registration")), .required("state", .state)], "It was a redirect."),
-        .object([.required("kind", .word("logout"))], "It was the logout callback; the logout is finished."),
-        .object(
-          [.required("kind", .word("unsolicited"))], "Nobody of this client waits for it; nothing happened."),
-      ] + LinkOutcome.begun + LinkOutcome.refused))
+        .object([.required("kind", .word("registration")), .required("state", .state)], "It was a redirect.")
+          .named("Redirected"),
+        .object([.required("kind", .word("logout"))], "It was the logout callback; the logout is finished.")
+          .named("LoggedOut"),
+      ] + HandledLink.begun + HandledLink.refused), "What a URL that reached the app turned out to be."
+  ).named("HandledURL")
 }
 
 extension Schema {
   /// Longer ones are refused as URLs (R9), in those words.
-  static let url = Schema.text("As it reached the host.", maximumBytes: 65_536)
+  static let url = Schema.uri("As it reached the host.").sensitive
 }

@@ -7,12 +7,13 @@ import EnrollJSON
 extension CommandTable {
   static let storeCommands = [
     Command(
-      "accounts.list", .blocking, "Names of the accounts in a store; none where there is no store yet.",
+      "accounts.list", method: "accounts", .blocking,
+      "Names of the accounts in a store; none where there is no store yet.",
       client: false, takes: [.optional("store", .storeFolder), .keys],
       gives: .object([
         .required(
           "accounts", Schema(.list(.text("A name.", maximumBytes: 128), maximumCount: .max), "Sorted."))
-      ])
+      ]), fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       var names: [String] = []
       // Sorted: the same name at several providers stands together.
@@ -23,22 +24,22 @@ extension CommandTable {
       return .object([("accounts", .array(names.map { .string($0) }))])
     },
     Command(
-      "accounts.remove", .blocking,
+      "accounts.remove", method: "removeAccount", .blocking,
       "Erases an account from a store, at every provider; no server is told. Removing an unknown one is no error.",
       client: false,
       takes: [
         .optional("store", .storeFolder), .keys,
         .required("account", .text("Names one set of tokens.", maximumBytes: 128)),
-      ]
+      ], fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       let account = try AccountName(try call.requiredText("account"))
       try call.openStore()?.remove(named: account.text)
       return .object([])
     },
     Command(
-      "installation.reset", .blocking,
+      "installation.reset", method: "resetInstallation", .blocking,
       "Forgets the installation id of a store: the next use makes another. No store, no error.",
-      client: false, takes: [.optional("store", .storeFolder), .keys]
+      client: false, takes: [.optional("store", .storeFolder), .keys], fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       try call.openStore()?.resetInstallationID()
       return .object([])
@@ -46,7 +47,8 @@ extension CommandTable {
     Command(
       "store.diagnose", .blocking,
       "How a store is: owner, permissions, key provider and why, each file, set-aside ones. Changes nothing.",
-      client: false, takes: [.optional("store", .storeFolder), .keys], gives: diagnosis
+      client: false, takes: [.optional("store", .storeFolder), .keys], gives: diagnosis,
+      fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       let path = try call.storePath()
       guard let found = try StoreDiagnosis.examine(path: path, keys: try call.keyPlan()) else {
@@ -69,12 +71,13 @@ extension CommandTable {
         .optional("store", .storeFolder), .keys,
         .optional(
           "newKeys",
-          .keys(
+          .keys.as(
             "Who guards the key from now on. The default: as keys says; auto is the best that is present.")),
         .optional(
           "newDataKey", Schema(.boolean, "Also make a new key, and seal every file with it."),
           default: .bool(false)),
-      ], gives: .object([.required("provider", .text("Who guards the key now."))])
+      ], gives: .object([.required("provider", .text("Who guards the key now."))]),
+      fails: CommandErrors(.store, also: .notFound)
     ) { call throws(EnrollError) in
       guard let store = try call.openStore() else {
         throw EnrollError(.notFound, "there is no store in that folder", field: "store")
@@ -108,14 +111,18 @@ extension CommandTable {
         .required("setAside", Schema(.integer(0 ... .max), "Damaged files that were set aside.")),
         .required(
           "files", Schema(.list(storedFile, maximumCount: .max), "None while the key is not to be had.")),
-        .optional("problem", .error),
+        .optional("problem", .error.as("What is wrong with the store.")),
       ]),
-    ]))
+    ]), "How a store is; without secrets."
+  ).named("StoreDiagnosis")
 
   private static let storedFile = Schema.object(
     [
       .required("name", .text("In the folder; tells no account's name.", maximumBytes: 255)),
-      .required("kind", Schema(.oneOf(["account", "outbox", "installation", "provider"]))),
+      .required(
+        "kind",
+        .words(
+          "StoredFileKind", ["account", "outbox", "installation", "provider"], "What a sealed file holds.")),
       .optional(
         "setAsideFrom",
         .text("It was damaged, and had this name: renamed back it is used again.", maximumBytes: 255)),
@@ -124,8 +131,9 @@ extension CommandTable {
       .optional("account", Schema(.claims, "As in diagnostics.export: for people, without secrets.")),
       .optional(
         "entries", Schema(.integer(0 ... .max), "Of the outbox: what servers still have to be told.")),
-      .optional("problem", .error),
-    ], "A sealed file.")
+      .optional("problem", .error.as("What is wrong with the file.")),
+    ], "A sealed file of a store."
+  ).named("StoredFile")
 
   private static let keyChoice = Schema.object(
     [
@@ -135,19 +143,26 @@ extension CommandTable {
         "candidates",
         Schema(
           .list(
-            .object([
-              .required("provider", .text("A provider's name.")),
-              .required("presence", Schema(.oneOf(["present", "locked", "absent"]))),
-              .optional("reason", .text("Why it is not present.", maximumBytes: 4096)),
-            ]), maximumCount: 16), "In the order of preference.")),
-    ], "Who would get the key of a new store, and why.")
+            .object(
+              [
+                .required("provider", .text("A provider's name.")),
+                .required(
+                  "presence",
+                  .words(
+                    "KeyPresence", ["present", "locked", "absent"], "Whether a key provider is available.")),
+                .optional("reason", .text("Why it is not present.", maximumBytes: 4096)),
+              ], "A key provider, and whether it is available."
+            ).named("KeyCandidate"), maximumCount: 16), "In the order of preference.")),
+    ], "Who would get the key of a new store, and why."
+  ).named("KeyDecision")
 
   private static let path = Schema.text("The folder.", maximumBytes: 4095)
 }
 
 extension Schema {
   static let storeFolder = Schema.text(
-    "An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.", maximumBytes: 4095)
+    "An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.", maximumBytes: 4095
+  ).named("StoreFolder")
 }
 
 extension Invocation {

@@ -22,16 +22,22 @@ extension CommandTable {
     }
   ]
 
-  private static let description = Schema.object([
-    .required("name", .word("EnrollKit")),
-    .required("version", .text("Of the library: major.minor.patch.")),
-    .required("abi", Schema(.integer(1...Int64(UInt32.max)), "Of the C interface: major × 65536 + minor.")),
-    .required("flavour", Schema(.oneOf(["small", "standard"]), "small: Embedded Swift, without a runtime.")),
-    .required("commands", Schema(.list(.text("A command's name."), maximumCount: 1000))),
-    .required("events", Schema(.list(.text("An event's name."), maximumCount: 1000))),
-    .required(
-      "keyProviders",
-      Schema(.list(.text("A provider's name."), maximumCount: 16), "That can protect a store.")
-    ),
-  ])
+  private static let description = Schema.object(
+    [
+      .required("name", .word("EnrollKit", "Its own name.")),
+      .required("version", .text("Of the library: major.minor.patch.")),
+      .required("abi", Schema(.integer(1...Int64(UInt32.max)), "Of the C interface: major × 65536 + minor.")),
+      .required(
+        "flavour",
+        .words(
+          "Flavour", ["small", "standard"],
+          "How the library was built; small: Embedded Swift, without a runtime.")),
+      .required("commands", Schema(.list(.text("A command's name."), maximumCount: 1000))),
+      .required("events", Schema(.list(.text("An event's name."), maximumCount: 1000))),
+      .required(
+        "keyProviders",
+        Schema(.list(.text("A provider's name."), maximumCount: 16), "That can protect a store.")
+      ),
+    ], "What the library is."
+  ).named("SystemDescription")
 }

@@ -8,8 +8,9 @@ import EnrollJSON
 extension CommandTable {
   static let tokenCommands = [
     Command(
-      parked: "token.access", "A valid access token, renewed when due. One renewal serves all who ask.",
-      takes: [.minimumLifetime, .timeout], gives: .access,
+      parked: "token.access", method: "accessToken",
+      "A valid access token, renewed when due. One renewal serves all who ask.",
+      takes: [.minimumLifetime, .timeout], gives: .access, fails: CommandErrors(.access, .store),
       known: { call in
         call.client?.freshAccessToken(minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0)
           .map { AccessOutcome.valid($0).json }
@@ -24,7 +25,7 @@ extension CommandTable {
     Command(
       parked: "token.refresh",
       "Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for holds.",
-      takes: [.timeout], gives: .access
+      takes: [.timeout], gives: .access, fails: CommandErrors(.access, .store)
     ) { call, completion in
       onClient(call, completion) { client, done in
         client.refresh(until: call.until(client), cancellation: call.cancellation, completion: done)
@@ -32,7 +33,10 @@ extension CommandTable {
     },
     Command(
       "token.revoke", .blocking, "Tells the provider to forget the session's tokens, and forgets them here.",
-      takes: [.timeout], gives: .object([.providerTold, .notToldReason])
+      takes: [.timeout],
+      gives: .object([.providerTold, .notToldReason], "Whether the provider knows of a revocation.").named(
+        "Revocation"),
+      fails: CommandErrors(.store, .timeout)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return try client.revoke(until: call.until(client), cancellation: call.cancellation).json
@@ -42,15 +46,19 @@ extension CommandTable {
       takes: [
         .optional(
           "token",
-          Schema(
-            .oneOf(Introspection.Subject.allCases.map { $0.rawValue }), "Which one; it is not handed out."),
+          .words(
+            "TokenKind", Introspection.Subject.allCases.map { $0.rawValue },
+            "One of the session's tokens, which is not handed out."),
           default: .string(Introspection.Subject.accessToken.rawValue)),
         .timeout,
       ],
-      gives: .object([
-        .required("active", Schema(.boolean, "Whether it works.")),
-        .required("claims", Schema(.claims, "All that was told, RFC 7662 §2.2.")),
-      ])
+      gives: .object(
+        [
+          .required("active", Schema(.boolean, "Whether it works.")),
+          .required("claims", .profile.as("All that was told, RFC 7662 §2.2.")),
+        ], "What the provider says of a token."
+      ).named("Introspection"),
+      fails: CommandErrors(.access, .network, .store, .timeout, also: .notFound, .oauth)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let subject = call.text("token").flatMap { Introspection.Subject(rawValue: $0) } ?? .accessToken
@@ -59,7 +67,7 @@ extension CommandTable {
       return .object([("active", told["active"]), ("claims", .object(told))])
     },
     Command(
-      "dpop.proof", .blocking,
+      "dpop.proof", method: "dpopProof", .blocking,
       "A proof for one request of the host's that carries a token of type DPoP (RFC 9449); asks nobody.",
       takes: [
         .required("method", .text("As it is sent: GET.", maximumBytes: 32)),
@@ -69,9 +77,11 @@ extension CommandTable {
           .text("What the server demanded; without it, the last one of that server.", maximumBytes: 1024)),
         .optional(
           "accessToken",
-          .text("The token that the request carries; without it, the present one.", maximumBytes: 1 << 20)),
+          .text("The token that the request carries; without it, the present one.", maximumBytes: 1 << 20)
+            .sensitive),
       ],
-      gives: .object([.required("proof", .text("For the header DPoP.", maximumBytes: 65_536))])
+      gives: .object([.required("proof", .text("For the header DPoP.", maximumBytes: 65_536).sensitive)]),
+      fails: CommandErrors(.store, also: .illegalState, .reauthenticate)
     ) { call throws(EnrollError) in
       let proof = try call.openClient().dpopProof(
         method: try call.requiredText("method"), url: try call.requiredText("url"),
@@ -98,6 +108,6 @@ extension CommandTable {
 
 extension Schema.Property {
   static let minimumLifetime = Schema.Property.optional(
-    "minimumLifetime", Schema(.integer(0...31_536_000), "Seconds that the token must still live."),
+    "minimumLifetime", .seconds(0...31_536_000, "How long the token must still live."),
     default: .integer(0))
 }

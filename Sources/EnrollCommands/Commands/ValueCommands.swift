@@ -8,12 +8,16 @@ import EnrollJSON
 extension CommandTable {
   static let valueCommands = [
     Command(
-      "pkce.generate", .memory, "A verifier and its challenge, S256 (RFC 7636 §4).", client: false,
-      gives: .object([
-        .required("codeVerifier", .text("A secret, 43 characters of base64url.", maximumBytes: 43)),
-        .required("codeChallenge", .text("Its SHA-256, base64url.", maximumBytes: 43)),
-        .required("codeChallengeMethod", .word("S256")),
-      ])
+      "pkce.generate", method: "pkce", .memory, "A verifier and its challenge, S256 (RFC 7636 §4).",
+      client: false,
+      gives: .object(
+        [
+          .required(
+            "codeVerifier", .text("A secret, 43 characters of base64url.", maximumBytes: 43).sensitive),
+          .required("codeChallenge", .text("Its SHA-256, base64url.", maximumBytes: 43)),
+          .required("codeChallengeMethod", .word("S256", "Always S256.")),
+        ], "A PKCE verifier and its challenge (RFC 7636 §4)."
+      ).named("PKCE")
     ) { _ throws(EnrollError) in
       let pair = try PKCE.make(random: try SystemRandomSource().bytes(PKCE.randomByteCount))
       return .object([
@@ -22,15 +26,19 @@ extension CommandTable {
       ])
     },
     Command(
-      "redirect.parse", .memory, "Reads a redirect without believing it (RFC 6749 §4.1.2, RFC 9207).",
+      "redirect.parse", method: "parseRedirect", .memory,
+      "Reads a redirect without believing it (RFC 6749 §4.1.2, RFC 9207).",
       client: false, takes: [.required("url", .url)],
-      gives: .object([
-        .optional("code", .text("The authorization code.", maximumBytes: 8192)),
-        .optional("state", .text("Whose transaction it claims to be.", maximumBytes: 8192)),
-        .optional("iss", .text("Who claims to answer.", maximumBytes: 8192)),
-        .optional("error", .text("The provider's error code.", maximumBytes: 64)),
-        .optional("errorDescription", .text("The provider's words for the developer.")),
-      ])
+      gives: .object(
+        [
+          .optional("code", .text("The authorization code.", maximumBytes: 8192).sensitive),
+          .optional("state", .text("Whose transaction it claims to be.", maximumBytes: 8192).sensitive),
+          .optional("iss", .text("Who claims to answer.", maximumBytes: 8192)),
+          .optional("error", .text("The provider's error code.", maximumBytes: 64)),
+          .optional("errorDescription", .text("The provider's words for the developer.")),
+        ], "A redirect as it was read, not believed."
+      ).named("Redirect"),
+      fails: CommandErrors(also: .redirectMalformed)
     ) { call throws(EnrollError) in
       let redirect = try Redirect(parsing: try call.requiredText("url"))
       return .object([
@@ -49,17 +57,21 @@ extension CommandTable {
         .required(
           "configurations",
           Schema(
-            .list(Schema(.configuration, "One environment."), maximumCount: 64), "Of all that the app has.")),
+            .list(.configuration.as("One environment."), maximumCount: 64), "Of all that the app has.")),
         .required("url", .url),
       ],
-      gives: .object([
-        .optional(
-          "index", Schema(.integer(0...63), "The place of its owner in the list; absent when it has none.")),
-        .optional(
-          "kind",
-          Schema(
-            .oneOf(Configuration.Ownership.allCases.map { $0.rawValue }), "What it is to its owner.")),
-      ])
+      gives: .object(
+        [
+          .optional(
+            "index", Schema(.integer(0...63), "The place of its owner in the list; absent when it has none.")),
+          .optional(
+            "kind",
+            .words(
+              "Ownership", Configuration.Ownership.allCases.map { $0.rawValue },
+              "What a URL is to the configuration that owns it.")),
+        ], "Which configuration a URL belongs to."
+      ).named("Route"),
+      fails: CommandErrors(also: .redirectMalformed, .configuration, .json)
     ) { call throws(EnrollError) in
       var configurations: [Configuration] = []
       for json in call.parameters["configurations"]?.array ?? [] {
@@ -72,40 +84,50 @@ extension CommandTable {
       ])
     },
     Command(
-      "link.parse", .memory, "Reads a link by the allow-list of R9, or refuses it; nothing is repaired.",
+      "link.parse", method: "parseLink", .memory,
+      "Reads a link by the allow-list of R9, or refuses it; nothing is repaired.",
       client: false, takes: [.required("url", .url)],
-      gives: .object([
-        .required(
-          "kind", Schema(.oneOf(["https", "loopbackHTTP", "privateScheme"]), "What may be done with it.")),
-        .required("scheme", .text("In lower case.", maximumBytes: 8192)),
-        .optional("host", .text("An IPv6 address keeps its brackets.", maximumBytes: 8192)),
-        .optional("port", Schema(.integer(1...65_535), "Where the link names one.")),
-        .required("path", .text("As it came.", maximumBytes: 8192)),
-        .optional("query", .text("As it came, without the question mark.", maximumBytes: 8192)),
-        .required("hadFragment", Schema(.boolean, "A fragment was dropped unread.")),
-      ])
+      gives: .object(
+        [
+          .required(
+            "kind",
+            .words("LinkKind", ["https", "loopbackHTTP", "privateScheme"], "What may be done with a link.")),
+          .required("scheme", .text("In lower case.", maximumBytes: 8192)),
+          .optional("host", .text("An IPv6 address keeps its brackets.", maximumBytes: 8192)),
+          .optional("port", Schema(.integer(1...65_535), "Where the link names one.")),
+          .required("path", .text("As it came.", maximumBytes: 8192)),
+          .optional("query", .text("As it came, without the question mark.", maximumBytes: 8192).sensitive),
+          .required("hadFragment", Schema(.boolean, "A fragment was dropped unread.")),
+        ], "A link that the allow-list takes."
+      ).named("Link"),
+      fails: CommandErrors(also: .redirectMalformed)
     ) { call throws(EnrollError) in
       try parsedLink(try call.requiredText("url"))
     },
     Command(
-      "expiry.check", .memory, "In which band of its life a token is: fresh, due or expired.", client: false,
+      "expiry.check", method: "checkExpiry", .memory,
+      "In which band of its life a token is: fresh, due or expired.", client: false,
       takes: [
         .required("expiresAt", .date("When the token ends.")),
         .optional("now", .date("Now; without it, this device's clock.")),
         .optional(
-          "grace", Schema(.integer(0...86_400), "Seconds before its end from which it is due."),
+          "grace", .seconds(0...86_400, "How long before its end it is due."),
           default: .integer(60)),
         .minimumLifetime,
         .optional(
           "lifetime",
-          Schema(
-            .integer(1 ... .max), "Its whole life in seconds: at most half of it counts as grace period.")),
+          .seconds(1 ... .max, "Its whole life: at most half of it counts as grace period.")),
       ],
-      gives: .object([
-        .required(
-          "band", Schema(.oneOf(["fresh", "due", "expired"]), "Hand it out; renew it; renew it or fail.")),
-        .required("secondsLeft", Schema(.integer(.min ... .max), "Negative once it has ended.")),
-      ])
+      gives: .object(
+        [
+          .required(
+            "band",
+            .words(
+              "Band", ["fresh", "due", "expired"],
+              "The part of its life that a token is in: hand it out; renew it; renew it or fail.")),
+          .required("secondsLeft", .seconds(.min ... .max, "Until it ends; negative once it has ended.")),
+        ], "In which band of its life a token is."
+      ).named("Expiry")
     ) { call in
       checkedExpiry(call)
     },

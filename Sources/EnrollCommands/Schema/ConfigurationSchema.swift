@@ -4,15 +4,18 @@ import EnrollCore
 import EnrollJSON
 
 enum ConfigurationSchema {
-  static var keywords: JSONObject { object(Configuration.keys) }
+  /// - Parameter types: the document's `$defs`, which get the types of the keys.
+  static func keywords(_ types: inout JSONObject) -> JSONObject { object(Configuration.keys, &types) }
 
-  private static func object(_ keys: [ConfigurationKey]) -> JSONObject {
+  private static func object(_ keys: [ConfigurationKey], _ types: inout JSONObject) -> JSONObject {
     var properties = JSONObject()
     var required: [JSON] = []
     var choices: [JSON] = []
     for key in keys {
-      properties[key.name] = document(key)
-      for spelling in key.otherSpellings { properties[spelling] = otherSpelling(of: key) }
+      properties[key.name] = document(key, ("description", key.documentation), &types)
+      for spelling in key.otherSpellings {
+        properties[spelling] = document(key, ("aliasOf", key.name), &types)
+      }
       guard key.isRequired else { continue }
       if key.otherSpellings.isEmpty {
         required.append(.string(key.name))
@@ -29,16 +32,12 @@ enum ConfigurationSchema {
     ])
   }
 
-  private static func document(_ key: ConfigurationKey) -> JSON {
-    var members = keywords(key.shape)
-    members["description"] = .string(key.documentation)
-    if key.isSecret { members["writeOnly"] = .bool(true) }
-    return .object(members)
-  }
-
-  private static func otherSpelling(of key: ConfigurationKey) -> JSON {
-    var members = keywords(key.shape)
-    members["description"] = .string("Another spelling of \(key.name), never beside it.")
+  /// - Parameter remark: what the key is, or of which key this is another spelling, never beside it.
+  private static func document(
+    _ key: ConfigurationKey, _ remark: (name: String, text: String), _ types: inout JSONObject
+  ) -> JSON {
+    var members = keywords(key.shape, &types)
+    members[remark.name] = .string(remark.text)
     if key.isSecret { members["writeOnly"] = .bool(true) }
     return .object(members)
   }
@@ -49,26 +48,35 @@ enum ConfigurationSchema {
     return .object([("oneOf", .array(spellings.map { .object([("required", .array([.string($0)]))]) }))])
   }
 
-  private static func keywords(_ shape: ConfigurationKey.Shape) -> JSONObject {
+  private static func keywords(_ shape: ConfigurationKey.Shape, _ types: inout JSONObject) -> JSONObject {
     switch shape {
-    case .text: JSONObject([("type", .string("string"))])
-    case .url: JSONObject([("type", .string("string")), ("format", .string("uri"))])
-    case .boolean: JSONObject([("type", .string("boolean"))])
+    case .text: return JSONObject([("type", .string("string"))])
+    case .url: return JSONObject([("type", .string("string")), ("format", .string("uri"))])
+    case .boolean: return JSONObject([("type", .string("boolean"))])
     case .integer(let range):
-      JSONObject([
+      return JSONObject([
         ("type", .string("integer")), ("minimum", .integer(range.lowerBound)),
         ("maximum", .integer(range.upperBound)),
       ])
-    case .oneOf(let names): JSONObject([("enum", .array(names.map { .string($0) }))])
+    case .oneOf(let names): return JSONObject([("enum", .array(names.map { .string($0) }))])
     case .list(let element):
-      JSONObject([("type", .string("array")), ("items", .object(keywords(element)))])
+      return JSONObject([("type", .string("array")), ("items", .object(keywords(element, &types)))])
     case .texts:
-      JSONObject([
+      return JSONObject([
         ("type", .string("object")), ("additionalProperties", .object([("type", .string("string"))])),
       ])
-    case .object(let keys): object(keys)
+    case .object(let keys): return object(keys, &types)
     case .either(let first, let second):
-      JSONObject([("anyOf", .array([.object(keywords(first)), .object(keywords(second))]))])
+      let options = [JSON.object(keywords(first, &types)), .object(keywords(second, &types))]
+      return JSONObject([("anyOf", .array(options))])
+    case .named(let name, let documentation, let shape):
+      if types[name] == nil {
+        types[name] = .object(JSONObject())
+        var members = keywords(shape, &types)
+        members["description"] = .string(documentation)
+        types[name] = .object(members)
+      }
+      return Schema.reference(name, "").object ?? JSONObject()
     }
   }
 }

@@ -50,12 +50,52 @@ public struct Schema: Sendable {
     }
   }
 
-  public var shape: Shape
-  public var documentation: String
+  /// What a value means beside its shape: JSON Schema's `format`.
+  public enum Format: String, Sendable {
+    /// A length of time in seconds.
+    case seconds
+    /// A date, in seconds since 1970-01-01T00:00:00Z.
+    case unixTime = "unix-time"
+    /// A URL.
+    case uri
+  }
 
-  init(_ shape: Shape, _ documentation: String = "") {
+  public var shape: Shape
+  /// What the type is, or, without a name, what this value is.
+  public var documentation: String
+  /// The name of the type in every language; nil for a shape that is no type of its own.
+  public private(set) var name: String?
+  /// What this value of a named type is.
+  public private(set) var use = ""
+  public private(set) var format: Format?
+  /// Never shown by what prints a result: secrets, what leads to one, and who the user is.
+  public private(set) var isSensitive = false
+
+  init(_ shape: Shape, _ documentation: String = "", format: Format? = nil) {
     self.shape = shape
     self.documentation = documentation
+    self.format = format
+  }
+
+  /// The same as a type with a name, one for all languages: `$defs` of the manifest has it once.
+  func named(_ name: String) -> Schema {
+    var named = self
+    named.name = name
+    return named
+  }
+
+  /// A value of this named type, in words of its own.
+  func `as`(_ use: String) -> Schema {
+    var used = self
+    used.use = use
+    return used
+  }
+
+  /// The same, never shown by what prints a result.
+  var sensitive: Schema {
+    var hidden = self
+    hidden.isSensitive = true
+    return hidden
   }
 
   static func object(_ properties: [Property], _ documentation: String = "") -> Schema {
@@ -66,10 +106,33 @@ public struct Schema: Sendable {
     Schema(.text(maximumBytes: maximumBytes), documentation)
   }
 
+  static func uri(_ documentation: String, maximumBytes: Int = 65_536) -> Schema {
+    Schema(.text(maximumBytes: maximumBytes), documentation, format: .uri)
+  }
+
+  static func seconds(_ range: ClosedRange<Int64>, _ documentation: String) -> Schema {
+    Schema(.integer(range), documentation, format: .seconds)
+  }
+
+  static func date(_ documentation: String) -> Schema {
+    Schema(.integer(.min ... .max), documentation, format: .unixTime)
+  }
+
+  /// One of these words: a type, therefore with a name.
+  static func words(_ name: String, _ words: [String], _ documentation: String) -> Schema {
+    Schema(.oneOf(words), documentation).named(name)
+  }
+
   /// Always this one string: what tells objects of several shapes apart.
   static func word(_ text: String, _ documentation: String = "") -> Schema {
     Schema(.oneOf([text]), documentation)
   }
+
+  static let configuration = Schema(.configuration, "The provider and the client.").named("Configuration")
+
+  /// What the provider says of the user.
+  static let profile = Schema(.claims, "Claims about the user (OpenID Connect Core §5.1).").named("Claims")
+    .sensitive
 
   /// An object with no members.
   static let nothing = Schema.object([])

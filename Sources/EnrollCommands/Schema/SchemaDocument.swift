@@ -9,52 +9,76 @@ extension Schema {
   /// Which way a value travels: what comes in is closed, what goes out may grow in later versions.
   public enum Direction: Sendable { case input, output }
 
-  /// The schema as JSON Schema. Byte limits are printed as `maxLength`, which counts characters: the check is the
-  /// stricter one.
-  public func document(_ direction: Direction) -> JSON {
-    var members = keywords(direction)
-    if !documentation.utf8.isEmpty { members["description"] = .string(documentation) }
-    return .object(members)
+  /// The schema as JSON Schema; where it has a name, a reference to it. Byte limits are printed as `maxLength`, which
+  /// counts characters: the check is the stricter one.
+  /// - Parameter types: the document's `$defs`, which get the types with a name that are not there yet.
+  public func document(_ direction: Direction, _ types: inout JSONObject) -> JSON {
+    guard let name else { return .object(description(direction, &types)) }
+    if types[name] == nil {
+      // In front of the types that it is made of.
+      types[name] = .object(JSONObject())
+      types[name] = .object(description(direction, &types))
+    }
+    return Schema.reference(name, use)
   }
 
-  private func keywords(_ direction: Direction) -> JSONObject {
+  /// - Parameter use: what this value of the type is.
+  static func reference(_ name: String, _ use: String) -> JSON {
+    .object([
+      ("$ref", .string("#/$defs/" + name)), ("description", use.utf8.isEmpty ? nil : .string(use)),
+    ])
+  }
+
+  private func description(_ direction: Direction, _ types: inout JSONObject) -> JSONObject {
+    var members = keywords(direction, &types)
+    if let format { members["format"] = .string(format.rawValue) }
+    if isSensitive { members["sensitive"] = .bool(true) }
+    if !documentation.utf8.isEmpty { members["description"] = .string(documentation) }
+    return members
+  }
+
+  private func keywords(_ direction: Direction, _ types: inout JSONObject) -> JSONObject {
     switch shape {
     case .text(let maximumBytes):
-      JSONObject([("type", .string("string")), ("maxLength", .integer(Int64(maximumBytes)))])
-    case .boolean: JSONObject([("type", .string("boolean"))])
+      return JSONObject([("type", .string("string")), ("maxLength", .integer(Int64(maximumBytes)))])
+    case .boolean: return JSONObject([("type", .string("boolean"))])
     case .integer(let range):
-      JSONObject([
+      return JSONObject([
         ("type", .string("integer")),
         ("minimum", range.lowerBound == .min ? nil : .integer(range.lowerBound)),
         ("maximum", range.upperBound == .max ? nil : .integer(range.upperBound)),
       ])
     case .oneOf(let names):
-      names.count == 1
+      return names.count == 1
         ? JSONObject([("const", names.first.map { .string($0) })])
         : JSONObject([("enum", .array(names.map { .string($0) }))])
     case .list(let element, let maximumCount):
-      JSONObject([
-        ("type", .string("array")), ("items", element.document(direction)),
+      return JSONObject([
+        ("type", .string("array")), ("items", element.document(direction, &types)),
         ("maxItems", .integer(Int64(maximumCount))),
       ])
     case .texts(let maximumCount):
-      JSONObject([
+      return JSONObject([
         ("type", .string("object")), ("additionalProperties", .object([("type", .string("string"))])),
         ("maxProperties", .integer(Int64(maximumCount))),
       ])
-    case .object(let properties): object(properties, direction)
+    case .object(let properties): return object(properties, direction, &types)
     case .anyOf(let schemas):
-      JSONObject([("anyOf", .array(schemas.map { $0.document(direction) }))])
-    case .claims: JSONObject([("type", .string("object"))])
-    case .configuration: ConfigurationSchema.keywords
+      var options: [JSON] = []
+      for schema in schemas { options.append(schema.document(direction, &types)) }
+      return JSONObject([("anyOf", .array(options))])
+    case .claims: return JSONObject([("type", .string("object"))])
+    case .configuration: return ConfigurationSchema.keywords(&types)
     }
   }
 
-  private func object(_ properties: [Property], _ direction: Direction) -> JSONObject {
+  private func object(
+    _ properties: [Property], _ direction: Direction, _ types: inout JSONObject
+  ) -> JSONObject {
     var described = JSONObject()
     var required: [JSON] = []
     for property in properties {
-      described[property.name] = property.document(direction)
+      described[property.name] = property.document(direction, &types)
       if property.isRequired { required.append(.string(property.name)) }
     }
     return JSONObject([
@@ -67,10 +91,9 @@ extension Schema {
 }
 
 extension Schema.Property {
-  fileprivate func document(_ direction: Schema.Direction) -> JSON {
-    guard let defaultValue, case .object(var members) = schema.document(direction) else {
-      return schema.document(direction)
-    }
+  fileprivate func document(_ direction: Schema.Direction, _ types: inout JSONObject) -> JSON {
+    let document = schema.document(direction, &types)
+    guard let defaultValue, case .object(var members) = document else { return document }
     members["default"] = defaultValue
     return .object(members)
   }

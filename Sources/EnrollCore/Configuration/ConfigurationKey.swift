@@ -25,6 +25,8 @@ public struct ConfigurationKey: Sendable {
     case object([ConfigurationKey])
     /// The one or the other.
     case either(Shape, Shape)
+    /// A type with a name, one for all languages, and with one sentence that says what it is.
+    case named(String, String, Shape)
   }
 
   /// As it is documented and named in errors.
@@ -78,28 +80,43 @@ extension Configuration {
         ],
         .url, "Where the browser comes back to after a logout."),
       ConfigurationKey(
-        "logoutDialect", or: ["logout_dialect"], .oneOf(LogoutDialect.allCases.map { $0.rawValue }),
+        "logoutDialect", or: ["logout_dialect"],
+        .named(
+          "LogoutDialect", "A provider's own way to log out.",
+          .oneOf(LogoutDialect.allCases.map { $0.rawValue })),
         "A provider's own logout URL instead of RP-Initiated Logout: auth0 is /v2/logout with returnTo."),
       ConfigurationKey(
         "promptAfterLogout", or: ["prompt_after_logout"],
-        .oneOf(PromptAfterLogout.allCases.map { $0.rawValue }),
+        .named(
+          "PromptAfterLogout", "What the sign-in after a logout asks for.",
+          .oneOf(PromptAfterLogout.allCases.map { $0.rawValue })),
         "What the sign-in after a logout or retry asks for. login by default."),
       ConfigurationKey(
-        "endpoints", .object(endpointKeys), "Endpoints of a provider without discovery, instead of asking it."
+        "endpoints", .named("Endpoints", "Endpoints of a provider without discovery.", .object(endpointKeys)),
+        "Endpoints of a provider without discovery, instead of asking it."
       ),
       ConfigurationKey(
-        "pushedRequests", or: ["pushed_requests"], .oneOf(FeaturePolicy.allCases.map { $0.rawValue }),
+        "pushedRequests", or: ["pushed_requests"], featurePolicy,
         "Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto: where the provider has an endpoint for them."
       ),
       ConfigurationKey(
-        "dpop", .oneOf(FeaturePolicy.allCases.map { $0.rawValue }),
+        "dpop", featurePolicy,
         "Tokens are bound to a key of this client, and each request that carries one needs a proof from dpop.proof (RFC 9449). By default auto: where the provider announces ES256. always refuses Bearer tokens; never is for hosts that send nothing else."
       ),
       ConfigurationKey(
         "idTokenAlgorithms", or: ["id_token_algorithms"],
-        .list(.oneOf(SignatureAlgorithm.allCases.map { $0.rawValue })),
+        .list(
+          .named(
+            "SignatureAlgorithm", "An algorithm that signs id_tokens.",
+            .oneOf(SignatureAlgorithm.allCases.map { $0.rawValue }))),
         "Algorithms that id_tokens may be signed with. All of these by default."),
     ]
+  }
+
+  private static var featurePolicy: ConfigurationKey.Shape {
+    .named(
+      "FeaturePolicy", "When something that a provider may support is used.",
+      .oneOf(FeaturePolicy.allCases.map { $0.rawValue }))
   }
 
   private static var endpointKeys: [ConfigurationKey] {
@@ -155,15 +172,22 @@ extension Configuration {
     [
       ConfigurationKey(
         "registration",
-        .either(
-          .oneOf(["signIn", "promptCreate"]),
-          .object([
-            ConfigurationKey(
-              "registrationUri", or: ["registration_uri"], .url, required: true, "The gateway's own page.")
-          ])),
+        .named(
+          "RegistrationStart", "How a registration begins.",
+          .either(
+            .oneOf(["signIn", "promptCreate"]),
+            .named(
+              "RegistrationGateway", "A registration that begins at a gateway's own page.",
+              .object([
+                ConfigurationKey(
+                  "registrationUri", or: ["registration_uri"], .url, required: true, "The gateway's own page."
+                )
+              ])))),
         "How a registration begins. signIn by default."),
       ConfigurationKey(
-        "activation", .oneOf(Activation.allCases.map { $0.rawValue }),
+        "activation",
+        .named(
+          "Activation", "What an activation link leads to.", .oneOf(Activation.allCases.map { $0.rawValue })),
         "What an activation link leads to. authorize by default."),
       ConfigurationKey(
         "welcomePage", or: ["welcome_page"], .text,
@@ -190,21 +214,30 @@ extension Configuration {
       ConfigurationKey(
         "errorReportUri", or: ["error_report_uri"], .url, "Told every failure, without secrets."),
       ConfigurationKey(
-        "choices", .list(.object(choiceKeys)), "Ways to register that the host presents."),
+        "choices",
+        .list(.named("ConfiguredChoice", "A way to register that the host presents.", .object(choiceKeys))),
+        "Ways to register that the host presents."),
       ConfigurationKey(
-        "app2app", or: ["anotherApp", "another_app"], .object(app2appKeys),
+        "app2app", or: ["anotherApp", "another_app"],
+        .named("App2App", "Registration with another app's help.", .object(app2appKeys)),
         "Registration with another app's help."),
       ConfigurationKey(
         "bff", or: ["backend"],
-        .object([
-          ConfigurationKey("base", .url, required: true, "Where its /v1/auth begins."),
-          ConfigurationKey(
-            "dangerouslyAcceptTokenInRedirect", or: ["dangerously_accept_token_in_redirect"], .boolean,
-            "Takes the session token out of the redirect itself, where others can see it. False by default."),
-        ]),
+        .named(
+          "BFF", "A back end that signs in on the app's behalf.",
+          .object([
+            ConfigurationKey("base", .url, required: true, "Where its /v1/auth begins."),
+            ConfigurationKey(
+              "dangerouslyAcceptTokenInRedirect", or: ["dangerously_accept_token_in_redirect"], .boolean,
+              "Takes the session token out of the redirect itself, where others can see it. False by default."
+            ),
+          ])),
         "A back end that signs in on the app's behalf."),
       ConfigurationKey(
-        "passwordless", .oneOf(PasswordlessDialect.allCases.map { $0.rawValue }),
+        "passwordless",
+        .named(
+          "PasswordlessDialect", "A provider's way of passwordless sign-in.",
+          .oneOf(PasswordlessDialect.allCases.map { $0.rawValue })),
         "Which provider's way of passwordless sign-in is spoken."),
       ConfigurationKey(
         "connectionParameter", or: ["connection_parameter"], .text,
@@ -218,7 +251,10 @@ extension Configuration {
       ConfigurationKey("appName", or: ["app_name"], .text, "The app's name, above the rest."),
       ConfigurationKey("text", .text, "A line of the app's own, in the page's language."),
       ConfigurationKey(
-        "language", .oneOf(ReturnPage.Language.allCases.map { $0.rawValue }),
+        "language",
+        .named(
+          "ReturnPageLanguage", "A language of the return page.",
+          .oneOf(ReturnPage.Language.allCases.map { $0.rawValue })),
         "The language of the page's own words. en by default."),
       ConfigurationKey(
         "color", or: ["colour"], .text, "The app's colour, such as #0b6e4f, for the line above the page."),
@@ -247,11 +283,13 @@ extension Configuration {
         "completeUri", or: ["complete_uri"], .url, required: true, "Asked for tokens at the end."),
       ConfigurationKey(
         "fields",
-        .object([
-          ConfigurationKey("sessionId", or: ["session_id"], .text, "sessionId by default."),
-          ConfigurationKey("link", .text, "link by default."),
-          ConfigurationKey("artefactId", or: ["artefact_id"], .text, "artefactId by default."),
-        ]),
+        .named(
+          "App2AppFields", "What the gateway calls its fields.",
+          .object([
+            ConfigurationKey("sessionId", or: ["session_id"], .text, "sessionId by default."),
+            ConfigurationKey("link", .text, "link by default."),
+            ConfigurationKey("artefactId", or: ["artefact_id"], .text, "artefactId by default."),
+          ])),
         "What the gateway calls its fields."),
       ConfigurationKey(
         "allowedLinks", or: ["allowed_links"], .list(.url), required: true,
@@ -266,7 +304,8 @@ extension Configuration {
   private static var developmentKeys: [ConfigurationKey] {
     [
       ConfigurationKey(
-        "returnPage", or: ["return_page"], .object(returnPageKeys),
+        "returnPage", or: ["return_page"],
+        .named("ReturnPage", "What the page after a loopback redirect shows.", .object(returnPageKeys)),
         "What the page shows that a loopback redirect leaves in the browser."),
       ConfigurationKey(
         "allowLoopbackHTTP", or: ["allow_loopback_http", "allowLoopbackHttp"], .boolean,

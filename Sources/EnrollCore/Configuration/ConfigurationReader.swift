@@ -89,6 +89,7 @@ extension ConfigurationReader {
       return .object(try ConfigurationReader(value, keys: keys, path: field).members)
     case .either(let first, let second):
       return try read(value, matches(value, first) ? first : second, field)
+    case .named(_, _, let shape): return try read(value, shape, field)
     }
     return value
   }
@@ -102,6 +103,7 @@ extension ConfigurationReader {
     case .list: value.array != nil
     case .texts, .object: value.object != nil
     case .either(let first, let second): matches(value, first) || matches(value, second)
+    case .named(_, _, let shape): matches(value, shape)
     }
   }
 

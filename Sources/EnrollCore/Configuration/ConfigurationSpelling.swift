@@ -30,6 +30,7 @@ enum ConfigurationSpelling {
     case .object(let keys): spellings(of: value, keys)
     case .list(let element): (value.array ?? []).flatMap { inner($0, element) }
     case .either(let first, let second): inner(value, first) + inner(value, second)
+    case .named(_, _, let shape): inner(value, shape)
     case .text, .url, .boolean, .integer, .oneOf, .texts: []
     }
   }

@@ -1,4 +1,111 @@
-// One row for each error code: its name, who is to blame, whether retrying helps, and one sentence.
+// The table of errors: for each its stable number, its name, who is to blame, whether retrying helps, and one sentence.
+// The constants of the header, the bindings' exceptions, the pages of the documentation and the comments of the cases are
+// generated from it (`make generate`). Which commands answer an error stands with the commands.
+
+extension EnrollError {
+  /// The closed set of reasons. The raw value is the C status; numbers are never reused.
+  public enum Code: Int32, Sendable, CaseIterable {
+    /// An argument is missing, of the wrong type or out of range.
+    case invalidArgument = -1
+    /// The handle is null, stale or already freed.
+    case handle = -2
+    /// A host callback called back into the library.
+    case reentrant = -3
+    /// The process forked after the client was made; open a new one in the child.
+    case forked = -4
+    /// The caller's buffer is too small; the needed size was reported.
+    case bufferTooSmall = -5
+    /// The call was cancelled.
+    case cancelled = -6
+    /// The caller's deadline passed first.
+    case deadlineExceeded = -7
+    /// Too much is going on at once; ask again.
+    case busy = -8
+    /// This build, this machine or this provider cannot do that.
+    case unsupported = -9
+    /// The registration is in a state in which that is not possible.
+    case illegalState = -10
+    /// No such command, account or transaction.
+    case notFound = -11
+    /// Memory could not be had.
+    case outOfMemory = -12
+    /// The configuration is not acceptable; the field is named.
+    case configuration = -20
+    /// The URL is not one that a provider may redirect to.
+    case redirectMalformed = -21
+    /// The URL is not the redirect URI of its transaction.
+    case redirectMismatch = -22
+    /// No pending transaction asked for this URL.
+    case unsolicited = -23
+    /// The transaction was settled before.
+    case alreadySettled = -24
+    /// The transaction's deadline has passed; begin again.
+    case transactionExpired = -25
+    /// The other app is not on this device.
+    case otherAppMissing = -26
+    /// The link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer
+    /// to sign in or to send the e-mail again.
+    case activationFailed = -27
+    /// The server could not be reached.
+    case network = -30
+    /// The server's certificate is not acceptable.
+    case tls = -31
+    /// The server did not answer in time.
+    case timeout = -32
+    /// The server is in trouble (5xx or 429).
+    case server = -33
+    /// The server's answer is not what the protocol says.
+    case responseInvalid = -34
+    /// The provider refused; its error code is given.
+    case oauth = -35
+    /// prompt=none, but the user is not signed in at the provider.
+    case loginRequired = -36
+    /// prompt=none, but the provider needs the user.
+    case interactionRequired = -37
+    /// prompt=none, but the user has to consent.
+    case consentRequired = -38
+    /// The user or the provider said no.
+    case accessDenied = -39
+    /// The issuer is not the configured one.
+    case issuerMismatch = -40
+    /// The one-time code is wrong or too old; ask the user for it again.
+    case codeRejected = -41
+    /// The issuer's keys could not be had.
+    case keysUnavailable = -50
+    /// The id_token breaks a rule; the message names it.
+    case idTokenInvalid = -51
+    /// Two sources disagree about who the user is.
+    case profileMismatch = -52
+    /// The e-mail address is not verified; verify it and confirm again.
+    case emailNotVerified = -53
+    /// The registration check knows no such account; the host can offer to create one.
+    case unknownAccount = -54
+    /// The session is over; sign in again.
+    case reauthenticate = -60
+    /// The provider refused to renew, without ending the session.
+    case rejected = -61
+    /// The token expired and could not be renewed yet.
+    case expired = -62
+    /// The store's key is not to be had now.
+    case storeLocked = -70
+    /// The store's file is damaged; it was set aside.
+    case storeCorrupt = -71
+    /// The store's owner, permissions or kind are not acceptable.
+    case storeRefused = -72
+    /// The store could not be read or written.
+    case storeIO = -73
+    /// No space is left for the store.
+    case storeFull = -74
+    /// The key is not this store's.
+    case storeKey = -75
+    /// The store was written by a newer version.
+    case storeVersion = -76
+    /// The text is not acceptable JSON.
+    case json = -80
+    /// A defect of this library; please report it.
+    case `internal` = -99
+  }
+}
 
 extension EnrollError.Code {
   /// The name used in JSON (`storeLocked`) and, in capitals, in C (`ENROLL_E_STORE_LOCKED`).

@@ -9,12 +9,12 @@ extension Engine {
 
   /// Takes an activation or fallback link.
   /// - Returns: nil when the URL is neither one of `appLinks` nor `fallbackUri`. Nothing changed then, nor with
-  ///   ``LinkOutcome/refused(_:)``.
+  ///   ``HandledLink/refused(_:)``.
   /// - Throws: `.redirectMalformed` (R9, R11); `.illegalState` while a profile waits for confirmation; `.network` and its
   ///   kin when the provider cannot be asked: the link is not used up then; store errors.
   public func handleLink(
     _ url: String, listening: Listening, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> LinkOutcome? {
+  ) throws(EnrollError) -> HandledLink? {
     try requireNative()
     switch try ReceivedLink.read(url, configuration: configuration) {
     case nil: return nil
@@ -27,7 +27,7 @@ extension Engine {
   private func activate(
     _ token: ActivationToken, _ template: LinkTemplate, _ listening: Listening,
     _ cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> LinkOutcome {
+  ) throws(EnrollError) -> HandledLink {
     let transactions = try store.read(account)?.transactions ?? []
     let hash = try token.hash()
     let moment = clock.moment()
@@ -71,7 +71,7 @@ extension Engine {
 
   private func fallBack(
     _ listening: Listening, _ cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> LinkOutcome {
+  ) throws(EnrollError) -> HandledLink {
     let moment = clock.moment()
     let open = (try store.read(account)?.transactions ?? []).filter { $0.takesFallback }
     let live = open.filter { $0.deadline.secondsLeft(at: moment) > 0 }

@@ -9,7 +9,7 @@ extension Client {
   ///   ``Engine/handleLink(_:listening:cancellation:)``.
   public func handleLink(
     _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> LinkOutcome {
+  ) throws(EnrollError) -> HandledLink {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
     guard let outcome = try linkOutcome(of: url, until: deadline, cancellation: cancellation) else {
@@ -20,7 +20,7 @@ extension Client {
 
   func linkOutcome(
     of url: String, until deadline: Instant, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> LinkOutcome? {
+  ) throws(EnrollError) -> HandledLink? {
     defer { outbox.sendNews() }
     return try engine.reporting { () throws(EnrollError) in
       try listening(until: deadline, cancellation) { listening, cancellation throws(EnrollError) in

@@ -10,7 +10,7 @@ private let link = "https://app.example/welcome/token-1"
 private let fallback = "com.example.app://identity/fallback"
 
 extension Engine {
-  fileprivate func follow(_ url: String) throws -> LinkOutcome? {
+  fileprivate func follow(_ url: String) throws -> HandledLink? {
     try handleLink(url, listening: { _ throws(EnrollError) in nil }, cancellation: nil)
   }
 
@@ -208,7 +208,7 @@ struct RegistrationLinkTests {
     let engine = bench.engine()
     _ = try engine.waiting()
     let second = bench.engine()
-    nonisolated(unsafe) var other: LinkOutcome?
+    nonisolated(unsafe) var other: HandledLink?
     let fresh = bench.engine()
     bench.provider.next(.discovery, .during { other = try? second.follow(link) })
     let first = try fresh.follow(link)

@@ -76,12 +76,6 @@ test('the events are those of the manifest', async () => {
   assert.throws(() => client.subscribe('token.stolen', () => {}), refused('invalidArgument', 'name'));
 });
 
-test('the types are those of the manifest', () => {
-  const enrolld = process.env.ENROLLD || path.join(TOP, 'build/bin/enrolld');
-  const wanted = execFileSync(path.join(__dirname, '../types'), ['--print', enrolld], { encoding: 'utf8', maxBuffer: 1 << 24 });
-  assert.equal(readFileSync(path.join(__dirname, '../www/enroll.d.ts'), 'utf8'), wanted, 'run bindings/cordova/types');
-});
-
 test('every status that is made here is the manifest\'s, with its number and blame', async () => {
   const { enroll, open } = load({ native: { browse: (_, __, fail) => fail('Class not found') } });
   const client = await open();

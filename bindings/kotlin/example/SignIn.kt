@@ -4,7 +4,7 @@ import org.enrollkit.Action
 import org.enrollkit.Configuration
 import org.enrollkit.Enroll
 import org.enrollkit.EnrollException
-import org.enrollkit.RegistrationState
+import org.enrollkit.State
 import org.enrollkit.Store
 
 fun main(arguments: Array<String>) {
@@ -32,12 +32,12 @@ suspend fun signIn(issuer: String, store: String) {
   Enroll.library().use { enroll -> // or Enroll.daemon()
     val client = enroll.open(configuration, Store.Directory(store))
 
-    if (client.registration.state() is RegistrationState.Unregistered) {
+    if (client.registration.state() is State.Unregistered) {
       val transaction = client.registration.begin()
-      println("Open this in your browser: ${(transaction.action as Action.OpenUrl).url}")
+      println("Open this in your browser: ${(transaction.action as Action.OpenURL).url}")
 
       val state = client.registration.awaitOutcome(transaction.id) // client.signIn(DesktopBrowser()) is all of this
-      if (state is RegistrationState.AwaitingConfirmation) {
+      if (state is State.AwaitingConfirmation) {
         println("Hello, ${state.profile.name ?: "somebody"}; is this you?")
         client.registration.confirm()
       }

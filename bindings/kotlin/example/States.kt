@@ -2,7 +2,7 @@ import org.enrollkit.Claims
 import org.enrollkit.EnrollClient
 import org.enrollkit.EnrollError
 import org.enrollkit.RegistrationChoice
-import org.enrollkit.RegistrationState
+import org.enrollkit.State
 import org.enrollkit.Remedy
 import org.enrollkit.Step
 
@@ -19,12 +19,12 @@ interface Screen {
 /** Shows where the registration stands until the client is closed; the compiler knows that no state is forgotten. */
 suspend fun follow(client: EnrollClient, screen: Screen) = client.states.collect { state ->
   when (state) {
-    RegistrationState.Starting -> screen.splash()
-    is RegistrationState.Unregistered -> screen.waysToRegister(state.choices)
-    is RegistrationState.Authenticating -> screen.progress(state.step)
-    is RegistrationState.AwaitingConfirmation -> screen.question(state.profile)
-    is RegistrationState.Active -> screen.app()
-    is RegistrationState.RenewalFailed -> screen.problem(state.error, state.remedy)
-    is RegistrationState.RegistrationFailed -> screen.problem(state.error)
+    State.Starting -> screen.splash()
+    is State.Unregistered -> screen.waysToRegister(state.choices)
+    is State.Authenticating -> screen.progress(state.step)
+    is State.AwaitingConfirmation -> screen.question(state.profile)
+    is State.Active -> screen.app()
+    is State.RenewalFailed -> screen.problem(state.error, state.remedy)
+    is State.RegistrationFailed -> screen.problem(state.error)
   }
 }

@@ -206,7 +206,7 @@ async def signed_in(face, sandbox, store, redirect=LOOPBACK, **more):
     """A client of somebody who has signed in."""
     client = await face.client(configuration(sandbox, redirect, **more.pop("configured", {})), store=store, **more)
     state = await client.sign_in(present=playing(sandbox), confirm=lambda profile: True)
-    assert state == enrollkit.Active(letter="H", reason=enrollkit.ActiveReason.CONFIRMED)
+    assert state == enrollkit.Active(reason=enrollkit.ActiveReason.CONFIRMED)
     return client
 
 

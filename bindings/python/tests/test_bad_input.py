@@ -389,7 +389,8 @@ def test_a_renewal_that_was_sent_is_stored_before_the_interpreter_ends(kind, san
 
 
 AIO_ENDINGS = {
-    "a task that waits": "task = asyncio.ensure_future(client.await_outcome(await client.begin())); await asyncio.sleep(0)",
+    "a task that waits": "begun = await client.begin(); task = asyncio.ensure_future(client.await_outcome(begun)); "
+    "await asyncio.sleep(0)",
     "an open client": "await client.state()",
     "a stream of events": "events = client.events(); await events.__aenter__(); await client.state()",
 }

@@ -13,7 +13,7 @@ from enrollkit import (
     Active,
     Authenticating,
     AwaitingConfirmation,
-    Offer,
+    LinkOffer,
     OpenURL,
     ShowDeviceCode,
     Step,
@@ -33,7 +33,7 @@ async def test_a_user_signs_in_renews_and_logs_out(face, sandbox, store):
     state = await client.sign_in(present=lambda action: (shown.append(action), playing(sandbox)(action)))
     assert isinstance(shown[0], OpenURL)
     assert isinstance(state, AwaitingConfirmation) and state.profile["name"] == "Alice Example"
-    assert await client.confirm() == Active(letter="H", reason="confirmed")
+    assert await client.confirm() == Active(reason="confirmed")
 
     first = await client.access_token()
     assert (first.type, first.outcome, first.is_stale) == ("Bearer", "valid", False)
@@ -64,7 +64,7 @@ async def test_the_next_start_begins_nothing(face, sandbox, store):
     token = await client.access_token()
     await client.close()
     client = await face.client(configuration(sandbox), store=store)
-    assert await client.state() == Active(letter="B", reason="valid")
+    assert await client.state() == Active(reason="valid")
     assert await client.access_token() == token
 
 
@@ -116,7 +116,7 @@ async def test_a_device_shows_a_code(face, own_sandbox, store):
         shown.append(action)
         sandbox.control("device", userCode=action.user_code)
 
-    state = await client.sign_in(kind=enrollkit.Kind.DEVICE, present=present, confirm=lambda profile: True)
+    state = await client.sign_in(kind=enrollkit.TransactionKind.DEVICE, present=present, confirm=lambda profile: True)
     assert isinstance(shown[0], ShowDeviceCode) and shown[0].verification_uri == f"{sandbox.issuer}/device"
     assert isinstance(state, Active)
 
@@ -296,4 +296,4 @@ async def test_a_link_that_nobody_waits_for_is_told(face, sandbox, store):
     link = "https://app.example/welcome/{activationToken}"
     client = await face.client(configuration(sandbox, CUSTOM, app_links=[link]), store=store)
     told = await client.handle_link("https://app.example/welcome/abcdefghijklmnop")
-    assert isinstance(told, Unsolicited) and told.offers[0] in (Offer.SIGN_IN, Offer.REGISTER)
+    assert isinstance(told, Unsolicited) and told.offers[0] in (LinkOffer.SIGN_IN, LinkOffer.REGISTER)

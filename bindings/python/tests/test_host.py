@@ -20,7 +20,7 @@ import pytest
 import enrollkit
 from conftest import CUSTOM, FACES, Face, Spoken, configuration, signed_in
 from enrollkit import _given, _library
-from enrollkit._commands import CoreCommands
+from enrollkit._generated.commands import CoreCommands
 from test_bad_input import run, running, under_way
 from test_bad_input import told as told_by
 

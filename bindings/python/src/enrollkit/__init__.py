@@ -9,15 +9,16 @@ months.
 `Daemon`. Every failure is an `EnrollError` that says who is to blame and whether trying again helps.
 """
 
-from . import _statuses, _types
 from ._client import Client, Daemon, EventStream, Library
 from ._error import EnrollDaemonEnded, EnrollError, EnrollLibraryError
 from ._flow import open_browser
-from ._given import MEMORY, Timeout, Keys, Seconds, StorePath
+from ._generated import statuses as _statuses
+from ._generated import types as _types
+from ._generated.statuses import *  # noqa: F403
+from ._generated.types import *  # noqa: F403
+from ._generated.types import VERSION as __version__
+from ._given import MEMORY, Keys, Seconds, StorePath, Timeout
 from ._host import AsyncTransport, HTTPRequest, HTTPResponse, SecretStore, Transport
-from ._statuses import *  # noqa: F403
-from ._types import *  # noqa: F403
-from ._types import VERSION as __version__
 
 __all__ = [
     "MEMORY",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from ._error import EnrollError, EnrollLibraryError
-from ._statuses import BY_CODE, EnrollInternal
-from ._types import ABI, VERSION
+from ._generated.statuses import BY_CODE, EnrollInternal
+from ._generated.types import ABI, VERSION
 
 OK = 0
 NO_TIMEOUT = -1

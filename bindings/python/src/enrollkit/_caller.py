@@ -6,9 +6,9 @@ import contextlib
 from typing import Any, Callable, Dict, Iterator, Mapping
 
 from ._error import EnrollError
+from ._generated.statuses import BY_STATUS, EnrollCancelled, EnrollHandle, EnrollInternal
+from ._generated.types import AccessToken
 from ._given import Timeout
-from ._statuses import BY_STATUS, EnrollCancelled, EnrollHandle, EnrollInternal
-from ._types import AccessToken
 from ._values import told
 
 

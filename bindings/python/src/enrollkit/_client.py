@@ -19,16 +19,25 @@ from typing import Any, Callable, Deque, Dict, Iterator, Literal, Mapping, Optio
 
 from . import _abi, _library, _programs
 from ._caller import given_up_with, token_of
-from ._commands import ClientCommands, CoreCommands
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
-from ._given import Timeout, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
+from ._generated.commands import ClientCommands, CoreCommands
+from ._generated.statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle
+from ._generated.types import (
+    AccessToken,
+    Action,
+    AwaitingConfirmation,
+    Configuration,
+    Event,
+    Platform,
+    State,
+    TransactionKind,
+)
+from ._given import Keys, Opening, Seconds, StorePath, Timeout, invalid, seconds, time_limit
 from ._host import Parts, Transport, check_not_serving, explained_token, explaining, serving
 from ._jsonrpc import NO_MORE, Conversation, Outcome, with_timeout
 from ._library import Listener, NativeSession
 from ._serving import Question, Questions, Threads, store_parts
-from ._statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle
-from ._types import AccessToken, Action, AwaitingConfirmation, Configuration, Event, Kind, Platform, State
 from ._values import number as an_integer
 from ._values import text, told
 
@@ -677,7 +686,7 @@ class Client(ClientCommands):
     def sign_in(
         self,
         *,
-        kind: Optional[Union[Kind, Literal["signIn", "register", "app2app", "bff", "device"]]] = None,
+        kind: Optional[Union[TransactionKind, Literal["signIn", "register", "app2app", "bff", "device"]]] = None,
         scopes: Optional[Union[str, Sequence[str]]] = None,
         prompt: Optional[str] = None,
         login_hint: Optional[str] = None,

@@ -58,7 +58,7 @@ class EnrollError(Exception):
     @classmethod
     def from_json(cls, value: Any) -> EnrollError:
         """The exception that an error object of the manifest describes."""
-        from ._statuses import BY_STATUS
+        from ._generated.statuses import BY_STATUS
 
         data: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         status = str(data.get("status", "internal"))

@@ -7,8 +7,8 @@ import webbrowser
 from typing import Any, Callable, Dict, Optional, Union
 
 from ._error import EnrollError
-from ._statuses import EnrollUnsupported
-from ._types import (
+from ._generated.statuses import EnrollUnsupported
+from ._generated.types import (
     EVENTS,
     Action,
     ErrorReported,
@@ -61,9 +61,7 @@ def log_event(logger: Logger) -> Callable[[str, Dict[str, Any]], None]:
     def listen(name: str, parameters: Dict[str, Any]) -> None:
         event = event_of(name, parameters)
         if isinstance(event, RegistrationChanged):
-            state = event.state
-            letter = f" ({state.letter})" if hasattr(state, "letter") else ""
-            logger.info("registration: %s%s", state.state, letter)
+            logger.info("registration: %s", event.state.state)
         elif isinstance(event, TokenRenewed):
             logger.info("tokens were renewed; they end at %s", event.expires_at.isoformat())
         elif isinstance(event, TokenRenewalFailed):

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple, Union
 
-from ._statuses import EnrollInvalidArgument
+from ._generated.statuses import EnrollInvalidArgument
 
 if TYPE_CHECKING:
+    from ._generated.types import Platform, Transaction
     from ._host import SecretStore
-    from ._types import Platform, Transaction
 
 Seconds = Union[int, float, timedelta]
 """Seconds as a number, or a timedelta."""

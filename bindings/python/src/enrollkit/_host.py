@@ -26,8 +26,8 @@ from typing import (
 )
 
 from ._error import EnrollError
-from ._statuses import EnrollInternal, EnrollReentrant, EnrollStoreIO, EnrollStoreLocked
-from ._types import AccessToken
+from ._generated.statuses import EnrollInternal, EnrollReentrant, EnrollStoreIO, EnrollStoreLocked
+from ._generated.types import AccessToken
 
 
 @dataclass(frozen=True)

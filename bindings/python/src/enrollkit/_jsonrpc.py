@@ -12,9 +12,9 @@ import math
 from typing import Any, Callable, Dict, Mapping, Optional, Protocol, Tuple, Union
 
 from ._error import EnrollDaemonEnded, EnrollError
+from ._generated.statuses import EnrollHandle
+from ._generated.types import TIMED
 from ._given import encoded
-from ._statuses import EnrollHandle
-from ._types import TIMED
 
 Outcome = Union[Dict[str, Any], EnrollError]
 Listener = Callable[[str, Dict[str, Any]], None]

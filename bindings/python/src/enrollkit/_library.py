@@ -22,6 +22,8 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 from . import _abi
 from ._caller import token_of
 from ._error import EnrollError
+from ._generated.statuses import BY_CODE, BY_STATUS, EnrollForked, EnrollHandle, EnrollInternal, EnrollInvalidArgument
+from ._generated.types import AccessToken
 from ._given import MEMORY, GivenKeys, Keys, Opening, absolute, decoded, encoded, invalid, text_bytes
 from ._host import (
     HTTPRequest,
@@ -34,8 +36,6 @@ from ._host import (
     secret_status,
     transport_status,
 )
-from ._statuses import BY_CODE, BY_STATUS, EnrollForked, EnrollHandle, EnrollInternal, EnrollInvalidArgument
-from ._types import AccessToken
 
 LOG = logging.getLogger("enrollkit")
 

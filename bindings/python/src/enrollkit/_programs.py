@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import List, Optional
 
 from ._error import EnrollLibraryError
+from ._generated.statuses import EnrollInvalidArgument
+from ._generated.types import ABI, VERSION
 from ._given import StorePath, invalid
-from ._statuses import EnrollInvalidArgument
-from ._types import ABI, VERSION
 
 LEVELS = {
     "error": logging.ERROR,

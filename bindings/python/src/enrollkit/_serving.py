@@ -16,6 +16,7 @@ import time
 import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
+from ._generated.statuses import BY_STATUS, EnrollResponseInvalid, EnrollUnsupported
 from ._given import MESSAGE_LIMIT, GivenKeys
 from ._host import (
     HTTPRequest,
@@ -27,7 +28,6 @@ from ._host import (
     secret_status,
     transport_status,
 )
-from ._statuses import BY_STATUS, EnrollResponseInvalid, EnrollUnsupported
 
 LOG = logging.getLogger("enrollkit")
 

@@ -127,7 +127,7 @@ def told(read: Callable[[Any], Value], result: Mapping[str, Any], member: Option
     try:
         return read(result if member is None else result[member])
     except (Unreadable, KeyError, ValueError) as fault:
-        from ._statuses import EnrollInternal
+        from ._generated.statuses import EnrollInternal
 
         what = f"no {fault.args[0]!r}" if isinstance(fault, KeyError) else str(fault)
         raise EnrollInternal(f"the result is not what the manifest says: {what}") from None

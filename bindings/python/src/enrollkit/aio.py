@@ -42,10 +42,21 @@ from typing import (
 
 from . import _abi, _library, _programs
 from ._caller import given_up_with, token_of
-from ._commands import AsyncClientCommands, AsyncCoreCommands
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
-from ._given import Timeout, Keys, Opening, Seconds, StorePath, invalid, seconds, time_limit
+from ._generated.commands import AsyncClientCommands, AsyncCoreCommands
+from ._generated.statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle
+from ._generated.types import (
+    AccessToken,
+    Action,
+    AwaitingConfirmation,
+    Configuration,
+    Event,
+    Platform,
+    State,
+    TransactionKind,
+)
+from ._given import Keys, Opening, Seconds, StorePath, Timeout, invalid, seconds, time_limit
 from ._host import (
     AsyncTransport,
     HTTPRequest,
@@ -60,8 +71,6 @@ from ._host import (
 from ._jsonrpc import LONGEST_LINE, NO_MORE, Conversation, with_timeout
 from ._library import Listener, NativeSession, Outcome, Pending
 from ._serving import Question, Questions, Threads, store_parts
-from ._statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle
-from ._types import AccessToken, Action, AwaitingConfirmation, Configuration, Event, Kind, Platform, State
 from ._values import number as an_integer
 from ._values import text, told
 
@@ -813,7 +822,7 @@ class Client(AsyncClientCommands):
     async def sign_in(
         self,
         *,
-        kind: Optional[Union[Kind, Literal["signIn", "register", "app2app", "bff", "device"]]] = None,
+        kind: Optional[Union[TransactionKind, Literal["signIn", "register", "app2app", "bff", "device"]]] = None,
         scopes: Optional[Union[str, Sequence[str]]] = None,
         prompt: Optional[str] = None,
         login_hint: Optional[str] = None,

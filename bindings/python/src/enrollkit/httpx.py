@@ -14,7 +14,7 @@ import httpx
 from . import aio
 from ._client import Client
 from ._error import EnrollError
-from ._types import AccessToken
+from ._generated.types import AccessToken
 
 
 class Auth(httpx.Auth):

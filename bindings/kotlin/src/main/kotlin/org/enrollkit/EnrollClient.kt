@@ -32,7 +32,7 @@ public class EnrollClient internal constructor(
   }
 
   /** Where the registration stands, and from then on every other state; ends when the client is closed. */
-  public val states: Flow<RegistrationState> = flow {
+  public val states: Flow<State> = flow {
     listening { channel ->
       emit(registration.state())
       for (event in channel) if (event is Event.RegistrationChanged) emit(event.state)
@@ -91,9 +91,9 @@ public class EnrollClient internal constructor(
     kind: TransactionKind = TransactionKind.SIGN_IN,
     options: BeginOptions? = null,
     timeout: Duration = 10.minutes,
-  ): RegistrationState {
+  ): State {
     val transaction = registration.begin(kind = kind, options = options)
-    val action = transaction.action as? Action.OpenUrl
+    val action = transaction.action as? Action.OpenURL
     val redirectUri = transaction.redirectUri
     if (action == null || redirectUri == null) {
       throw EnrollException(Status.UNSUPPORTED, "signIn opens URLs, and ${kind.wire} asks for something else: $transaction")

@@ -74,7 +74,7 @@ class BadInputTests : Case() {
     // After all of that everybody goes on, and whoever waited meanwhile.
     assertNotNull(client.registration.begin())
     Sandbox.follow(Sandbox.shared.play(transaction.url))
-    assertTrue(waiting.await() is RegistrationState.AwaitingConfirmation)
+    assertTrue(waiting.await() is State.AwaitingConfirmation)
   }
 
   @ParameterizedTest(name = "stores and transactions that are not there are refused: {0}")
@@ -101,7 +101,7 @@ class BadInputTests : Case() {
       async(Dispatchers.IO.limitedParallelism(64)) {
         repeat(10) {
           val own = opening.withPermit { enroll.open(Sandbox.shared.configuration(), Store.Memory) }
-          assertTrue(own.registration.state() is RegistrationState.Unregistered)
+          assertTrue(own.registration.state() is State.Unregistered)
           val closing = launch(Dispatchers.IO) { own.close() }
           // Whoever comes too late is told so; nobody crashes.
           runCatching { own.registration.state(wait = true) }.onFailure { fault ->
@@ -142,7 +142,7 @@ class BadInputTests : Case() {
     val state = enroll.open(Sandbox.shared.configuration(), store()).registration
     repeat(5) {
       System.gc()
-      assertTrue(state.state(wait = true) is RegistrationState.Unregistered)
+      assertTrue(state.state(wait = true) is State.Unregistered)
     }
   }
 }

@@ -39,7 +39,7 @@ class DesktopBrowserTests : Case() {
     val (option, url) = opened()
     assertEquals("--new-window", option)
     Sandbox.follow(Sandbox.shared.play(url))
-    assertTrue(state.await() is RegistrationState.AwaitingConfirmation)
+    assertTrue(state.await() is State.AwaitingConfirmation)
   }
 
   @Test

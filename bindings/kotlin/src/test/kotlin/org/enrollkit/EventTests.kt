@@ -29,7 +29,7 @@ class EventTests : Case() {
     listening.join()
     val heard = two.size
     client.logout.begin(localOnly = true)
-    waitUntil("the first still listens") { !one.isCompleted && client.registration.state() is RegistrationState.Unregistered }
+    waitUntil("the first still listens") { !one.isCompleted && client.registration.state() is State.Unregistered }
     client.close()
     val all = one.await()
     assertEquals(heard, two.size)
@@ -42,12 +42,12 @@ class EventTests : Case() {
   @EnumSource
   fun states(backend: Backend) = runs {
     val client = backend.enroll().open(Sandbox.shared.configuration(), store())
-    val seen = CopyOnWriteArrayList<RegistrationState>()
+    val seen = CopyOnWriteArrayList<State>()
     val done = launch { client.states.collect(seen::add) }
     waitUntil("the first state") { seen.isNotEmpty() }
-    assertTrue(seen.first() is RegistrationState.Unregistered)
+    assertTrue(seen.first() is State.Unregistered)
     client.signedIn()
-    waitUntil("active") { seen.last() is RegistrationState.Active }
+    waitUntil("active") { seen.last() is State.Active }
     assertEquals(seen.distinct(), seen.toList())
     client.closeAndJoin()
     done.join()
@@ -93,7 +93,7 @@ class EventTests : Case() {
     waitUntil("the library has ended its calls") { Native.completions.size == 0 }
     Sandbox.follow(Sandbox.shared.play(transaction.url))
     // A daemon may still be ending what was cancelled.
-    var state: RegistrationState? = null
+    var state: State? = null
     waitUntil("there is room for the next") {
       try {
         state = client.registration.awaitOutcome(transaction.id, 1.minutes)
@@ -102,7 +102,7 @@ class EventTests : Case() {
       }
       state != null
     }
-    assertTrue(state is RegistrationState.AwaitingConfirmation)
+    assertTrue(state is State.AwaitingConfirmation)
   }
 
   @ParameterizedTest(name = "a timeout ends the wait, and is told from a cancellation: {0}")

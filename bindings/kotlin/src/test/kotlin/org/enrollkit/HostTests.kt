@@ -191,7 +191,7 @@ class HostTests : Case() {
       List(20) {
         async {
           room.withPermit {
-            assertTrue(other.registration.state() is RegistrationState.Active)
+            assertTrue(other.registration.state() is State.Active)
             assertTrue(other.token.access() is AccessOutcome.Valid)
             assertEquals(listOf("default"), enroll.accounts.list(store, keys))
             enroll.pkce.generate()

@@ -85,6 +85,6 @@ fun setting(name: String): String = System.getProperty(name) ?: throw AssertionE
 fun top(): File = File(setting("enroll.top"))
 
 /** The URL that an action wants opened. */
-val Transaction.url: String get() = (action as Action.OpenUrl).url
+val Transaction.url: String get() = (action as Action.OpenURL).url
 
 fun JsonPrimitive?.orEmpty(): String = this?.content.orEmpty()

@@ -22,7 +22,7 @@ class SignInTests : Case() {
 
     val first = backend.enroll()
     val client = first.open(sandbox.configuration(), store)
-    assertTrue(client.registration.state().said() is RegistrationState.Unregistered)
+    assertTrue(client.registration.state().said() is State.Unregistered)
     val transaction = client.registration.begin().said()
     assertTrue(transaction.survivesProcess)
     assertEquals(Sandbox.CUSTOM, transaction.redirectUri)
@@ -31,13 +31,13 @@ class SignInTests : Case() {
     val redirect = sandbox.play(transaction.url)
     val later = backend.enroll().open(sandbox.configuration(), store)
     assertEquals(
-      RegistrationState.Authenticating(transaction.id, Step.BROWSER),
+      State.Authenticating(transaction.id, Step.BROWSER),
       later.registration.state(),
     )
     val state = later.url.handle(redirect).said()
-    val awaiting = (state as HandledUrl.Registration).state as RegistrationState.AwaitingConfirmation
+    val awaiting = (state as HandledURL.Redirected).state as State.AwaitingConfirmation
     assertEquals("Alice", awaiting.profile.name?.substringBefore(' '))
-    assertEquals(RegistrationState.Active(ActiveReason.CONFIRMED), later.registration.confirm().said())
+    assertEquals(State.Active(ActiveReason.CONFIRMED), later.registration.confirm().said())
 
     val token = later.accessToken().said()
     assertEquals("Bearer ${token.value}", token.authorization)
@@ -83,7 +83,7 @@ class SignInTests : Case() {
     client.registration.resume(redirect)
     val again = refused(Status.ALREADY_SETTLED) { client.registration.resume(redirect) }
     assertEquals(Blame.NETWORK, again.blame)
-    assertEquals(HandledUrl.Unsolicited(emptyList()), client.url.handle("com.example.app:/callback?code=x&state=y"))
+    assertEquals(HandledURL.Unsolicited(emptyList()), client.url.handle("com.example.app:/callback?code=x&state=y"))
   }
 
   @ParameterizedTest(name = "a user agent opens the browser, the loopback listener takes the redirect: {0}")
@@ -95,16 +95,16 @@ class SignInTests : Case() {
       Sandbox.follow(Sandbox.shared.play(url))
       null
     })
-    assertTrue(state is RegistrationState.AwaitingConfirmation)
+    assertTrue(state is State.AwaitingConfirmation)
   }
 
   @ParameterizedTest(name = "a user agent gives the redirect back; a user who leaves has cancelled: {0}")
   @EnumSource
   fun userAgent(backend: Backend) = runs {
     val client = backend.enroll().open(Sandbox.shared.configuration(), store())
-    assertTrue(client.signIn({ _, _ -> null }) is RegistrationState.Unregistered)
+    assertTrue(client.signIn({ _, _ -> null }) is State.Unregistered)
     val state = client.signIn({ url, _ -> Sandbox.shared.play(url) })
-    assertTrue(state is RegistrationState.AwaitingConfirmation)
+    assertTrue(state is State.AwaitingConfirmation)
   }
 
   @ParameterizedTest(name = "what the user denies is a failure with a code of the provider: {0}")
@@ -115,7 +115,7 @@ class SignInTests : Case() {
     val redirect = Sandbox.shared.control("settle", "url" to url, "error" to "access_denied").need("redirect").text()
     val fault = refused(Status.ACCESS_DENIED) { client.registration.resume(redirect) }
     assertEquals("access_denied", fault.oauthError)
-    val state = client.registration.state() as RegistrationState.RegistrationFailed
+    val state = client.registration.state() as State.RegistrationFailed
     assertEquals(Status.ACCESS_DENIED, state.error.status)
     assertEquals(fault.error.message, state.error.message)
   }
@@ -179,9 +179,9 @@ class SignInTests : Case() {
     assertEquals(setting("enroll.flavour"), description.flavour.wire)
     assertEquals(LinkKind.HTTPS, enroll.link.parse("https://app.example/x").kind)
     val age = enroll.expiry.check(expiresAt = kotlin.time.Instant.fromEpochSeconds(1000), now = kotlin.time.Instant.fromEpochSeconds(2000))
-    assertEquals(TokenBand.EXPIRED, age.band)
+    assertEquals(Band.EXPIRED, age.band)
     assertEquals((-1000).seconds, age.timeLeft)
     val owner = enroll.redirect.route(listOf(Sandbox.shared.configuration()), "com.example.app:/callback?code=1&state=2")
-    assertEquals(0 to RedirectKind.REDIRECT, owner.index to owner.kind)
+    assertEquals(0 to Ownership.REDIRECT, owner.index to owner.kind)
   }
 }

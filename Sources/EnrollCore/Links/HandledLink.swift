@@ -1,7 +1,7 @@
 // What came of a link: what the host must do now, or why nothing and what it may offer instead.
 
 /// The answer to an activation or fallback link.
-public enum LinkOutcome: Equatable, Sendable {
+public enum HandledLink: Equatable, Sendable {
   /// Open what the action says.
   case begun(Transaction)
   /// Nothing was begun, and nothing changed.

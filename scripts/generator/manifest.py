@@ -1,0 +1,160 @@
+"""The command surface as `enrolld --manifest` prints it, with the few questions that every back end asks.
+
+Types are told apart by their names in `$defs`, units by `format`, other spellings by `aliasOf`. No program reads the
+prose of a description.
+"""
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+#: The only format that the back ends know.
+FORMAT = 2
+
+
+class Refused(Exception):
+    """Something of the surface cannot be generated. The text says what to do."""
+
+
+def words(name):
+    """The words of a name: `otherAppMissing`, `registration.state` and `handleURL` are split where a word begins."""
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return [word for word in re.split(r"[._\- ]", split) if word]
+
+
+def pascal(name):
+    """`registration.changed` becomes `RegistrationChanged`, `openURL` stays `OpenURL`."""
+    return "".join(word[:1].upper() + word[1:] for word in words(name))
+
+
+def capital_word(name):
+    return name[:1].upper() + name[1:]
+
+
+def upper(name):
+    """`emailPending` becomes `EMAIL_PENDING`."""
+    return "_".join(words(name)).upper()
+
+
+def snake(name):
+    """`handleURL` becomes `handle_url`."""
+    return upper(name).lower()
+
+
+@dataclass
+class Member:
+    """One member of an object, or one parameter of a command."""
+
+    name: str
+    schema: dict
+    required: bool
+    #: Other spellings of the same member.
+    aliases: list = field(default_factory=list)
+
+    @property
+    def default(self):
+        return self.schema.get("default")
+
+
+class Manifest:
+    def __init__(self, document):
+        if document.get("manifest") != FORMAT:
+            raise Refused(
+                f"the manifest has format {document.get('manifest')}, the generator knows {FORMAT}. Build the daemon of "
+                "this tree (swift build --traits Sandbox --product enrolld), or change scripts/generator."
+            )
+        self.document = document
+        self.types = document["$defs"]
+        self.commands = document["commands"]
+        self.events = document["events"]
+        self.errors = document["errors"]
+
+    @classmethod
+    def read(cls, enrolld):
+        return cls(json.loads(subprocess.run([enrolld, "--manifest"], check=True, capture_output=True).stdout))
+
+    def command(self, name):
+        return next(command for command in self.commands if command["name"] == name)
+
+    def name(self, schema):
+        """The name of a schema's type; None for a type without one."""
+        return schema["$ref"].removeprefix("#/$defs/") if "$ref" in schema else None
+
+    def whole(self, schema):
+        """The schema itself, also where only its name stands."""
+        return self.types[self.name(schema)] if "$ref" in schema else schema
+
+    def about(self, schema):
+        """What a member says of itself, else what its type says, else what the elements of a list say."""
+        if schema.get("description"):
+            return schema["description"]
+        whole = self.whole(schema)
+        return whole.get("description") or (self.about(whole["items"]) if "items" in whole else "")
+
+    def members(self, schema):
+        """The members of an object, each once, whatever other spellings it has."""
+        whole = self.whole(schema)
+        required = set(whole.get("required", ()))
+        for group in whole.get("allOf", ()):
+            required |= {name for choice in group["oneOf"] for name in choice["required"]}
+        found = {}
+        for name, member in whole.get("properties", {}).items():
+            if "aliasOf" in member:
+                found[member["aliasOf"]].aliases.append(name)
+            else:
+                found[name] = Member(name, member, name in required)
+        return list(found.values())
+
+    def constants(self, variant):
+        """{member: its only value} of one variant of a union; the first tells the variants apart."""
+        return {
+            name: member["const"]
+            for name, member in self.whole(variant).get("properties", {}).items()
+            if "const" in member
+        }
+
+    def is_union(self, schema):
+        """Whether a value has one of several shapes that a word tells apart."""
+        options = self.whole(schema).get("anyOf", ())
+        return bool(options) and all(self.constants(option) for option in options)
+
+    def variants(self, schema):
+        """(name, discriminators, members, description) of each shape of a union."""
+        for option in self.whole(schema)["anyOf"]:
+            constants = self.constants(option)
+            members = [
+                member for member in self.members(option) if member.name not in constants and member.name != "letter"
+            ]
+            name = self.name(option) or pascal(next(iter(constants.values())))
+            yield name, constants, members, self.about(option)
+
+    def carried(self, members):
+        """The name of the type whose members these are: a variant that adds only its word to it; else None."""
+        shape = [(member.name, member.schema, member.required) for member in members]
+        for name, schema in self.types.items():
+            known = [(member.name, member.schema, member.required) for member in self.members(schema)]
+            if known and known == shape:
+                return name
+        return None
+
+    def is_given(self, schema):
+        """Whether hosts hand it in: such an object is closed."""
+        return self.whole(schema).get("additionalProperties") is False
+
+    def reachable(self, *schemas):
+        """Names of the types that schemas are made of, themselves included."""
+        found, waiting = {}, list(schemas)
+        while waiting:
+            schema = waiting.pop()
+            if isinstance(schema, dict):
+                name = self.name(schema)
+                if name and name not in found:
+                    found[name] = True
+                    waiting.append(self.types[name])
+                waiting += [value for key, value in schema.items() if key != "default"]
+            elif isinstance(schema, list):
+                waiting += schema
+        return list(found)

@@ -1,0 +1,33 @@
+"""Swift: the comments of `EnrollError.Code`, whose words are the summaries of its table."""
+
+import re
+
+from .manifest import TOP, Refused
+from .text import lines, sentence
+
+#: The width of Swift's lines that `swift format` keeps.
+SWIFT_WIDTH = 110
+
+
+def path():
+    found = [one for one in (TOP / "Sources/EnrollCore").rglob("EnrollErrorTable.swift")]
+    if len(found) != 1:
+        raise Refused("Sources/EnrollCore has no EnrollErrorTable.swift, or several. The table of errors is one file.")
+    return str(found[0].relative_to(TOP))
+
+
+def files(manifest, read):
+    """{path: text}. `read`: gives the present text of a path."""
+    where = path()
+    summaries = {error["status"]: (error["code"], error["summary"]) for error in manifest.errors}
+
+    def case(found):
+        name = found["name"].strip("`")
+        code, summary = summaries.get(name, (None, ""))
+        if code != int(found["code"]):
+            raise Refused(f"{where}: case {name} = {found['code']} is not what the daemon says. Build the daemon anew.")
+        about = "\n".join(lines(sentence(summary), SWIFT_WIDTH, "    /// ", "    /// "))
+        return f"{about}\n    case {found['name']} = {found['code']}\n"
+
+    text = re.sub(r"(?:    ///[^\n]*\n)*    case (?P<name>`?\w+`?) = (?P<code>-\d+)\n", case, read(where))
+    return {where: text}

@@ -1,0 +1,260 @@
+"""TypeScript: `bindings/cordova/www/enroll.d.ts`, and the list of methods in `enroll.js`."""
+
+import json
+import re
+
+from .manifest import Refused, capital_word
+from .text import WIDTH, lines, replaced
+
+PATH = "bindings/cordova/www/enroll.d.ts"
+SCRIPT = "bindings/cordova/www/enroll.js"
+#: What the plugin does in a way of its own, or not at all: see the table in its README.md.
+OWN = ["client.open", "client.close", "events.subscribe", "events.unsubscribe", "store.rekey"]
+#: What a page does not say: the native part knows where the app's data is and who guards its key.
+NOT_FOR_PAGES = ["client", "keys"]
+STORE = "A name within the app's own data, not a path."
+#: What TypeScript's `number` does not say.
+UNITS = {"seconds": "In seconds.", "unix-time": "In seconds since 1970-01-01T00:00:00Z."}
+#: Types under another name, each with its reason.
+RENAMED = {"EnrollError": "ErrorDetail"}  # in JavaScript EnrollError is the class that is thrown
+
+
+def literal(value):
+    return f"'{value}'"
+
+
+def key(name):
+    return name if re.fullmatch(r"[A-Za-z_$][\w$]*", name) else literal(name)
+
+
+def comment(text, indent):
+    if not text:
+        return ""
+    found = lines(text.replace("*/", "*\\/"), WIDTH - 6 - len(indent))
+    if len(found) == 1:
+        return f"{indent}/** {found[0]} */\n"
+    return f"{indent}/**\n" + "".join(f"{indent} * {line}\n" for line in found) + f"{indent} */\n"
+
+
+def wrapped(parts, indent):
+    line = " | ".join(parts)
+    return line if len(indent) + len(line) <= 90 else "\n" + "\n".join(f"{indent}  | {part}" for part in parts)
+
+
+def spaced(text):
+    return text if text.startswith("\n") else f" {text}"
+
+
+class Types:
+    def __init__(self, manifest):
+        self.manifest = manifest
+
+    def type(self, schema, indent="", whole=False):
+        """A JSON Schema as a TypeScript type. `whole`: the type itself, not its name."""
+        name = self.manifest.name(schema)
+        if name and not whole:
+            return RENAMED.get(name, name)
+        schema = self.manifest.whole(schema)
+        if "const" in schema:
+            return literal(schema["const"])
+        if "enum" in schema:
+            return wrapped([literal(value) for value in schema["enum"]], indent)
+        if "anyOf" in schema:
+            return wrapped([self.type(one, indent + "  ") for one in schema["anyOf"]], indent)
+        kind = schema.get("type")
+        if kind in ("string", "boolean"):
+            return kind
+        if kind == "integer":
+            return "number"
+        if kind == "array":
+            item = self.type(schema["items"], indent)
+            return f"Array<{item}>" if re.search(r"[ |]", item) else f"{item}[]"
+        if kind == "object":
+            return self.object(schema, indent)
+        raise Refused(f"TypeScript has no type for {json.dumps(schema)[:300]}. Teach scripts/generator/typescript.py.")
+
+    def object(self, schema, indent, omit=(), stores=""):
+        properties = {name: one for name, one in schema.get("properties", {}).items() if name not in omit}
+        if not properties:
+            rest = schema.get("additionalProperties")
+            if rest is False or "properties" in schema:
+                return "Record<string, never>"
+            return f"Record<string, {self.type(rest, indent) if rest else 'unknown'}>"
+        inner, text = indent + "  ", ""
+        for name, member in properties.items():
+            optional = "" if name in schema.get("required", ()) else "?"
+            about = stores if stores and name == "store" else self.about(member)
+            text += f"{comment(about, inner)}{inner}{key(name)}{optional}:{spaced(self.type(member, inner))};\n"
+        return f"{{\n{text}{indent}}}"
+
+    def about(self, member):
+        if "aliasOf" in member:
+            return f"Another spelling of {member['aliasOf']}, never beside it."
+        # A type says of itself what it is.
+        return " ".join(part for part in (member.get("description", ""), UNITS.get(member.get("format"))) if part)
+
+    def group(self, group, commands):
+        methods = ""
+        for command in commands:
+            verb = command["name"].removeprefix(group + ".")
+            required = [name for name in command["input"].get("required", ()) if name not in NOT_FOR_PAGES]
+            parameters = self.object(command["input"], "  ", NOT_FOR_PAGES, STORE)
+            methods += f"{comment(command['summary'], '  ')}  {key(verb)}(parameters{'' if required else '?'}: {parameters}"
+            methods += f", options?: CallOptions): Promise<{self.type(command['output'], '  ')}>;\n"
+        return f"export interface {capital_word(group)}Commands {{\n{methods}}}\n"
+
+
+def files(manifest, read):
+    """{path: text}. `read`: gives the present text of a path."""
+    types = Types(manifest)
+    groups = {}
+    for command in manifest.commands:
+        if command["name"] not in OWN:
+            groups.setdefault(command["name"].split(".")[0], []).append(command)
+    of_clients = [group for group, commands in groups.items() if all(one["client"] for one in commands)]
+    of_module = [group for group in groups if group not in of_clients]
+    opening = manifest.command("client.open")["input"]["properties"]
+    shown = [
+        *(one for commands in groups.values() for command in commands
+          for one in [without(command["input"]), command["output"]]),
+        *(event["parameters"] for event in manifest.events), manifest.document["error"],
+        *(opening[name] for name in ("configuration", "platform")),
+    ]  # fmt: skip
+    reached = manifest.reachable(*shown)
+    named = "\n".join(
+        f"{comment(whole.get('description', ''), '')}export type {RENAMED.get(name, name)} ="
+        f"{spaced(types.type(whole, '', True))};\n"
+        for name, whole in manifest.types.items()
+        if name in reached
+    )
+    member = lambda group: f"  readonly {group}: {capital_word(group)}Commands;\n"  # noqa: E731
+    options = "".join(
+        f"{comment(types.about(opening[name]), '  ')}  {name}?: {types.type(opening[name], '  ')};\n"
+        for name in ("account", "platform", "renewInBackground", "waitForPlatform")
+    )
+    text = (TEMPLATE
+        .replace("$VERSION", manifest.document["version"])
+        .replace("$TYPES", named)
+        .replace("$EVENTS", "".join(
+            f"{comment(event['summary'], '  ')}  '{event['name']}': {types.type(event['parameters'], '  ')};\n"
+            for event in manifest.events))
+        .replace("$GROUPS", "\n".join(types.group(group, commands) for group, commands in groups.items()))
+        .replace("$OF_CLIENTS", "".join(member(group) for group in of_clients))
+        .replace("$OF_MODULE", "".join(member(group) for group in of_module))
+        .replace("$STORE", STORE)
+        .replace("$OPTIONS", options)
+    )  # fmt: skip
+    return {PATH: text, SCRIPT: script(manifest, read(SCRIPT), groups, of_clients)}
+
+
+def without(schema):
+    """The parameters that a page may say."""
+    properties = {name: one for name, one in schema.get("properties", {}).items() if name not in NOT_FOR_PAGES}
+    return {**schema, "properties": properties}
+
+
+def script(manifest, text, groups, of_clients):
+    """enroll.js with its tables of commands, events and secrets."""
+
+    def table(chosen):
+        rows = ""
+        for group, commands in groups.items():
+            if (group in of_clients) == chosen:
+                verbs = [literal(one["name"].removeprefix(group + ".")) for one in commands]
+                row = f"  {key(group)}: [{', '.join(verbs)}],"
+                if len(row) > WIDTH:
+                    inner = "\n".join(lines(", ".join(verbs) + ",", WIDTH, "    ", "    "))
+                    row = f"  {key(group)}: [\n{inner}\n  ],"
+                rows += row + "\n"
+        return f"{{\n{rows}}}"
+
+    events = "\n".join(lines(", ".join(literal(event["name"]) for event in manifest.events) + ",", WIDTH, "  ", "  "))
+    tables = (
+        "/** The commands of one client, by their group. */\n"
+        f"const CLIENT_COMMANDS = {table(True)};\n\n"
+        "/** The commands that need no client. */\n"
+        f"const COMMANDS = {table(False)};\n\n"
+        f"const EVENTS = [\n{events}\n];"
+    )
+    return replaced(text, "generated by `make generate`", tables, "// <{}>", "// </{}>")
+
+
+TEMPLATE = """// Generated from the manifest of EnrollKit $VERSION by `make generate`; do not edit.
+
+$TYPES
+/** How a call is made. */
+export interface CallOptions {
+  /** Aborting it cancels the call, which then fails with the status 'cancelled'. */
+  signal?: AbortSignal;
+}
+
+/** Why a call failed. */
+export interface EnrollError extends Error, ErrorDetail {
+  readonly name: 'EnrollError';
+  readonly message: string;
+}
+
+/** What each event carries beside its `name`. */
+export interface EventParameters {
+$EVENTS  /** The plugin's own: a URL that reached the app was this client's. */
+  'url.handled': { client: string; outcome: HandledURL; error?: undefined } | { client: string; outcome?: undefined; error: EnrollError };
+}
+
+export type EventName = keyof EventParameters;
+
+export type EnrollEvent = { [Name in EventName]: { name: Name } & EventParameters[Name] }[EventName];
+
+$GROUPS
+export type BeginParameters = Parameters<RegistrationCommands['begin']>[0];
+
+/** One account at one provider. */
+export interface EnrollClient {
+  readonly id: string;
+$OF_CLIENTS
+  /**
+   * Begins a transaction, opens the external browser or the other app, and waits for its end. `onBegun` gets the
+   * transaction before anything is opened: with kind 'device' it has the code to show. Aborting the signal tells the
+   * library that the user left. Fails as registration.begin and registration.resume do.
+   */
+  signIn(parameters?: BeginParameters, options?: CallOptions & { onBegun?: (begun: Transaction) => void }): Promise<State>;
+
+  /** Logs out as logout.begin does, and opens the URL that ends the browser's session; `browser` says whether there was one. */
+  logOut(parameters?: Parameters<LogoutCommands['begin']>[0], options?: CallOptions): Promise<{ browser: boolean }>;
+
+  /** Tells the listener every event, until the function that is returned was called. */
+  subscribe(listener: (event: EnrollEvent) => void): () => void;
+  /** Tells the listener the events of that name, until the function that is returned was called. */
+  subscribe<Name extends EventName>(
+    name: Name, listener: (event: { name: Name } & EventParameters[Name]) => void,
+  ): () => void;
+
+  /** Stops what waits in this client; the tokens stay in the store. Closing twice is no error. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  configuration: Configuration;
+  /** $STORE By default "enroll". */
+  store?: string;
+$OPTIONS}
+
+/** The plugin: `enroll`, a global, once the event `deviceready` came. */
+export interface Enroll {
+$OF_MODULE
+  /** For `error instanceof enroll.EnrollError`. */
+  readonly EnrollError: abstract new (...unused: never[]) => EnrollError;
+
+  /** Opens one account at one provider. Reads no network. URLs that came before are looked at now. */
+  open(options: OpenOptions): Promise<EnrollClient>;
+
+  /** Looks once more at URLs that reached the app and could not be followed up, for want of a network, say. */
+  retryURLs(): Promise<void>;
+
+  /** Tells the listener the URLs that no open client asked for; it answers true for one that it takes as its own. */
+  onUnclaimedURL(listener: (url: string) => boolean | void): () => void;
+}
+
+declare global {
+  const enroll: Enroll;
+}
+"""
