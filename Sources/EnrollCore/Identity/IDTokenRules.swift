@@ -1,0 +1,154 @@
+// The rules about the claims of an id_token whose signature is proven (R24 to R27), one row each: the claim, the rule's
+// number, what it asks. Each looks at one thing and knows nothing of the others; SignatureRule.swift has R21 and R22.
+
+import EnrollCrypto
+
+/// One rule about the claims.
+struct IDTokenRule: Sendable {
+  /// What an id_token lacks; nil when it lacks nothing.
+  typealias Finding =
+    @Sendable (IDTokenClaims, SignatureAlgorithm, IDTokenExpectations) throws(EnrollError) -> String?
+
+  /// In docs/rules.md.
+  let number: String
+  private let finding: Finding
+
+  private init(_ number: String, _ finding: @escaping Finding) {
+    self.number = number
+    self.finding = finding
+  }
+
+  /// - Throws: `.idTokenInvalid` with the rule's number, what was expected and what came.
+  func check(
+    _ claims: IDTokenClaims, _ algorithm: SignatureAlgorithm, _ expected: IDTokenExpectations
+  ) throws(EnrollError) {
+    guard let finding = try finding(claims, algorithm, expected) else { return }
+    throw IDTokenClaims.refusal(number, finding)
+  }
+
+  /// In the order of OpenID Connect Core §3.1.3.7.
+  static let all: [IDTokenRule] = [
+    IDTokenRule("R24", issuer), IDTokenRule("R24", audience), IDTokenRule("R24", authorizedParty),
+    IDTokenRule("R25", expiry), IDTokenRule("R25", notBefore), IDTokenRule("R25", issueTime),
+    IDTokenRule("R26", nonce), IDTokenRule("R26", authenticationClass),
+    IDTokenRule("R26", authenticationTime), IDTokenRule("R26", accessTokenHash),
+    IDTokenRule("R27", continuity),
+  ]
+}
+
+extension IDTokenRule {
+  /// The configured issuer, byte for byte (OpenID Connect Core §3.1.3.7, 2).
+  private static let issuer: Finding = { (claims, _, expected) throws(EnrollError) in
+    if ASCII.equals(claims.issuer, expected.issuer) { return nil }
+    return "iss is \(PrintableText.bounded(claims.issuer, maximumBytes: 256)), not \(expected.issuer)"
+  }
+
+  /// The token is meant for us (OpenID Connect Core §3.1.3.7, 3).
+  private static let audience: Finding = { (claims, _, expected) throws(EnrollError) in
+    if claims.audience.contains(where: { ASCII.equals($0, expected.clientID) }) { return nil }
+    let came = claims.audience.count == 1 ? claims.audience[0] : "\(claims.audience.count) others"
+    return "aud is \(PrintableText.bounded(came, maximumBytes: 128)), not \(expected.clientID)"
+  }
+
+  /// A token for several audiences says which of them asked, and that is us (OpenID Connect Core §3.1.3.7, 4 and 5).
+  private static let authorizedParty: Finding = { (claims, _, expected) throws(EnrollError) in
+    if let party = claims.authorizedParty {
+      if ASCII.equals(party, expected.clientID) { return nil }
+      return "azp is \(PrintableText.bounded(party, maximumBytes: 128)), not \(expected.clientID)"
+    }
+    // A renewal's token continues one that was checked; its audience may have grown (R27).
+    if expected.previous != nil { return nil }
+    if claims.audience.allSatisfy({ ASCII.equals($0, expected.clientID) }) { return nil }
+    return "aud names others beside us, and azp is missing"
+  }
+
+  /// The token has not ended (OpenID Connect Core §3.1.3.7, 9).
+  private static let expiry: Finding = { (claims, _, expected) throws(EnrollError) in
+    if expected.now < claims.expiresAt + expected.toleranceSeconds { return nil }
+    return "exp \(claims.expiresAt.seconds) has passed \(expected.time)"
+  }
+
+  /// The token is valid already (RFC 7519 §4.1.5).
+  private static let notBefore: Finding = { (claims, _, expected) throws(EnrollError) in
+    guard let notBefore = claims.notBefore, notBefore > expected.now + expected.toleranceSeconds else {
+      return nil
+    }
+    return "nbf \(notBefore.seconds) has not come \(expected.time)"
+  }
+
+  /// The token was not issued in the future (OpenID Connect Core §3.1.3.7, 10).
+  private static let issueTime: Finding = { (claims, _, expected) throws(EnrollError) in
+    if claims.issuedAt <= expected.now + expected.toleranceSeconds { return nil }
+    return "iat \(claims.issuedAt.seconds) is in the future \(expected.time)"
+  }
+
+  /// The token answers our request (OpenID Connect Core §3.1.3.7, 11).
+  private static let nonce: Finding = { (claims, _, expected) throws(EnrollError) in
+    guard let sent = expected.nonce else { return nil }
+    guard let came = claims.nonce else { return "nonce is missing" }
+    return came == sent ? nil : "nonce is not the one that was sent"
+  }
+
+  /// When classes of authentication were asked for, one of them was reached (OpenID Connect Core §3.1.3.7, 12).
+  private static let authenticationClass: Finding = { (claims, _, expected) throws(EnrollError) in
+    if expected.acrValues.isEmpty { return nil }
+    guard let came = claims.authenticationClass else { return "acr was asked for and is missing" }
+    if expected.acrValues.contains(where: { ASCII.equals($0, came) }) { return nil }
+    return "acr is \(PrintableText.bounded(came, maximumBytes: 64)), not one that was asked for"
+  }
+
+  /// When `max_age` was asked for, the user signed in at most so long before the request (OpenID Connect Core §3.1.2.1,
+  /// §3.1.3.7, 13). `auth_time` and `iat` are both by the provider's clock, so the device's plays no part between them;
+  /// the time since the request is the device's own, which no clock's setting changes.
+  private static let authenticationTime: Finding = { (claims, _, expected) throws(EnrollError) in
+    guard let maxAge = expected.maxAgeSeconds else { return nil }
+    guard let authTime = claims.authTime else { return "max_age was asked for and auth_time is missing" }
+    guard authTime <= expected.now + expected.toleranceSeconds else {
+      return "auth_time \(authTime.seconds) is in the future at \(expected.now.seconds) by \(expected.clock)"
+    }
+    let latest = authTime + maxAge + expected.requestAgeSeconds
+    if claims.issuedAt <= latest + IDTokenExpectations.serverToleranceSeconds,
+      // An `iat` that stands still proves nothing.
+      expected.now <= latest + expected.toleranceSeconds
+    {
+      return nil
+    }
+    return "auth_time \(authTime.seconds) is more than max_age \(maxAge) s before the request, which was made "
+      + "\(expected.requestAgeSeconds) s before \(claims.issuedAt.seconds)"
+  }
+
+  /// When present, it is of the access token that came along (OpenID Connect Core §3.1.3.6): the left half of the hash
+  /// that goes with the token's algorithm.
+  private static let accessTokenHash: Finding = { (claims, algorithm, expected) throws(EnrollError) in
+    guard let came = claims.accessTokenHash, let accessToken = expected.accessToken else { return nil }
+    // EdDSA names no hash: most take the SHA-512 inside Ed25519, Glewlwyd takes SHA-256.
+    for digest in algorithm == .EdDSA ? [.sha512, .sha256] : [algorithm.digest] {
+      let hash: [UInt8]
+      do throws(CryptoError) { hash = try digest.hash(accessToken) } catch {
+        throw EnrollError(error, "at_hash could not be computed")
+      }
+      let half = Base64URL.encodedBytes([UInt8](hash[..<(hash.count / 2)]))
+      if ConstantTime.equal(half, [UInt8](came.utf8)) { return nil }
+    }
+    return "at_hash is not of the access token that came along"
+  }
+
+  /// On refresh the token continues the session (OpenID Connect Core §12.2): same issuer, same user. Other members of
+  /// `aud` come and go; that this client is among them is the audience's rule. `auth_time` moves forward when the user
+  /// signs in again at the provider (Keycloak, Cognito, a step-up), never back and never past `iat`. The values are
+  /// personal and do not stand in the message.
+  private static let continuity: Finding = { (claims, _, expected) throws(EnrollError) in
+    guard let before = expected.previous else { return nil }
+    guard ASCII.equals(claims.issuer, before.issuer) else { return "iss is not that of the session" }
+    guard ASCII.equals(claims.subject, before.subject) else { return "sub is not that of the session" }
+    guard let authTime = claims.authTime else { return nil }
+    guard authTime <= claims.issuedAt else { return "auth_time is later than iat" }
+    guard let last = before.authTime, authTime < last else { return nil }
+    return "auth_time is earlier than that of the id_token before"
+  }
+}
+
+extension IDTokenExpectations {
+  /// For error texts.
+  fileprivate var time: String { "at \(now.seconds) by \(clock), tolerating \(toleranceSeconds) s" }
+}
