@@ -123,7 +123,7 @@ if !embedded {
       dependencies: [
         "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON", "TestVectors",
       ],
-      swiftSettings: strict),
+      exclude: ["Store/transactions.jsonl"], swiftSettings: strict),
     .testTarget(
       name: "EnrollHostTests",
       dependencies: ["EnrollHost", "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON"],

@@ -42,9 +42,13 @@ enum Fixture {
     issuer: String = Fixture.issuer, seconds: Int64 = 600
   ) -> TransactionRecord {
     TransactionRecord(
-      id: "id-\(state)", kind: .signIn, status: status, issuer: issuer, redirectURI: redirectURI,
-      state: Secret(state), nonce: Secret("nonce"), codeVerifier: Secret("verifier"), scopes: ["openid"],
-      began: moment().wall, deadline: Expiry(lifetimeSeconds: seconds, from: moment()))
+      id: "id-\(state)", status: status, issuer: issuer, scopes: ["openid"], began: moment().wall,
+      deadline: Expiry(lifetimeSeconds: seconds, from: moment()),
+      flow: .signIn(
+        .init(
+          CodeRequest(
+            redirect: AwaitedRedirect(uri: redirectURI, state: Secret(state)),
+            secrets: .init(nonce: Secret("nonce"), codeVerifier: Secret("verifier"))))))
   }
 
   static func json(_ text: String, status: Int = 200, headers: [HTTPHeader] = []) -> HTTPResponse {

@@ -26,15 +26,31 @@ enum Sample {
   }
 
   static let transactions = [
-    transaction("signIn", .signIn), transaction("bff", .bff), transaction("other", .app2app),
+    transaction(
+      "signIn",
+      .signIn(
+        .init(
+          CodeRequest(
+            redirect: redirect("signIn"),
+            secrets: .init(nonce: Secret("nonce"), codeVerifier: Secret("verifier")))))),
+    transaction(
+      "bff",
+      .bff(
+        .init(
+          redirect: redirect("bff"),
+          exchange: .init(provider: "google", codeVerifier: Secret("verifier"))))),
+    transaction(
+      "other", .app2app(.init(redirectURI: "com.example.app:/cb", session: .init(Secret("session"))))),
   ]
 
-  private static func transaction(_ name: String, _ kind: TransactionKind) -> TransactionRecord {
+  private static func redirect(_ name: String) -> AwaitedRedirect {
+    AwaitedRedirect(uri: "com.example.app:/cb", state: Secret("state-\(name)"))
+  }
+
+  private static func transaction(_ name: String, _ flow: TransactionRecord.Flow) -> TransactionRecord {
     TransactionRecord(
-      id: name, kind: kind, issuer: issuer, redirectURI: "com.example.app:/cb",
-      state: Secret("state-\(name)"),
-      nonce: Secret("nonce"), codeVerifier: Secret("verifier"), scopes: ["openid"], began: moment.wall,
-      deadline: Expiry(lifetimeSeconds: 600, from: moment))
+      id: name, issuer: issuer, scopes: ["openid"], began: moment.wall,
+      deadline: Expiry(lifetimeSeconds: 600, from: moment), flow: flow)
   }
 
   static let logouts = [

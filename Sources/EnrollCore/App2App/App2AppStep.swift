@@ -22,11 +22,9 @@ extension Engine {
     let session = try App2AppExchange.Session(http, settings)
     let moment = clock.moment()
     let transaction = TransactionRecord(
-      id: Base64URL.encode(try random.bytes(16)), kind: .app2app, issuer: configuration.issuer,
-      redirectURI: configuration.redirectURI, state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]),
-      scopes: [], began: moment.wall,
-      deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment), step: .otherApp,
-      details: .app2app(sessionID: session.id, tries: 0))
+      id: Base64URL.encode(try random.bytes(16)), issuer: configuration.issuer, began: moment.wall,
+      deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
+      flow: .app2app(.init(redirectURI: configuration.redirectURI, session: .init(session.id))))
     try remember(transaction)
     return Transaction(of: transaction, action: .openOtherApp(session.link))
   }
@@ -45,24 +43,23 @@ extension Engine {
       let artefactID = try redirect.artefactID(named: settings.artefactIDField)
     else { return nil }
     let moment = clock.moment()
-    let transaction = try TransactionRecord.settled(
-      withoutStateBy: .app2app, named: transactionID,
-      among: try store.read(account)?.transactions ?? [], at: moment)
+    let (transaction, awaited) = try TransactionRecord.answeredWithoutState(
+      .app2app, named: transactionID, among: try store.read(account)?.transactions ?? [], at: moment
+    ) { flow in
+      if case .app2app(let app2app) = flow { app2app } else { nil }
+    }
     try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)
     try transaction.requireLive(at: moment)
-    guard case .app2app(let sessionID, _) = transaction.details else {
-      throw EnrollError(.internal, "another app's transaction has no session")
-    }
+    guard let session = awaited.session else { throw .settledBefore }
     // All that is needed of the network beside complete: without it the transaction stays pending.
     _ = try provider.prepare(
       needsKeys: Scopes.contains("openid", in: configuration.scopes), cancellation: cancellation)
-    try markExchanging(transaction)
-    try apply(.advanced(transactionID: transaction.id, step: .exchanging))
+    try beginExchange(of: transaction)
     let sent = clock.moment()
     let http: HTTPResponse
     do throws(EnrollError) {
       http = try transport.send(
-        App2AppExchange.completeRequest(settings, sessionID: sessionID, artefactID: artefactID),
+        App2AppExchange.completeRequest(settings, sessionID: session.id, artefactID: artefactID),
         cancellation: cancellation)
     } catch {
       return try settle(transaction, failed: error)
@@ -70,11 +67,8 @@ extension Engine {
     if (400..<500).contains(http.status), let refusal = TokenEndpointError.read(http) {
       return try refuse(transaction, because: refusal)
     }
-    do throws(EnrollError) {
-      return try keep(
-        try arrival(completing: http, sent: sent, cancellation: cancellation), of: transaction)
-    } catch {
-      return try settle(transaction, failed: error)
+    return try finish(transaction) { () throws(EnrollError) in
+      try arrival(completing: http, sent: sent, of: transaction, cancellation: cancellation)
     }
   }
 
@@ -86,14 +80,16 @@ extension Engine {
     var left: Int64 = 0
     try store.update(account) { record throws(EnrollError) in
       left = 0
-      guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transaction.id) }),
-        record.transactions[index].status == .exchanging,
-        case .app2app(let sessionID, let tries) = record.transactions[index].details
-      else { return }
-      left = Self.artefactTries - tries - 1
-      guard left > 0 else { return }
-      record.transactions[index].details = .app2app(sessionID: sessionID, tries: tries + 1)
-      record.transactions[index].status = transaction.status
+      record.change(transaction.id) { kept in
+        guard kept.status == .exchanging, case .app2app(var awaited) = kept.flow,
+          let tries = awaited.session?.tries
+        else { return }
+        left = Self.artefactTries - tries - 1
+        guard left > 0 else { return }
+        awaited.session?.tries = tries + 1
+        kept.flow = .app2app(awaited)
+        kept.status = transaction.status
+      }
     }
     guard left > 0 else { return try settle(transaction, failed: refusal) }
     try apply(.advanced(transactionID: transaction.id, step: .otherApp))
@@ -104,9 +100,9 @@ extension Engine {
   }
 
   private func arrival(
-    completing http: HTTPResponse, sent: Moment, cancellation: (any Cancellation)?
+    completing http: HTTPResponse, sent: Moment, of transaction: TransactionRecord,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
-    let offset = clockOffset(of: http, at: sent)
     let completion: App2AppExchange.Completion
     do throws(EnrollError) {
       completion = try App2AppExchange.Completion(http)
@@ -120,30 +116,13 @@ extension Engine {
     case .refreshToken(let token): tokens = try renewAtOnce(token, cancellation: cancellation)
     }
     do throws(EnrollError) {
-      return try prove(tokens, clockOffsetSeconds: offset, cancellation: cancellation)
+      return try arrival(
+        of: tokens, by: Grant(of: transaction), clockOffsetSeconds: clockOffset(of: http, at: sent),
+        cancellation: cancellation)
     } catch {
       revokeLater(tokens)
       throw error.hiding(http.sent)
     }
-  }
-
-  private func prove(
-    _ given: TokenSet, clockOffsetSeconds offset: Int64?, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> Arrival {
-    var tokens = given
-    guard let idToken = tokens.idToken else {
-      return Arrival(
-        tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
-        clockOffsetSeconds: offset)
-    }
-    let (proven, offset) = try prove(
-      idToken,
-      expecting: IDTokenExpectations(
-        issuer: configuration.issuer, clientID: configuration.clientID, accessToken: tokens.accessToken,
-        now: clock.wallTime(), algorithms: configuration.idTokenAlgorithms),
-      answeredOffset: offset, cancellation: cancellation)
-    tokens.identity = proven.facts
-    return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: offset)
   }
 
   /// A refresh token alone is worth an access token, within the bounds of R33. One that cannot be turned into any is
@@ -183,18 +162,14 @@ extension Engine {
   /// - Throws: `.notFound`, `.illegalState` for a transaction of another kind, `.alreadySettled`, `.transactionExpired`.
   public func otherAppMissing(transactionID: String) throws(EnrollError) -> Settlement {
     try requireNative()
-    let known = try store.read(account)?.transactions.first { ASCII.equals($0.id, transactionID) }
-    guard let transaction = known else {
-      throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
-    }
-    guard transaction.kind == .app2app else {
+    let transaction = try transaction(transactionID)
+    guard case .app2app = transaction.flow else {
       throw EnrollError(
         .illegalState, "a transaction of kind \(transaction.kind.rawValue) waits for no other app",
         field: "transaction")
     }
     try transaction.requireLive(at: clock.moment())
-    try markExchanging(transaction)
-    return try settle(
+    return try conclude(
       transaction, failed: EnrollError(.otherAppMissing, "the other app is not on this device"))
   }
 }

@@ -9,6 +9,10 @@ public struct AuthorizationRequest: Sendable {
   public static let randomByteCount = 16 + 32 + 32 + PKCE.randomByteCount
 
   public internal(set) var transaction: TransactionRecord
+  /// What the transaction keeps of the request.
+  public let sent: CodeRequest
+  /// What of that works once.
+  public let secrets: CodeRequest.Secrets
   /// With all parameters in it. Holds the state: to be opened, never logged (R40).
   public let url: String
   /// The parameters alone, as ``PushedAuthorizationRequest`` sends them.
@@ -39,28 +43,32 @@ public struct AuthorizationRequest: Sendable {
     let scopes = scopes(configuration, options)
     try options.check(sending: scopes)
     let requested = try prompt(configuration, metadata, options, asksForLogin)
-    let prompt = requested.value
-    try requireAbilities(metadata, prompt: prompt, kind: options.kind, configuration)
+    try requireAbilities(metadata, prompt: requested.value, kind: options.kind, configuration)
     let redirect = try redirect(configuration, redirectURI)
     let pkce = try PKCE.make(random: Array(random[80...]))
-    let isRegistration = options.kind == .register
-    let transaction = TransactionRecord(
-      id: Base64URL.encode(Array(random[..<16])), kind: options.kind, issuer: configuration.issuer,
-      redirectURI: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
+    let secrets = CodeRequest.Secrets(
       nonce: Secret(Base64URL.encodedBytes(Array(random[48..<80]))), codeVerifier: pkce.verifier,
-      dpopKey: dpopKey,
-      scopes: scopes,
-      maxAgeSeconds: options.maxAgeSeconds, acrValues: options.acrValues, prompt: prompt,
+      dpopKey: dpopKey)
+    let sent = CodeRequest(
+      redirect: AwaitedRedirect(
+        uri: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
+        listensOnLoopback: redirectURI?.utf8.starts(with: "http:".utf8) ?? false),
+      secrets: secrets, demands: options.demands, prompt: requested.value,
       expectedSubject: options.idTokenHint.flatMap { IDToken.subject(unproven: $0) },
-      isSocial: options.connection != nil,
-      listensOnLoopback: redirectURI?.utf8.starts(with: "http:".utf8) ?? false, began: moment.wall,
-      deadline: Expiry(
-        lifetimeSeconds: isRegistration ? configuration.emailWaitSeconds : configuration.transactionSeconds,
-        from: moment))
-    let query = try query(for: transaction, pkce.challenge, configuration, metadata, options, activationToken)
+      isSocial: options.connection != nil)
+    let (flow, lifetimeSeconds): (TransactionRecord.Flow, Int64) =
+      options.kind == .register
+      ? (.registration(.init(.request(sent), isInBrowser: true)), configuration.emailWaitSeconds)
+      : (.signIn(.init(sent)), configuration.transactionSeconds)
+    let transaction = TransactionRecord(
+      id: Base64URL.encode(Array(random[..<16])), issuer: configuration.issuer, scopes: scopes,
+      began: moment.wall, deadline: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment), flow: flow)
+    let query = try query(
+      for: sent, secrets, pkce.challenge, scopes, configuration, metadata, options, activationToken)
     return AuthorizationRequest(
-      transaction: transaction, url: EndpointURL.adding(query, to: metadata.authorizationEndpoint),
-      parameters: query, warning: requested.warning)
+      transaction: transaction, sent: sent, secrets: secrets,
+      url: EndpointURL.adding(query, to: metadata.authorizationEndpoint), parameters: query,
+      warning: requested.warning)
   }
 }
 
@@ -84,10 +92,9 @@ extension AuthorizationRequest {
         field: "options")
     }
     return TransactionRecord(
-      id: Base64URL.encode(random), kind: .register, issuer: configuration.issuer, redirectURI: "",
-      state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]), scopes: scopes,
-      maxAgeSeconds: options.maxAgeSeconds, acrValues: options.acrValues, began: moment.wall,
-      deadline: Expiry(lifetimeSeconds: configuration.emailWaitSeconds, from: moment), step: .emailPending)
+      id: Base64URL.encode(random), issuer: configuration.issuer, scopes: scopes, began: moment.wall,
+      deadline: Expiry(lifetimeSeconds: configuration.emailWaitSeconds, from: moment),
+      flow: .registration(.init(.page(options.demands), isInBrowser: false)))
   }
 
   static func scopes(_ configuration: Configuration, _ options: SignInOptions) -> [String] {
@@ -153,20 +160,21 @@ extension AuthorizationRequest {
   }
 
   private static func query(
-    for transaction: TransactionRecord, _ challenge: String, _ configuration: Configuration,
-    _ metadata: ProviderMetadata, _ options: SignInOptions, _ activationToken: ActivationToken?
+    for request: CodeRequest, _ secrets: CodeRequest.Secrets, _ challenge: String, _ scopes: [String],
+    _ configuration: Configuration, _ metadata: ProviderMetadata, _ options: SignInOptions,
+    _ activationToken: ActivationToken?
   ) throws(EnrollError) -> FormEncoding {
     var query = FormEncoding(.query)
     query.add("response_type", "code")
     query.add("client_id", configuration.clientID)
-    query.add("redirect_uri", transaction.redirectURI)
-    if !transaction.scopes.isEmpty { query.add("scope", Scopes.joined(transaction.scopes)) }
-    query.add("state", transaction.state)
-    query.add("nonce", transaction.nonce)
+    query.add("redirect_uri", request.redirect.uri)
+    if !scopes.isEmpty { query.add("scope", Scopes.joined(scopes)) }
+    query.add("state", request.redirect.state)
+    query.add("nonce", secrets.nonce)
     query.add("code_challenge", challenge)
     query.add("code_challenge_method", PKCE.challengeMethod)
-    if let key = transaction.dpopKey { query.add("dpop_jkt", try key.signer().thumbprint) }
-    if let prompt = transaction.prompt { query.add("prompt", prompt) }
+    if let key = secrets.dpopKey { query.add("dpop_jkt", try key.signer().thumbprint) }
+    if let prompt = request.prompt { query.add("prompt", prompt) }
     if let hint = options.loginHint { query.add("login_hint", hint) }
     if let age = options.maxAgeSeconds { query.add("max_age", "\(age)") }
     if !options.acrValues.isEmpty { query.add("acr_values", Scopes.joined(options.acrValues)) }

@@ -1,4 +1,5 @@
-// How every transaction ends, whatever its kind: with tokens that are kept, or with a reason.
+// How every transaction ends, whatever its flow: its answer is taken once, durably; what the answer brings is exchanged;
+// the tokens are kept, or the transaction has failed.
 
 import EnrollCrypto
 import EnrollJSON
@@ -18,41 +19,71 @@ extension Engine {
     }
   }
 
-  /// Tokens that a transaction brought, and whom they are about.
-  struct Arrival {
-    var tokens: TokenSet
-    var profile: JSONObject
-    var clockOffsetSeconds: Int64?
+  /// Takes the transaction's answer, exchanges it, and keeps the tokens or settles the transaction as failed.
+  /// - Throws: `.alreadySettled`, and nothing is exchanged; store errors.
+  func conclude(
+    _ transaction: TransactionRecord, _ exchange: () throws(EnrollError) -> Arrival
+  ) throws(EnrollError) -> Settlement {
+    try beginExchange(of: transaction)
+    return try finish(transaction, exchange)
   }
 
-  /// Marks the transaction as being exchanged, durably, before anything else happens: of two redirects at once one
-  /// wins, and a code is never sent twice (R7, R15).
-  func markExchanging(_ transaction: TransactionRecord) throws(EnrollError) {
-    try store.update(account) { record throws(EnrollError) in
-      guard
-        let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transaction.id) }),
-        record.transactions[index].isOpen
-      else {
-        throw EnrollError(.alreadySettled, "another answer, or a sign-out, settled this transaction first")
-      }
-      record.transactions[index].status = .exchanging
+  /// The same for a grant whose answer has come already: tokens that come too late are revoked (R35).
+  func conclude(
+    _ grant: Grant, with http: HTTPResponse, sent: Moment, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Settlement {
+    do throws(EnrollError) {
+      try beginExchange(of: grant.transaction)
+    } catch {
+      revokeTokens(in: http, of: grant.dpopKey)
+      throw error
+    }
+    return try finish(grant.transaction) { () throws(EnrollError) in
+      try arrival(in: http, sent: sent, of: grant, cancellation: cancellation)
     }
   }
 
-  /// As ``markExchanging(_:)``, for a grant whose answer has come already: the tokens of one that comes too late are
-  /// revoked (R35).
-  func markExchanging(_ transaction: TransactionRecord, holding http: HTTPResponse) throws(EnrollError) {
+  /// The same for an answer that brings no tokens.
+  /// - Parameter isReported: false where it is no failure, but an answer that the flow goes on from.
+  func conclude(
+    _ transaction: TransactionRecord, failed reason: EnrollError, isReported: Bool = true
+  ) throws(EnrollError) -> Settlement {
+    try markExchanging(transaction)
+    return try settle(transaction, failed: reason, isReported: isReported)
+  }
+
+  /// The first half of ``conclude(_:_:)``, for an exchange that may give the transaction back.
+  func beginExchange(of transaction: TransactionRecord) throws(EnrollError) {
+    try markExchanging(transaction)
+    try apply(.advanced(transactionID: transaction.id, step: .exchanging))
+  }
+
+  /// The second half of ``conclude(_:_:)``.
+  func finish(
+    _ transaction: TransactionRecord, _ exchange: () throws(EnrollError) -> Arrival
+  ) throws(EnrollError) -> Settlement {
     do throws(EnrollError) {
-      try markExchanging(transaction)
+      return try keep(try exchange(), of: transaction)
     } catch {
-      revokeTokens(in: http, of: transaction.dpopKey)
-      throw error
+      return try settle(transaction, failed: error)
+    }
+  }
+
+  /// Durably, before anything else happens: of two answers at once one wins, and a code is never sent twice (R7, R15).
+  private func markExchanging(_ transaction: TransactionRecord) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      let isTaken = record.change(transaction.id) { transaction in
+        guard transaction.isOpen else { return false }
+        transaction.status = .exchanging
+        return true
+      }
+      guard isTaken ?? false else { throw .settledBefore }
     }
   }
 
   /// Tokens into the store, as provisional or, where no confirmation is asked for, confirmed.
   /// Tokens of a transaction that was settled meanwhile, by a sign-out say, are revoked and not stored (R35).
-  func keep(_ arrival: Arrival, of transaction: TransactionRecord) throws(EnrollError) -> Settlement {
+  private func keep(_ arrival: Arrival, of transaction: TransactionRecord) throws(EnrollError) -> Settlement {
     let hasGates = configuration.requireVerifiedEmail || configuration.registrationCheckURI != nil
     let asksForPIN = try asksForPIN(transaction)
     let isAdopted = !configuration.requiresConfirmation && !hasGates && !asksForPIN
@@ -80,7 +111,11 @@ extension Engine {
         record.pinTransactionID = asksForPIN ? transaction.id : nil
       }
     }
-    guard !isLate else { return discard(arrival, of: transaction) }
+    guard !isLate else {
+      revokeLater(arrival.tokens)
+      sendOutbox(cancellation: nil)
+      return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
+    }
     revoke(replaced, by: arrival.tokens, arrival.profile)
     memory.withLock {
       $0.backoff = nil
@@ -118,12 +153,6 @@ extension Engine {
       revokeLater(tokens)
       throw error
     }
-  }
-
-  private func discard(_ arrival: Arrival, of transaction: TransactionRecord) -> Settlement {
-    revokeLater(arrival.tokens)
-    sendOutbox(cancellation: nil)
-    return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
   }
 
   private static var signedOutMeanwhile: EnrollError {
@@ -165,39 +194,11 @@ extension Engine {
 }
 
 extension AccountRecord {
-  /// Whether the answer that is being processed for that transaction is still wanted.
-  func isExchanging(_ transactionID: String) -> Bool {
-    transactions.contains { ASCII.equals($0.id, transactionID) && $0.status == .exchanging }
-  }
-
   /// Tokens came by another transaction: those that still wait may never hear of an answer (a provider that resumes the
   /// older of two attempts in one browser), and need not.
   fileprivate mutating func overtakeTransactions() {
     for index in transactions.indices where transactions[index].isOpen {
       transactions[index].isOvertaken = true
-    }
-  }
-
-  /// Settled once: its secrets are gone, only the state stays, to know a second redirect by (R7).
-  mutating func settle(_ transactionID: String, as status: TransactionRecord.Status) {
-    guard let index = transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else { return }
-    transactions[index].status = status
-    transactions[index].nonce = Secret([])
-    transactions[index].codeVerifier = Secret([])
-    transactions[index].dpopKey = nil
-    transactions[index].details = transactions[index].details.remains
-  }
-}
-
-extension TransactionRecord {
-  /// The registration type that is stored (flows.md §7, Captured values); nil for the other kinds.
-  var registrationType: String? {
-    switch kind {
-    case .passwordless: "PASSWORDLESS"
-    // Whom a back end signs in with is a connection that the user chose.
-    case .bff: "SOCIAL"
-    case .signIn, .register: isSocial ? "SOCIAL" : nil
-    case .app2app, .device: nil
     }
   }
 }

@@ -64,6 +64,8 @@ extension SignInOptions {
     }
   }
 
+  var demands: IDTokenDemands { IDTokenDemands(maxAgeSeconds: maxAgeSeconds, acrValues: acrValues) }
+
   /// - Parameter scopes: the ones that will be sent.
   /// - Throws: `.invalidArgument`; `field` is the option.
   func check(sending scopes: [String]) throws(EnrollError) {

@@ -106,7 +106,7 @@ extension Engine {
       verifying: redirect, among: transactions, named: transactionID,
       issuerAnnounced: provider.cachedMetadata?.announcesIssuerInRedirect ?? false,
       acceptsTokens: configuration.bff?.dangerouslyAcceptsTokenInRedirect ?? false, at: clock.moment())
-    if case .code = verified.answer, verified.transaction.kind != .bff {
+    if case .code = verified.answer, verified.transaction.codeRequest != nil {
       // All that the exchange needs of the network beside the exchange: without it the transaction stays pending, and
       // the same URL may be tried again.
       let metadata = try provider.prepare(
@@ -116,36 +116,29 @@ extension Engine {
         issuerAnnounced: metadata.announcesIssuerInRedirect,
         at: clock.moment())
     }
-    try markExchanging(verified.transaction)
-
+    let transaction = verified.transaction
     switch verified.answer {
     case .error(let error):
       // No automatic step on the word of an answer without iss, where every answer has one (R17).
       let isIdentified =
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
-      let goesOn = verified.transaction.isSilentFallback && error.asksForUser && isIdentified
-      var settlement = try settle(
-        verified.transaction,
-        failed: explained(verified.transaction.explained(error), scopes: verified.transaction.scopes),
+      let goesOn = transaction.isSilentFallback && error.asksForUser && isIdentified
+      var settlement = try conclude(
+        transaction, failed: explained(transaction.explained(error), scopes: transaction.scopes),
         isReported: !goesOn)
-      if goesOn { settlement.silentFallback = verified.transaction }
+      if goesOn { settlement.silentFallback = transaction }
       return settlement
     case .code(let code):
-      try apply(.advanced(transactionID: verified.transaction.id, step: .exchanging))
-      do throws(EnrollError) {
-        let isBFF = verified.transaction.kind == .bff
-        let arrived =
-          isBFF
-          ? try redeem(code, of: verified.transaction, cancellation: cancellation)
-          : try exchange(code, of: verified.transaction, cancellation: cancellation)
-        return try keep(arrived, of: verified.transaction)
-      } catch {
-        return try settle(verified.transaction, failed: error)
+      return try conclude(transaction) { () throws(EnrollError) in
+        if case .bff(let bff) = transaction.flow {
+          return try redeem(code, of: bff, asked: transaction.issuer, cancellation: cancellation)
+        }
+        return try exchange(code, of: transaction, cancellation: cancellation)
       }
     case .sessionToken(let token, let lifetimeSeconds):
-      try apply(.advanced(transactionID: verified.transaction.id, step: .exchanging))
-      let arrived = accept(token, lifetimeSeconds: lifetimeSeconds, cancellation: cancellation)
-      return try keep(arrived, of: verified.transaction)
+      return try conclude(transaction) { () throws(EnrollError) in
+        accept(token, lifetimeSeconds: lifetimeSeconds, cancellation: cancellation)
+      }
     }
   }
 
@@ -153,84 +146,27 @@ extension Engine {
   private func exchange(
     _ code: Secret, of transaction: TransactionRecord, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
+    guard let request = transaction.codeRequest, let secrets = request.secrets else { throw .settledBefore }
     let metadata = try provider.metadata(cancellation: cancellation)
-    let request = TokenRequest.exchange(
-      code: code, transaction: transaction, configuration: configuration, metadata: metadata)
+    let exchange = TokenRequest.exchange(
+      code: code, redirectURI: request.redirect.uri, codeVerifier: secrets.codeVerifier,
+      configuration: configuration, metadata: metadata)
     let sent = clock.moment()
-    let http = try send(request, provenBy: transaction.dpopKey, cancellation: cancellation)
-    return try arrival(in: http, sent: sent, of: transaction, cancellation: cancellation)
-  }
-
-  /// The token endpoint's answer to proven tokens. Those of an answer that is refused are revoked, since nobody keeps
-  /// them.
-  func arrival(
-    in http: HTTPResponse, sent: Moment, of transaction: TransactionRecord, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> Arrival {
-    do throws(EnrollError) {
-      return try proven(http, sent: sent, of: transaction, cancellation: cancellation)
-    } catch {
-      revokeTokens(in: http, of: transaction.dpopKey)
-      throw error.hiding(http.sent)
-    }
-  }
-
-  private func proven(
-    _ http: HTTPResponse, sent: Moment, of transaction: TransactionRecord, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> Arrival {
-    let offset = clockOffset(of: http, at: sent)
-    let response = try TokenResponse(processing: http, binding: binding(transaction.dpopKey))
-    var tokens = response.tokenSet(
-      requestedScopes: transaction.scopes, dpopKey: transaction.dpopKey, at: sent)
-
-    guard let idToken = tokens.idToken else {
-      guard !transaction.requiresIDToken else {
-        throw EnrollError(.idTokenInvalid, "the scope openid was asked for, and no id_token came (R25)")
-      }
-      guard let expected = transaction.expectedSubject else {
-        return Arrival(
-          tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
-          clockOffsetSeconds: offset)
-      }
-      let profile = try fetchUserinfo(with: tokens, subject: expected, cancellation: cancellation)
-      return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: offset)
-    }
-    let (proven, learned) = try prove(
-      idToken,
-      expecting: IDTokenExpectations(
-        issuer: transaction.issuer, clientID: configuration.clientID, nonce: transaction.sentNonce,
-        maxAgeSeconds: transaction.maxAgeSeconds, requestAgeSeconds: transaction.age(at: clock.moment()),
-        acrValues: transaction.acrValues, accessToken: tokens.accessToken, now: clock.wallTime(),
-        algorithms: configuration.idTokenAlgorithms),
-      answeredOffset: offset, cancellation: cancellation)
-    if let expected = transaction.expectedSubject, !ASCII.equals(proven.subject, expected) {
-      throw EnrollError(
-        .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")
-    }
-    tokens.identity = proven.facts
-    return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: learned)
+    let http = try send(exchange, provenBy: secrets.dpopKey, cancellation: cancellation)
+    return try arrival(in: http, sent: sent, of: Grant(request, of: transaction), cancellation: cancellation)
   }
 
   /// Where a transaction stands.
   /// - Throws: `.notFound`; `.transactionExpired` when its deadline passed before its redirect came.
   public func transactionStatus(_ transactionID: String) throws(EnrollError) -> TransactionRecord.Status {
-    let known = try store.read(account)?.transactions.first { ASCII.equals($0.id, transactionID) }
-    guard let known else {
-      throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
-    }
-    if known.isOpen, known.deadline.secondsLeft(at: clock.moment()) <= 0 {
-      throw EnrollError(.transactionExpired, "the transaction's deadline passed before it was settled")
-    }
+    let known = try transaction(transactionID)
+    guard !known.isOpen || known.isLive(at: clock.moment()) else { throw .pastDeadline }
     return known.status
   }
 
   /// Whether another transaction brought tokens while this one was open: what waits for this one need not go on.
   public func isOvertaken(_ transactionID: String) throws(EnrollError) -> Bool {
-    try store.read(account)?.transactions.first { ASCII.equals($0.id, transactionID) }?.isOvertaken ?? false
-  }
-
-  /// Server's clock minus ours, from the Date header.
-  func clockOffset(of response: HTTPResponse, at sent: Moment) -> Int64? {
-    response.header("Date").flatMap(HTTPDate.parse)?.since(sent.wall)
+    try store.read(account)?.transactions.named(transactionID)?.isOvertaken ?? false
   }
 }
 
@@ -253,20 +189,7 @@ extension AccountRecord {
 extension Transaction {
   init(of transaction: TransactionRecord, action: HostAction) {
     self.init(
-      transactionID: transaction.id, action: action,
-      redirectURI: transaction.redirectURI.isEmpty ? nil : transaction.redirectURI,
-      expiresAt: transaction.deadline.expiresAt, survivesProcess: !transaction.listensOnLoopback)
+      transactionID: transaction.id, action: action, redirectURI: transaction.redirectURI,
+      expiresAt: transaction.deadline.expiresAt, survivesProcess: transaction.survivesProcess)
   }
-}
-
-extension TransactionRecord {
-  /// nil for the grants that have no authorize request.
-  var sentNonce: Secret? { nonce.isEmpty ? nil : nonce }
-
-  /// An id_token may come, and has to be proven then.
-  var asksForIDToken: Bool { Scopes.contains("openid", in: scopes) }
-
-  /// Without an id_token the answer is refused. Only an authorize request can insist on one (OpenID Connect Core
-  /// §3.1.3.3): RFC 8628 promises none for a device code, whatever scopes are granted, nor do one-time codes.
-  var requiresIDToken: Bool { asksForIDToken && sentNonce != nil }
 }

@@ -27,12 +27,13 @@ enum BFFEndpoint {
 
   /// The one-time code for a session token. Sent at most once, on a connection that was never used (R15).
   static func redeem(
-    _ code: Secret, of transaction: TransactionRecord, provider: String, base: String
+    _ code: Secret, with exchange: TransactionRecord.BFF.Exchange, base: String
   ) -> HTTPRequest {
     .post(
       .object([
-        ("code", .string(code.reveal())), ("code_verifier", .string(transaction.codeVerifier.reveal())),
-      ]), holding: [code, transaction.codeVerifier], to: start(base: base, provider: provider) + "/redeem",
+        ("code", .string(code.reveal())), ("code_verifier", .string(exchange.codeVerifier.reveal())),
+      ]), holding: [code, exchange.codeVerifier],
+      to: start(base: base, provider: exchange.provider) + "/redeem",
       freshConnection: true
     ).followedUp
   }

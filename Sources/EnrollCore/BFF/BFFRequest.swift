@@ -36,22 +36,25 @@ public struct BFFRequest: Sendable {
       announced: nil)
     let pkce = try PKCE.make(random: Array(random[48...]))
     let isLoopback = redirectURI?.utf8.starts(with: "http:".utf8) ?? false
+    let awaited = AwaitedRedirect(
+      uri: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
+      listensOnLoopback: isLoopback)
     let transaction = TransactionRecord(
-      id: Base64URL.encode(Array(random[..<16])), kind: .bff, issuer: bff.base,
-      redirectURI: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
-      nonce: Secret([]), codeVerifier: pkce.verifier, scopes: [],
-      prompt: prompt.value, listensOnLoopback: isLoopback,
-      began: moment.wall, deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
-      details: .bff(provider: provider))
+      id: Base64URL.encode(Array(random[..<16])), issuer: bff.base, began: moment.wall,
+      deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
+      flow: .bff(
+        .init(
+          redirect: awaited, prompt: prompt.value,
+          exchange: .init(provider: provider, codeVerifier: pkce.verifier))))
 
     var query = FormEncoding(.query)
     query.add("code_challenge", pkce.challenge)
     query.add("code_challenge_method", PKCE.challengeMethod)
     query.add("platform", "mobile")
-    query.add("state", transaction.state)
+    query.add("state", awaited.state)
     // A back end knows its apps' redirects; the port of a listener it can only be told.
     if isLoopback { query.add("redirect_uri", redirect) }
-    if let prompt = transaction.prompt { query.add("prompt", prompt) }
+    if let prompt = prompt.value { query.add("prompt", prompt) }
     for (name, value) in options.parameters { query.add(name, value) }
     let endpoint = BFFEndpoint.start(base: bff.base, provider: provider)
     return BFFRequest(transaction: transaction, url: EndpointURL.adding(query, to: endpoint))

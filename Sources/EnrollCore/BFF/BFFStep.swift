@@ -20,17 +20,16 @@ extension Engine {
 
   /// Code to session token.
   func redeem(
-    _ code: Secret, of transaction: TransactionRecord, cancellation: (any Cancellation)?
+    _ code: Secret, of transaction: TransactionRecord.BFF, asked base: String,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     let bff = try BFFEndpoint.settings(of: configuration)
-    guard case .bff(let provider) = transaction.details else {
-      throw EnrollError(.internal, "a back end's transaction does not name its provider")
-    }
-    guard ASCII.equals(bff.base, transaction.issuer) else {
+    guard let exchange = transaction.exchange else { throw .settledBefore }
+    guard ASCII.equals(bff.base, base) else {
       throw EnrollError(
         .configuration, "bff.base is another one than when the transaction began", field: "bff.base")
     }
-    let request = BFFEndpoint.redeem(code, of: transaction, provider: provider, base: bff.base)
+    let request = BFFEndpoint.redeem(code, with: exchange, base: bff.base)
     let sent = clock.moment()
     let http = try transport.send(request, cancellation: cancellation)
     var arrived = arrival(try BFFEndpoint.session(http, at: sent), cancellation: cancellation)

@@ -21,23 +21,21 @@ extension Engine {
       throw explained(error, scopes: scopes)
     }
     let transaction = TransactionRecord(
-      id: Base64URL.encode(try random.bytes(16)), kind: .device, issuer: configuration.issuer,
-      redirectURI: "", state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]),
-      dpopKey: try newDPoPKey(metadata),
-      scopes: scopes,
+      id: Base64URL.encode(try random.bytes(16)), issuer: configuration.issuer, scopes: scopes,
       began: asked.wall,
       deadline: Expiry(lifetimeSeconds: authorization.lifetimeSeconds, from: asked),
-      details: .device(
-        deviceCode: authorization.deviceCode, intervalSeconds: authorization.intervalSeconds,
-        notBefore: Expiry(lifetimeSeconds: authorization.intervalSeconds, from: clock.moment())))
+      flow: .device(
+        .init(
+          code: authorization.deviceCode, intervalSeconds: authorization.intervalSeconds,
+          notBefore: Expiry(lifetimeSeconds: authorization.intervalSeconds, from: clock.moment()),
+          dpopKey: try newDPoPKey(metadata))))
     try remember(transaction)
     return Transaction(of: transaction, action: .showDeviceCode(authorization.shown))
   }
 
   /// Whether ``pollDevice(_:)`` would send a poll now. Reads only.
   public func isDevicePollDue(_ transactionID: String) throws(EnrollError) -> Bool {
-    let known = try store.read(account)?.transactions.first { ASCII.equals($0.id, transactionID) }
-    return known?.isDevicePollDue(at: clock.moment()) ?? false
+    try store.read(account)?.transactions.named(transactionID)?.duePoll(at: clock.moment()) != nil
   }
 
   /// Asks once whether the user is done, if it is time to. Not to be given up halfway: the answer may be the only one
@@ -45,7 +43,8 @@ extension Engine {
   /// - Returns: how the transaction ended; nil while the user is not done, and when the server could not be asked.
   /// - Throws: store errors, `.tls`: the transaction stays pending.
   public func pollDevice(_ transactionID: String) throws(EnrollError) -> Settlement? {
-    guard let (transaction, deviceCode, interval) = try takePoll(transactionID) else { return nil }
+    guard let (transaction, device) = try takePoll(transactionID) else { return nil }
+    let interval = device.intervalSeconds
     let metadata: ProviderMetadata
     let sent: Moment
     let http: HTTPResponse
@@ -54,8 +53,8 @@ extension Engine {
       metadata = try provider.prepare(needsKeys: transaction.asksForIDToken, cancellation: nil)
       sent = clock.moment()
       let request = TokenRequest.poll(
-        deviceCode: deviceCode, configuration: configuration, metadata: metadata)
-      http = try send(request, provenBy: transaction.dpopKey, cancellation: nil).salvagingTokens()
+        deviceCode: device.code, configuration: configuration, metadata: metadata)
+      http = try send(request, provenBy: device.dpopKey, cancellation: nil).salvagingTokens()
     } catch {
       // RFC 8628 §3.5: after a time-out, ask less often.
       let isTimeout = error.code == .timeout
@@ -77,36 +76,29 @@ extension Engine {
     case .unclear(let error):
       try putOff(transactionID, bySeconds: interval, atLeast: error.retryAfterSeconds ?? 0)
       return nil
-    case .ended(let error):
-      try markExchanging(transaction)
-      return try settle(transaction, failed: error)
+    case .ended(let error): return try conclude(transaction, failed: error)
     case .tokens:
-      try markExchanging(transaction, holding: http)
-      try apply(.advanced(transactionID: transactionID, step: .exchanging))
-      do throws(EnrollError) {
-        let arrived = try arrival(in: http, sent: sent, of: transaction, cancellation: nil)
-        return try keep(arrived, of: transaction)
-      } catch {
-        return try settle(transaction, failed: error)
-      }
+      return try conclude(
+        Grant(of: transaction, dpopKey: device.dpopKey), with: http, sent: sent, cancellation: nil)
     }
   }
 
   /// Takes the turn: until it is given back or runs out, nobody else polls for this transaction.
-  private func takePoll(_ transactionID: String) throws(EnrollError) -> (TransactionRecord, Secret, Int64)? {
+  private func takePoll(
+    _ transactionID: String
+  ) throws(EnrollError) -> (TransactionRecord, TransactionRecord.Device)? {
     guard try isDevicePollDue(transactionID) else { return nil }
     let moment = clock.moment()
-    var taken: (TransactionRecord, Secret, Int64)?
+    var taken: (TransactionRecord, TransactionRecord.Device)?
     try store.update(account) { record throws(EnrollError) in
       taken = nil
-      guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }),
-        record.transactions[index].isDevicePollDue(at: moment),
-        case .device(let code, let interval, _) = record.transactions[index].details
-      else { return }
-      taken = (record.transactions[index], code, interval)
-      record.transactions[index].details = .device(
-        deviceCode: code, intervalSeconds: interval,
-        notBefore: Expiry(lifetimeSeconds: HTTPRequest.totalTimeoutSeconds + interval, from: moment))
+      record.change(transactionID) { transaction in
+        guard var device = transaction.duePoll(at: moment) else { return }
+        taken = (transaction, device)
+        device.notBefore = Expiry(
+          lifetimeSeconds: HTTPRequest.totalTimeoutSeconds + device.intervalSeconds, from: moment)
+        transaction.flow = .device(device)
+      }
     }
     return taken
   }
@@ -120,20 +112,21 @@ extension Engine {
     let interval = min(seconds, DeviceAuthorization.maximumIntervalSeconds)
     let notBefore = Expiry(lifetimeSeconds: max(interval, wish), from: clock.moment())
     try store.update(account) { record throws(EnrollError) in
-      guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }),
-        case .device(let code, _, _) = record.transactions[index].details
-      else { return }
-      record.transactions[index].details = .device(
-        deviceCode: code, intervalSeconds: interval, notBefore: notBefore)
+      record.change(transactionID) { transaction in
+        guard case .device(var device?) = transaction.flow else { return }
+        (device.intervalSeconds, device.notBefore) = (interval, notBefore)
+        transaction.flow = .device(device)
+      }
     }
   }
 }
 
 extension TransactionRecord {
-  fileprivate func isDevicePollDue(at moment: Moment) -> Bool {
-    guard isOpen, deadline.secondsLeft(at: moment) > 0, case .device(_, _, let notBefore) = details else {
-      return false
+  /// What to poll with, where it is time to; else nil.
+  fileprivate func duePoll(at moment: Moment) -> Device? {
+    guard isLive(at: moment), case .device(let device?) = flow, device.notBefore.isOver(at: moment) else {
+      return nil
     }
-    return notBefore.isOver(at: moment)
+    return device
   }
 }

@@ -194,7 +194,7 @@ extension TransactionRecord {
       ("kind", .string(kind.rawValue)), ("status", .string(status.rawValue)),
       ("step", .string(step.rawValue)), ("ageSeconds", .integer(moment.wall.since(began))),
       ("secondsLeft", .integer(deadline.secondsLeft(at: moment))),
-      ("survivesProcess", .bool(!listensOnLoopback)),
+      ("survivesProcess", .bool(survivesProcess)),
     ])
   }
 }

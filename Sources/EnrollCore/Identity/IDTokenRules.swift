@@ -113,7 +113,8 @@ extension IDTokenRule {
     {
       return nil
     }
-    return "auth_time \(authTime.seconds) is more than max_age \(maxAge) s before the request, which was made "
+    return
+      "auth_time \(authTime.seconds) is more than max_age \(maxAge) s before the request, which was made "
       + "\(expected.requestAgeSeconds) s before \(claims.issuedAt.seconds)"
   }
 

@@ -1,12 +1,8 @@
-// What a transaction knows of the links that came for it, and of the link that began it (flows.md §3, §4).
+// What is known of the links that came for a registration, and of the link that began a sign-in (flows.md §3, §4).
 
-/// Part of a transaction; empty for one that no link has to do with.
-public struct LinkHistory: Equatable, Sendable {
-  /// Tokens that are remembered for one transaction; the oldest gives way.
-  static let spentLimit = 32
-
-  /// What began the transaction.
-  /// Which link began a transaction.
+/// The link that began a sign-in.
+public struct LinkCause: Equatable, Sendable {
+  /// Which link it was.
   public enum Source: String, Sendable, CaseIterable {
     /// The one in the e-mail of a registration.
     case activation
@@ -14,79 +10,112 @@ public struct LinkHistory: Equatable, Sendable {
     case fallback
   }
 
-  /// SHA-256 of the activation tokens that were spent on it, base64url, the newest last.
-  public var spent: [String]
-  /// The transaction that the link came for: settled together with this one.
-  public var origin: String?
-  /// nil where the host began it by itself.
-  public var source: Source?
-  /// Its one fallback was taken, here or in what led to it: there is no way round in a circle.
-  public var hasFallenBack: Bool
+  /// Which link it was.
+  public var source: Source
+  /// The transaction that the link came for: settled together with the sign-in.
+  public var origin: String
 
-  public init(
-    spent: [String] = [], origin: String? = nil, source: Source? = nil, hasFallenBack: Bool = false
-  ) {
-    self.spent = spent
-    self.origin = origin
+  public init(_ source: Source, for origin: String) {
     self.source = source
-    self.hasFallenBack = hasFallenBack
+    self.origin = origin
   }
-
-  /// A new link of an e-mail: with it the way back may fail anew.
-  mutating func spend(_ hash: String) {
-    spent.append(hash)
-    if spent.count > LinkHistory.spentLimit { spent.removeFirst() }
-    hasFallenBack = false
-  }
-
-  func hasSpent(_ hash: String) -> Bool { spent.contains { ASCII.equals($0, hash) } }
 }
 
-extension TransactionRecord.Details {
-  /// Empty where nothing of the kind is kept.
-  var links: LinkHistory {
-    if case .links(let history) = self { return history }
-    return LinkHistory()
+/// The activation tokens that were used for one registration.
+public struct SpentLinks: Equatable, Sendable {
+  /// Tokens that are remembered; the oldest gives way.
+  static let limit = 32
+
+  /// SHA-256 of each, base64url, the newest last.
+  public private(set) var hashes: [String]
+
+  public init(_ hashes: [String] = []) { self.hashes = hashes }
+
+  mutating func add(_ hash: String) {
+    hashes.append(hash)
+    if hashes.count > SpentLinks.limit { hashes.removeFirst() }
   }
 
-  /// What outlives the transaction: links that were used stay known until its deadline.
-  var remains: TransactionRecord.Details {
-    links.spent.isEmpty ? .none : .links(LinkHistory(spent: links.spent))
-  }
+  func contains(_ hash: String) -> Bool { hashes.contains { ASCII.equals($0, hash) } }
 }
 
 extension TransactionRecord {
-  /// May still take the link of an e-mail (flows.md §3). The link begins another transaction, or opens a page.
-  func awaitsLink(at moment: Moment) -> Bool {
-    kind == .register && isOpen && deadline.secondsLeft(at: moment) > 0
+  /// The link that began it.
+  var cause: LinkCause? {
+    if case .signIn(let signIn) = flow { signIn.cause } else { nil }
+  }
+
+  /// Whether its one fallback was taken; nil for flows that no fallback link can be about (flows.md §4).
+  var hasFallenBack: Bool? {
+    switch flow {
+    case .signIn(let signIn): signIn.hasFallenBack
+    case .registration(let registration): registration.hasFallenBack
+    case .magicLink, .oneTimeCode, .app2app, .bff, .device: nil
+    }
+  }
+
+  /// Waits for the link of an e-mail, whether or not somebody gave it up (flows.md §3). The link begins another
+  /// transaction, or opens a page.
+  var isRegistration: Bool {
+    if case .registration = flow { true } else { false }
   }
 
   /// A fallback link can be about it (flows.md §4).
-  var takesFallback: Bool { (kind == .signIn || kind == .register) && isOpen }
+  var takesFallback: Bool { isOpen && hasFallenBack != nil }
+
+  /// What was demanded of the id_token, and is demanded again of the sign-in that a link begins.
+  var demands: IDTokenDemands {
+    if case .registration(let registration) = flow { return registration.demands }
+    return codeRequest?.demands ?? IDTokenDemands()
+  }
+
+  func hasSpent(_ hash: String) -> Bool {
+    if case .registration(let registration) = flow { registration.spentLinks.contains(hash) } else { false }
+  }
+
+  /// A new link of an e-mail: with it the way back may fail anew, and whoever follows it has not given up.
+  mutating func spend(_ hash: String) {
+    guard case .registration(var registration) = flow else { return }
+    registration.spentLinks.add(hash)
+    registration.hasFallenBack = false
+    flow = .registration(registration)
+    if isOpen { status = .pending }
+  }
+
+  /// Its one fallback is taken.
+  mutating func fallBack() {
+    switch flow {
+    case .signIn(var signIn):
+      signIn.hasFallenBack = true
+      flow = .signIn(signIn)
+    case .registration(var registration):
+      registration.hasFallenBack = true
+      flow = .registration(registration)
+    case .magicLink, .oneTimeCode, .app2app, .bff, .device: break
+    }
+  }
+
+  /// The browser of a registration was opened, or left for the link of an e-mail.
+  mutating func setInBrowser(_ isInBrowser: Bool) {
+    guard case .registration(var registration) = flow else { return }
+    registration.isInBrowser = isInBrowser
+    flow = .registration(registration)
+  }
 }
 
 extension AccountRecord {
   /// The newest registration that waits for a link and that nobody gave up.
   func linkWait(at moment: Moment) -> TransactionRecord? {
-    transactions.last { $0.awaitsLink(at: moment) && $0.status == .pending }
-  }
-
-  mutating func changeLinks(of transactionID: String, _ change: (inout LinkHistory) -> Void) {
-    guard let index = transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else { return }
-    var history = transactions[index].details.links
-    change(&history)
-    transactions[index].details = .links(history)
+    transactions.last { $0.isRegistration && $0.status == .pending && $0.isLive(at: moment) }
   }
 
   /// Tokens came: the wait for the link that led to them, and the sign-in that fell back, are over with them.
   mutating func settleOrigins(of transaction: TransactionRecord) {
-    var origin = transaction.details.links.origin
+    var origin = transaction.cause?.origin
     for _ in 0..<Engine.transactionLimit {
-      guard let id = origin,
-        let before = transactions.first(where: { ASCII.equals($0.id, id) && $0.isOpen })
-      else { return }
-      origin = before.details.links.origin
-      settle(id, as: .succeeded)
+      guard let before = origin.flatMap({ transactions.named($0) }), before.isOpen else { return }
+      origin = before.cause?.origin
+      settle(before.id, as: .succeeded)
     }
   }
 }

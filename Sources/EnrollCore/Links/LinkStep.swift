@@ -31,11 +31,11 @@ extension Engine {
     let transactions = try store.read(account)?.transactions ?? []
     let hash = try token.hash()
     let moment = clock.moment()
-    if transactions.contains(where: { $0.details.links.hasSpent(hash) }) {
+    if transactions.contains(where: { $0.hasSpent(hash) }) {
       return .refused(.activation(.used))
     }
-    guard let waiting = transactions.last(where: { $0.awaitsLink(at: moment) }) else {
-      let wasAwaited = transactions.contains { $0.kind == .register && $0.isOpen }
+    guard let waiting = transactions.last(where: { $0.isRegistration && $0.isLive(at: moment) }) else {
+      let wasAwaited = transactions.contains { $0.isRegistration && $0.isOpen }
       return .refused(.activation(wasAwaited ? .expired : .unsolicited))
     }
     try requireBegin()
@@ -62,7 +62,7 @@ extension Engine {
   ) throws(EnrollError) -> Transaction {
     try store.update(account) { record throws(EnrollError) in
       try record.spend(hash, on: waiting.id)
-      record.setStep(.browser, of: waiting.id)
+      record.change(waiting.id) { $0.setInBrowser(true) }
     }
     try apply(.begun(transactionID: waiting.id, step: .browser))
     let page = configuration.welcomePage ?? template
@@ -74,9 +74,9 @@ extension Engine {
   ) throws(EnrollError) -> HandledLink {
     let moment = clock.moment()
     let open = (try store.read(account)?.transactions ?? []).filter { $0.takesFallback }
-    let live = open.filter { $0.deadline.secondsLeft(at: moment) > 0 }
+    let live = open.filter { $0.isLive(at: moment) }
     guard !live.isEmpty else { return .refused(.fallback(open.isEmpty ? .unsolicited : .expired)) }
-    guard let pending = live.last(where: { !$0.details.links.hasFallenBack }) else {
+    guard let pending = live.last(where: { $0.hasFallenBack == false }) else {
       return .refused(.fallback(.used))
     }
     try requireBegin()
@@ -111,27 +111,28 @@ extension Engine {
 
   /// A new authorize request in the place of `before`, asking for what that one asked for.
   private func authorize(
-    following before: TransactionRecord, by source: LinkHistory.Source, prompt: String?,
+    following before: TransactionRecord, by source: LinkCause.Source, prompt: String?,
     token: ActivationToken?,
     _ listening: Listening, _ cancellation: (any Cancellation)?,
     also change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> Transaction {
     let metadata = try provider.metadata(cancellation: cancellation)
     let origin =
-      before.details.links.source == .fallback ? before.details.links.origin ?? before.id : before.id
+      if let cause = before.cause, cause.source == .fallback { cause.origin } else { before.id }
     let request = try AuthorizationRequest.make(
       configuration: configuration, metadata: metadata,
       options: SignInOptions(
-        scopes: before.scopes, prompt: prompt, maxAgeSeconds: before.maxAgeSeconds,
-        acrValues: before.acrValues),
+        scopes: before.scopes, prompt: prompt, maxAgeSeconds: before.demands.maxAgeSeconds,
+        acrValues: before.demands.acrValues),
       redirectURI: try listening(origin), activationToken: token, dpopKey: try newDPoPKey(metadata),
       at: clock.moment(),
       random: try random.bytes(AuthorizationRequest.randomByteCount))
+    var sent = request.sent
+    sent.expectedSubject = before.codeRequest?.expectedSubject
     var transaction = request.transaction
-    transaction.details = .links(
-      LinkHistory(origin: origin, source: source, hasFallenBack: source == .fallback))
+    transaction.flow = .signIn(
+      .init(sent, cause: LinkCause(source, for: origin), hasFallenBack: source == .fallback))
     let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
-    transaction.expectedSubject = before.expectedSubject
     try remember(transaction) { record throws(EnrollError) in
       try change(&record)
       if source == .activation { record.forgetAttempts(at: origin) }
@@ -143,23 +144,19 @@ extension Engine {
 extension AccountRecord {
   /// - Throws: `.alreadySettled` when it was spent meanwhile.
   fileprivate mutating func spend(_ hash: String, on transactionID: String) throws(EnrollError) {
-    guard !transactions.contains(where: { $0.details.links.hasSpent(hash) }) else {
+    guard !transactions.contains(where: { $0.hasSpent(hash) }) else {
       throw EnrollError(.alreadySettled, "the link was used before")
     }
-    changeLinks(of: transactionID) { $0.spend(hash) }
-    // Whoever follows the link has not given up.
-    if let index = transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) && $0.isOpen }) {
-      transactions[index].status = .pending
-    }
+    change(transactionID) { $0.spend(hash) }
   }
 
   /// - Throws: `.alreadySettled` when it was taken meanwhile.
   fileprivate mutating func fallBack(from transactionID: String) throws(EnrollError) {
-    let pending = transactions.first { ASCII.equals($0.id, transactionID) }
-    guard let pending, pending.isOpen, !pending.details.links.hasFallenBack else {
+    guard let pending = transactions.named(transactionID), pending.isOpen, pending.hasFallenBack == false
+    else {
       throw EnrollError(.alreadySettled, "the fallback was taken before")
     }
-    changeLinks(of: transactionID) { $0.hasFallenBack = true }
+    change(transactionID) { $0.fallBack() }
   }
 
   /// Of the links that come for one wait only the newest has a sign-in under way: whoever sends forged ones takes the
@@ -168,29 +165,24 @@ extension AccountRecord {
     // What follows another stands behind it.
     var chain = [origin]
     for transaction in transactions {
-      guard let before = transaction.details.links.origin, chain.contains(where: { ASCII.equals($0, before) })
+      guard let before = transaction.cause?.origin, chain.contains(where: { ASCII.equals($0, before) })
       else { continue }
       chain.append(transaction.id)
     }
     let attempts = chain.dropFirst()
     transactions.removeAll { one in one.isOpen && attempts.contains { ASCII.equals($0, one.id) } }
   }
-
-  mutating func setStep(_ step: RegistrationState.Step, of transactionID: String) {
-    guard let index = transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else { return }
-    transactions[index].step = step
-  }
 }
 
 extension TransactionRecord {
   /// Asks nobody anything: a fallback's way to find out whether the user is signed in.
   var isSilentFallback: Bool {
-    details.links.source == .fallback && (prompt.map { ASCII.equals($0, "none") } ?? false)
+    cause?.source == .fallback && (codeRequest?.prompt.map { ASCII.equals($0, "none") } ?? false)
   }
 
   /// Why it failed, for the host to know what to offer.
   func explained(_ error: EnrollError) -> EnrollError {
-    guard details.links.source == .activation else { return error }
+    guard cause?.source == .activation else { return error }
     return EnrollError(
       .activationFailed, "after the link of an e-mail, " + error.message, oauthError: error.oauthError)
   }

@@ -45,7 +45,7 @@ enum PasswordlessRequest {
       ("send", .string(options.message.rawValue)),
     ])
     if let authorization {
-      body["authParams"] = .object(try parameters(authorization.transaction, configuration, options))
+      body["authParams"] = .object(try parameters(authorization, configuration, options))
     }
     let issuer = configuration.issuer
     let base = issuer.utf8.last == 0x2F ? String(decoding: issuer.utf8.dropLast(), as: UTF8.self) : issuer
@@ -79,13 +79,15 @@ enum PasswordlessRequest {
 
   /// The parameters of the authorize request that the link stands for.
   private static func parameters(
-    _ transaction: TransactionRecord, _ configuration: Configuration, _ options: SignInOptions
+    _ authorization: AuthorizationRequest, _ configuration: Configuration, _ options: SignInOptions
   ) throws(EnrollError) -> JSONObject {
+    let (redirect, secrets) = (authorization.sent.redirect, authorization.secrets)
+    let scopes = authorization.transaction.scopes
     var parameters = JSONObject([
-      ("response_type", .string("code")), ("redirect_uri", .string(transaction.redirectURI)),
-      ("scope", transaction.scopes.isEmpty ? nil : .string(Scopes.joined(transaction.scopes))),
-      ("state", .string(transaction.state.reveal())), ("nonce", .string(transaction.nonce.reveal())),
-      ("code_challenge", .string(try PKCE.challenge(for: transaction.codeVerifier))),
+      ("response_type", .string("code")), ("redirect_uri", .string(redirect.uri)),
+      ("scope", scopes.isEmpty ? nil : .string(Scopes.joined(scopes))),
+      ("state", .string(redirect.state.reveal())), ("nonce", .string(secrets.nonce.reveal())),
+      ("code_challenge", .string(try PKCE.challenge(for: secrets.codeVerifier))),
       ("code_challenge_method", .string(PKCE.challengeMethod)),
     ])
     for (name, value) in configuration.authorizeParameters + options.parameters {

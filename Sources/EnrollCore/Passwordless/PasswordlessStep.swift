@@ -14,11 +14,10 @@ extension Engine {
       let scopes = AuthorizationRequest.scopes(configuration, options)
       try options.check(sending: scopes)
       let transaction = TransactionRecord(
-        id: Base64URL.encode(try random.bytes(16)), kind: .passwordless, issuer: configuration.issuer,
-        redirectURI: "", state: Secret([]), nonce: Secret([]), codeVerifier: Secret([]), scopes: scopes,
+        id: Base64URL.encode(try random.bytes(16)), issuer: configuration.issuer, scopes: scopes,
         began: moment.wall,
         deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
-        step: .codePending, details: .passwordless(recipient, tries: 0))
+        flow: .oneTimeCode(.init(to: recipient)))
       try send(to: recipient, nil, options, cancellation)
       try remember(transaction)
       return Transaction(of: transaction, action: .enterCode(recipient: recipient.address))
@@ -29,8 +28,7 @@ extension Engine {
         redirectURI: loopbackRedirectURI, dpopKey: try newDPoPKey(metadata), at: moment,
         random: try random.bytes(AuthorizationRequest.randomByteCount))
       request.transaction.deadline = Expiry(lifetimeSeconds: configuration.emailWaitSeconds, from: moment)
-      request.transaction.step = .emailPending
-      request.transaction.details = .passwordless(recipient, tries: 0)
+      request.transaction.flow = .magicLink(.init(request.sent, to: recipient))
       try send(to: recipient, request, options, cancellation)
       try remember(request.transaction)
       return Transaction(of: request.transaction, action: .awaitLink(recipient: recipient.address))
@@ -65,51 +63,38 @@ extension Engine {
         "code: 1 to \(PasswordlessRequest.maximumCodeBytes) visible characters were expected",
         field: "code")
     }
-    let known = try openTransaction(transactionID)
-    guard known.kind == .passwordless, known.step == .codePending else {
+    let known = try transaction(transactionID)
+    try known.requireLive(at: clock.moment())
+    guard case .oneTimeCode = known.flow else {
       throw EnrollError(.illegalState, "this transaction waits for no code", field: "transaction")
     }
     // All that the answer needs of the network beside itself: tokens that could not be checked would be lost.
     let metadata = try provider.prepare(needsKeys: known.asksForIDToken, cancellation: cancellation)
     let dpopKey = try newDPoPKey(metadata)
-    var (transaction, recipient, tries) = try takeTry(of: known)
-    transaction.dpopKey = dpopKey
+    let (transaction, awaited) = try takeTry(of: known)
     let sent = clock.moment()
     let http: HTTPResponse
     do throws(EnrollError) {
       let request = PasswordlessRequest.redeem(
-        code, of: recipient, scopes: transaction.scopes, configuration: configuration, metadata: metadata)
+        code, of: awaited.recipient, scopes: transaction.scopes, configuration: configuration,
+        metadata: metadata)
       http = try send(request, provenBy: dpopKey, cancellation: cancellation).salvagingTokens()
     } catch {
       try giveBackTry(transactionID)
       throw error
     }
-    return try conclude(http, sent: sent, transaction, tries: tries, cancellation)
-  }
-
-  private func conclude(
-    _ http: HTTPResponse, sent: Moment, _ transaction: TransactionRecord, tries: Int64,
-    _ cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> Settlement {
     switch PasswordlessAnswer(processing: http) {
     case .tokens:
-      try markExchanging(transaction, holding: http)
-      try apply(.advanced(transactionID: transaction.id, step: .exchanging))
-      do throws(EnrollError) {
-        let arrived = try arrival(in: http, sent: sent, of: transaction, cancellation: cancellation)
-        return try keep(arrived, of: transaction)
-      } catch {
-        return try settle(transaction, failed: error)
-      }
+      return try conclude(
+        Grant(of: transaction, dpopKey: dpopKey), with: http, sent: sent, cancellation: cancellation)
     case .wrong(let error):
-      let left = PasswordlessRequest.maximumTries - tries
+      let left = PasswordlessRequest.maximumTries - awaited.tries
       guard left > 0 else {
-        try markExchanging(transaction)
-        let text = "the code was wrong \(tries) times: begin again"
-        return try settle(
+        return try conclude(
           transaction,
           failed: EnrollError(
-            .accessDenied, text, field: "code", httpStatus: error.httpStatus, oauthError: error.oauthError))
+            .accessDenied, "the code was wrong \(awaited.tries) times: begin again", field: "code",
+            httpStatus: error.httpStatus, oauthError: error.oauthError))
       }
       try apply(.advanced(transactionID: transaction.id, step: .codePending))
       let rejection = EnrollError(
@@ -117,41 +102,29 @@ extension Engine {
         httpStatus: error.httpStatus, oauthError: error.oauthError)
       notify(.errorReported(rejection))
       throw rejection
-    case .ended(let error):
-      try markExchanging(transaction)
-      return try settle(transaction, failed: error)
+    case .ended(let error): return try conclude(transaction, failed: error)
     case .unclear(let error):
       try giveBackTry(transaction.id)
       throw error
     }
   }
 
-  /// - Throws: `.notFound`, `.alreadySettled`, `.transactionExpired`.
-  private func openTransaction(_ id: String) throws(EnrollError) -> TransactionRecord {
-    guard let known = try store.read(account)?.transactions.first(where: { ASCII.equals($0.id, id) }) else {
-      throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
-    }
-    guard known.isOpen else { throw EnrollError(.alreadySettled, "this transaction was settled before") }
-    guard known.deadline.secondsLeft(at: clock.moment()) > 0 else {
-      throw EnrollError(.transactionExpired, "the transaction's deadline has passed (R12)")
-    }
-    return known
-  }
-
   /// One try less, durably, before the code leaves.
-  private func takeTry(of known: TransactionRecord) throws(EnrollError) -> (
-    TransactionRecord, Recipient, Int64
-  ) {
-    var taken: (TransactionRecord, Recipient, Int64)?
+  /// - Returns: the transaction, and what it waits for with this try counted.
+  private func takeTry(
+    of known: TransactionRecord
+  ) throws(EnrollError) -> (TransactionRecord, TransactionRecord.OneTimeCode) {
+    var taken: (TransactionRecord, TransactionRecord.OneTimeCode)?
     try store.update(account) { record throws(EnrollError) in
       taken = nil
-      guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, known.id) }),
-        record.transactions[index].isOpen,
-        case .passwordless(let recipient, let tries) = record.transactions[index].details,
-        tries < PasswordlessRequest.maximumTries
-      else { return }
-      record.transactions[index].details = .passwordless(recipient, tries: tries + 1)
-      taken = (record.transactions[index], recipient, tries + 1)
+      record.change(known.id) { transaction in
+        guard transaction.isOpen, case .oneTimeCode(var code?) = transaction.flow,
+          code.tries < PasswordlessRequest.maximumTries
+        else { return }
+        code.tries += 1
+        transaction.flow = .oneTimeCode(code)
+        taken = (transaction, code)
+      }
     }
     guard let taken else {
       throw EnrollError(.alreadySettled, "this transaction was settled before, or takes no more codes")
@@ -162,10 +135,11 @@ extension Engine {
   /// Nothing is known of the code: the provider was not asked, or in trouble.
   private func giveBackTry(_ transactionID: String) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
-      guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }),
-        case .passwordless(let recipient, let tries) = record.transactions[index].details, tries > 0
-      else { return }
-      record.transactions[index].details = .passwordless(recipient, tries: tries - 1)
+      record.change(transactionID) { transaction in
+        guard case .oneTimeCode(var code?) = transaction.flow, code.tries > 0 else { return }
+        code.tries -= 1
+        transaction.flow = .oneTimeCode(code)
+      }
     }
   }
 }

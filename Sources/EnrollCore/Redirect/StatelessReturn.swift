@@ -1,35 +1,33 @@
-// Returns without `state` exist in two flows only: another app's (flows.md §9), and a back end's behind the alarming switch
+// Returns without `state` exist in two flows only: another app's (flows.md §9), and a BFF's behind the alarming switch
 // (flows.md §10). They settle only the transaction that the host names, or the sole pending one of their kind (R6).
 
 extension TransactionRecord {
-  /// The transaction of that kind which a URL without `state` is about.
-  /// - Parameter transactionID: the one that the host names; nil where it names none.
+  /// The transaction which a URL without `state` is about, and what it waits for.
+  /// - Parameters:
+  ///   - kind: the word for its flow.
+  ///   - transactionID: the one that the host names; nil where it names none.
+  ///   - awaited: what a flow of that kind waits for; nil for the others.
   /// - Throws: `.unsolicited` when none or several are pending, or the named one is of another kind; `.notFound` when no
   ///   transaction has that id.
-  static func settled(
-    withoutStateBy kind: TransactionKind, named transactionID: String?,
-    among transactions: [TransactionRecord],
-    at moment: Moment
-  ) throws(EnrollError) -> TransactionRecord {
+  static func answeredWithoutState<Awaited>(
+    _ kind: TransactionKind, named transactionID: String?, among transactions: [TransactionRecord],
+    at moment: Moment, _ awaited: (Flow) -> Awaited?
+  ) throws(EnrollError) -> (TransactionRecord, Awaited) {
     if let transactionID {
-      guard let named = transactions.first(where: { ASCII.equals($0.id, transactionID) }) else {
-        throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
-      }
-      guard named.kind == kind else {
+      let named = try transactions.known(transactionID)
+      guard let awaited = awaited(named.flow) else {
         throw EnrollError(
           .unsolicited, "the URL has no state, and the named transaction is not of kind \(kind.rawValue) (R6)"
         )
       }
-      return named
+      return (named, awaited)
     }
-    let pending = transactions.filter {
-      $0.kind == kind && $0.isOpen && $0.deadline.secondsLeft(at: moment) > 0
-    }
-    guard pending.count == 1, let only = pending.first else {
+    let pending = transactions.filter { $0.isLive(at: moment) && awaited($0.flow) != nil }
+    guard pending.count == 1, let only = pending.first, let awaited = awaited(only.flow) else {
       throw EnrollError(
         .unsolicited,
         "the URL has no state, and \(pending.count) transactions of kind \(kind.rawValue) are pending (R6)")
     }
-    return only
+    return (only, awaited)
   }
 }

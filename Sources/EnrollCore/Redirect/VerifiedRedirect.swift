@@ -35,8 +35,11 @@ public struct VerifiedRedirect: Equatable, Sendable {
   ) throws(EnrollError) {
     let transaction: TransactionRecord
     if acceptsTokens, redirect.hasSessionToken, !redirect.hasState {
-      transaction = try TransactionRecord.settled(
-        withoutStateBy: .bff, named: transactionID, among: transactions, at: moment)
+      (transaction, _) = try TransactionRecord.answeredWithoutState(
+        .bff, named: transactionID, among: transactions, at: moment
+      ) { flow in
+        if case .bff(let bff) = flow { bff } else { nil }
+      }
     } else {
       transaction = transactions[try VerifiedRedirect.match(redirect, transactions)]
       guard transactionID.map({ ASCII.equals($0, transaction.id) }) ?? true else {
@@ -47,7 +50,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
     try transaction.requireLive(at: moment)
     try VerifiedRedirect.checkIssuer(redirect, transaction, issuerAnnounced)
     self.transaction = transaction
-    if acceptsTokens, transaction.kind == .bff, let token = try redirect.sessionToken() {
+    if acceptsTokens, case .bff = transaction.flow, let token = try redirect.sessionToken() {
       answer = .sessionToken(token, lifetimeSeconds: redirect.sessionLifetimeSeconds)
     } else if let code = try redirect.code() {
       answer = .code(code)
@@ -69,7 +72,9 @@ extension VerifiedRedirect {
       throw EnrollError(.unsolicited, "the URL has no state, so no transaction asked for it (R6)")
     }
     var found: Int?
-    for index in transactions.indices where redirect.hasState(transactions[index].state) { found = index }
+    for index in transactions.indices {
+      if let state = transactions[index].redirect?.state, redirect.hasState(state) { found = index }
+    }
     guard let found else {
       throw EnrollError(.unsolicited, "no transaction has the URL's state (R6)")
     }
@@ -78,7 +83,7 @@ extension VerifiedRedirect {
 
   /// - Throws: `.redirectMismatch`.
   static func requireRedirectURI(of transaction: TransactionRecord, _ url: StrictURL) throws(EnrollError) {
-    guard isRedirectURI(transaction.redirectURI, of: url) else {
+    guard let sent = transaction.redirectURI, isRedirectURI(sent, of: url) else {
       throw EnrollError(.redirectMismatch, "the URL is not the redirect URI that this transaction sent (R5)")
     }
   }
@@ -98,7 +103,7 @@ extension VerifiedRedirect {
       guard isSame else {
         throw EnrollError(.issuerMismatch, "iss is not the issuer that was asked (R17)", field: "iss")
       }
-    } else if issuerAnnounced && redirect.hasCode && transaction.kind != .bff {
+    } else if issuerAnnounced && redirect.hasCode && transaction.codeRequest != nil {
       throw EnrollError(
         .issuerMismatch, "the provider announces iss, and a code came without it (R17)", field: "iss")
     }
@@ -119,17 +124,5 @@ extension VerifiedRedirect {
       ("access_denied", .accessDenied),
     ]
     return known.first { ASCII.equals($0.0, oauthError) }?.1 ?? .oauth
-  }
-}
-
-extension TransactionRecord {
-  /// - Throws: `.alreadySettled`, `.transactionExpired`.
-  func requireLive(at moment: Moment) throws(EnrollError) {
-    guard isOpen else {
-      throw EnrollError(.alreadySettled, "a redirect settled this transaction before")
-    }
-    guard deadline.secondsLeft(at: moment) > 0 else {
-      throw EnrollError(.transactionExpired, "the transaction's deadline has passed (R12)")
-    }
   }
 }

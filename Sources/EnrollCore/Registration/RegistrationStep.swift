@@ -45,7 +45,7 @@ extension Engine {
     // A login that was begun before this process started goes on (R12). Of a registration only the link is still
     // expected: its browser was left with the process.
     if state == .starting, let waiting = record.transactions.last(where: { $0.awaitsAnswer(at: moment) }) {
-      let step = waiting.kind == .register ? .emailPending : waiting.step
+      let step = waiting.isRegistration ? .emailPending : waiting.step
       return .known(try apply(.advanced(transactionID: waiting.id, step: step)))
     }
     // The sign-in that a link began came to nothing: another link may come.
@@ -114,10 +114,7 @@ extension Engine {
   public func cancel(transactionID: String?) throws(EnrollError) -> RegistrationState {
     let record = try store.update(account) { record throws(EnrollError) in
       if let transactionID {
-        guard let index = record.transactions.firstIndex(where: { ASCII.equals($0.id, transactionID) }) else {
-          throw EnrollError(.notFound, "no transaction has this id", field: "transaction")
-        }
-        record.transactions[index].leaveBrowser()
+        guard record.change(transactionID, { $0.leaveBrowser() }) != nil else { throw .unknownTransaction }
       } else {
         for index in record.transactions.indices { record.transactions[index].leaveBrowser() }
       }
@@ -188,11 +185,9 @@ extension Engine {
 extension AccountRecord {
   /// Whether that transaction still decides the state: open before its deadline, or in the middle of its exchange.
   func isUnderWay(transactionID: String, at moment: Moment) -> Bool {
-    guard let transaction = transactions.first(where: { ASCII.equals($0.id, transactionID) }) else {
-      return false
-    }
+    guard let transaction = transactions.named(transactionID) else { return false }
     // Beside a session nobody waits for an e-mail: the session is the state, and a link is taken all the same.
-    if hasTokens, transaction.kind == .register, transaction.step == .emailPending { return false }
+    if hasTokens, transaction.isRegistration, transaction.step == .emailPending { return false }
     // Nor for an answer once another transaction brought tokens.
     if hasTokens, transaction.isOvertaken { return false }
     return (transaction.status == .pending || transaction.status == .exchanging)
@@ -252,14 +247,13 @@ extension TransactionRecord {
   /// Open, before its deadline, and with an answer that can still reach this device: a link, or a redirect that does
   /// not go to another process's loopback.
   func awaitsAnswer(at moment: Moment) -> Bool {
-    status == .pending && (kind == .register || !listensOnLoopback)
-      && deadline.secondsLeft(at: moment) > 0
+    status == .pending && (isRegistration || survivesProcess) && isLive(at: moment)
   }
 
   /// The host's hint that the browser was closed.
   mutating func leaveBrowser() {
     guard isOpen else { return }
-    if kind == .register { step = .emailPending } else { status = .cancelled }
+    if isRegistration { setInBrowser(false) } else { status = .cancelled }
   }
 }
 

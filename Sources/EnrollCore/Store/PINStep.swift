@@ -38,7 +38,7 @@ extension Engine {
 
   /// Whether tokens of that transaction are shown only once the user has set a PIN: never when there is one.
   func asksForPIN(_ transaction: TransactionRecord) throws(EnrollError) -> Bool {
-    guard transaction.kind == .app2app, configuration.app2app?.requiresPIN ?? false else {
+    guard case .app2app = transaction.flow, configuration.app2app?.requiresPIN ?? false else {
       return false
     }
     return try pins().isUnlocked(account) == nil

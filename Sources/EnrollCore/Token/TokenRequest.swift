@@ -5,14 +5,15 @@ public import EnrollCrypto
 public enum TokenRequest {
   /// The code for tokens. To be sent at most once, so on a connection that was never used (R15).
   public static func exchange(
-    code: Secret, transaction: TransactionRecord, configuration: Configuration, metadata: ProviderMetadata
+    code: Secret, redirectURI: String, codeVerifier: Secret, configuration: Configuration,
+    metadata: ProviderMetadata
   ) -> HTTPRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "authorization_code")
     form.add("code", code)
-    form.add("redirect_uri", transaction.redirectURI)
+    form.add("redirect_uri", redirectURI)
     form.add("client_id", configuration.clientID)
-    form.add("code_verifier", transaction.codeVerifier)
+    form.add("code_verifier", codeVerifier)
     return spend(metadata.tokenEndpoint, form)
   }
 

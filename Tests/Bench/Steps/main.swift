@@ -70,11 +70,13 @@ let state = "af0ifjsldkjaf0ifjsldkjaf0ifjsldkjaf0ifjsldk"
 
 func transaction() -> TransactionRecord {
   TransactionRecord(
-    id: "transaction", kind: .signIn, issuer: "https://id.example",
-    redirectURI: "https://app.example/callback",
-    state: Secret(state), nonce: Secret("nonce"),
-    codeVerifier: Secret("verifier"), scopes: ["openid"], listensOnLoopback: false, began: clock.wallTime(),
-    deadline: Expiry(lifetimeSeconds: 600, from: clock.moment()))
+    id: "transaction", issuer: "https://id.example", scopes: ["openid"], began: clock.wallTime(),
+    deadline: Expiry(lifetimeSeconds: 600, from: clock.moment()),
+    flow: .signIn(
+      .init(
+        CodeRequest(
+          redirect: AwaitedRedirect(uri: "https://app.example/callback", state: Secret(state)),
+          secrets: .init(nonce: Secret("nonce"), codeVerifier: Secret("verifier"))))))
 }
 
 func verified(_ url: String, _ transactions: [TransactionRecord], _ moment: Moment) -> Bool {

@@ -86,7 +86,10 @@ struct App2AppStepTests {
     #expect(try engine.confirm() == .active(.confirmed))
     #expect(try engine.token() == "access-1")
     #expect(try engine.readAccount().registrationType == nil)
-    #expect(try bench.record.transactions.first?.details == TransactionRecord.Details.none)
+    guard case .app2app(let app2app)? = try bench.record.transactions.first?.flow else {
+      throw Unexpected(what: "another flow")
+    }
+    #expect(app2app.session == nil)
   }
 
   @Test("the way back reaches another process (R12); a second one is for nobody, or was settled before")

@@ -38,33 +38,34 @@ struct AuthorizationRequestTests {
       ])
     #expect(try field("redirect_uri", request) == "com.example.app:/cb")
     #expect(try field("scope", request) == "openid profile")
-    #expect(try field("state", request) == request.transaction.state.reveal())
-    #expect(try field("nonce", request) == request.transaction.nonce.reveal())
-    #expect(try field("code_challenge", request) == PKCE.challenge(for: request.transaction.codeVerifier))
+    #expect(try field("state", request) == request.sent.redirect.state.reveal())
+    #expect(try field("nonce", request) == request.secrets.nonce.reveal())
+    #expect(try field("code_challenge", request) == PKCE.challenge(for: request.secrets.codeVerifier))
     #expect(try field("code_challenge_method", request) == "S256")
-    #expect(!request.url.contains(request.transaction.codeVerifier.reveal()))
+    #expect(!request.url.contains(request.secrets.codeVerifier.reveal()))
   }
 
   @Test("the transaction holds what the answer will be held against (R7, R12, R14)")
   func transaction() throws {
     let options = SignInOptions(prompt: "login consent", maxAgeSeconds: 0, acrValues: ["urn:a", "b"])
-    let transaction = try make(options).transaction
-    #expect(transaction.kind == .signIn)
+    let request = try make(options)
+    let (transaction, sent) = (request.transaction, request.sent)
+    #expect(transaction.flow == .signIn(.init(sent)) && sent.secrets == request.secrets)
     #expect(transaction.status == .pending)
     #expect(transaction.issuer == Fixture.issuer)
     #expect(transaction.redirectURI == "com.example.app:/cb")
     #expect(transaction.scopes == ["openid", "profile"])
-    #expect(transaction.maxAgeSeconds == 0)
-    #expect(transaction.acrValues == ["urn:a", "b"])
-    #expect(transaction.prompt == "login consent")
-    #expect(!transaction.listensOnLoopback)
+    #expect(sent.demands.maxAgeSeconds == 0)
+    #expect(sent.demands.acrValues == ["urn:a", "b"])
+    #expect(sent.prompt == "login consent")
+    #expect(!sent.redirect.listensOnLoopback)
     #expect(transaction.began == Fixture.moment().wall)
     #expect(transaction.deadline.secondsLeft(at: Fixture.moment()) == 600)
     // 16, 32, 32 and 32 random bytes, none of them used twice.
     #expect(Base64URL.decode(transaction.id) == Array(Self.random[..<16]))
-    #expect(Base64URL.decode(transaction.state.reveal()) == Array(Self.random[16..<48]))
-    #expect(Base64URL.decode(transaction.nonce.reveal()) == Array(Self.random[48..<80]))
-    #expect(Base64URL.decode(transaction.codeVerifier.reveal()) == Array(Self.random[80...]))
+    #expect(Base64URL.decode(sent.redirect.state.reveal()) == Array(Self.random[16..<48]))
+    #expect(Base64URL.decode(request.secrets.nonce.reveal()) == Array(Self.random[48..<80]))
+    #expect(Base64URL.decode(request.secrets.codeVerifier.reveal()) == Array(Self.random[80...]))
   }
 
   @Test("fewer or more random bytes than needed are refused")
@@ -173,9 +174,9 @@ struct AuthorizationRequestTests {
 
   @Test("after a logout another account can be chosen, unless the host asks for something else (flows.md §5)")
   func asksForLogin() throws {
-    #expect(try make(asksForLogin: true).transaction.prompt == "login")
+    #expect(try make(asksForLogin: true).sent.prompt == "login")
     #expect(try field("prompt", make(asksForLogin: true)) == "login")
-    #expect(try make().transaction.prompt == nil)
+    #expect(try make().sent.prompt == nil)
   }
 
   static let prompts: [(String, [String]?, String?)] = [
@@ -190,19 +191,19 @@ struct AuthorizationRequestTests {
     var metadata = try Fixture.metadata()
     metadata.promptValues = announced
     let request = try make(SignInOptions(prompt: asked), metadata: metadata, asksForLogin: true)
-    #expect(request.transaction.prompt == expected)
+    #expect(request.sent.prompt == expected)
     #expect(try field("prompt", request) == expected)
     #expect((request.warning != nil) == (announced == ["consent"]))
     // With no log-in due nothing is added.
     let plain = try make(SignInOptions(prompt: asked), metadata: metadata)
-    #expect(plain.transaction.prompt == asked && plain.warning == nil)
+    #expect(plain.sent.prompt == asked && plain.warning == nil)
   }
 
   @Test("prompt=none after a logout is refused with words: the user has to be asked")
   func silentAfterLogout() throws {
     let error = refusal { try make(SignInOptions(prompt: "none"), asksForLogin: true) }
     #expect(error?.code == .loginRequired && error?.field == "prompt")
-    #expect(try make(SignInOptions(prompt: "none")).transaction.prompt == "none")
+    #expect(try make(SignInOptions(prompt: "none")).sent.prompt == "none")
   }
 
   @Test(
@@ -212,7 +213,7 @@ struct AuthorizationRequestTests {
     var metadata = try Fixture.metadata()
     metadata.promptValues = announced
     let request = try make(metadata: metadata, asksForLogin: true)
-    #expect(try field("prompt", request) == nil && request.transaction.prompt == nil)
+    #expect(try field("prompt", request) == nil && request.sent.prompt == nil)
     #expect(request.warning?.code == .unsupported && request.warning?.field == "prompt")
     #expect(try make(metadata: metadata).warning == nil)
     // What the host itself asks for is still no silent downgrade.
@@ -224,11 +225,11 @@ struct AuthorizationRequestTests {
   @Test("a registration begins as configured, and waits for an e-mail (flows.md §3, R12)")
   func registration() throws {
     let register = SignInOptions(kind: .register)
-    #expect(try make(register).transaction.prompt == nil)
+    #expect(try make(register).sent.prompt == nil)
     #expect(try make(register).transaction.deadline.secondsLeft(at: Fixture.moment()) == 86_400)
     let create = try Fixture.configuration(registration: .promptCreate)
     #expect(try field("prompt", make(register, configuration: create)) == "create")
-    #expect(try make(configuration: create).transaction.prompt == nil)
+    #expect(try make(configuration: create).sent.prompt == nil)
     let page = try Fixture.configuration(registration: .page("https://gate.example.com/"))
     #expect(refusal { try make(register, configuration: page) }?.code == .unsupported)
   }
@@ -275,8 +276,8 @@ struct AuthorizationRequestTests {
       return
     }
     let request = try make(configuration: configuration, redirectURI: given)
-    #expect(request.transaction.redirectURI == given ?? configured)
-    #expect(request.transaction.listensOnLoopback == (given?.hasPrefix("http://") == true))
+    #expect(request.sent.redirect.uri == given ?? configured)
+    #expect(request.sent.redirect.listensOnLoopback == (given?.hasPrefix("http://") == true))
     #expect(try field("redirect_uri", request) == given ?? configured)
   }
 }

@@ -475,7 +475,7 @@ struct SignInStepTests {
     let request = try AuthorizationRequest.make(
       configuration: configuration, metadata: metadata, asksForLogin: true, at: Fixture.moment(),
       random: [UInt8](repeating: 1, count: AuthorizationRequest.randomByteCount))
-    #expect(request.transaction.prompt == announced ?? configured.rawValue)
+    #expect(request.sent.prompt == announced ?? configured.rawValue)
   }
 
   @Test("a provider that announces no prompt for a log-in gets none, and support is told")
@@ -580,7 +580,8 @@ struct SignInStepTests {
     _ = try bench.signedIn()
     let transaction = try #require(try bench.record.transactions.first)
     #expect(transaction.status == .succeeded)
-    #expect(transaction.codeVerifier.isEmpty && transaction.nonce.isEmpty)
+    #expect(transaction.codeRequest?.secrets == nil)
+    #expect(transaction.redirect?.state.isEmpty == false)
   }
 
   @Test("userinfo about somebody else is discarded (R28)")

@@ -44,8 +44,10 @@ struct BFFStepTests {
     #expect(try bench.engine().failure(of: bench.answer("code=once", to: begun)) == nil)
     let record = try bench.record
     #expect(record.confirmed?.expiry.lifetimeSeconds == 300, "a missing expires_in counts as 300 s (R32)")
-    #expect(record.transactions.first?.codeVerifier == Secret([]))
-    #expect(record.transactions.first?.details == TransactionRecord.Details.none)
+    guard case .bff(let settled)? = record.transactions.first?.flow else {
+      throw Unexpected(what: "another flow")
+    }
+    #expect(settled.exchange == nil)
   }
 
   @Test("an expired session cannot be renewed: E says register again, and so does the token call")
@@ -307,7 +309,10 @@ struct BFFStepTests {
     let document = AccountDocument(account: .default, lineage: "lineage", record: record)
     let read = try AccountDocument(decoding: document.encoded())
     #expect(read.record == record)
-    #expect(read.record.transactions.first?.details == .bff(provider: "google"))
+    guard case .bff(let pending)? = read.record.transactions.first?.flow else {
+      throw Unexpected(what: "another flow")
+    }
+    #expect(pending.exchange?.provider == "google")
     #expect(read.record.transactions.first?.id == begun.transactionID)
   }
 }

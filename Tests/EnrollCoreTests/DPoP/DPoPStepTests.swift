@@ -345,3 +345,10 @@ struct DPoPStepTests {
     guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "another outcome") }
   }
 }
+
+extension TransactionRecord {
+  /// What its tokens will be bound to.
+  fileprivate var dpopKey: DPoPKey? {
+    if case .device(let device) = flow { device?.dpopKey } else { codeRequest?.secrets?.dpopKey }
+  }
+}

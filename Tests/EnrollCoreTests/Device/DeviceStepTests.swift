@@ -57,7 +57,7 @@ struct DeviceStepTests {
     // The answer that has the tokens comes once: nothing may repeat the request silently (R15).
     #expect(sent.freshConnection)
     let transaction = try #require(try bench.record.transactions.first)
-    #expect(transaction.status == .succeeded && transaction.details == .none)
+    #expect(transaction.status == .succeeded && transaction.flow == .device(nil))
     #expect(try bench.record.registrationType == nil)
   }
 
@@ -283,10 +283,9 @@ struct DeviceStepTests {
     #expect(seen == (nil, false) && polls(bench) == 1)
     // As if a process had taken the turn and died: after the longest that a request may take, another goes on.
     try bench.store.update(.default) { record throws(EnrollError) in
-      guard case .device(let code, let interval, _) = record.transactions[0].details else { return }
-      record.transactions[0].details = .device(
-        deviceCode: code, intervalSeconds: interval,
-        notBefore: Expiry(lifetimeSeconds: 35, from: bench.clock.moment()))
+      guard case .device(var device?) = record.transactions[0].flow else { return }
+      device.notBefore = Expiry(lifetimeSeconds: 35, from: bench.clock.moment())
+      record.transactions[0].flow = .device(device)
     }
     #expect(try poll(second, begun, bench, after: 34) == nil && polls(bench) == 1)
     #expect(try poll(second, begun, bench, after: 1) == nil && polls(bench) == 2)
@@ -406,9 +405,9 @@ struct DeviceStepTests {
     }
     let (_, begun) = try begun(bench)
     #expect(begun.expiresAt == bench.clock.wallTime() + lifetime)
-    guard case .device(_, let seconds, _) = try bench.record.transactions.first?.details else {
+    guard case .device(let device?) = try bench.record.transactions.first?.flow else {
       throw Unexpected(what: "no device transaction")
     }
-    #expect(seconds == interval)
+    #expect(device.intervalSeconds == interval)
   }
 }

@@ -40,19 +40,29 @@ struct DiagnosticsTests {
     record.provisional = tokens
     record.profile = JSONObject([("email", .string(Self.canary))])
     record.provisionalProfile = record.profile
-    let details: [TransactionRecord.Details] = [
-      .none, .bff(provider: Self.canary), .app2app(sessionID: secret, tries: 0),
-      .passwordless(Recipient(.email, address: Self.canary), tries: 1),
-      .device(deviceCode: secret, intervalSeconds: 5, notBefore: expiry),
+    let request = CodeRequest(
+      redirect: AwaitedRedirect(uri: Self.canary, state: secret),
+      secrets: .init(nonce: secret, codeVerifier: secret, dpopKey: DPoPKey(der: secret)),
+      demands: IDTokenDemands(acrValues: [Self.canary]), prompt: Self.canary, expectedSubject: Self.canary)
+    let recipient = Recipient(.email, address: Self.canary)
+    let flows: [TransactionRecord.Flow] = [
+      .signIn(.init(request, cause: LinkCause(.activation, for: Self.canary))),
+      .registration(
+        .init(.request(request), isInBrowser: true, spentLinks: SpentLinks([Self.canary]))),
+      .magicLink(.init(request, to: recipient)), .oneTimeCode(.init(to: recipient, tries: 1)),
+      .app2app(.init(redirectURI: Self.canary, session: .init(secret))),
+      .bff(
+        .init(
+          redirect: request.redirect, prompt: Self.canary,
+          exchange: .init(provider: Self.canary, codeVerifier: secret))),
+      .device(
+        .init(code: secret, intervalSeconds: 5, notBefore: expiry, dpopKey: DPoPKey(der: secret))),
     ]
-    for details in details {
+    for flow in flows {
       record.transactions.append(
         TransactionRecord(
-          id: Self.canary, kind: .signIn, issuer: "https://id.example", redirectURI: Self.canary,
-          state: secret,
-          nonce: secret, codeVerifier: secret, dpopKey: DPoPKey(der: secret), scopes: ["openid"],
-          acrValues: [Self.canary], prompt: Self.canary, began: Fixture.moment().wall, deadline: expiry,
-          details: details))
+          id: Self.canary, issuer: "https://id.example", scopes: ["openid"],
+          began: Fixture.moment().wall, deadline: expiry, flow: flow))
     }
     record.renewalIntent = RenewalIntent(
       attempt: Self.canary, tokenEpoch: 1, refreshTokenHash: Self.canary, bootID: Self.canary,

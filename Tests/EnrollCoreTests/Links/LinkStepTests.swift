@@ -391,10 +391,10 @@ struct RegistrationLinkTests {
     let engine = bench.engine()
     _ = try engine.waiting()
     for number in 0..<40 { _ = try engine.began("https://app.example/welcome/t\(number)") }
-    guard case .links(let history)? = try bench.record.transactions.first?.details else {
-      throw Unexpected(what: "no history")
+    guard case .registration(let registration)? = try bench.record.transactions.first?.flow else {
+      throw Unexpected(what: "no registration")
     }
-    #expect(history.spent.count == 32)
+    #expect(registration.spentLinks.hashes.count == 32)
     #expect(try engine.refused("https://app.example/welcome/t39") == .used)
   }
 }

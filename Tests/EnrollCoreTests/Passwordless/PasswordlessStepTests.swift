@@ -182,9 +182,7 @@ struct PasswordlessStepTests {
     bench.provider.next(
       .token,
       .during {
-        if case .passwordless(_, let count) = (try? bench.record)?.transactions.first?.details {
-          tries = count
-        }
+        if case .oneTimeCode(let code?) = (try? bench.record)?.transactions.first?.flow { tries = code.tries }
       })
     _ = try submit(bench.engine(), begun, "123456")
     #expect(tries == 1)

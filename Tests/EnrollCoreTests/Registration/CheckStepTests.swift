@@ -428,7 +428,9 @@ struct TellStepTests {
     for _ in 1...40 {
       let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
       let transaction = try #require(bench.record.transactions.last)
-      secrets += [transaction.state, transaction.nonce, transaction.codeVerifier].map { $0.reveal() }
+      let request = try #require(transaction.codeRequest)
+      let kept = try #require(request.secrets)
+      secrets += [request.redirect.state, kept.nonce, kept.codeVerifier].map { $0.reveal() }
       bench.provider.next(
         .token, .status(400, body: #"{"error":"invalid_grant","error_description":"access-2"}"#))
       _ = try engine.failure(of: bench.provider.signIn(at: begun.url))

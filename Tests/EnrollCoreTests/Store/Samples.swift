@@ -21,11 +21,37 @@ enum Sample {
     unprovenIDToken: Secret("d.e.f"))
 
   static let transaction = TransactionRecord(
-    id: "id", kind: .passwordless, status: .exchanging, issuer: "https://op.example",
-    redirectURI: "com.example.app:/cb", state: Secret("state"), nonce: Secret("nonce"),
-    codeVerifier: Secret("verifier"), dpopKey: DPoPKey(der: Secret([1])), scopes: ["openid"],
-    maxAgeSeconds: 60, acrValues: ["gold"], prompt: "login", expectedSubject: "alice", isSocial: true,
-    listensOnLoopback: true, began: UnixTime(seconds: 1_700_000_000), deadline: expiry, isOvertaken: true)
+    id: "id", status: .exchanging, issuer: "https://op.example", scopes: ["openid"],
+    began: UnixTime(seconds: 1_700_000_000), deadline: expiry, isOvertaken: true,
+    flow: .magicLink(.init(codeRequest, to: Recipient(.email, address: "alice@example.org"))))
+
+  static let codeRequest = CodeRequest(
+    redirect: AwaitedRedirect(uri: "com.example.app:/cb", state: Secret("state"), listensOnLoopback: true),
+    secrets: .init(
+      nonce: Secret("nonce"), codeVerifier: Secret("verifier"), dpopKey: DPoPKey(der: Secret([1]))),
+    demands: IDTokenDemands(maxAgeSeconds: 60, acrValues: ["gold"]), prompt: "login",
+    expectedSubject: "alice", isSocial: true)
+
+  static let redirect = codeRequest.redirect
+  static let recipient = Recipient(.sms, address: "+31612345678")
+
+  /// One of each, with everything that it can hold.
+  static let flows: [TransactionRecord.Flow] = [
+    .signIn(.init(codeRequest, cause: LinkCause(.fallback, for: "t-0"), hasFallenBack: true)),
+    .registration(
+      .init(
+        .request(codeRequest), isInBrowser: true, spentLinks: SpentLinks(["hash"]), hasFallenBack: true)),
+    .registration(.init(.page(codeRequest.demands), isInBrowser: false)),
+    .magicLink(.init(codeRequest, to: recipient)), .oneTimeCode(.init(to: recipient, tries: 3)),
+    .app2app(.init(redirectURI: redirect.uri, session: .init(Secret("session"), tries: 3))),
+    .bff(
+      .init(
+        redirect: redirect, prompt: "login",
+        exchange: .init(provider: "google", codeVerifier: Secret("verifier")))),
+    .device(
+      .init(
+        code: Secret("d"), intervalSeconds: 5, notBefore: expiry, dpopKey: DPoPKey(der: Secret([1])))),
+  ]
 
   static var outboxEntry: OutboxEntry {
     var entry = outboxEntryAtFirst

@@ -7,7 +7,7 @@ struct TokenRequestTests {
   @Test("a code goes with its verifier and redirect, on a connection never used before (R15)")
   func exchange() throws {
     let request = TokenRequest.exchange(
-      code: Secret("c/1+2"), transaction: Fixture.transaction(state: "s"),
+      code: Secret("c/1+2"), redirectURI: "com.example.app:/cb", codeVerifier: Secret("verifier"),
       configuration: try Fixture.configuration(),
       metadata: try Fixture.metadata())
     #expect(request.method == .post)

@@ -39,8 +39,8 @@ extension Target {
           verifying: redirect, among: Sample.transactions, issuerAnnounced: true, acceptsTokens: accepts,
           at: Sample.moment)
         guard let verified else { continue }
-        require(accepts || redirect.state == verified.transaction.state, "only with its state (R6)")
-        require(redirect.url.hasBase(verified.transaction.redirectURI), "only at its redirect URI (R5)")
+        require(accepts || redirect.state == verified.transaction.redirect?.state, "only with its state (R6)")
+        require(redirect.url.hasBase(verified.transaction.redirectURI ?? ""), "only at its redirect URI (R5)")
         if !accepts, case .code = verified.answer {
           require(redirect.issuer == verified.transaction.issuer, "only from its issuer (R17)")
         }

@@ -1,0 +1,109 @@
+// One answer of the token endpoint to proven tokens (R24 to R28): the same for an authorization code, a one-time code and
+// a device code.
+
+import EnrollCrypto
+import EnrollJSON
+
+/// What the tokens of one transaction are measured by.
+struct Grant {
+  let transaction: TransactionRecord
+  /// The tokens are bound to it (RFC 9449); nil for Bearer tokens.
+  let dpopKey: DPoPKey?
+  /// The authorize request that was answered; nil for the grants that have none.
+  let request: CodeRequest?
+
+  /// The grant of an authorization code.
+  init(_ request: CodeRequest, of transaction: TransactionRecord) {
+    self.transaction = transaction
+    dpopKey = request.secrets?.dpopKey
+    self.request = request
+  }
+
+  /// A grant without an authorize request.
+  init(of transaction: TransactionRecord, dpopKey: DPoPKey? = nil) {
+    self.transaction = transaction
+    self.dpopKey = dpopKey
+    request = nil
+  }
+
+  /// Without an id_token the answer is refused. Only an authorize request can insist on one (OpenID Connect Core
+  /// §3.1.3.3): RFC 8628 promises none for a device code, whatever scopes are granted, nor do one-time codes.
+  var requiresIDToken: Bool { transaction.asksForIDToken && request != nil }
+
+  func expectations(
+    _ tokens: TokenSet, _ configuration: Configuration, at moment: Moment
+  ) -> IDTokenExpectations {
+    IDTokenExpectations(
+      issuer: transaction.issuer, clientID: configuration.clientID, nonce: request?.secrets?.nonce,
+      maxAgeSeconds: request?.demands.maxAgeSeconds, requestAgeSeconds: transaction.age(at: moment),
+      acrValues: request?.demands.acrValues ?? [], accessToken: tokens.accessToken, now: moment.wall,
+      algorithms: configuration.idTokenAlgorithms)
+  }
+}
+
+/// Tokens that a transaction brought, and whom they are about.
+struct Arrival {
+  var tokens: TokenSet
+  var profile: JSONObject
+  /// The server's clock minus ours.
+  var clockOffsetSeconds: Int64?
+}
+
+extension Engine {
+  /// The token endpoint's answer to proven tokens. Those of an answer that is refused are revoked, since nobody keeps
+  /// them.
+  func arrival(
+    in http: HTTPResponse, sent: Moment, of grant: Grant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    do throws(EnrollError) {
+      let response = try TokenResponse(processing: http, binding: binding(grant.dpopKey))
+      let tokens = response.tokenSet(
+        requestedScopes: grant.transaction.scopes, dpopKey: grant.dpopKey, at: sent)
+      return try arrival(
+        of: tokens, by: grant, clockOffsetSeconds: clockOffset(of: http, at: sent),
+        cancellation: cancellation)
+    } catch {
+      revokeTokens(in: http, of: grant.dpopKey)
+      throw error.hiding(http.sent)
+    }
+  }
+
+  /// Tokens to proven tokens.
+  func arrival(
+    of given: TokenSet, by grant: Grant, clockOffsetSeconds offset: Int64?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    var tokens = given
+    let expectedSubject = grant.request?.expectedSubject
+    guard let idToken = tokens.idToken else {
+      guard !grant.requiresIDToken else {
+        throw EnrollError(.idTokenInvalid, "the scope openid was asked for, and no id_token came (R25)")
+      }
+      guard let expectedSubject else {
+        return Arrival(
+          tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation),
+          clockOffsetSeconds: offset)
+      }
+      let profile = try fetchUserinfo(with: tokens, subject: expectedSubject, cancellation: cancellation)
+      return Arrival(tokens: tokens, profile: profile ?? JSONObject(), clockOffsetSeconds: offset)
+    }
+    let (proven, learned) = try prove(
+      idToken, expecting: grant.expectations(tokens, configuration, at: clock.moment()),
+      answeredOffset: offset, cancellation: cancellation)
+    if let expectedSubject, !ASCII.equals(proven.subject, expectedSubject) {
+      throw EnrollError(
+        .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")
+    }
+    tokens.identity = proven.facts
+    return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: learned)
+  }
+
+  /// Server's clock minus ours, from the Date header.
+  func clockOffset(of response: HTTPResponse, at sent: Moment) -> Int64? {
+    response.header("Date").flatMap(HTTPDate.parse)?.since(sent.wall)
+  }
+}
+
+extension TransactionRecord {
+  /// An id_token may come, and has to be proven then.
+  var asksForIDToken: Bool { Scopes.contains("openid", in: scopes) }
+}
