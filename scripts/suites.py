@@ -86,6 +86,8 @@ class Run:
         self.ended = set()
         self.passed = self.failed = 0
         self.failures = []
+        self.is_starting = False
+        self.signal = None
 
     def suite(self, name, *command, needs=(), count=counted, shown=str, environment=None, alone=False):
         """Adds a suite; the names that it needs and that are not part of this run count as ended."""
@@ -104,12 +106,15 @@ class Run:
         self.logs.mkdir(parents=True, exist_ok=True)
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:
+            # A shell ignores SIGINT for what runs in its background: the suites would inherit that. nohup means it.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._interrupt)
         try:
             while self.waiting or self.running:
                 while suite := self._next():
                     self._start(suite)
+                    if self.signal:
+                        raise Interrupted(self.signal)
                 process, status = os.wait()
                 if process in self.running:
                     self._end(process, os.waitstatus_to_exitcode(status))
@@ -137,6 +142,14 @@ class Run:
         return None
 
     def _start(self, suite):
+        # A signal that comes before the process is known would miss it.
+        self.is_starting = True
+        try:
+            self._start_uninterrupted(suite)
+        finally:
+            self.is_starting = False
+
+    def _start_uninterrupted(self, suite):
         self.waiting.remove(suite)
         print(f"-- {suite.name}", flush=True)
         environment = {**os.environ, **suite.environment}
@@ -179,7 +192,9 @@ class Run:
         print(f"== {suite.name}: {passed} passed, {failed} failed ({seconds} s{ending})", flush=True)
 
     def _interrupt(self, number, _):
-        raise Interrupted(signal.Signals(number).name)
+        self.signal = signal.Signals(number).name
+        if not self.is_starting:
+            raise Interrupted(self.signal)
 
     def _end_everything(self):
         """Asks every suite to end, then ends all processes that there are below this one."""

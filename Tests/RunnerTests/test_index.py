@@ -24,7 +24,7 @@ class IndexTests(unittest.TestCase):
 
     def test_every_folder_is_in_the_index(self):
         page = (TOP / "Tests/README.md").read_text()
-        folders = [path.name for path in (TOP / "Tests").iterdir() if path.is_dir() and path.name[0] not in "._" and any(path.glob("*.*"))]
+        folders = [path.name for path in (TOP / "Tests").iterdir() if path.is_dir() and path.name[0] not in "._"]
         shown = set(re.findall(r"`(\w+)`", page))
         missing = [name for name in folders if name not in shown and not re.fullmatch(r"Enroll\w+Tests", name)]
         self.assertEqual(missing, [], "add rows to Tests/README.md")
