@@ -154,7 +154,7 @@ class SuitesTests(unittest.TestCase):
 
     def test_an_interrupted_suite_may_tidy_up(self):
         os.mkfifo(self.home / "ready")
-        script = "trap 'echo >tidy; exit' INT; echo >ready; sleep 1000 & wait"
+        script = "trap 'echo >tidy; kill $!; exit' INT; echo >ready; sleep 1000 & wait"
         process = self.start("suites.FAREWELL_SECONDS = 60", self.suite("a", script))
         (self.home / "ready").read_text()
         process.send_signal(signal.SIGTERM)
