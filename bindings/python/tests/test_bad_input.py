@@ -50,7 +50,7 @@ WRONG = [
     ("begin", (), {"login_hint": "x" * 600}, "options.loginHint"),
     ("begin", (), {"login_hint": "x" * (2 << 20)}, "parameters"),
     ("begin", (), {"max_age": timedelta(seconds=-1)}, "max_age"),
-    ("wait", (object(),), {}, "transaction"),
+    ("await_outcome", (object(),), {}, "transaction"),
     ("access_token", (), {"minimum_lifetime": "1"}, "minimum_lifetime"),
     ("access_token", (), {"minimum_lifetime": -1}, "minimum_lifetime"),
     ("introspect", (), {"token": "idToken"}, "token"),
@@ -190,7 +190,7 @@ async def test_cancelling_a_task_cancels_its_call(name, sandbox, store):
                 await task
         await once_not_busy(client.state)
         await asyncio.to_thread(follow, sandbox, begun)
-        assert isinstance(await once_not_busy(client.wait, begun), enrollkit.AwaitingConfirmation)
+        assert isinstance(await once_not_busy(client.await_outcome, begun), enrollkit.AwaitingConfirmation)
     finally:
         await face.end()
 

@@ -98,7 +98,7 @@ def test_everything_public_is_documented():
                 assert value.__doc__, name
                 for method, code in public(value).items():
                     assert code.__doc__ or not inspect.isfunction(code), f"{name}.{method}"
-    for name in ("wait", "begin", "access_token", "refresh", "dpop_proof", "revoke"):
+    for name in ("await_outcome", "begin", "access_token", "refresh", "dpop_proof", "revoke"):
         words = getattr(enrollkit.Client, name).__doc__
         assert "Raises:" in words and "source: " in words, name
     assert "EnrollReauthenticate" in enrollkit.Client.access_token.__doc__
