@@ -58,6 +58,9 @@ def commands(manifest):
 
 def errors_of_commands(manifest):
     yield "command", "errors"
+    common = manifest.document["commonErrors"]
+    yield "every command", code(common["every"])
+    yield "every command of a client", code(common["client"])
     stores = [error["status"] for error in manifest.errors if error["status"].startswith("store")]
     for command in manifest.commands:
         named = command["errors"]
