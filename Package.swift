@@ -37,21 +37,33 @@ var targets: [Target] = [
   .target(
     name: "EnrollCore", dependencies: ["EnrollCrypto", "EnrollJSON"], swiftSettings: portable),
   .target(
+    name: "EnrollPosix", dependencies: ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix"],
+    swiftSettings: portable),
+  .target(
+    name: "EnrollStore",
+    dependencies: ["EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "CSecret"],
+    swiftSettings: portable),
+  .target(
     name: "EnrollHost",
-    dependencies: ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix", "CSecret"],
+    dependencies: [
+      "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix",
+    ],
     swiftSettings: portable),
   .target(
     name: "EnrollCommands",
-    dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+    dependencies: ["EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
     swiftSettings: portable),
   .target(
     name: "EnrollC",
     dependencies: [
-      "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CEnroll",
+      "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto",
+      "EnrollJSON", "CEnroll",
     ], exclude: ["exports.map"], swiftSettings: portable),
   .executableTarget(
     name: "enrolld",
-    dependencies: ["EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix"],
+    dependencies: [
+      "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
+    ],
     swiftSettings: portable),
   // What the steps cost beside plain C (`make bench`), in both flavours.
   .target(
@@ -59,7 +71,10 @@ var targets: [Target] = [
     linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("curl"), .linkedLibrary("jansson")]),
   .executableTarget(
     name: "bench-steps",
-    dependencies: ["BenchPeers", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix"],
+    dependencies: [
+      "BenchPeers", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+      "CPosix",
+    ],
     path: "Tests/Bench/Steps", swiftSettings: portable),
 ]
 
@@ -79,12 +94,13 @@ if !embedded {
   ]
   targets += [
     .target(
-      name: "EnrollKit", dependencies: ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+      name: "EnrollKit",
+      dependencies: ["EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
       swiftSettings: strict),
     .executableTarget(
       name: "enroll",
       dependencies: [
-        "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix",
+        "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -104,7 +120,9 @@ if !embedded {
       swiftSettings: strict),
     .target(
       name: "EnrollTesting",
-      dependencies: ["EnrollKit", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+      dependencies: [
+        "EnrollKit", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+      ],
       swiftSettings: strict),
     .target(
       name: "TestVectors", dependencies: ["EnrollJSON"], path: "Tests/TestVectors",
@@ -126,7 +144,10 @@ if !embedded {
       exclude: ["Store/transactions.jsonl"], swiftSettings: strict),
     .testTarget(
       name: "EnrollHostTests",
-      dependencies: ["EnrollHost", "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON"],
+      dependencies: [
+        "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollTesting", "EnrollCrypto",
+        "EnrollJSON",
+      ],
       exclude: ["Support/tls_server.py"], swiftSettings: strict),
     // Between the store and the C library, for tests alone: no product contains it.
     .target(name: "SystemCalls", path: "Tests/SystemCalls"),
@@ -134,24 +155,27 @@ if !embedded {
     .executableTarget(
       name: "store-probe",
       dependencies: [
-        "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "EnrollTesting", "CPosix", "SystemCalls",
+        "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+        "EnrollTesting", "CPosix", "SystemCalls",
       ],
       path: "Tests/StoreProbe", swiftSettings: strict),
     .testTarget(
       name: "EnrollCommandsTests",
       dependencies: [
-        "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON",
+        "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollTesting",
+        "EnrollCrypto", "EnrollJSON",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "EnrollKitTests", dependencies: ["EnrollKit", "EnrollTesting"], swiftSettings: strict),
+      name: "EnrollKitTests", dependencies: ["EnrollKit", "EnrollStore", "EnrollPosix", "EnrollTesting"],
+      swiftSettings: strict),
     .testTarget(
       name: "SandboxTests",
       dependencies: ["EnrollSandbox", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),
     .testTarget(
       name: "EnrollProgramTests",
       dependencies: [
-        "enroll", "EnrollCore", "EnrollJSON",
+        "enroll", "EnrollPosix", "EnrollStore", "EnrollCore", "EnrollJSON",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

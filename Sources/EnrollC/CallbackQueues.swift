@@ -1,5 +1,6 @@
 // Callbacks on the threads of a host with an event loop.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollHost

@@ -1,5 +1,6 @@
 // Every command by its name: the door for bindings, and the C functions that are nothing but a command.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCommands
 import EnrollCore

@@ -1,5 +1,6 @@
 // Opening and closing a client.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto

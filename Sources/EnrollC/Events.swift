@@ -1,5 +1,6 @@
 // Events of a client, told on its callback thread in the order in which they happened.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCommands
 import EnrollCore

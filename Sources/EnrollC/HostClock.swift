@@ -1,6 +1,7 @@
 // Time as the host has it: a struct of function pointers becomes a Clock. Its callbacks run inside a call, and some of
 // them while the client holds a lock of its own: they are short (R41).
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollHost

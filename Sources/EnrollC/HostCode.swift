@@ -1,6 +1,7 @@
 // Code of the host that runs inside a call: its transport, its secrets, its clock, its log. It may call only what takes
 // no client (R41).
 
+import EnrollPosix
 import EnrollHost
 
 /// How functions of the host are called.

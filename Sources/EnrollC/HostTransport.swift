@@ -2,6 +2,7 @@
 // they may call back is little: the thread is marked meanwhile (R41). What the host answers is believed no more than
 // what a server answers.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollHost

@@ -1,5 +1,6 @@
 // What a host does with the memory of its own that holds secrets.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto

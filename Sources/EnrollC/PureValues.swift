@@ -1,5 +1,6 @@
 // What needs no client: PKCE, redirects, expiry.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto

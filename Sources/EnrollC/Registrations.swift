@@ -1,5 +1,6 @@
 // Registration: begin, the ways a redirect comes back, the state and what moves it.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto

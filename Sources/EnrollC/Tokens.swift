@@ -1,5 +1,6 @@
 // Access tokens: the call that hosts make before every request, in four forms.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto

@@ -1,6 +1,7 @@
 // The Swift face. Every method is `async`, none holds a thread of the cooperative pool: the blocking steps run on the
 // client's own threads, and a cancelled task ends its wait, never a renewal whose answer must not be lost.
 
+import EnrollPosix
 public import EnrollCore
 import EnrollCrypto
 import EnrollHost

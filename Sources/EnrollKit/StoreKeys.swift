@@ -1,5 +1,7 @@
 // The key of a store, for Swift programs: where it goes when it moves.
 
+import EnrollPosix
+import EnrollStore
 public import EnrollCore
 import EnrollHost
 

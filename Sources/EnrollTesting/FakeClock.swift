@@ -1,5 +1,6 @@
 // A clock that tests set and advance.
 
+import EnrollPosix
 public import EnrollCore
 import EnrollHost
 

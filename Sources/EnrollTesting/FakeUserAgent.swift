@@ -1,5 +1,6 @@
 // A browser that does what a test says.
 
+import EnrollPosix
 import EnrollCore
 import EnrollHost
 public import EnrollKit

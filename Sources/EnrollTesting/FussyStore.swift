@@ -1,7 +1,9 @@
 // A store whose disk refuses when a test says so.
 
+import EnrollPosix
+package import EnrollStore
 package import EnrollCore
-package import EnrollHost
+import EnrollHost
 
 /// A memory store whose updates fail as often as planned, before or after they took place, and whose reads fail on demand.
 package final class FussyStore: TokenStore {

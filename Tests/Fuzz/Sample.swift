@@ -1,6 +1,8 @@
 // What targets measure their inputs by: one configuration, transactions under way, keys and a file of a store. No random
 // bytes, so that an input does the same every time.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCrypto
 import EnrollJSON
 

@@ -2,6 +2,7 @@
 // (reliability.md, How it is shown): the store says what it is, keeps the old state or the new one, leaves no descriptor
 // open, and goes on when it is over.
 
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollHost

@@ -1,5 +1,6 @@
 // A folder that cannot be read to its end: the names that the disk does not give must not count as names that are not there.
 
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollHost

@@ -1,5 +1,6 @@
 // A change of the store as it goes when nothing interrupts it: what every interruption of it is held against.
 
+@testable import EnrollStore
 import EnrollCore
 import EnrollHost
 

@@ -1,6 +1,8 @@
 // Weeks of renewals in minutes, by a clock that is told what time it is: several accounts in one store on disk, a provider whose
 // answers fail now and then, a device whose date is set, that sleeps and restarts. Says at the end what it cost and what was lost.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollHost

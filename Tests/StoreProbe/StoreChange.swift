@@ -1,6 +1,8 @@
 // All that changes a store on the disk, each from a beginning of its own: what is interrupted at every system call
 // (KillPoints), and whose every system call is made to fail (DiskFaults).
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollCrypto

@@ -5,6 +5,8 @@
 //
 // Answers are lines on standard output; `go` on standard input starts what has to start together.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollCrypto

@@ -1,5 +1,7 @@
 // A store in a folder of its own that can be copied: where a change is tried again and again from the same beginning.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollCrypto

@@ -1,5 +1,7 @@
 // What a store costs by the number of its accounts: opening it, saving one account, reading it, listing all.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollHost

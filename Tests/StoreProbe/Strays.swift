@@ -1,6 +1,7 @@
 // A host without standard descriptors that writes to them all the same: whatever is opened next gets the numbers 0, 1 and 2,
 // and with them the lines that the host means for its log.
 
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollHost

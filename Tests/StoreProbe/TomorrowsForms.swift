@@ -1,6 +1,8 @@
 // A program of tomorrow: it writes the next form of everything, and reads what today's program wrote. Each step leaves a trace, so
 // that one which is not made, or made twice, shows.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollHost
 import EnrollJSON

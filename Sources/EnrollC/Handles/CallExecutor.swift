@@ -1,5 +1,6 @@
 // Where calls run that were started: each calls back exactly once, in its place, whatever happens meanwhile.
 
+import EnrollPosix
 import CEnroll
 import EnrollCore
 import EnrollHost

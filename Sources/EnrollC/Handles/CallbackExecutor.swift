@@ -1,5 +1,6 @@
 // Where a client's callbacks run: on a thread of its own, or on one of the host's.
 
+import EnrollPosix
 import CEnroll
 import EnrollCore
 import EnrollHost

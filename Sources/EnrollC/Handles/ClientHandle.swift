@@ -1,5 +1,6 @@
 // What an enroll_client stands for: a client, the threads that work and call back for it, and the wish to end them.
 
+import EnrollPosix
 import CEnroll
 import EnrollCore
 import EnrollHost

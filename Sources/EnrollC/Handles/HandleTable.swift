@@ -3,6 +3,7 @@
 // the same process: each copy mixes a random number into its handles. No lock: a lookup is one compare-and-swap, and a
 // process may fork in the middle of anything.
 
+import EnrollPosix
 import EnrollCore
 import EnrollHost
 import Synchronization

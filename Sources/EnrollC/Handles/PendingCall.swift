@@ -1,5 +1,6 @@
 // Calls that were started and may be cancelled, as C holds them.
 
+import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollHost

@@ -1,5 +1,6 @@
 // Every command once, and the generic call for faces that keep their own clients.
 
+import EnrollPosix
 public import EnrollCore
 public import EnrollHost
 public import EnrollJSON

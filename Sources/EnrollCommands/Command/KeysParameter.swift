@@ -1,6 +1,7 @@
 // Who guards a store's key, as a caller says it; or the program's default: a library's is a key file, the daemon's the best
 // that is present (store.md, Keys).
 
+import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

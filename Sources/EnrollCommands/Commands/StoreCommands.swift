@@ -1,5 +1,7 @@
 // Stores as a whole, without a client: which accounts they hold, and whether they are well.
 
+import EnrollPosix
+import EnrollStore
 import EnrollCore
 import EnrollHost
 import EnrollJSON

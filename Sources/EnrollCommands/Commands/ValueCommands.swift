@@ -1,5 +1,6 @@
 // Pure rules as commands: no client, no network, no store.
 
+import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,5 +1,6 @@
 // Secrets as the host keeps them (a Keychain, a Keystore, an app's own vault), asked for by requests.
 
+import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

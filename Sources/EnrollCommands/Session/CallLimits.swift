@@ -1,6 +1,7 @@
 // How much may be going on at once. Over a limit the answer is `busy`, at once and from the thread that asked: a thread
 // that reads requests never waits for one to end.
 
+import EnrollPosix
 import EnrollCore
 import EnrollHost
 

@@ -1,5 +1,6 @@
 // A client in a session: its handle, and whether its events are told.
 
+import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollJSON

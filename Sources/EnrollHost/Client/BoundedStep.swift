@@ -1,5 +1,6 @@
 // How long a caller wants to wait: its deadline and its cancellation, as one Cancellation for the step that it called.
 
+import EnrollPosix
 import EnrollCore
 
 extension Client {

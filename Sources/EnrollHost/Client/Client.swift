@@ -1,5 +1,7 @@
 // One account of one configuration, as every face uses it: the engine, with threads, deadlines and loopback redirects.
 
+import EnrollPosix
+import EnrollStore
 public import EnrollCore
 import EnrollCrypto
 

@@ -1,5 +1,6 @@
 // What the closing of a client does to the calls that are under way in it.
 
+public import EnrollPosix
 public import EnrollCore
 
 extension Client {

@@ -1,5 +1,6 @@
 // Everything that support needs, in one value without secrets (flows.md §11).
 
+import EnrollStore
 public import EnrollCore
 public import EnrollJSON
 

@@ -1,5 +1,6 @@
 // Who the user is, what is kept, and logging out, through a client.
 
+import EnrollPosix
 public import EnrollCore
 public import EnrollJSON
 

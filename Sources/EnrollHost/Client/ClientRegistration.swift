@@ -1,5 +1,6 @@
 // Registration through a client: begin, the redirect back by whatever way it comes, and the state.
 
+import EnrollPosix
 public import EnrollCore
 public import EnrollCrypto
 

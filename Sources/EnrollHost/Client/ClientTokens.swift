@@ -1,5 +1,6 @@
 // Tokens through a client: from memory where they are fresh, through one shared renewal where they are due.
 
+import EnrollPosix
 public import EnrollCore
 public import EnrollCrypto
 public import EnrollJSON

@@ -1,5 +1,6 @@
 // From the engine's one observer to any number of them, and to the threads that wait for a change.
 
+import EnrollPosix
 import EnrollCore
 
 /// Passes notifications on. Observers run on the thread that caused the notification, with no lock held.

@@ -1,5 +1,6 @@
 // A step that spends what works once: a code cannot be sent again, so the end of its caller's wait is not the end of the step.
 
+import EnrollPosix
 import EnrollCore
 
 extension Client {

@@ -1,5 +1,6 @@
 // HTTP as the host does it: its code finds its own signal mask, also on a thread of the library's.
 
+import EnrollPosix
 import EnrollCore
 
 /// A transport of the host's.

@@ -1,6 +1,7 @@
 // Loopback redirects under way: one listener and one thread for each, both gone when the transaction is settled, its
 // deadline passes, or the client is closed (R4).
 
+import EnrollPosix
 import EnrollCore
 
 /// The cancellations of the listeners that are open.

@@ -1,6 +1,7 @@
 // One connection to the loopback listener: read until a head is whole, answered once, closed. Browsers open connections
 // that they never use; each has a few seconds.
 
+import EnrollPosix
 import CPosix
 import EnrollCore
 

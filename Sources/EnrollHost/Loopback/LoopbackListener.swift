@@ -4,6 +4,7 @@
 // Host), and what the host does not recognise changes nothing (R6). What it does recognise is answered with a redirect to
 // the path alone, so that the code leaves the address bar and the history; the page is there.
 
+import EnrollPosix
 import CPosix
 public import EnrollCore
 
@@ -22,7 +23,7 @@ public final class LoopbackListener: @unchecked Sendable {
 
   private let address: LoopbackAddress
   private let state: Guarded<State>
-  private let waker: Waker
+  private let event: EventDescriptor
   private let fork = ForkGuard()
   private var connections: [LoopbackConnection] = []
   private let look: ReturnPage
@@ -47,20 +48,20 @@ public final class LoopbackListener: @unchecked Sendable {
   public convenience init(redirectURI: String, look: ReturnPage = ReturnPage()) throws(EnrollError) {
     let url = try LoopbackAddress.parse(redirectURI)
     let host = url.hostText ?? ""
-    let waker = try Waker()
+    let event = try EventDescriptor()
     let sockets = try LoopbackSockets(
       isIPv6: ASCII.equals(host, "[::1]"), needsBoth: ASCII.equals(host, "localhost"),
       port: url.port.flatMap { UInt16(exactly: $0) })
-    self.init(LoopbackAddress(url, host: host, port: sockets.port), sockets, waker, look)
+    self.init(LoopbackAddress(url, host: host, port: sockets.port), sockets, event, look)
   }
 
   private init(
-    _ address: LoopbackAddress, _ sockets: LoopbackSockets, _ waker: Waker, _ look: ReturnPage
+    _ address: LoopbackAddress, _ sockets: LoopbackSockets, _ event: EventDescriptor, _ look: ReturnPage
   ) {
     self.address = address
     redirectURI = address.redirectURI
     self.look = look
-    self.waker = waker
+    self.event = event
     state = Guarded(State(sockets: sockets), by: Mutex())
   }
 
@@ -80,8 +81,8 @@ public final class LoopbackListener: @unchecked Sendable {
   ) throws(EnrollError) {
     try fork.check()
     let sockets = try beginWaiting()
-    let waker = self.waker
-    let ticket = cancellation?.onCancel { waker.wake() }
+    let event = self.event
+    let ticket = cancellation?.onCancel { event.wake() }
     defer {
       if let ticket { cancellation?.removeHook(ticket) }
       endWaiting()
@@ -98,7 +99,7 @@ public final class LoopbackListener: @unchecked Sendable {
       dropConnections { now >= $0.deadline }
       let due = postponed.nextDue ?? deadline
       let ready = poll(sockets, now: now, deadline: min(deadline, due))
-      waker.drain()
+      event.drain()
       do throws(EnrollError) {
         if try serve(ready, clock, handle) {
           linger(sockets, clock, cancellation)
@@ -131,7 +132,7 @@ public final class LoopbackListener: @unchecked Sendable {
       case .closing, .closed: return false
       }
     }
-    if isMine { closeEverything() } else { waker.wake() }
+    if isMine { closeEverything() } else { event.wake() }
   }
 
   private var isClosing: Bool { state.withLock { $0.phase == .closing } }
@@ -179,7 +180,7 @@ extension LoopbackListener {
   private func poll(
     _ sockets: [Int32], now: Instant, deadline: Instant, atMost: Int32? = nil
   ) -> Ready {
-    var descriptors = [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)]
+    var descriptors = [pollfd(fd: event.descriptor, events: Int16(POLLIN), revents: 0)]
     for socket in sockets { descriptors.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
     var until = min(deadline, now.advanced(byNanoseconds: Self.longestWaitNanoseconds))
     for connection in connections {
@@ -287,7 +288,7 @@ extension LoopbackListener {
     for _ in 1...Self.mostLingering {
       let now = clock.instant()
       let ready = poll(sockets, now: now, deadline: .distantFuture, atMost: Self.lingerMilliseconds)
-      waker.drain()
+      event.drain()
       let isOver = ready.listeners.isEmpty && ready.connections.isEmpty
       guard !isOver, !isClosing, cancellation?.isCancelled != true else { return }
       for index in connections.indices.reversed()

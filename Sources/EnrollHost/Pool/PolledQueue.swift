@@ -1,6 +1,7 @@
 // Jobs that wait for a thread of the host's: one that has an event loop, and polls a descriptor to know when there are
 // any. None is lost when the host gives the queue up: a thread of the queue's own takes over.
 
+import EnrollPosix
 import CPosix
 public import EnrollCore
 
@@ -23,7 +24,7 @@ public final class PolledQueue: @unchecked Sendable {
   private init(_ event: EventDescriptor) { self.event = event }
 
   /// Readable while jobs wait. Belongs to the queue.
-  public var descriptor: Int32 { event.number }
+  public var descriptor: Int32 { event.descriptor }
 
   /// - Throws: `.forked` in a child.
   public func requireUsable() throws(EnrollError) { try origin.check() }
@@ -35,7 +36,7 @@ public final class PolledQueue: @unchecked Sendable {
     return exclusion.locked {
       guard waiting.count < limit else { return false }
       waiting.append(job)
-      if waiting.count == 1 { event.raise() }
+      if waiting.count == 1 { event.wake() }
       handOver()
       return true
     }
@@ -85,7 +86,7 @@ public final class PolledQueue: @unchecked Sendable {
   /// Called with `exclusion` held.
   private func take() -> WorkerPool.Job? {
     let job = waiting.takeFirst()
-    if waiting.count == 0 { event.lower() }
+    if waiting.count == 0 { event.drain() }
     return job
   }
 

@@ -1,5 +1,6 @@
 // Deadlines of callers that hold no thread, by the clock that they were given. All queues of a process share one thread.
 
+import EnrollPosix
 public import EnrollCore
 
 /// Runs short blocks when their time has come.

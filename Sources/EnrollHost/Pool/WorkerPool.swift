@@ -1,6 +1,7 @@
 // A few threads for work that must not hold a caller's thread: callbacks, renewals, requests of the daemon. Threads
 // start when there is work and end when there is none, block signals (those belong to the host), and are bounded.
 
+import EnrollPosix
 import EnrollCore
 
 /// A bounded pool of threads, started lazily.

@@ -1,6 +1,7 @@
 // libcurl, opened on first use: linking it would cost every start of the host several milliseconds. Looks for the build
 // on OpenSSL, then the one on GnuTLS; both export the same functions. Never closed again: its threads may still run.
 
+import EnrollPosix
 import CCurl
 import CPosix
 import EnrollCore

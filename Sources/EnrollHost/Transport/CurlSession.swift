@@ -3,6 +3,7 @@
 // a second. An easy handle is not used twice: curl_easy_reset allocates, and what it does without memory it does not say;
 // a handle without its defaults reads nothing and trusts nobody.
 
+import EnrollPosix
 import CCurl
 import CPosix
 import EnrollCore
@@ -15,7 +16,7 @@ final class CurlSession: @unchecked Sendable {
   private let multi: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
   private let fork = ForkGuard()
-  private var waker: Waker?
+  private var event: EventDescriptor?
 
   /// Connections kept per session: a provider, its keys' host, a proxy, one to spare.
   private static let keptConnections = 4
@@ -130,9 +131,9 @@ final class CurlSession: @unchecked Sendable {
     var wakeDescriptor: Int32 = -1
     var ticket: Int?
     if let cancellation {
-      let waker = try ownWaker()
-      wakeDescriptor = waker.descriptor
-      ticket = cancellation.onCancel { waker.wake() }
+      let event = try ownEvent()
+      wakeDescriptor = event.descriptor
+      ticket = cancellation.onCancel { event.wake() }
     }
     defer { if let ticket { cancellation?.removeHook(ticket) } }
     guard enroll_curl_multi_add(curl, multi, easy) == CURLM_OK else { throw Self.noMemory }
@@ -150,15 +151,15 @@ final class CurlSession: @unchecked Sendable {
         enroll_curl_multi_wait(curl, multi, wakeDescriptor, Self.longestWaitMilliseconds)
       }
       guard waited == CURLM_OK else { throw Self.defect(target) }
-      waker?.drain()
+      event?.drain()
     }
   }
 
   /// Made for the first request that can be cancelled.
-  private func ownWaker() throws(EnrollError) -> Waker {
-    if let waker { return waker }
-    let made = try Waker()
-    waker = made
+  private func ownEvent() throws(EnrollError) -> EventDescriptor {
+    if let event { return event }
+    let made = try EventDescriptor()
+    event = made
     return made
   }
 

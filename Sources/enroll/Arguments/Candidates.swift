@@ -3,6 +3,7 @@
 // A shell may expand what it is offered, and executes what stands on its line then. So it is offered plain names alone:
 // letters, digits and signs that no shell reads as anything else. Other names can be typed, in quotes.
 
+import EnrollPosix
 import CPosix
 import EnrollCommands
 import EnrollHost

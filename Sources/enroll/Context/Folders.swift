@@ -1,5 +1,6 @@
 // Directories and small files of the user's, made as the XDG Base Directory Specification asks: for the user alone.
 
+import EnrollPosix
 import CPosix
 import EnrollHost
 

@@ -1,6 +1,7 @@
 // The one way to EnrollKit: commands of the surface by their names, on the session's threads, while this thread turns the
 // spinner and listens for Ctrl-C.
 
+import EnrollPosix
 import EnrollCommands
 import EnrollCore
 import EnrollHost

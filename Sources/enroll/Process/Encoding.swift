@@ -1,5 +1,6 @@
 // Paths and names are text here. Bytes that are no UTF-8 would become another path, and another store: they are refused.
 
+import EnrollPosix
 import CPosix
 import EnrollHost
 

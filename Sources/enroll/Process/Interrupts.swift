@@ -1,5 +1,6 @@
 // Signals that ask for the end, as this program waits for them.
 
+import EnrollPosix
 import CPosix
 import EnrollHost
 

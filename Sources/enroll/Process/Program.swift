@@ -1,5 +1,6 @@
 // The program's life: read the words, run one command, finish what was begun, say how it ended by the exit status.
 
+import EnrollPosix
 import ArgumentParser
 import CPosix
 import EnrollHost

@@ -1,6 +1,7 @@
 // The one place in which the program waits: for an answer of the library, for the person at the terminal, for a signal, for
 // the browser's starter to end; and turns the spinner meanwhile.
 
+import EnrollPosix
 import CPosix
 import EnrollCommands
 import EnrollCore

@@ -1,5 +1,6 @@
 // stdin and stdout put together: messages in, answers out, in the framing that the host chose.
 
+import EnrollPosix
 import CPosix
 import EnrollCommands
 import EnrollCore

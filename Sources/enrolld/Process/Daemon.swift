@@ -1,5 +1,6 @@
 // The daemon's life: read, until there is nothing to read or nobody to answer; then finish what was begun (R39).
 
+import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost

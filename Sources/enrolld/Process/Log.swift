@@ -1,6 +1,7 @@
 // Lines on stderr. A host that does not read them loses lines, not answers: nothing here waits.
 // No line holds parameters or results (R40): names of commands, numbers, error texts, and what clients tell, without secrets.
 
+import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost

@@ -1,5 +1,6 @@
 // A batch (JSON-RPC 2.0 §6): its requests run side by side, its answers go out together, in the order of the requests.
 
+import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollJSON

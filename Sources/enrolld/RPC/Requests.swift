@@ -1,5 +1,6 @@
 // The requests under way that may take a while: who asked, how to cancel, and whether any is left.
 
+import EnrollPosix
 import EnrollCommands
 import EnrollCore
 import EnrollHost

@@ -1,5 +1,6 @@
 // What the one reading thread waits for: bytes on stdin, a signal to end, or the host's going away.
 
+import EnrollPosix
 import CPosix
 import EnrollHost
 

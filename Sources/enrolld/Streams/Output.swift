@@ -5,6 +5,7 @@
 // reads more slowly than it asks is slowed down and never stuck. When 16 MiB wait, the host does not read at all: what waits
 // is dropped and the daemon ends.
 
+import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost

@@ -6,6 +6,8 @@
 //
 // BENCH_ONLY=redirect in the environment leaves the others out, for a profiler.
 
+import EnrollPosix
+@testable import EnrollStore
 import BenchPeers
 import CPosix
 import EnrollCore

@@ -1,3 +1,4 @@
+import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,3 +1,5 @@
+import EnrollStore
+import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

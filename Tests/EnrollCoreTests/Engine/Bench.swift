@@ -1,3 +1,5 @@
+import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

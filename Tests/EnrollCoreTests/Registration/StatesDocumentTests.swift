@@ -1,5 +1,6 @@
 // docs/states.md is drawn from the transition table. ENROLL_WRITE_DOCS=1 draws it anew.
 
+import EnrollPosix
 import EnrollCore
 import Testing
 

@@ -1,3 +1,4 @@
+import EnrollPosix
 import EnrollCore
 import EnrollJSON
 import Testing

@@ -1,3 +1,4 @@
+import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,3 +1,5 @@
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON

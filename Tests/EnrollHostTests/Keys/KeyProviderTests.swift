@@ -1,6 +1,8 @@
 // Who guards the store's key, one provider at a time: what opens a store, what keeps it shut, and that a store that stays shut
 // is never replaced by an empty one.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,5 +1,6 @@
 // Keys that are replaced: nothing is lost, wherever it is interrupted, and whoever else uses the store meanwhile.
 
+import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

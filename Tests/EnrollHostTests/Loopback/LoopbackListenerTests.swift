@@ -1,3 +1,4 @@
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting

@@ -1,5 +1,6 @@
 // Jobs that wait for a thread of the host's.
 
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting

@@ -1,5 +1,6 @@
 // Threads for work that must not hold a caller's thread.
 
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting

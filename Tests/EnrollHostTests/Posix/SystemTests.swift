@@ -1,5 +1,6 @@
 // The clock, randomness, waiting and cancelling of the real machine.
 
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting

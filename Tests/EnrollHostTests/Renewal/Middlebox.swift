@@ -1,5 +1,6 @@
 // A provider on the wire, and something in front of it that answers in its place when told to.
 
+@testable import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,6 +1,7 @@
 // What proxies, load balancers, captive portals, firewalls and caches answer in a provider's place, or make of what it
 // answers: one row each.
 
+@testable import EnrollPosix
 import Foundation
 
 /// An answer that does not come from the provider, or not as the provider gave it.

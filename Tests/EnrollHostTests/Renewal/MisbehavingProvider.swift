@@ -1,6 +1,7 @@
 // A token endpoint on the wire that rotates refresh tokens and, while a fault is planned, answers as the fault says. It takes
 // the refresh token before the current one, too, as providers with a grace do; an older one ends the session.
 
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import Foundation

@@ -1,5 +1,7 @@
 // Everything that a token endpoint, or what stands before it, was seen to do wrong: one row each.
 
+@testable import EnrollPosix
+
 extension ProviderFault {
   static let all = connections + heads + bodies + encodings + statuses + contents + members
 

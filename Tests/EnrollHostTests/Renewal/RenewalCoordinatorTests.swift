@@ -1,5 +1,6 @@
 // One renewal at a time, joined by any number of callers, owned by none.
 
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting

@@ -1,5 +1,6 @@
 // Where renewals over a real wire are tried: a session that was signed in long ago, a clock that tests set.
 
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,3 +1,4 @@
+@testable import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,5 +1,7 @@
 // The save protocol against a disk on which things go wrong.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollHost
 import EnrollTesting

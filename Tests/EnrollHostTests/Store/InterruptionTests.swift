@@ -2,6 +2,7 @@
 // SIGKILL, and by an error of the disk. What is found afterwards is the old state or the new one, the new one where it was
 // acknowledged, and the store goes on with it. The changes and the processes are those of `store-probe`.
 
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting

@@ -1,5 +1,6 @@
 // A PIN over an account in a store of files (store.md, PIN).
 
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

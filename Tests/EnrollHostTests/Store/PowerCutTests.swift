@@ -1,6 +1,8 @@
 // Every state that a power cut may leave, at every moment of every change of the store (reliability.md, How it is shown): each
 // opens with what was acknowledged last, or with what was being saved, and goes on from there.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,3 +1,4 @@
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,5 +1,6 @@
 // Disks that are full or read-only, and a user who may not: the real ones, where the machine lets us make them.
 
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

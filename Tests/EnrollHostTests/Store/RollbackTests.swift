@@ -1,5 +1,6 @@
 // A store that was put back from a copy, with its key in a place that the copy does not hold (store.md, Rollback).
 
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

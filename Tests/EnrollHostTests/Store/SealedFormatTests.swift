@@ -1,5 +1,7 @@
 // What is sealed opens again with the same key, for the same thing, unchanged; everything else is refused in its own words.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import Testing

@@ -1,5 +1,7 @@
 // Several processes on one store: real ones, killed for real.
 
+import EnrollStore
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollTesting

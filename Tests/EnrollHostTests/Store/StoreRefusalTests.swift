@@ -1,5 +1,7 @@
 // What the store refuses to use, each with an error of its own, and that it wipes nothing.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

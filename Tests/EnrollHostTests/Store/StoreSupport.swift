@@ -1,5 +1,6 @@
 // Folders that vanish after the test, and processes that use a store.
 
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

@@ -1,5 +1,6 @@
 // A store explained file by file: what opens, what does not, what was set aside and can be put back.
 
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

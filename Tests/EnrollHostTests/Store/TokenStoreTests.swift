@@ -1,5 +1,7 @@
 // What every store promises (TokenStore), in memory and on disk.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost

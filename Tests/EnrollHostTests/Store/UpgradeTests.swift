@@ -1,6 +1,8 @@
 // A store that an older program left: read as it is, in the new form from the next save on, and nothing lost in between. And
 // one that a newer program left: refused with words, and left alone. Today's program is the older one here; that an upgrade may be interrupted anywhere is InterruptionTests' part.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON

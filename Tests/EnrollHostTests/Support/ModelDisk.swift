@@ -1,6 +1,8 @@
 // A disk in memory that knows what a power cut may leave of it: whatever was not synced may be there, be missing or be
 // torn at a sector, in any combination.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import CPosix
 import EnrollCore
 import EnrollHost

@@ -1,5 +1,6 @@
 // A server that misbehaves as a test tells it to: every connection is handed to a script that reads and writes raw bytes.
 
+@testable import EnrollPosix
 import EnrollCore
 import EnrollHost
 import Foundation

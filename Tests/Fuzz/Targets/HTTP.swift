@@ -1,5 +1,7 @@
 // HTTP in both directions: headers of servers, whole heads from the network, and requests to the loopback listener.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import Glibc
 

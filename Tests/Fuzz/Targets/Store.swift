@@ -1,5 +1,7 @@
 // Files of the store. Their checksums are made good here, so that the fuzzer sees past them; nothing it makes may open.
 
+@testable import EnrollPosix
+@testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON

@@ -1,0 +1,117 @@
+// Threads that wait for one another: a pthread mutex with its condition variable, timed by the monotonic clock, so that
+// setting the date neither prolongs nor ends a wait. EnrollHost's own; hosts never see it.
+
+import CPosix
+public import EnrollCore
+
+/// A mutex on which threads can also wait. State that it protects belongs to the class that owns the condition.
+public final class Condition: Lock, @unchecked Sendable {
+  // Unchecked: pthread mutexes and condition variables are made to be shared.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+  public init() {
+    mutex = .allocate(capacity: 1)
+    condition = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  public func lock() { pthread_mutex_lock(mutex) }
+  public func unlock() { pthread_mutex_unlock(mutex) }
+
+  /// Waits, with the mutex held, until woken or until `limit` nanoseconds passed; nil waits for ever. May wake for no
+  /// reason: callers look at their state again.
+  public func wait(atMost limit: Int64? = nil) {
+    guard let limit else { return wait(until: nil) }
+    guard limit > 0 else { return }
+    var end = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &end)
+    // A day at most: callers look at their clocks again anyway, and the sum cannot overflow.
+    let bounded = min(limit, 86_400_000_000_000)
+    let nanoseconds = Int64(end.tv_nsec) + bounded % 1_000_000_000
+    end.tv_sec += time_t(bounded / 1_000_000_000 + nanoseconds / 1_000_000_000)
+    end.tv_nsec = Int(nanoseconds % 1_000_000_000)
+    wait(until: end)
+  }
+
+  private func wait(until end: timespec?) {
+    let comesBack = ExitBarrier.leave()
+    if var end {
+      pthread_cond_timedwait(condition, mutex, &end)
+    } else {
+      pthread_cond_wait(condition, mutex)
+    }
+    if comesBack, !ExitBarrier.comeBack() {
+      unlock()
+      ExitBarrier.park()
+    }
+  }
+
+  public func wakeOne() { pthread_cond_signal(condition) }
+  public func wakeAll() { pthread_cond_broadcast(condition) }
+}
+
+/// Something that happens once, and threads that wait for it.
+public final class Event: @unchecked Sendable {
+  // Unchecked: `happened` is only touched with `condition` held.
+  private let condition = Condition()
+  private var happened = false
+
+  public init() {}
+
+  public func set() {
+    condition.lock()
+    happened = true
+    condition.wakeAll()
+    condition.unlock()
+  }
+
+  public var isSet: Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    return happened
+  }
+
+  /// Waits until the event happened or `deadline` passed by `clock`.
+  /// - Returns: whether it happened.
+  @discardableResult
+  public func wait(until deadline: Instant, by clock: any Clock) -> Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    while !happened {
+      guard let limit = Timeout.left(until: deadline, by: clock) else { return false }
+      condition.wait(atMost: limit)
+    }
+    return true
+  }
+
+  public func wait() {
+    condition.lock()
+    defer { condition.unlock() }
+    while !happened { condition.wait() }
+  }
+}
+
+/// How long a thread may wait before it looks at an injected clock again.
+package enum Timeout {
+  /// A clock that is set, or that counts suspend while the waiting clock does not, is noticed this soon.
+  package static let slice: Int64 = 100_000_000
+
+  /// Nanoseconds to wait now; nil when the deadline has passed.
+  package static func left(until deadline: Instant, by clock: any Clock) -> Int64? {
+    let left = deadline.since(clock.instant())
+    return left > 0 ? min(left, slice) : nil
+  }
+}

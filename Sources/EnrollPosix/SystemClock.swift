@@ -1,0 +1,76 @@
+// Time from the kernel: the date, the clock that runs from boot through suspend, and the name of the boot.
+
+import CPosix
+public import EnrollCore
+
+/// The clock of the machine.
+public final class SystemClock: Clock {
+  private let boot: String
+
+  /// Reads the boot's name once; it cannot change while the process lives.
+  public init() {
+    boot = SystemClock.readBootID()
+  }
+
+  public func wallTime() -> UnixTime {
+    UnixTime(seconds: SystemClock.read(CLOCK_REALTIME) / 1_000_000_000)
+  }
+
+  public func instant() -> Instant { SystemClock.now() }
+
+  /// ``instant()`` of every system clock.
+  public static func now() -> Instant { Instant(nanoseconds: read(CLOCK_BOOTTIME)) }
+
+  /// `/proc/sys/kernel/random/boot_id`. Where that is not to be had, a name that no other process shares: every
+  /// expiry written by another process then goes by the date.
+  public func bootID() -> String { boot }
+
+  public func sleep(until instant: Instant) {
+    // In slices, because the sleeping clock stands still during suspend and `instant` does not.
+    while true {
+      let left = instant.since(self.instant())
+      guard left > 0 else { return }
+      Pause.nanoseconds(min(left, 1_000_000_000))
+    }
+  }
+
+  /// Nanoseconds of the clock that threads wait by: stands still during suspend, is never set.
+  package static func monotonic() -> Int64 { read(CLOCK_MONOTONIC) }
+
+  /// Nanoseconds since 1970 by the machine's date, whatever clock was injected: what files' times are compared with.
+  package static func realTime() -> Int64 { read(CLOCK_REALTIME) }
+
+  private static func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    let (scaled, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : scaled &+ Int64(time.tv_nsec)
+  }
+
+  private static func readBootID() -> String {
+    let fd = enroll_posix_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0)
+    if fd >= 0 {
+      defer { close(fd) }
+      var bytes = [UInt8](repeating: 0, count: 64)
+      let count = bytes.withUnsafeMutableBytes { CPosix.read(fd, $0.baseAddress, $0.count) }
+      if count >= 36 { return String(decoding: bytes[..<36], as: UTF8.self) }
+    }
+    return "process-\(getpid())-\(read(CLOCK_REALTIME))"
+  }
+}
+
+/// Holding a thread for a moment.
+package enum Pause {
+  /// Returns early only where a signal handler ran.
+  package static func nanoseconds(_ amount: Int64) {
+    ExitBarrier.outside { bare(nanoseconds: amount) }
+  }
+
+  static func bare(nanoseconds amount: Int64) {
+    guard amount > 0 else { return }
+    var time = timespec()
+    time.tv_sec = time_t(amount / 1_000_000_000)
+    time.tv_nsec = Int(amount % 1_000_000_000)
+    nanosleep(&time, nil)
+  }
+}

@@ -1,0 +1,73 @@
+// One lock file, open. The file is never unlinked by us; should somebody else do so, a lock on the old one excludes nobody, so
+// that is checked after locking. Closing frees the lock, also when the process dies; a forked child closes it by itself.
+
+import EnrollPosix
+import EnrollPosix
+import EnrollCore
+
+/// A lock file that this process has open, locked or not.
+final class FileLock {
+  private let folder: StoreFolder
+  private let name: String
+  private var descriptor: Int32
+  private let origin = ForkGuard()
+
+  convenience init(_ name: String, in folder: StoreFolder) throws(EnrollError) {
+    self.init(name, folder, owning: try folder.openLock(name))
+  }
+
+  private init(_ name: String, _ folder: StoreFolder, owning descriptor: Int32) {
+    self.name = name
+    self.folder = folder
+    self.descriptor = descriptor
+  }
+
+  deinit { close() }
+
+  /// - Returns: false while another process, or another store of this process, has the lock.
+  func tryLock() throws(EnrollError) -> Bool {
+    guard try folder.lock(descriptor) else { return false }
+    if try folder.isNamed(name, descriptor) {
+      // In a folder that is somewhere else by now the lock excludes nobody.
+      guard try folder.isInPlace() else {
+        unlock()
+        throw StoreFolder.replaced
+      }
+      return true
+    }
+    // Locked a file that is not there any more.
+    let fresh = try folder.openLock(name)
+    folder.closeLock(descriptor)
+    descriptor = fresh
+    return false
+  }
+
+  /// Waits for the lock, at most as long as ``TimedMutex`` does.
+  /// - Throws: `.busy`.
+  func lock() throws(EnrollError) {
+    let end = SystemClock.monotonic() + TimedMutex.timeoutSeconds * 1_000_000_000
+    var pause = PollingPause(longest: 8_000_000)
+    while try !tryLock() {
+      guard SystemClock.monotonic() < end else {
+        throw EnrollError(
+          .busy, "another process has held the store's lock for \(TimedMutex.timeoutSeconds) s")
+      }
+      Pause.nanoseconds(pause.next())
+    }
+  }
+
+  /// Frees the lock; the file stays open for the next one.
+  func unlock() {
+    do { try folder.unlock(descriptor) } catch { close() }
+  }
+
+  /// Whether ``tryLock()`` can be called.
+  var isOpen: Bool { descriptor >= 0 }
+
+  func close() {
+    // In a forked child the descriptor was closed at once, and its number may be somebody else's by now.
+    guard descriptor >= 0, !origin.isForkedChild else { return }
+    folder.closeLock(descriptor)
+    descriptor = -1
+  }
+}

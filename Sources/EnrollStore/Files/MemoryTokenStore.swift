@@ -1,0 +1,144 @@
+// A store that lives as long as its process: for hosts' tests, and for hosts that keep nothing. The same rules of
+// exclusion between threads as the files; other processes never see it.
+
+public import EnrollPosix
+public import EnrollPosix
+public import EnrollCore
+
+/// Account records in memory.
+public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
+  // Unchecked: all mutable state is only touched with a lock held.
+  private let clock: any Clock
+  private let random: any RandomSource
+  private let origin = ForkGuard()
+  private let accountsState = Guarded<[AccountName: Account]>([:], by: Mutex())
+  private let storeWide = TimedMutex()
+  private var outbox: [OutboxEntry] = []
+  private var installation: String?
+
+  public init(clock: any Clock, random: any RandomSource = SystemRandomSource()) {
+    self.clock = clock
+    self.random = random
+  }
+
+  public func read(_ name: AccountName) throws(EnrollError) -> AccountRecord? {
+    try origin.check()
+    return account(name).current
+  }
+
+  @discardableResult
+  public func update(
+    _ name: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> AccountRecord {
+    try origin.check()
+    let account = account(name)
+    try account.writing.lock()
+    defer { account.writing.unlock() }
+    let before: AccountRecord
+    if let current = account.current { before = current } else { before = try .blank(random) }
+    var after = before
+    try change(&after)
+    guard after != before else { return before }
+    account.set(after)
+    return after
+  }
+
+  public func renewalTurn(
+    _ name: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
+    _ body: () throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RenewalTurn {
+    try origin.check()
+    let account = account(name)
+    return try account.gate.turn(
+      epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, ground: account, body)
+  }
+
+  public func reserveSpace(_ name: AccountName) throws(EnrollError) { try origin.check() }
+
+  public func accounts() throws(EnrollError) -> [AccountName] {
+    try origin.check()
+    let all = accountsState.withLock { $0 }
+    return AccountName.sorted(all.compactMap { ($0.value.current?.isAttemptsAlone ?? true) ? nil : $0.key })
+  }
+
+  public func remove(_ name: AccountName) throws(EnrollError) {
+    try origin.check()
+    let account = account(name)
+    try account.writing.lock()
+    defer { account.writing.unlock() }
+    account.set(nil)
+  }
+
+  public func installationID() throws(EnrollError) -> String {
+    try origin.check()
+    try storeWide.lock()
+    defer { storeWide.unlock() }
+    if let installation { return installation }
+    let made = Base64URL.encode(try random.bytes(16))
+    installation = made
+    return made
+  }
+
+  public func resetInstallationID() throws(EnrollError) {
+    try origin.check()
+    try storeWide.lock()
+    defer { storeWide.unlock() }
+    installation = nil
+  }
+
+  @discardableResult
+  public func updateOutbox(
+    _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> [OutboxEntry] {
+    try origin.check()
+    try storeWide.lock()
+    defer { storeWide.unlock() }
+    var after = outbox
+    try change(&after)
+    outbox = after
+    return after
+  }
+
+  private func account(_ name: AccountName) -> Account {
+    accountsState.withLock { accounts in
+      if let known = accounts[name] { return known }
+      let new = Account()
+      accounts[name] = new
+      return new
+    }
+  }
+
+  private final class Account: RenewalGround, @unchecked Sendable {
+    // Unchecked: every part brings its own lock.
+    let writing = TimedMutex()
+    let gate = RenewalGate()
+    private let record = Guarded<AccountRecord?>(nil, by: Mutex())
+
+    var current: AccountRecord? { record.withLock { $0 } }
+
+    func set(_ new: AccountRecord?) {
+      record.withLock { $0 = new }
+      gate.noteChange()
+    }
+
+    func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64? { current?.tokenEpoch }
+    func openTurnLock() throws(EnrollError) -> FileLock? { nil }
+  }
+}
+
+extension AccountRecord {
+  /// The record of an account that has none. Its epoch begins anywhere: a renewal of an account that was removed and
+  /// made again meanwhile must not take the new one for its own.
+  static func blank(_ random: any RandomSource) throws(EnrollError) -> AccountRecord {
+    var record = AccountRecord()
+    for byte in try random.bytes(6) { record.tokenEpoch = record.tokenEpoch << 8 | UInt64(byte) }
+    return record
+  }
+}
+
+extension AccountName {
+  /// By bytes.
+  static func sorted(_ names: [AccountName]) -> [AccountName] {
+    names.sorted { $0.qualifiedName.utf8.lexicographicallyPrecedes($1.qualifiedName.utf8) }
+  }
+}

@@ -1,0 +1,151 @@
+// Sealing: AES-256-GCM with a key made for this one write, the whole header as associated data (store.md, Format). So a file
+// that was renamed, relabelled, given another generation or mixed from two is refused. A wrong key and a damaged file are
+// different errors: the header's checksum finds accidents, the commitment finds the wrong key.
+
+import EnrollCore
+import EnrollCrypto
+
+/// The keys of an open store.
+struct StoreKeys: Sendable {
+  static let idCount = 16
+  static let keyCount = 32
+
+  struct DataKey: Sendable {
+    /// Random; names the key in headers.
+    var id: [UInt8]
+    var key: Secret
+  }
+
+  /// Random, made with the store.
+  var storeID: [UInt8]
+  /// Hides account names in file names; stays when data keys are replaced.
+  var nameKey: Secret
+  /// Seals what is written.
+  var active: DataKey
+  /// Still opens what was sealed before a replacement.
+  var older: [DataKey] = []
+
+  func dataKey(_ id: [UInt8]) -> DataKey? {
+    if active.id == id { return active }
+    return older.first { $0.id == id }
+  }
+
+  /// 128 bits of HMAC: what a file is about, and its name.
+  func tag(_ purpose: String, _ name: String) throws(EnrollError) -> [UInt8] {
+    try SealedFormat.crypto { () throws(CryptoError) in
+      Array(try HMAC.sha256(key: nameKey, Array((purpose + ":" + name).utf8))[..<Self.idCount])
+    }
+  }
+}
+
+/// A sealed file, with what opens it.
+struct SealedBytes: Sendable {
+  var file: [UInt8]
+  /// What it has to be about.
+  let tag: [UInt8]
+  let keys: StoreKeys
+}
+
+enum SealedFormat {
+  /// A step opens a file of the older form, and seals what was in it in the next one.
+  static let form = StoreForm<SealedBytes>("sealed file", newest: 1)
+
+  /// Bytes of plaintext.
+  static let plaintextLimit = 1 << 20
+  /// Bytes of a file.
+  static let fileLimit = SealedHeader.count + plaintextLimit + AESGCM.tagCount
+
+  /// - Throws: `.invalidArgument` for more than ``plaintextLimit`` bytes.
+  static func seal(
+    _ plaintext: Secret, tag: [UInt8], generation: UInt64, keys: StoreKeys, random: any RandomSource,
+    as form: StoreForm<SealedBytes> = form
+  ) throws(EnrollError) -> [UInt8] {
+    guard plaintext.count <= plaintextLimit else {
+      throw EnrollError(
+        .invalidArgument, "the record has \(plaintext.count) bytes, a store file holds \(plaintextLimit)",
+        field: "store")
+    }
+    let drawn = try random.bytes(32)
+    let nonce = try random.bytes(AESGCM.nonceCount)
+    return try crypto { () throws(CryptoError) in
+      // Hedged with the content: a generator that repeats itself (a cloned machine) repeats no key for other content.
+      var seed = drawn
+      SealedHeader.append(generation, 8, to: &seed)
+      seed += tag
+      seed += try Digest.sha256.hash(plaintext)
+      let salt = try HMAC.sha256(key: keys.active.key, seed)
+      let (key, commitment) = try derive(keys.active, salt, keys.storeID)
+      let header = SealedHeader(
+        version: form.newest, storeID: keys.storeID, keyID: keys.active.id, tag: tag, generation: generation,
+        salt: salt,
+        nonce: nonce,
+        plaintextCount: UInt32(plaintext.count), commitment: commitment)
+      let head = try header.encoded()
+      return head + (try AESGCM.seal(plaintext, key: key, nonce: nonce, associatedData: head))
+    }
+  }
+
+  /// - Parameter tag: what the file has to be about.
+  /// - Throws: `.storeCorrupt`; `.storeKey` when an intact file was sealed with another store's key; `.storeVersion`.
+  static func open(
+    _ file: [UInt8], tag: [UInt8], keys: StoreKeys, as form: StoreForm<SealedBytes> = form
+  ) throws(EnrollError) -> (plaintext: Secret, generation: UInt64) {
+    let version = try SealedHeader.version(of: file)
+    let file = try form.upgraded(SealedBytes(file: file, tag: tag, keys: keys), from: version).file
+    let header = try SealedHeader(of: file)
+    guard header.version == form.newest else { throw SealedHeader.damage("is not of the form that it says") }
+    guard header.tag == tag else { throw SealedHeader.damage("is about something else than its name says") }
+    guard file.count == SealedHeader.count + Int(header.plaintextCount) + AESGCM.tagCount else {
+      throw SealedHeader.damage("has \(file.count) bytes, its header says otherwise")
+    }
+    guard header.storeID == keys.storeID, let dataKey = keys.dataKey(header.keyID) else {
+      throw EnrollError(
+        .storeKey, "the file was sealed with a key that this store does not have", field: "store")
+    }
+    let key: Secret
+    let commitment: [UInt8]
+    (key, commitment) = try crypto { () throws(CryptoError) in
+      try derive(dataKey, header.salt, header.storeID)
+    }
+    guard ConstantTime.equal(commitment, header.commitment) else {
+      throw EnrollError(.storeKey, "the key is not the one that sealed the file", field: "store")
+    }
+    do {
+      let plaintext = try AESGCM.open(
+        Array(file[SealedHeader.count...]), key: key, nonce: header.nonce,
+        associatedData: Array(file[..<SealedHeader.count]))
+      return (plaintext, header.generation)
+    } catch {
+      if error.reason == .authentication { throw SealedHeader.damage("was changed after it was sealed") }
+      throw EnrollError(error)
+    }
+  }
+
+  /// A key for one file, and the value that commits to it.
+  private static func derive(
+    _ dataKey: StoreKeys.DataKey, _ salt: [UInt8], _ storeID: [UInt8]
+  ) throws(CryptoError) -> (key: Secret, commitment: [UInt8]) {
+    try split(
+      HKDF.sha256(
+        key: dataKey.key, salt: salt, info: Array("enrollkit file 1".utf8) + storeID + dataKey.id, count: 64))
+  }
+
+  /// The first half as key, the second as commitment, which is no secret.
+  static func split(_ derived: Secret) -> (key: Secret, commitment: [UInt8]) {
+    derived.withBytes { bytes in
+      let half = bytes.count / 2
+      return (
+        Secret(UnsafeRawBufferPointer(rebasing: bytes[..<half])), Array(bytes[half...])
+      )
+    }
+  }
+
+  /// What must not fail, in the words of this library.
+  static func crypto<Value>(_ body: () throws(CryptoError) -> Value) throws(EnrollError) -> Value {
+    do {
+      return try body()
+    } catch {
+      throw EnrollError(error)
+    }
+  }
+}

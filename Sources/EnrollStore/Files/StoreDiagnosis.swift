@@ -1,0 +1,101 @@
+// How a store is, told without changing it: nothing is made, locked, repaired or set aside, and nothing secret is in it.
+
+import EnrollPosix
+import EnrollPosix
+import CPosix
+public import EnrollCore
+
+/// Facts about the folder of a store.
+public struct StoreDiagnosis: Equatable, Sendable {
+  public var owner: UInt32
+  /// Permission bits, 0o7777.
+  public var permissions: UInt32
+  /// Names of the providers that guard the store's key; empty for a store that has none yet.
+  public var keyProviders: [String] = []
+  /// Which provider would get the key of a new store here, and why.
+  public var keyDecision: KeyDecision?
+  /// The providers that were looked at for that.
+  public var keyCandidates: [KeyCandidate] = []
+  /// Sealed records, readable or not.
+  public var accountCount = 0
+  /// Damaged files that were set aside.
+  public var setAsideCount = 0
+  /// The sealed files one by one; none while the store's key is not to be had.
+  public var files: [StoredFile] = []
+  /// Why the store cannot be used; nil when it can.
+  public var problem: EnrollError?
+
+  /// - Parameters:
+  ///   - path: absolute.
+  ///   - keys: with what the key is looked for.
+  /// - Returns: nil where there is no such folder.
+  /// - Throws: `.invalidArgument` for a relative path; `.storeRefused`, `.storeIO` for what is no folder, or cannot be
+  ///   looked into.
+  public static func examine(
+    path: String, keys: KeyPlan = .file, system: any FileSystem = PosixFileSystem()
+  ) throws(EnrollError) -> StoreDiagnosis? {
+    guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+      throw EnrollError(.invalidArgument, "the store wants an absolute path", field: "store")
+    }
+    do throws(FileFault) {
+      guard
+        let folder = try StoreFault.absent({ () throws(FileFault) in try system.openFolder(path) })
+      else { return nil }
+      defer { system.close(folder) }
+      let status = try StoreFault.patiently { () throws(FileFault) in try system.status(folder) }
+      let names = try StoreFault.patiently { () throws(FileFault) in try system.list(folder) }
+      var found = StoreDiagnosis(owner: status.owner, permissions: status.permissions)
+      found.count(names)
+      found.consider(keys, path, system)
+      found.look(into: path, names, keys, system)
+      return found
+    } catch {
+      if error.number == ENOTDIR || error.number == ELOOP {
+        throw EnrollError(
+          .storeRefused, "the store's path is not a folder, or a symbolic link", field: "store")
+      }
+      throw StoreFault.error(error, "the store's folder")
+    }
+  }
+
+  private mutating func count(_ names: [String]) {
+    for name in names {
+      if AccountFileNames.tag(ofRecord: name) != nil { accountCount += 1 }
+      if StoreNames.isSetAside(name) { setAsideCount += 1 }
+    }
+  }
+
+  private mutating func consider(_ keys: KeyPlan, _ path: String, _ system: any FileSystem) {
+    guard let chooser = try? keys.chooser(forStoreAt: path, random: SystemRandomSource(), system: system)
+    else {
+      return
+    }
+    keyCandidates = chooser.survey()
+    keyDecision = chooser.decision(keyCandidates)
+  }
+
+  /// What using the store would come upon first.
+  private mutating func look(
+    into path: String, _ names: [String], _ plan: KeyPlan, _ system: any FileSystem
+  ) {
+    do throws(EnrollError) {
+      let folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: false)
+      guard let (keys, _) = try KeysFile.read(folder) else {
+        if names.contains(where: { StoreNames.isSealed($0) }) {
+          throw EnrollError(
+            .storeLocked,
+            "the keys file is missing while sealed files are there; they cannot be read without it",
+            field: "store")
+        }
+        return
+      }
+      for slot in keys.slots where !keyProviders.contains(where: { ASCII.equals($0, slot.provider) }) {
+        keyProviders.append(slot.provider)
+      }
+      let store = try FileTokenStore(path: path, keys: plan, clock: SystemClock(), system: system)
+      files = try store.inspect()
+    } catch {
+      problem = error
+    }
+  }
+}

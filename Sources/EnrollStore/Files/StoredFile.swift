@@ -1,0 +1,83 @@
+// The sealed files of a store one by one, for who has to find out what happened: which open, which do not and why, what was
+// set aside and could be put back. Nothing is changed, and no secret and no name of an account is in it.
+
+import EnrollPosix
+import EnrollPosix
+public import EnrollCore
+public import EnrollJSON
+
+/// What is known of one sealed file.
+public struct StoredFile: Equatable, Sendable {
+  public enum Kind: String, Sendable { case account, outbox, installation, provider }
+
+  /// In the store's folder; tells no account's name.
+  public var name: String
+  public var kind: Kind
+  /// Where the file was before it was set aside as damaged; nil for one that was not. Renaming it back, while nobody uses the
+  /// store, is how it is put back.
+  public var originalName: String?
+  /// Grows by one with every save; nil where the header cannot be read.
+  public var generation: UInt64?
+  /// Why it does not open; nil: it does.
+  public var problem: EnrollError?
+  /// What an account's record holds, without secrets; nil while a PIN keeps it shut, and for what is no record.
+  public var account: JSONObject?
+  public var isUnderPIN = false
+  /// What servers still have to be told.
+  public var entryCount: Int?
+}
+
+extension OpenStore {
+  /// Every sealed file, as it is; nothing is removed.
+  func inspect() throws(EnrollError) -> [StoredFile] {
+    let keys = try ring.open()
+    let moment = SystemClock().moment()
+    var found: [StoredFile] = []
+    for name in try folder.names().sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      let original = StoreNames.original(name)
+      let kind: StoredFile.Kind
+      let tag: [UInt8]
+      if let own = AccountFileNames.tag(ofRecord: original) {
+        (kind, tag) = (.account, own)
+      } else if ASCII.equals(original, StoreNames.outbox) {
+        (kind, tag) = (.outbox, try keys.tag("store", original))
+      } else if ASCII.equals(original, StoreNames.installation) {
+        (kind, tag) = (.installation, try keys.tag("store", original))
+      } else if let own = StoreNames.tag(ofProvider: original) {
+        (kind, tag) = (.provider, own)
+      } else {
+        continue
+      }
+      var file = StoredFile(name: name, kind: kind)
+      if StoreNames.isSetAside(name) { file.originalName = original }
+      do throws(EnrollError) {
+        try look(into: &file, tag, keys, moment)
+      } catch {
+        file.problem = error
+      }
+      found.append(file)
+    }
+    return found
+  }
+
+  private func look(
+    into file: inout StoredFile, _ tag: [UInt8], _ keys: StoreKeys, _ moment: Moment
+  ) throws(EnrollError) {
+    guard let (bytes, _) = try folder.read(file.name, limit: SealedFormat.fileLimit) else {
+      throw EnrollError(.notFound, "it was removed meanwhile", field: "store")
+    }
+    file.generation = (try? SealedHeader(of: bytes))?.generation
+    let (plaintext, generation) = try SealedFormat.open(bytes, tag: tag, keys: keys, as: forms.sealed)
+    file.generation = generation
+    switch file.kind {
+    case .account:
+      switch try AccountDocument(decoding: plaintext, as: forms.account).content {
+      case .open(let record): file.account = record.shown(at: moment, exists: true).object
+      case .underPIN: file.isUnderPIN = true
+      }
+    case .outbox: file.entryCount = try OutboxDocument.decode(plaintext, as: forms.outbox).count
+    case .installation: _ = try InstallationDocument.decode(plaintext, as: forms.installation)
+    case .provider: _ = try ProviderDocuments(decoding: plaintext)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// The in-process half of a store lock: threads queue here before one of them goes for the file lock, which threads of one
+// process would otherwise fight over with a descriptor each.
+
+import EnrollPosix
+import EnrollPosix
+import EnrollCore
+
+/// A mutex that may be held across IO, with a limit to the wait for it.
+final class TimedMutex: @unchecked Sendable {
+  // Unchecked: `isHeld` is only touched with `condition` held.
+  /// Longer than any save takes; what holds a lock longer is stopped or hangs.
+  static let timeoutSeconds: Int64 = 30
+
+  private let condition = Condition()
+  private var isHeld = false
+
+  /// - Throws: `.busy` after ``timeoutSeconds``.
+  func lock() throws(EnrollError) {
+    // By the machine's clock, whatever clock the store was given: this is about threads that hang, not about tokens.
+    let end = SystemClock.monotonic() + Self.timeoutSeconds * 1_000_000_000
+    condition.lock()
+    defer { condition.unlock() }
+    while isHeld {
+      let left = end - SystemClock.monotonic()
+      guard left > 0 else {
+        throw EnrollError(.busy, "another thread has held the store's lock for \(Self.timeoutSeconds) s")
+      }
+      condition.wait(atMost: left)
+    }
+    isHeld = true
+  }
+
+  func unlock() {
+    condition.lock()
+    isHeld = false
+    condition.wakeOne()
+    condition.unlock()
+  }
+}

@@ -1,0 +1,84 @@
+// The key from a passphrase that the user types: scrypt (RFC 7914) at N = 2^17, r = 8, p = 1, which takes a good part of a
+// second and 128 MiB. Nothing is kept on the machine; whoever copies the store can only guess, at that price for each try.
+
+public import EnrollPosix
+public import EnrollPosix
+public import EnrollCore
+public import EnrollCrypto
+public import EnrollJSON
+
+/// Guards the store with a passphrase.
+public final class PassphraseKeyProvider: KeyProvider {
+  public static let providerName = "passphrase"
+
+  private static let saltCount = 32
+  /// log2 of N.
+  private static let cost: Int64 = 17
+  /// What is dearer was not written by us (256 MiB); what is cheaper is no protection.
+  private static let costs: ClosedRange<Int64> = 14...18
+
+  private struct Derived {
+    var salt: [UInt8]
+    var cost: Int64
+    var key: Secret
+  }
+
+  public let name = PassphraseKeyProvider.providerName
+  private let passphrase: Secret?
+  private let random: any RandomSource
+  /// The last one: making a store and opening it again derive one key twice.
+  private let derived = Guarded<Derived?>(nil, by: Mutex())
+
+  /// - Parameter passphrase: nil where the user was not asked; then a store that has one stays locked.
+  public init(_ passphrase: Secret?, random: any RandomSource = SystemRandomSource()) {
+    self.passphrase = passphrase
+    self.random = random
+  }
+
+  public func presence() -> KeyPresence {
+    passphrase == nil ? .absent("no passphrase was given") : .present
+  }
+
+  public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
+    guard let passphrase, !passphrase.isEmpty else {
+      throw EnrollError(.invalidArgument, "a passphrase of at least one byte was expected", field: "keys")
+    }
+    let salt = try random.bytes(Self.saltCount)
+    let wrappingKey = try derive(salt, Self.cost)
+    var wrapped = try KeyWrapping.wrap(key, under: wrappingKey, slot: slot, provider: name, random: random)
+    wrapped["scryptSalt"] = .string(Base64URL.encode(salt))
+    wrapped["scryptCost"] = .integer(Self.cost)
+    return wrapped
+  }
+
+  public func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret {
+    guard let salt = wrapped["scryptSalt"]?.string.flatMap({ Base64URL.decode($0) }),
+      salt.count == Self.saltCount, let cost = wrapped["scryptCost"]?.integer, Self.costs.contains(cost)
+    else {
+      throw EnrollError(.storeCorrupt, "the passphrase's slot in the keys file is damaged", field: "store")
+    }
+    let wrappingKey = try derive(salt, cost)
+    do {
+      return try KeyWrapping.unwrap(wrapped, under: wrappingKey, slot: slot, provider: name)
+    } catch {
+      guard error.code == .storeKey else { throw error }
+      throw EnrollError(.storeKey, "the passphrase is not the store's: ask the user again", field: "keys")
+    }
+  }
+
+  private func derive(_ salt: [UInt8], _ cost: Int64) throws(EnrollError) -> Secret {
+    guard let passphrase else {
+      throw EnrollError(
+        .storeLocked,
+        "the store is locked with a passphrase: ask the user for it, and open the store with it",
+        field: "keys")
+    }
+    if let last = derived.withLock({ $0 }), last.cost == cost, last.salt == salt { return last.key }
+    let key = try SealedFormat.crypto { () throws(CryptoError) in
+      try Scrypt.derive(
+        password: passphrase, salt: salt, n: 1 << UInt64(cost), r: 8, p: 1, count: KeyWrapping.keyCount)
+    }
+    derived.withLock { $0 = Derived(salt: salt, cost: cost, key: key) }
+    return key
+  }
+}

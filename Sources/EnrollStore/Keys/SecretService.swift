@@ -1,0 +1,290 @@
+// The keyring of a desktop session, by the Secret Service API of freedesktop.org (gnome-keyring, KWallet, KeePassXC), which
+// libsecret speaks. Never asks the user to unlock anything: a renewal in the background would do so out of the blue. What is
+// locked is reported as locked, and works again once the user has unlocked it.
+//
+// Every use has a connection of its own, so that a service that was restarted in between is no matter, and a thread of its
+// own with all signals blocked, because GLib's threads inherit the mask; its caller waits for so long and no longer.
+
+import EnrollPosix
+import EnrollPosix
+import CPosix
+import CSecret
+public import EnrollCore
+public import EnrollCrypto
+
+/// Keeps secrets in the default collection of the Secret Service.
+public final class SecretService: SecretStore {
+  public static let providerName = "secret-service"
+  static let title = "the Secret Service"
+
+  /// How long a caller waits for the service: a message has 25 seconds by itself.
+  private static let timeoutSeconds: Int64 = 30
+
+  public init() {}
+
+  public func presence() -> KeyPresence {
+    if let missing = Self.missingBus() { return .absent(missing) }
+    do throws(EnrollError) {
+      return try converse { (conversation) throws(EnrollError) in conversation.presence() }
+    } catch {
+      // Nobody would notice that a key file got the key (no silent downgrade).
+      return error.code == .unsupported ? .absent(error.message) : .locked(error.message)
+    }
+  }
+
+  public func load(_ name: SecretName) throws(EnrollError) -> Secret? {
+    try reachable { (conversation) throws(EnrollError) in try conversation.load(name) }
+  }
+
+  public func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
+    // Into a locked collection libsecret would ask the user.
+    try reachable { (conversation) throws(EnrollError) in
+      if case .locked(let why) = conversation.presence() {
+        throw EnrollError(.storeLocked, why, field: "keys")
+      }
+      try conversation.save(secret, as: name)
+    }
+  }
+
+  public func remove(_ name: SecretName) throws(EnrollError) {
+    try reachable { (conversation) throws(EnrollError) in try conversation.remove(name) }
+  }
+
+  /// Why there cannot be a session bus; nil where there may be one. Without an address GLib would start a bus.
+  private static func missingBus() -> String? {
+    if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return nil }
+    if let folder = getenv("XDG_RUNTIME_DIR"), folder.pointee != 0,
+      access(String(cString: folder) + "/bus", F_OK) == 0
+    {
+      return nil
+    }
+    return "there is no session bus: neither DBUS_SESSION_BUS_ADDRESS nor $XDG_RUNTIME_DIR/bus"
+  }
+
+  /// For keys that are there: a service that is not is locked, not absent.
+  private func reachable<Value: Sendable>(
+    _ body: @escaping @Sendable (SecretConversation) throws(EnrollError) -> Value
+  ) throws(EnrollError) -> Value {
+    if let missing = Self.missingBus() {
+      throw EnrollError(
+        .storeLocked, "the store's key is in \(Self.title), and \(missing); run in the user's session",
+        field: "keys")
+    }
+    do throws(EnrollError) {
+      return try converse(body)
+    } catch {
+      guard error.code == .unsupported else { throw error }
+      throw EnrollError(.storeLocked, "the store's key is in \(Self.title): \(error.message)", field: "keys")
+    }
+  }
+
+  /// What the two threads share. A class because both hold it.
+  private final class Meeting<Value: Sendable>: Sendable {
+    let result = Guarded<Result<Value, EnrollError>?>(nil, by: Mutex())
+    let over = Event()
+  }
+
+  private func converse<Value: Sendable>(
+    _ body: @escaping @Sendable (SecretConversation) throws(EnrollError) -> Value
+  ) throws(EnrollError) -> Value {
+    let cancellable = SecretCancellable(try SecretServiceLibrary.functions())
+    let meeting = Meeting<Value>()
+    let isStarted = PlainThread.start {
+      let result: Result<Value, EnrollError>
+      do throws(EnrollError) {
+        result = .success(try body(try SecretConversation(cancellable)))
+      } catch {
+        result = .failure(error)
+      }
+      meeting.result.withLock { $0 = result }
+      meeting.over.set()
+    }
+    guard isStarted else { throw EnrollError(.busy, "the system gives no thread", field: "keys") }
+    let clock = SystemClock()
+    let timeout = CallTimeout.nanoseconds(atMost: Self.timeoutSeconds * 1_000_000_000)
+    let deadline = clock.instant().advanced(byNanoseconds: timeout)
+    let cancellation = CallTimeout.cancellation
+    let hook = cancellation?.onCancel { meeting.over.set() }
+    meeting.over.wait(until: deadline, by: clock)
+    if let hook { cancellation?.removeHook(hook) }
+    guard let result = meeting.result.withLock({ $0 }) else {
+      cancellable.cancel()
+      if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+      throw EnrollError(
+        .storeLocked,
+        "\(Self.title) did not answer in time: see whether it asks for something",
+        field: "keys")
+    }
+    return try result.get()
+  }
+}
+
+/// A GCancellable: ends what another thread waits for.
+private final class SecretCancellable: @unchecked Sendable {
+  // Unchecked: GCancellable is made to be shared.
+  let functions: UnsafePointer<enroll_secret>
+  let object: UnsafeMutableRawPointer?
+
+  init(_ functions: UnsafePointer<enroll_secret>) {
+    self.functions = functions
+    object = functions.pointee.g_cancellable_new()
+  }
+
+  deinit { if let object { functions.pointee.g_object_unref(object) } }
+
+  func cancel() { functions.pointee.g_cancellable_cancel(object) }
+}
+
+/// One connection to the service with a session for secrets, used by one thread.
+private final class SecretConversation {
+  private static let label = "EnrollKit: key of a token store"
+  private static let schema = "org.enrollkit.StoreKey"
+
+  private let functions: UnsafePointer<enroll_secret>
+  private let cancellable: SecretCancellable
+  private let service: UnsafeMutableRawPointer
+
+  convenience init(_ cancellable: SecretCancellable) throws(EnrollError) {
+    let functions = cancellable.functions
+    var fault: UnsafeMutablePointer<enroll_secret_error>?
+    let service = functions.pointee.secret_service_open_sync(
+      functions.pointee.secret_service_get_type(), nil, enroll_secret_open_session, cancellable.object, &fault
+    )
+    guard let service else {
+      throw Self.error(.unsupported, "\(SecretService.title) is not there", fault, functions)
+    }
+    self.init(functions, cancellable, owning: service)
+  }
+
+  private init(
+    _ functions: UnsafePointer<enroll_secret>, _ cancellable: SecretCancellable,
+    owning service: UnsafeMutableRawPointer
+  ) {
+    self.functions = functions
+    self.cancellable = cancellable
+    self.service = service
+  }
+
+  deinit { functions.pointee.g_object_unref(service) }
+
+  func presence() -> KeyPresence {
+    var fault: UnsafeMutablePointer<enroll_secret_error>?
+    let collection = functions.pointee.secret_collection_for_alias_sync(
+      service, "default", 0, cancellable.object, &fault)
+    guard let collection else {
+      if fault != nil {
+        let error = Self.error(.unsupported, "\(SecretService.title) does not answer", fault, functions)
+        return error.code == .unsupported ? .absent(error.message) : .locked(error.message)
+      }
+      return .locked(
+        "\(SecretService.title) has no keyring yet: log in to the desktop, or make one, or choose another key provider"
+      )
+    }
+    defer { functions.pointee.g_object_unref(collection) }
+    guard functions.pointee.secret_collection_get_locked(collection) == 0 else {
+      return .locked(Self.lockedText)
+    }
+    return .present
+  }
+
+  func load(_ name: SecretName) throws(EnrollError) -> Secret? {
+    var fault: UnsafeMutablePointer<enroll_secret_error>?
+    let items = with(name) { attributes in
+      functions.pointee.secret_service_search_sync(
+        service, nil, attributes, enroll_secret_search_all | enroll_secret_load_secrets, cancellable.object,
+        &fault)
+    }
+    if fault != nil {
+      throw Self.error(.storeLocked, "\(SecretService.title) does not answer", fault, functions)
+    }
+    defer { release(items) }
+    var isLocked = false
+    var next = items
+    while let item = next {
+      next = item.pointee.next
+      guard let object = item.pointee.data else { continue }
+      if functions.pointee.secret_item_get_locked(object) != 0 { isLocked = true }
+      guard let value = functions.pointee.secret_item_get_secret(object) else { continue }
+      defer { functions.pointee.secret_value_unref(value) }
+      var count = 0
+      guard let bytes = functions.pointee.secret_value_get(value, &count) else { continue }
+      return Secret(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+    if isLocked { throw EnrollError(.storeLocked, Self.lockedText, field: "keys") }
+    // Some services show nothing of a collection that is shut.
+    if items == nil, case .locked(let why) = presence() {
+      throw EnrollError(.storeLocked, why, field: "keys")
+    }
+    return nil
+  }
+
+  func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
+    let value = secret.withBytes {
+      functions.pointee.secret_value_new(
+        $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, "application/octet-stream")
+    }
+    defer { if let value { functions.pointee.secret_value_unref(value) } }
+    var fault: UnsafeMutablePointer<enroll_secret_error>?
+    let isStored = with(name) { attributes in
+      functions.pointee.secret_service_store_sync(
+        service, nil, attributes, "default", Self.label, value, cancellable.object, &fault)
+    }
+    guard isStored != 0 else {
+      throw Self.error(.storeLocked, "\(SecretService.title) did not keep the key", fault, functions)
+    }
+  }
+
+  func remove(_ name: SecretName) throws(EnrollError) {
+    var fault: UnsafeMutablePointer<enroll_secret_error>?
+    // False without an error: there was none.
+    _ = with(name) { attributes in
+      functions.pointee.secret_service_clear_sync(service, nil, attributes, cancellable.object, &fault)
+    }
+    if fault != nil {
+      throw Self.error(.storeLocked, "\(SecretService.title) did not remove a key", fault, functions)
+    }
+  }
+
+  private static var lockedText: String {
+    "the keyring of \(SecretService.title) is locked: unlock it, and try again"
+  }
+
+  /// The attributes by which an item is found, for the time of one call.
+  private func with<Value>(_ name: SecretName, _ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
+    var texts: [UnsafeMutablePointer<CChar>?] = []
+    let table = enroll_secret_new_table(functions)
+    for text in ["xdg:schema", Self.schema, "store", name.storeID, "item", name.item] {
+      texts.append(strdup(text))
+    }
+    for index in stride(from: 0, to: texts.count, by: 2) {
+      _ = functions.pointee.g_hash_table_insert(table, texts[index], texts[index + 1])
+    }
+    defer {
+      functions.pointee.g_hash_table_unref(table)
+      for text in texts { free(text) }
+    }
+    return body(table)
+  }
+
+  private func release(_ items: UnsafeMutablePointer<enroll_secret_list>?) {
+    var next = items
+    while let item = next {
+      next = item.pointee.next
+      if let object = item.pointee.data { functions.pointee.g_object_unref(object) }
+    }
+    functions.pointee.g_list_free(items)
+  }
+
+  /// Takes the fault over.
+  /// - Returns: `.storeLocked` instead of `code` where there was no answer in time: a service that is there, and silent.
+  private static func error(
+    _ code: EnrollError.Code, _ text: String, _ fault: UnsafeMutablePointer<enroll_secret_error>?,
+    _ functions: UnsafePointer<enroll_secret>
+  ) -> EnrollError {
+    guard let fault else { return EnrollError(code, text, field: "keys") }
+    defer { functions.pointee.g_error_free(fault) }
+    let reason = fault.pointee.message.map { String(cString: $0) } ?? "no reason was given"
+    let code = enroll_secret_is_timeout(functions, fault) == 0 ? code : .storeLocked
+    return EnrollError(code, text + ": " + reason, field: "keys")
+  }
+}

@@ -1,0 +1,46 @@
+// libsecret, opened on first use and never linked: whoever does not choose the Secret Service gets neither it nor GLib's
+// threads into the process. Never closed again.
+
+import EnrollPosix
+import EnrollPosix
+import CSecret
+import EnrollCore
+
+/// The functions of libsecret and of the GLib under it.
+enum SecretServiceLibrary {
+  static let fileName = "libsecret-1.so.0"
+
+  private struct Opened: @unchecked Sendable {
+    // Unchecked: written once, before it is handed out, and never freed.
+    var functions: UnsafePointer<enroll_secret>
+    /// GLib's threads are not there in a forked child, where its connections wait for them for ever.
+    var origin = ForkGuard()
+  }
+
+  private static let library = open(fileName)
+
+  /// - Throws: `.unsupported` where it is not installed or too old; `.forked` in a child of the process that opened it.
+  static func functions() throws(EnrollError) -> UnsafePointer<enroll_secret> {
+    let opened = try library.get()
+    try opened.origin.check()
+    return opened.functions
+  }
+
+  private static func open(_ fileName: String) -> Result<Opened, EnrollError> {
+    guard let handle = enroll_secret_open(fileName) else {
+      return .failure(
+        EnrollError(
+          .unsupported,
+          "libsecret is not installed: \(fileName) could not be opened (Debian package libsecret-1-0)",
+          field: "keys"))
+    }
+    let functions = UnsafeMutablePointer<enroll_secret>.allocate(capacity: 1)
+    if let missing = enroll_secret_bind(handle, functions) {
+      functions.deallocate()
+      return .failure(
+        EnrollError(
+          .unsupported, "\(fileName) is too old: it has no \(String(cString: missing))", field: "keys"))
+    }
+    return .success(Opened(functions: UnsafePointer(functions)))
+  }
+}

@@ -1,0 +1,75 @@
+// The key in a keeper of secrets: the Secret Service, or what the host has.
+
+public import EnrollPosix
+public import EnrollPosix
+public import EnrollCore
+public import EnrollCrypto
+public import EnrollJSON
+
+/// Guards the store with secrets in a keeper: a new one for each slot, so that replacing a slot never endangers the old.
+public final class SecretStoreKeyProvider: KeyProvider {
+  private static let itemCount = 12
+
+  public let name: String
+  private let keeper: any SecretStore
+  private let random: any RandomSource
+  /// How error messages call the keeper: "the Secret Service".
+  private let title: String
+
+  public init(
+    name: String, title: String, keeper: any SecretStore, random: any RandomSource = SystemRandomSource()
+  ) {
+    self.name = name
+    self.title = title
+    self.keeper = keeper
+    self.random = random
+  }
+
+  public func presence() -> KeyPresence { keeper.presence() }
+
+  public var anchors: (any SecretStore)? { keeper }
+
+  public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
+    let item = SecretName(
+      storeID: slot.storeID, item: Base64URL.encode(try random.bytes(Self.itemCount)))
+    var material = try random.bytes(KeyWrapping.keyCount)
+    defer { material.withUnsafeMutableBytes { Wipe.bytes($0) } }
+    let wrappingKey = Secret(material)
+    try keeper.save(wrappingKey, as: item)
+    // What cannot be had back must not guard a store.
+    guard try keeper.load(item) == wrappingKey else {
+      throw EnrollError(.storeIO, "\(title) took a secret and did not give it back", field: "keys")
+    }
+    var wrapped = try KeyWrapping.wrap(key, under: wrappingKey, slot: slot, provider: name, random: random)
+    wrapped["item"] = .string(item.item)
+    return wrapped
+  }
+
+  public func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret {
+    let item = try itemName(wrapped, slot)
+    guard let wrappingKey = try keeper.load(item) else {
+      throw EnrollError(
+        .storeLocked,
+        "\(title) has no item \(item.text): bring it back from where it was made, without it the store stays shut",
+        field: "keys")
+    }
+    guard wrappingKey.count == KeyWrapping.keyCount else {
+      throw EnrollError(
+        .storeKey,
+        "\(title) gave \(wrappingKey.count) bytes for \(item.text), \(KeyWrapping.keyCount) were kept",
+        field: "keys")
+    }
+    return try KeyWrapping.unwrap(wrapped, under: wrappingKey, slot: slot, provider: name)
+  }
+
+  public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {
+    try keeper.remove(try itemName(wrapped, slot))
+  }
+
+  private func itemName(_ wrapped: JSONObject, _ slot: KeySlot) throws(EnrollError) -> SecretName {
+    guard let item = wrapped["item"]?.string, Base64URL.decode(item)?.count == Self.itemCount else {
+      throw EnrollError(.storeCorrupt, "a slot of the keys file names no item of \(title)", field: "store")
+    }
+    return SecretName(storeID: slot.storeID, item: item)
+  }
+}
