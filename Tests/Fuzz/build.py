@@ -12,7 +12,9 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 OUT = TOP / "build/fuzz"
 # In the order in which they import one another.
-MODULES = ("EnrollJSON", "EnrollCrypto", "EnrollCore", "EnrollHost", "EnrollCommands")
+MODULES = (
+    "EnrollJSON", "EnrollCrypto", "EnrollCore", "EnrollPosix", "EnrollStore", "EnrollHost", "EnrollCommands",
+)  # fmt: skip
 # What the daemon reads with is compiled into the program itself.
 DAEMON = ("Framing", "RPC", "Process/Log.swift")
 FLAGS = [

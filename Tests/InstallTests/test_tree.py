@@ -14,7 +14,7 @@ sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
 VERSION = re.search(
-    r'let string = "([\d.]+)"', (TOP / "Sources/EnrollHost/Posix/LibraryVersion.swift").read_text()
+    r'let string = "([\d.]+)"', (TOP / "Sources/EnrollHost/LibraryVersion.swift").read_text()
 )[1]
 
 

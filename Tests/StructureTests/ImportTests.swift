@@ -14,38 +14,52 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
     "EnrollCore", "the rules and the steps: no IO, no C library, no platform", ["EnrollCrypto", "EnrollJSON"]
   ),
   (
-    "EnrollHost", "all IO: libcurl, files, locks, clocks, threads, the loopback listener; and the client",
-    ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix", "CSecret", "Synchronization"]
+    "EnrollPosix", "the system: threads, locks, clocks, signals, fork, the user's folders",
+    ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "Synchronization"]
+  ),
+  (
+    "EnrollStore", "the store: its format, files, locks and keys",
+    ["EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "CSecret", "Synchronization"]
+  ),
+  (
+    "EnrollHost", "the client, and its IO: libcurl, the loopback listener, the pool of threads",
+    ["EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix"]
   ),
   (
     "EnrollCommands", "every command once, with its schema; the manifest",
-    ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON"]
+    ["EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON"]
   ),
   (
     "EnrollC", "the C functions: checks of pointers and sizes, then the client or a command",
     [
-      "CEnroll", "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+      "CEnroll", "EnrollCommands", "EnrollHost", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
       "Synchronization",
     ]
   ),
   (
     "enrolld", "framing, JSON-RPC and scheduling",
-    ["EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix", "Synchronization"]
+    ["EnrollCommands", "EnrollHost", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix", "Synchronization"]
   ),
   (
     "enroll", "the command for people and scripts: arguments, terminal, exit statuses",
     [
-      "EnrollCommands", "EnrollHost", "EnrollCore", "EnrollJSON", "CPosix", "ArgumentParser",
+      "EnrollCommands", "EnrollHost", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix", "ArgumentParser",
       "Synchronization",
     ]
   ),
   (
     "EnrollKit", "the Swift API: async methods over the client",
-    ["EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "FoundationEssentials", "Foundation"]
+    [
+      "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+      "FoundationEssentials", "Foundation",
+    ]
   ),
   (
     "EnrollTesting", "the test kit for hosts",
-    ["EnrollKit", "EnrollHost", "EnrollCore", "EnrollCrypto", "EnrollJSON", "Foundation"]
+    [
+      "EnrollKit", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+      "Foundation",
+    ]
   ),
 ]
 

@@ -13,6 +13,8 @@ import CPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollPosix
+import EnrollStore
 import EnrollJSON
 
 /// Calls of both sides in turns, until there are enough rounds.
