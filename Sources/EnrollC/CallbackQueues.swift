@@ -1,9 +1,9 @@
 // Callbacks on the threads of a host with an event loop.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 extension PolledQueue {
   static let table = HandleTable<PolledQueue>(kind: 5)

@@ -1,11 +1,11 @@
 // Every command by its name: the door for bindings, and the C functions that are nothing but a command.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCommands
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// What a call by name is made of, read from C.
 private struct NamedCall: Sendable {

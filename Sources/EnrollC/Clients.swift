@@ -1,11 +1,11 @@
 // Opening and closing a client.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 extension ClientOptions {
   init(_ options: enroll_client_options) throws(EnrollError) {

@@ -1,11 +1,11 @@
 // Events of a client, told on its callback thread in the order in which they happened.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCommands
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// One subscription: passes notifications to the host.
 private final class EventTeller: EngineObserver {

@@ -1,10 +1,10 @@
 // Time as the host has it: a struct of function pointers becomes a Clock. Its callbacks run inside a call, and some of
 // them while the client holds a lock of its own: they are short (R41).
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// The host's clock.
 final class HostClock: Clock, @unchecked Sendable {

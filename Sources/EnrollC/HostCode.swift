@@ -1,8 +1,8 @@
 // Code of the host that runs inside a call: its transport, its secrets, its clock, its log. It may call only what takes
 // no client (R41).
 
-import EnrollPosix
 import EnrollHost
+import EnrollPosix
 
 /// How functions of the host are called.
 struct HostCode: Sendable {

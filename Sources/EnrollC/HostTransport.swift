@@ -2,10 +2,10 @@
 // they may call back is little: the thread is marked meanwhile (R41). What the host answers is believed no more than
 // what a server answers.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// The host's transport.
 final class HostTransport: Transport, @unchecked Sendable {

@@ -1,10 +1,10 @@
 // What a host does with the memory of its own that holds secrets.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollPosix
 
 @_cdecl("enroll_wipe") @implementation
 public func enroll_wipe(_ memory: UnsafeMutableRawPointer?, _ size: Int) {

@@ -1,11 +1,11 @@
 // What needs no client: PKCE, redirects, expiry.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 extension enroll_pkce {
   init(_ pair: PKCE) {

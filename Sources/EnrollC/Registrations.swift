@@ -1,10 +1,10 @@
 // Registration: begin, the ways a redirect comes back, the state and what moves it.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollPosix
 
 /// The frame of every function whose output is a state.
 private func stating(

@@ -1,11 +1,11 @@
 // Access tokens: the call that hosts make before every request, in four forms.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 extension AccessOutcome {
   /// The token where there is one to hand out.

@@ -1,10 +1,10 @@
 // The Swift face. Every method is `async`, none holds a thread of the cooperative pool: the blocking steps run on the
 // client's own threads, and a cancelled task ends its wait, never a renewal whose answer must not be lost.
 
-import EnrollPosix
 public import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollPosix
 
 /// One account of one provider: registers and signs its user in, and has a valid token whenever one is asked for.
 ///

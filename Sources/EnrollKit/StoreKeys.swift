@@ -1,9 +1,9 @@
 // The key of a store, for Swift programs: where it goes when it moves.
 
-import EnrollPosix
-import EnrollStore
 public import EnrollCore
 import EnrollHost
+import EnrollPosix
+import EnrollStore
 
 extension EnrollClient {
   /// Gives the key of a store to another provider, or has the same one wrap it anew. Nothing is lost wherever that is

@@ -1,8 +1,8 @@
 // A clock that tests set and advance.
 
-import EnrollPosix
 public import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// A clock that stands still until told otherwise.
 public final class FakeClock: Clock, @unchecked Sendable {

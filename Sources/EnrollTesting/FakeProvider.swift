@@ -1,11 +1,11 @@
 // A provider without a network: a transport that answers as an OpenID provider does, and misbehaves when told to.
 // For tests of hosts and of the steps; what needs real HTTP, pages and a browser is in the sandbox.
 
-import EnrollPosix
 public import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// Answers discovery, JWKS, token, userinfo and revocation requests in memory.
 public final class FakeProvider: Transport, @unchecked Sendable {

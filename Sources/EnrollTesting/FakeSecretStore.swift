@@ -1,9 +1,9 @@
 // A keeper of secrets in memory, which a test can lock: what a Keychain, a Keystore or a keyring is to the store.
 
-import EnrollPosix
 public import EnrollCore
 public import EnrollCrypto
 import EnrollHost
+import EnrollPosix
 
 /// Keeps secrets as long as it lives.
 public final class FakeSecretStore: SecretStore {

@@ -1,9 +1,9 @@
 // A browser that does what a test says.
 
-import EnrollPosix
 import EnrollCore
 import EnrollHost
 public import EnrollKit
+import EnrollPosix
 
 /// A browser without a screen: remembers what it was asked to open, and comes back as it was told.
 public final class FakeUserAgent: UserAgent {

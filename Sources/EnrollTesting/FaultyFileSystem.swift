@@ -1,7 +1,7 @@
 // A disk on which things go wrong when a test says so: every operation of the store passes here.
 
-public import EnrollStore
 import EnrollHost
+public import EnrollStore
 
 /// Counts, observes and fails the operations of another file system.
 public final class FaultyFileSystem: FileSystem {

@@ -1,9 +1,9 @@
 // A store whose disk refuses when a test says so.
 
-import EnrollPosix
-package import EnrollStore
 package import EnrollCore
 import EnrollHost
+import EnrollPosix
+package import EnrollStore
 
 /// A memory store whose updates fail as often as planned, before or after they took place, and whose reads fail on demand.
 package final class FussyStore: TokenStore {

@@ -8,8 +8,6 @@ import EnrollJSON
 
 @testable import EnrollCore
 @testable import EnrollHost
-@testable import EnrollPosix
-@testable import EnrollStore
 
 enum Sample {
   static let issuer = "https://id.example.com"

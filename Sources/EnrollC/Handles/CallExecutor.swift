@@ -1,9 +1,9 @@
 // Where calls run that were started: each calls back exactly once, in its place, whatever happens meanwhile.
 
-import EnrollPosix
 import CEnroll
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// The threads of one client's calls, or of those that are about no client.
 final class CallExecutor: Sendable {

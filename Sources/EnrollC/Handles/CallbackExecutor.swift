@@ -1,9 +1,9 @@
 // Where a client's callbacks run: on a thread of its own, or on one of the host's.
 
-import EnrollPosix
 import CEnroll
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// One at a time, in their order.
 enum CallbackExecutor {

@@ -1,9 +1,9 @@
 // What an enroll_client stands for: a client, the threads that work and call back for it, and the wish to end them.
 
-import EnrollPosix
 import CEnroll
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// One client as C holds it.
 final class ClientHandle: Sendable {

@@ -3,9 +3,9 @@
 // the same process: each copy mixes a random number into its handles. No lock: a lookup is one compare-and-swap, and a
 // process may fork in the middle of anything.
 
-import EnrollPosix
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 import Synchronization
 
 /// The objects that C holds handles of, one table for each kind. A handle that was handed out stays good until it is

@@ -1,9 +1,9 @@
 // Calls that were started and may be cancelled, as C holds them.
 
-import EnrollPosix
 public import CEnroll
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// One started call.
 final class PendingCall: Sendable {

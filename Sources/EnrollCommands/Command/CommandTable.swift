@@ -1,9 +1,9 @@
 // Every command once, and the generic call for faces that keep their own clients.
 
-import EnrollPosix
 public import EnrollCore
 public import EnrollHost
 public import EnrollJSON
+import EnrollPosix
 
 public enum CommandTable {
   /// In the order of the documentation.

@@ -1,11 +1,11 @@
 // Who guards a store's key, as a caller says it; or the program's default: a library's is a key file, the daemon's the best
 // that is present (store.md, Keys).
 
-import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollStore
 
 extension Schema {
   static let keyProvider = Schema.words(

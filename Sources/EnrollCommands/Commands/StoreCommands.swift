@@ -1,10 +1,10 @@
 // Stores as a whole, without a client: which accounts they hold, and whether they are well.
 
-import EnrollPosix
-import EnrollStore
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
+import EnrollStore
 
 extension CommandTable {
   static let storeCommands = [

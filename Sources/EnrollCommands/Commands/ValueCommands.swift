@@ -1,10 +1,10 @@
 // Pure rules as commands: no client, no network, no store.
 
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 extension CommandTable {
   static let valueCommands = [

@@ -1,10 +1,10 @@
 // Secrets as the host keeps them (a Keychain, a Keystore, an app's own vault), asked for by requests.
 
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// The host's secrets.
 final class HostSecrets: SecretStore {

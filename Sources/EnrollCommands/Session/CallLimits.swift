@@ -1,9 +1,9 @@
 // How much may be going on at once. Over a limit the answer is `busy`, at once and from the thread that asked: a thread
 // that reads requests never waits for one to end.
 
-import EnrollPosix
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// Counts the calls under way.
 final class CallLimits: Sendable {

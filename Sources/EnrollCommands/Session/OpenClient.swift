@@ -1,9 +1,9 @@
 // A client in a session: its handle, and whether its events are told.
 
-import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// An open client. A class because requests on many threads share it.
 final class OpenClient: Sendable {

@@ -1,10 +1,10 @@
 // The open clients of one face and the generic call: look the command up, check its input, run it. Its threads are its
 // own and not those on which clients renew: a call may wait for a renewal, and must never stand in that renewal's way.
 
-public import EnrollPosix
 public import EnrollCore
 import EnrollHost
 public import EnrollJSON
+public import EnrollPosix
 
 /// A table of open clients (handles `c1`, `c2`, … never given twice) and everything that can be called on them.
 /// Any method may be called from any thread.

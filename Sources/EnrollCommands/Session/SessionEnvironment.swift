@@ -1,10 +1,10 @@
 // What a program around the commands brings in: where configurations with a name are, and where tokens live by default.
 // A library has neither: its host says where (flows.md §1).
 
-import EnrollPosix
 public import EnrollCore
 import EnrollHost
 public import EnrollJSON
+import EnrollPosix
 
 /// Where a session finds what its caller did not say.
 public struct SessionEnvironment: Sendable {

@@ -2,8 +2,8 @@
 // refresh token and takes the old one only for a while. And where the host switched it on, tokens are renewed ahead of need
 // (flows.md §8). One timer per client; whatever it begins is the same renewal that callers share.
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 /// Plans the next renewal after every event, and begins it when its time has come.
 final class BackgroundRenewal: EngineObserver, @unchecked Sendable {

@@ -1,7 +1,7 @@
 // How long a caller wants to wait: its deadline and its cancellation, as one Cancellation for the step that it called.
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 extension Client {
   /// Runs a step that ends early when the caller cancels or its deadline passes, and tells the two apart.

@@ -1,9 +1,9 @@
 // One account of one configuration, as every face uses it: the engine, with threads, deadlines and loopback redirects.
 
-import EnrollPosix
-import EnrollStore
 public import EnrollCore
 import EnrollCrypto
+import EnrollPosix
+import EnrollStore
 
 /// The product in one object. Any method may be called from any thread. Calls that may touch the network take a
 /// deadline and a cancellation; both end the caller's wait, never a request whose answer must not be lost.

@@ -1,7 +1,7 @@
 // What the closing of a client does to the calls that are under way in it.
 
-public import EnrollPosix
 public import EnrollCore
+public import EnrollPosix
 
 extension Client {
   /// Ties a call to the client: closing it cancels the call, and is what the call's end is told as.

@@ -1,8 +1,8 @@
 // Everything that support needs, in one value without secrets (flows.md §11).
 
-import EnrollStore
 public import EnrollCore
 public import EnrollJSON
+import EnrollStore
 
 extension Client {
   /// Versions, configuration, provider, state, expiries, clock, store, transactions, outbox and the last failures:

@@ -1,8 +1,8 @@
 // Who the user is, what is kept, and logging out, through a client.
 
-import EnrollPosix
 public import EnrollCore
 public import EnrollJSON
+import EnrollPosix
 
 extension Client {
   /// - Throws: `.notFound` when nobody is signed in.

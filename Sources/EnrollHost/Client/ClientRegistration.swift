@@ -1,8 +1,8 @@
 // Registration through a client: begin, the redirect back by whatever way it comes, and the state.
 
-import EnrollPosix
 public import EnrollCore
 public import EnrollCrypto
+import EnrollPosix
 
 extension Client {
   /// The registration state; with `wait`, once it has settled: a sign-in that an earlier process left is waited for, too.

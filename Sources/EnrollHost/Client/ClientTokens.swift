@@ -1,9 +1,9 @@
 // Tokens through a client: from memory where they are fresh, through one shared renewal where they are due.
 
-import EnrollPosix
 public import EnrollCore
 public import EnrollCrypto
 public import EnrollJSON
+import EnrollPosix
 
 extension Client {
   /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token that still works, or

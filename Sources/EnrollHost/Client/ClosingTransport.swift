@@ -2,8 +2,8 @@
 // bring what comes once gets a moment more, and that to a request which spends a code or a refresh token is waited for as
 // long as the transport does (reliability.md, Closing; R39).
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 /// When a client's requests end, in three steps. A class because its threads share it.
 final class ClosingSteps: Sendable {

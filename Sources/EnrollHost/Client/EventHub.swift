@@ -1,7 +1,7 @@
 // From the engine's one observer to any number of them, and to the threads that wait for a change.
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 /// Passes notifications on. Observers run on the thread that caused the notification, with no lock held.
 final class EventHub: EngineObserver {

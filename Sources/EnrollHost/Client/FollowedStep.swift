@@ -1,7 +1,7 @@
 // A step that spends what works once: a code cannot be sent again, so the end of its caller's wait is not the end of the step.
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 extension Client {
   /// Runs a step on a thread of its own. A caller that cancels, or whose deadline passes, leaves: what was not sent yet is

@@ -1,7 +1,7 @@
 // HTTP as the host does it: its code finds its own signal mask, also on a thread of the library's.
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 /// A transport of the host's.
 final class HostedTransport: Transport {

@@ -1,8 +1,8 @@
 // Loopback redirects under way: one listener and one thread for each, both gone when the transaction is settled, its
 // deadline passes, or the client is closed (R4).
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 /// The cancellations of the listeners that are open.
 struct LoopbackRedirects: Sendable {

@@ -2,8 +2,8 @@
 // said now; when something new may be in it; and after renewals, when the network is there. No caller waits for this sender;
 // steps that revoke tokens send the outbox themselves (reliability.md, The outbox).
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 /// Sends the outbox on a thread of the pool, one run at a time. A class because it is shared by threads.
 final class OutboxSender: Sendable {

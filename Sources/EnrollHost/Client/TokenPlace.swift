@@ -1,10 +1,10 @@
 // Where one account's fresh token stands in memory. Places are used again but never freed, so that a call can look at
 // one with nothing but its lock: no object has to be kept alive meanwhile (performance.md, A cached token).
 
-import EnrollPosix
 import CPosix
 public import EnrollCore
 import EnrollCrypto
+import EnrollPosix
 
 /// What a ``TokenCache`` holds, at an address that stays good when the cache is gone.
 struct TokenPlace: @unchecked Sendable {

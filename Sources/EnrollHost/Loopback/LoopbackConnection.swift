@@ -1,9 +1,9 @@
 // One connection to the loopback listener: read until a head is whole, answered once, closed. Browsers open connections
 // that they never use; each has a few seconds.
 
-import EnrollPosix
 import CPosix
 import EnrollCore
+import EnrollPosix
 
 struct LoopbackConnection {
   let descriptor: Int32

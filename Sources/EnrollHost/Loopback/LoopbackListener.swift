@@ -4,9 +4,9 @@
 // Host), and what the host does not recognise changes nothing (R6). What it does recognise is answered with a redirect to
 // the path alone, so that the code leaves the address bar and the history; the page is there.
 
-import EnrollPosix
 import CPosix
 public import EnrollCore
+import EnrollPosix
 
 /// Waits for the browser to come back. Belongs to this process: it does not survive it, nor work in a forked child.
 public final class LoopbackListener: @unchecked Sendable {

@@ -1,9 +1,9 @@
 // Jobs that wait for a thread of the host's: one that has an event loop, and polls a descriptor to know when there are
 // any. None is lost when the host gives the queue up: a thread of the queue's own takes over.
 
-import EnrollPosix
 import CPosix
 public import EnrollCore
+import EnrollPosix
 
 /// Runs jobs one at a time, in the order in which they came, on the threads that call ``dispatch()``.
 public final class PolledQueue: @unchecked Sendable {

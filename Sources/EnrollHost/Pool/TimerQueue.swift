@@ -1,7 +1,7 @@
 // Deadlines of callers that hold no thread, by the clock that they were given. All queues of a process share one thread.
 
-import EnrollPosix
 public import EnrollCore
+import EnrollPosix
 
 /// Runs short blocks when their time has come.
 public final class TimerQueue: Sendable {

@@ -2,9 +2,9 @@
 // It waits by the clock that counts suspend (timerfd_create(2)), so that nothing has to be looked at meanwhile; only a
 // clock that the host or a test brought, which may jump, is looked at now and then.
 
-import EnrollPosix
 import CPosix
 import EnrollCore
+import EnrollPosix
 
 /// Runs short blocks when their time has come.
 final class TimerThread: @unchecked Sendable {

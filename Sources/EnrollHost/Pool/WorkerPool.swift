@@ -1,8 +1,8 @@
 // A few threads for work that must not hold a caller's thread: callbacks, renewals, requests of the daemon. Threads
 // start when there is work and end when there is none, block signals (those belong to the host), and are bounded.
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 
 /// A bounded pool of threads, started lazily.
 public final class WorkerPool: @unchecked Sendable {

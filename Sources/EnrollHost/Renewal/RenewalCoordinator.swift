@@ -2,8 +2,8 @@
 // nobody: a caller whose deadline passes leaves alone, and the renewal runs to its end, because a refresh token that was
 // sent is spent (reliability.md, One renewal, step by step). Knows nothing of tokens.
 
-import EnrollPosix
 public import EnrollCore
+import EnrollPosix
 
 /// Runs a job once for all who ask for it while it runs.
 public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {

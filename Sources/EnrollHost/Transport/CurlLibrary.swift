@@ -1,11 +1,11 @@
 // libcurl, opened on first use: linking it would cost every start of the host several milliseconds. Looks for the build
 // on OpenSSL, then the one on GnuTLS; both export the same functions. Never closed again: its threads may still run.
 
-import EnrollPosix
 import CCurl
 import CPosix
 import EnrollCore
 import EnrollCrypto
+import EnrollPosix
 
 /// The functions of libcurl, all found, and libcurl initialised. Their table goes with its last user; libcurl itself stays.
 final class CurlLibrary: @unchecked Sendable {

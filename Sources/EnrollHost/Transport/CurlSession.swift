@@ -3,10 +3,10 @@
 // a second. An easy handle is not used twice: curl_easy_reset allocates, and what it does without memory it does not say;
 // a handle without its defaults reads nothing and trusts nobody.
 
-import EnrollPosix
 import CCurl
 import CPosix
 import EnrollCore
+import EnrollPosix
 
 /// Used by one thread at a time; between requests it waits in the transport's pool with its live connections.
 final class CurlSession: @unchecked Sendable {

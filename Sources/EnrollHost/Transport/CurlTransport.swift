@@ -7,8 +7,8 @@
 //
 // After fork the child has no use of its parent's transport: it gets `.forked`, and its parent's connections stay whole.
 
-import EnrollPosix
 public import EnrollCore
+import EnrollPosix
 
 /// The transport that is used where a host brings none. Any thread may send at any time.
 public final class CurlTransport: Transport {

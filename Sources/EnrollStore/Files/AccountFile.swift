@@ -1,10 +1,10 @@
 // One account of a store: its sealed file, what this process knows of it, its two locks (store.md, Locks), its PIN.
 
-import EnrollPosix
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import EnrollPosix
+import EnrollPosix
 import Synchronization
 
 final class AccountFile: RenewalGround, Sendable {

@@ -1,11 +1,11 @@
 // How a file of the store is replaced, so that after a crash at any moment the old content or the new one is there, and the new
 // one whenever the save was acknowledged (store.md, Durable writes).
 
-import EnrollPosix
-import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollCrypto
+import EnrollPosix
+import EnrollPosix
 
 extension StoreFolder {
   /// Replaces a file durably: exclusive temporary file → write → sync → read back → rename → sync the folder. After a failed

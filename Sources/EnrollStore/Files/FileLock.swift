@@ -1,9 +1,9 @@
 // One lock file, open. The file is never unlinked by us; should somebody else do so, a lock on the old one excludes nobody, so
 // that is checked after locking. Closing frees the lock, also when the process dies; a forked child closes it by itself.
 
-import EnrollPosix
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
+import EnrollPosix
 
 /// A lock file that this process has open, locked or not.
 final class FileLock {

@@ -2,10 +2,10 @@
 // refused, how a file is replaced), SealedFormat (how it is sealed), KeyRing (with what), AccountFile (one account's memory and
 // locks), RenewalGate (turns at renewal), OpenStore (all of these for the folder that is open).
 
-public import EnrollPosix
-public import EnrollPosix
 public import EnrollCore
 public import EnrollCrypto
+public import EnrollPosix
+public import EnrollPosix
 
 /// The durable store.
 public final class FileTokenStore: TokenStore, PINKeeper, Sendable {

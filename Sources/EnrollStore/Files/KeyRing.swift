@@ -5,11 +5,11 @@
 // from the disk, and what has to be sealed anew is, the old ones go. A process that dies in between leaves a store that both
 // open. Other processes notice before they seal anything: they look at the file's status under the lock of what they save.
 
-import EnrollPosix
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import EnrollPosix
+import EnrollPosix
 
 /// Opens the store's keys once and keeps them.
 final class KeyRing: @unchecked Sendable {

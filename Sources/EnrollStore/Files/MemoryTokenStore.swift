@@ -1,9 +1,9 @@
 // A store that lives as long as its process: for hosts' tests, and for hosts that keep nothing. The same rules of
 // exclusion between threads as the files; other processes never see it.
 
-public import EnrollPosix
-public import EnrollPosix
 public import EnrollCore
+public import EnrollPosix
+public import EnrollPosix
 
 /// Account records in memory.
 public final class MemoryTokenStore: TokenStore, @unchecked Sendable {

@@ -1,10 +1,10 @@
 // One opening of a store's folder, with the keys, locks and accounts that belong to it. A folder that is put in the place of the
 // open one (a restore, a tool that synchronises) is another store: it is opened anew, and this one ends with its last call.
 
-import EnrollPosix
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
+import EnrollPosix
+import EnrollPosix
 import Synchronization
 
 /// A store's folder as it is open.

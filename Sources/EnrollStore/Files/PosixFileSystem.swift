@@ -1,9 +1,9 @@
 // The operations of FileSystem as system calls, one each.
 
-import EnrollPosix
-import EnrollPosix
 import CPosix
 import EnrollCore
+import EnrollPosix
+import EnrollPosix
 
 /// The machine's disk.
 public final class PosixFileSystem: FileSystem {

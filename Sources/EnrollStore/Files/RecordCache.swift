@@ -2,11 +2,11 @@
 // (store.md, Memory and the disk). A look at the file's status tells whether another process has changed it; threads that
 // wait for a renewal look once a second. Takes no lock on the file, and changes nothing there.
 
-import EnrollPosix
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import EnrollPosix
+import EnrollPosix
 
 /// One account's record as it was last seen.
 final class RecordCache: @unchecked Sendable {

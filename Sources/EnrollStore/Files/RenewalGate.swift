@@ -2,10 +2,10 @@
 // (reliability.md, Renewal across threads and processes). Whoever waits goes by the account's epoch, so that a waiter leaves as
 // soon as somebody else's renewal, or a logout, has changed the tokens.
 
-import EnrollPosix
-import EnrollPosix
 import CPosix
 import EnrollCore
+import EnrollPosix
+import EnrollPosix
 
 /// What the gate asks of its account.
 protocol RenewalGround: AnyObject {

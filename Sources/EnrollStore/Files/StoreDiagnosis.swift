@@ -1,9 +1,9 @@
 // How a store is, told without changing it: nothing is made, locked, repaired or set aside, and nothing secret is in it.
 
-import EnrollPosix
-import EnrollPosix
 import CPosix
 public import EnrollCore
+import EnrollPosix
+import EnrollPosix
 
 /// Facts about the folder of a store.
 public struct StoreDiagnosis: Equatable, Sendable {

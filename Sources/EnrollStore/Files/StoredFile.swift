@@ -1,10 +1,10 @@
 // The sealed files of a store one by one, for who has to find out what happened: which open, which do not and why, what was
 // set aside and could be put back. Nothing is changed, and no secret and no name of an account is in it.
 
-import EnrollPosix
-import EnrollPosix
 public import EnrollCore
 public import EnrollJSON
+import EnrollPosix
+import EnrollPosix
 
 /// What is known of one sealed file.
 public struct StoredFile: Equatable, Sendable {

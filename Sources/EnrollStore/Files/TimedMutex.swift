@@ -1,9 +1,9 @@
 // The in-process half of a store lock: threads queue here before one of them goes for the file lock, which threads of one
 // process would otherwise fight over with a descriptor each.
 
-import EnrollPosix
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
+import EnrollPosix
 
 /// A mutex that may be held across IO, with a limit to the wait for it.
 final class TimedMutex: @unchecked Sendable {

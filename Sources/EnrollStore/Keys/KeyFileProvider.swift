@@ -4,11 +4,11 @@
 // The file holds `ENROLLKEY1`, one key of 32 bytes or several, the newest first, and the first 8 bytes of the SHA-256 of all
 // that. Several only while a store is moved from one to the next, or where several stores share the file.
 
-public import EnrollPosix
-public import EnrollPosix
 public import EnrollCore
 public import EnrollCrypto
 public import EnrollJSON
+public import EnrollPosix
+public import EnrollPosix
 
 /// Guards the store with a key file.
 public final class KeyFileProvider: KeyProvider {

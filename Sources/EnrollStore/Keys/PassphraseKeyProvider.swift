@@ -1,11 +1,11 @@
 // The key from a passphrase that the user types: scrypt (RFC 7914) at N = 2^17, r = 8, p = 1, which takes a good part of a
 // second and 128 MiB. Nothing is kept on the machine; whoever copies the store can only guess, at that price for each try.
 
-public import EnrollPosix
-public import EnrollPosix
 public import EnrollCore
 public import EnrollCrypto
 public import EnrollJSON
+public import EnrollPosix
+public import EnrollPosix
 
 /// Guards the store with a passphrase.
 public final class PassphraseKeyProvider: KeyProvider {

@@ -5,12 +5,12 @@
 // Every use has a connection of its own, so that a service that was restarted in between is no matter, and a thread of its
 // own with all signals blocked, because GLib's threads inherit the mask; its caller waits for so long and no longer.
 
-import EnrollPosix
-import EnrollPosix
 import CPosix
 import CSecret
 public import EnrollCore
 public import EnrollCrypto
+import EnrollPosix
+import EnrollPosix
 
 /// Keeps secrets in the default collection of the Secret Service.
 public final class SecretService: SecretStore {

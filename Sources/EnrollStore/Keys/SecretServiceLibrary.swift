@@ -1,10 +1,10 @@
 // libsecret, opened on first use and never linked: whoever does not choose the Secret Service gets neither it nor GLib's
 // threads into the process. Never closed again.
 
-import EnrollPosix
-import EnrollPosix
 import CSecret
 import EnrollCore
+import EnrollPosix
+import EnrollPosix
 
 /// The functions of libsecret and of the GLib under it.
 enum SecretServiceLibrary {

@@ -3,11 +3,11 @@
 // A shell may expand what it is offered, and executes what stands on its line then. So it is offered plain names alone:
 // letters, digits and signs that no shell reads as anything else. Other names can be typed, in quotes.
 
-import EnrollPosix
 import CPosix
 import EnrollCommands
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 enum Candidates {
   @Sendable static func profiles(_ words: [String], _ index: Int, _ prefix: String) -> [String] {

@@ -1,11 +1,11 @@
 // Where configuration and tokens are: what the user said, what the environment says, or the user's own directories, which
 // the daemon looks in as well.
 
-import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// Where this run finds what it is about.
 struct Context {

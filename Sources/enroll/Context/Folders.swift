@@ -1,8 +1,8 @@
 // Directories and small files of the user's, made as the XDG Base Directory Specification asks: for the user alone.
 
-import EnrollPosix
 import CPosix
 import EnrollHost
+import EnrollPosix
 
 enum Folders {
   static func parent(of path: String) -> String {

@@ -1,11 +1,11 @@
 // The last sign-in that failed, for the doctor: a first one that fails leaves no profile to look at. One small file in the
 // user's state directory, for the user alone; what it says is in no error text a secret (R40).
 
-import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 struct LastAttempt: Equatable {
   /// Seconds since 1970.

@@ -1,11 +1,11 @@
 // The one way to EnrollKit: commands of the surface by their names, on the session's threads, while this thread turns the
 // spinner and listens for Ctrl-C.
 
-import EnrollPosix
 import EnrollCommands
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// A session, and where its commands find configuration, store and keys. A class because it is one for the whole run.
 final class CommandSession {

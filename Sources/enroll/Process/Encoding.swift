@@ -1,8 +1,8 @@
 // Paths and names are text here. Bytes that are no UTF-8 would become another path, and another store: they are refused.
 
-import EnrollPosix
 import CPosix
 import EnrollHost
+import EnrollPosix
 
 enum Encoding {
   private static let variables = ["ENROLL_STORE", "ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_ACCOUNT"]

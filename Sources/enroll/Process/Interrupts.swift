@@ -1,8 +1,8 @@
 // Signals that ask for the end, as this program waits for them.
 
-import EnrollPosix
 import CPosix
 import EnrollHost
+import EnrollPosix
 
 enum Interrupts {
   /// Readable once a signal came; negative before ``prepare()``, and when the system gives none.

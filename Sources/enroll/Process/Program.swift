@@ -1,10 +1,10 @@
 // The program's life: read the words, run one command, finish what was begun, say how it ended by the exit status.
 
-import EnrollPosix
 import ArgumentParser
 import CPosix
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 enum Program {
   /// - Returns: the exit status, out of ``CommandStatus``.

@@ -1,12 +1,12 @@
 // The one place in which the program waits: for an answer of the library, for the person at the terminal, for a signal, for
 // the browser's starter to end; and turns the spinner meanwhile.
 
-import EnrollPosix
 import CPosix
 import EnrollCommands
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 import Synchronization
 
 /// What the main thread waits for. A class because the threads that answer wake it.

@@ -1,9 +1,9 @@
 // The words on the command line, read with getopt_long. Secrets never come this way: arguments are public (R40).
 
-import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 enum Arguments {
   enum Wish {

@@ -1,11 +1,11 @@
 // stdin and stdout put together: messages in, answers out, in the framing that the host chose.
 
-import EnrollPosix
 import CPosix
 import EnrollCommands
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 import Synchronization
 
 /// One host on stdin and stdout. Read from one thread, answered from many.

@@ -1,10 +1,10 @@
 // The daemon's life: read, until there is nothing to read or nobody to answer; then finish what was begun (R39).
 
-import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 enum Daemon {
   /// - Returns: the exit status: 0 after the end of the input or a signal, 1 when the host's messages could not be read or

@@ -1,10 +1,10 @@
 // Lines on stderr. A host that does not read them loses lines, not answers: nothing here waits.
 // No line holds parameters or results (R40): names of commands, numbers, error texts, and what clients tell, without secrets.
 
-import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// The daemon's log. A class because every thread writes to it.
 final class Log: LogHandler, @unchecked Sendable {

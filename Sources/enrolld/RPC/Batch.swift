@@ -1,9 +1,9 @@
 // A batch (JSON-RPC 2.0 §6): its requests run side by side, its answers go out together, in the order of the requests.
 
-import EnrollPosix
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// Collects the answers of one batch. A class because its requests end on different threads.
 final class Batch: Sendable {

@@ -4,11 +4,11 @@
 // Who asks waits on a thread of its own; the reading thread brings the answers and never waits. An answer is taken once:
 // what comes a second time, too late, or for no request is dropped.
 
-import EnrollPosix
 import EnrollCommands
 import EnrollCore
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 
 /// Requests that the host has not answered yet. A class because threads share it.
 final class HostRequests: HostLine {

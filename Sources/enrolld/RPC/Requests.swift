@@ -1,9 +1,9 @@
 // The requests under way that may take a while: who asked, how to cancel, and whether any is left.
 
-import EnrollPosix
 import EnrollCommands
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// Requests that have no answer yet. A class because they end on different threads.
 final class Requests: @unchecked Sendable {

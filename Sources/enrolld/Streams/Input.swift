@@ -1,8 +1,8 @@
 // What the one reading thread waits for: bytes on stdin, a signal to end, or the host's going away.
 
-import EnrollPosix
 import CPosix
 import EnrollHost
+import EnrollPosix
 
 /// Waits for whatever comes first, and reads.
 final class Input: @unchecked Sendable {

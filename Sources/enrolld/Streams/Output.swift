@@ -5,10 +5,10 @@
 // reads more slowly than it asks is slowed down and never stuck. When 16 MiB wait, the host does not read at all: what waits
 // is dropped and the daemon ends.
 
-import EnrollPosix
 import CPosix
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 
 /// The one writer. A class because every thread that answers shares it.
 final class Output: @unchecked Sendable {

@@ -6,16 +6,14 @@
 //
 // BENCH_ONLY=redirect in the environment leaves the others out, for a profiler.
 
-import EnrollPosix
-@testable import EnrollStore
 import BenchPeers
 import CPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollJSON
 import EnrollPosix
 import EnrollStore
-import EnrollJSON
 
 /// Calls of both sides in turns, until there are enough rounds.
 /// - Parameter clock: the thread's own time; for what waits for a disk, the time on the wall.

@@ -1,8 +1,8 @@
-import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollStore
 import EnrollTesting
 import Testing
 

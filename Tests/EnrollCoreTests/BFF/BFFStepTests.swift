@@ -1,8 +1,8 @@
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 import EnrollTesting
 import Testing
 

@@ -1,9 +1,9 @@
-import EnrollStore
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
+import EnrollStore
 import EnrollTesting
 import Testing
 

@@ -1,11 +1,11 @@
 // The table of captured data (flows.md §7), cell by cell: its rows are the six values, its columns what clears or
 // changes them.
 
-import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollStore
 import EnrollTesting
 import Testing
 

@@ -1,7 +1,7 @@
 // docs/states.md is drawn from the transition table. ENROLL_WRITE_DOCS=1 draws it anew.
 
-import EnrollPosix
 import EnrollCore
+import EnrollPosix
 import Testing
 
 private typealias State = RegistrationState.Kind

@@ -1,6 +1,6 @@
-import EnrollPosix
 import EnrollCore
 import EnrollJSON
+import EnrollPosix
 import Testing
 
 /// The whole table, written down a second time by hand: state, event, and where it leads. Pairs that are not here are

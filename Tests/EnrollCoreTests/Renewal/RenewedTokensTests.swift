@@ -1,8 +1,8 @@
-import EnrollStore
-import EnrollPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollPosix
+import EnrollStore
 import EnrollTesting
 import Testing
 

@@ -1,9 +1,9 @@
 // Keys that are replaced: nothing is lost, wherever it is interrupted, and whoever else uses the store meanwhile.
 
-import EnrollStore
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollStore
 import EnrollTesting
 import Foundation
 import Synchronization

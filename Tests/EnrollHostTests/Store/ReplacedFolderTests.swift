@@ -1,9 +1,9 @@
 // A store's folder that is moved, removed or replaced under a program that has it open: by a restore, or by a tool that
 // synchronises. The program and whoever opens the path next must not use different files and different locks.
 
-import EnrollStore
 import EnrollCore
 import EnrollHost
+import EnrollStore
 import EnrollTesting
 import Foundation
 import Testing

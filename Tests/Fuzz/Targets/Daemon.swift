@@ -1,10 +1,10 @@
 // The daemon's input: both framings, and messages up to the answers of commands that touch nothing outside. The daemon's
 // sources are compiled into this program.
 
-import EnrollPosix
 import EnrollCommands
 import EnrollCore
 import EnrollJSON
+import EnrollPosix
 import Synchronization
 
 extension Target {
