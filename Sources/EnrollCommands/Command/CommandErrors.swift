@@ -43,14 +43,22 @@ public struct CommandErrors: Sendable {
   /// What any command of a client may answer besides.
   static let client: [EnrollError.Code] = [.handle, .reentrant, .forked]
 
-  /// Each once, in the order of the table of errors.
-  public let codes: [EnrollError.Code]
+  private let groups: [Group]
+  private let own: [EnrollError.Code]
+  private let exceptions: [EnrollError.Code]
 
-  init(_ groups: Group..., also own: EnrollError.Code..., except: EnrollError.Code...) {
+  init(_ groups: Group..., also own: EnrollError.Code..., except exceptions: EnrollError.Code...) {
+    self.groups = groups
+    self.own = own
+    self.exceptions = exceptions
+  }
+
+  /// Each once, in the order of the table of errors. Put together when the manifest asks for it.
+  public var codes: [EnrollError.Code] {
     var named = own
     for group in groups { named += group.codes }
-    codes = EnrollError.Code.allCases.filter { code in
-      named.contains { $0 == code } && !except.contains { $0 == code }
+    return EnrollError.Code.allCases.filter { code in
+      named.contains { $0 == code } && !exceptions.contains { $0 == code }
     }
   }
 }
