@@ -12,7 +12,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 ENROLLD = Path(os.environ.get("ENROLLD", TOP / ".build/debug/enrolld"))
 #: What the generator reads and writes.
-PARTS = ["scripts", "include", "docs", *(f"Sources/Enroll{name}" for name in ("Core", "Crypto", "Host", "Commands", "Kit")),
+PARTS = ["scripts", "include", "docs", *(f"Sources/Enroll{name}" for name in ("Core", "Crypto", "Store", "Host", "Commands", "Kit")),
          "Tests/CTests/functions.txt", "bindings/python/src", "bindings/cordova/www", "bindings/kotlin/src/generated"]  # fmt: skip
 
 
