@@ -9,29 +9,27 @@ import EnrollPosix
 
 extension AccessOutcome {
   /// The token where there is one to hand out.
+  /// - Parameter reason: where there is none because a renewal failed, why.
   /// - Throws: why there is none.
-  func usable() throws(EnrollError) -> (token: AccessToken, outcome: Int32, reason: enroll_status) {
-    let token = try token()
-    if case .stale(_, let reason) = self { return (token, ENROLL_ACCESS_STALE, reason.code.rawValue) }
-    return (token, ENROLL_ACCESS_VALID, ENROLL_OK)
-  }
-
-  /// Why a renewal failed, where the outcome is that.
-  fileprivate var renewalFailure: enroll_status {
-    switch self {
-    case .expired(_, _, let reason), .rejected(let reason): reason.code.rawValue
-    case .valid, .stale, .reauthenticate, .storeLocked, .busy: ENROLL_OK
+  fileprivate func token(orBecause reason: inout enroll_status) throws(EnrollError) -> AccessToken {
+    do throws(EnrollError) {
+      return try token()
+    } catch {
+      reason = renewalStatus
+      throw error
     }
   }
+
+  fileprivate var renewalStatus: enroll_status { renewalFailure?.code.rawValue ?? ENROLL_OK }
 }
 
 extension enroll_access {
-  init(_ usable: (token: AccessToken, outcome: Int32, reason: enroll_status)) {
+  fileprivate init(_ token: AccessToken, of access: AccessOutcome) {
     self.init()
-    outcome = usable.outcome
-    reason = usable.reason
-    expires_at = usable.token.expiresAt.seconds
-    CharacterArray.write(usable.token.tokenType, to: &token_type)
+    outcome = access.kind == .stale ? ENROLL_ACCESS_STALE : ENROLL_ACCESS_VALID
+    reason = access.renewalStatus
+    expires_at = token.expiresAt.seconds
+    CharacterArray.write(token.tokenType, to: &token_type)
   }
 }
 
@@ -53,10 +51,9 @@ private func handingOut(
     try enroll_access.check(access)
     let token = try require(token, "token")
     let outcome = try body(handle)
-    reason = outcome.renewalFailure
-    let usable = try outcome.usable()
-    token.pointee = try enroll_buf(usable.token.value)
-    enroll_access(usable).write(to: access)
+    let found = try outcome.token(orBecause: &reason)
+    token.pointee = try enroll_buf(found.value)
+    enroll_access(found, of: outcome).write(to: access)
   }
 }
 
@@ -85,11 +82,10 @@ extension HostCallback where Function == enroll_access_callback {
     var reason = ENROLL_OK
     do throws(EnrollError) {
       let outcome = try result.get()
-      reason = outcome.renewalFailure
-      let usable = try outcome.usable()
-      var access = enroll_access(usable)
+      let found = try outcome.token(orBecause: &reason)
+      var access = enroll_access(found, of: outcome)
       access.struct_size = MemoryLayout<enroll_access>.size
-      let token = usable.token.value.withBytes { Buffer($0) }
+      let token = found.value.withBytes { Buffer($0) }
       function(userData, ENROLL_OK, &access, token.bytes, token.size, nil)
     } catch {
       var told = enroll_error(error, reason: reason)
@@ -251,21 +247,20 @@ private enum TokenCopy {
       let outcome = try handle.client.access(
         minimumLifetimeSeconds: try checkedLifetime(minimumLifetime), until: try handle.deadline(timeout),
         cancellation: handle.closing)
-      reason = outcome.renewalFailure
-      let usable = try outcome.usable()
-      let count = usable.token.value.count
+      let token = try outcome.token(orBecause: &reason)
+      let count = token.value.count
       guard let buffer, count < capacity else {
         size?.pointee = count
         throw EnrollError(
           .bufferTooSmall, "the token and its NUL take \(count + 1) bytes, the buffer has \(capacity)",
           field: "buffer")
       }
-      usable.token.value.withBytes {
+      token.value.withBytes {
         UnsafeMutableRawBufferPointer(start: buffer, count: capacity).copyMemory(from: $0)
       }
       buffer[count] = 0
       size?.pointee = count
-      expiresAt?.pointee = usable.token.expiresAt.seconds
+      expiresAt?.pointee = token.expiresAt.seconds
     }
   }
 }

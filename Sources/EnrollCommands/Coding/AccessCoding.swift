@@ -7,27 +7,24 @@ import EnrollJSON
 
 extension AccessOutcome {
   var json: JSON {
+    let outcome: (String, JSON?) = ("outcome", .string(kind.rawValue))
     switch self {
-    case .valid(let token): return .object([("outcome", .string("valid"))] + token.members)
+    case .valid(let token): return .object([outcome] + token.members)
     case .stale(let token, let reason):
       return .object(
-        [("outcome", .string("stale"))] + token.members
-          + [("reason", .string(reason.code.name)), ("error", reason.json)])
+        [outcome] + token.members + [("reason", .string(reason.code.name)), ("error", reason.json)])
     case .expired(let offlineSince, let retryAfterSeconds, let reason):
       return .object([
-        ("outcome", .string("expired")), ("offlineSince", offlineSince.map { .integer($0.seconds) }),
+        outcome, ("offlineSince", offlineSince.map { .integer($0.seconds) }),
         ("retryAfter", retryAfterSeconds.map { .integer($0) }), ("reason", .string(reason.code.name)),
         ("error", reason.json),
       ])
     case .rejected(let reason):
       return .object([
-        ("outcome", .string("rejected")), ("reason", .string(reason.oauthError ?? reason.code.name)),
-        ("error", reason.json),
+        outcome, ("reason", .string(reason.oauthError ?? reason.code.name)), ("error", reason.json),
       ])
-    case .reauthenticate(let reason):
-      return .object([("outcome", .string("reauthenticate")), ("reason", .string(reason))])
-    case .storeLocked: return .object([("outcome", .string("storeLocked"))])
-    case .busy: return .object([("outcome", .string("busy"))])
+    case .reauthenticate(let reason): return .object([outcome, ("reason", .string(reason))])
+    case .storeLocked, .busy: return .object([outcome])
     }
   }
 }
@@ -45,28 +42,32 @@ extension AccessToken {
 extension Schema {
   static let access = Schema(
     .anyOf([
-      .object([.required("outcome", .word("valid"))] + token, "Use it."),
+      .object([outcome(.valid)] + token, "Use it."),
       .object(
-        [.required("outcome", .word("stale"))] + token + [
+        [outcome(.stale)] + token + [
           .required("reason", reason), .required("error", error),
         ],
         "Due, and it could not be renewed just now; it still works."),
       .object(
         [
-          .required("outcome", .word("expired")), .optional("offlineSince", date("Of the first failure.")),
+          outcome(.expired), .optional("offlineSince", date("Of the first failure.")),
           .optional("retryAfter", .seconds(0 ... .max, "Until another try makes sense.")),
           .required("reason", reason), .required("error", error),
         ], "Expired, and it could not be renewed yet; waiting helps."),
       .object(
-        [.required("outcome", .word("rejected")), .required("reason", reason), .required("error", error)],
+        [outcome(.rejected), .required("reason", reason), .required("error", error)],
         "The provider refused to renew, without ending the session."),
       .object(
-        [.required("outcome", .word("reauthenticate")), .required("reason", reason)],
+        [outcome(.reauthenticate), .required("reason", reason)],
         "The session is over, or there never was one: sign in."),
-      .object([.required("outcome", .word("storeLocked"))], "The store's key is not to be had now."),
-      .object([.required("outcome", .word("busy"))], "Another one is renewing, and the deadline came first."),
+      .object([outcome(.storeLocked)], "The store's key is not to be had now."),
+      .object([outcome(.busy)], "Another one is renewing, and the deadline came first."),
     ]), "What a call for a valid access token returns."
   ).named("AccessOutcome")
+
+  private static func outcome(_ kind: AccessOutcome.Kind) -> Property {
+    .required("outcome", .word(kind.rawValue))
+  }
 
   private static let token: [Property] = [
     .required(

@@ -37,33 +37,87 @@ public enum AccessOutcome: Equatable, Sendable {
 }
 
 extension AccessOutcome {
-  /// Why there is no token to hand out; nil for ``valid(_:)`` and ``stale(_:reason:)``. The one place where an outcome becomes
-  /// an error, for every face.
-  public var failure: EnrollError? {
-    switch self {
-    case .valid, .stale: nil
-    case .expired(_, let retryAfterSeconds, let reason):
-      EnrollError(
-        .expired, "the token expired, and renewing it failed: \(reason.message)",
-        httpStatus: reason.httpStatus,
-        oauthError: reason.oauthError, retryAfterSeconds: retryAfterSeconds ?? reason.retryAfterSeconds)
-    case .rejected(let reason):
-      EnrollError(
-        .rejected, "the provider refused to renew: \(reason.message)", httpStatus: reason.httpStatus,
-        oauthError: reason.oauthError, retryAfterSeconds: reason.retryAfterSeconds)
-    case .reauthenticate(let reason): EnrollError(.reauthenticate, reason)
-    case .storeLocked: EnrollError(.storeLocked, "the store is locked: its key is unavailable")
-    case .busy: EnrollError(.busy, "a renewal is under way, and the deadline of this call has passed")
+  /// The outcome without its payload: the word for it at every face, and the status of a call that wanted a token.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// ``AccessOutcome/valid(_:)``.
+    case valid
+    /// ``AccessOutcome/stale(_:reason:)``.
+    case stale
+    /// ``AccessOutcome/expired(offlineSince:retryAfterSeconds:reason:)``.
+    case expired
+    /// ``AccessOutcome/rejected(reason:)``.
+    case rejected
+    /// ``AccessOutcome/reauthenticate(reason:)``.
+    case reauthenticate
+    /// ``AccessOutcome/storeLocked``.
+    case storeLocked
+    /// ``AccessOutcome/busy``.
+    case busy
+
+    /// nil for the outcomes that hand out a token. The one table of outcomes and statuses, for every face.
+    public var status: EnrollError.Code? {
+      switch self {
+      case .valid, .stale: nil
+      case .expired: .expired
+      case .rejected: .rejected
+      case .reauthenticate: .reauthenticate
+      case .storeLocked: .storeLocked
+      case .busy: .busy
+      }
     }
+  }
+
+  /// The outcome without its payload.
+  public var kind: Kind {
+    switch self {
+    case .valid: .valid
+    case .stale: .stale
+    case .expired: .expired
+    case .rejected: .rejected
+    case .reauthenticate: .reauthenticate
+    case .storeLocked: .storeLocked
+    case .busy: .busy
+    }
+  }
+
+  /// Why the token was not renewed; nil for the outcomes that no renewal led to.
+  public var renewalFailure: EnrollError? {
+    switch self {
+    case .stale(_, let reason), .expired(_, _, let reason), .rejected(let reason): reason
+    case .valid, .reauthenticate, .storeLocked, .busy: nil
+    }
+  }
+
+  /// The token that works now, or why there is none: the one place where an outcome becomes either, for every face.
+  public var result: Result<AccessToken, EnrollError> {
+    switch self {
+    case .valid(let token), .stale(let token, _): .success(token)
+    case .expired(_, let retryAfterSeconds, let reason):
+      .failure(
+        error(
+          "the token expired, and renewing it failed: \(reason.message)", reason,
+          retryAfterSeconds: retryAfterSeconds))
+    case .rejected(let reason): .failure(error("the provider refused to renew: \(reason.message)", reason))
+    case .reauthenticate(let reason): .failure(error(reason))
+    case .storeLocked: .failure(error("the store is locked: its key is unavailable"))
+    case .busy: .failure(error("a renewal is under way, and the deadline of this call has passed"))
+    }
+  }
+
+  private func error(
+    _ message: String, _ reason: EnrollError? = nil, retryAfterSeconds: Int64? = nil
+  ) -> EnrollError {
+    EnrollError(
+      kind.status ?? .internal, message, httpStatus: reason?.httpStatus, oauthError: reason?.oauthError,
+      retryAfterSeconds: retryAfterSeconds ?? reason?.retryAfterSeconds)
+  }
+
+  /// Why there is no token to hand out; nil for ``valid(_:)`` and ``stale(_:reason:)``.
+  public var failure: EnrollError? {
+    if case .failure(let error) = result { error } else { nil }
   }
 
   /// The token that works now, for callers that treat everything else as a failure.
   /// - Throws: ``failure``.
-  public func token() throws(EnrollError) -> AccessToken {
-    switch self {
-    case .valid(let token), .stale(let token, _): return token
-    case .expired, .rejected, .reauthenticate, .storeLocked, .busy:
-      throw failure ?? EnrollError(.internal, "an outcome without a token has no reason")
-    }
-  }
+  public func token() throws(EnrollError) -> AccessToken { try result.get() }
 }

@@ -12,18 +12,17 @@ struct TokenReport {
   /// - Parameter mustBeNew: a token that could not be renewed is none.
   init(_ answer: JSON, mustBeNew: Bool) {
     self.answer = answer
-    let isRefused = mustBeNew && answer["outcome"]?.string == "stale"
+    let outcome = answer["outcome"]?.string.flatMap { AccessOutcome.Kind(rawValue: $0) }
+    let isRefused = mustBeNew && outcome == .stale
     token = isRefused ? nil : answer["accessToken"]?.string
+    guard let outcome else {
+      ending = .failed
+      return
+    }
+    let kind: AccessOutcome.Kind = isRefused ? .expired : outcome
     ending =
-      switch answer["outcome"]?.string {
-      case "stale" where isRefused: Self.hasUnusableStore(answer) ? .storeUnusable : .unreachable
-      case "valid", "stale": .done
-      case "expired": Self.hasUnusableStore(answer) ? .storeUnusable : .unreachable
-      case "rejected": .refused
-      case "reauthenticate": .signInNeeded
-      case "storeLocked": .storeLocked
-      case "busy": .busy
-      default: .failed
+      if kind == .expired, Self.hasUnusableStore(answer) { .storeUnusable } else {
+        kind.status.map { CommandStatus($0) } ?? .done
       }
   }
 

@@ -18,17 +18,27 @@ struct AccessOutcomeTests {
   @Test("every outcome without a token is one error, which keeps what the provider said", arguments: failures)
   func failure(outcome: AccessOutcome, code: EnrollError.Code, retryAfter: Int64?) throws {
     let error = try #require(outcome.failure)
-    #expect(error.code == code && error.retryAfterSeconds == retryAfter)
+    #expect(error.code == code && error.code == outcome.kind.status && error.retryAfterSeconds == retryAfter)
     #expect(error.httpStatus == (retryAfter == nil ? nil : 503))
     #expect(error.oauthError == (retryAfter == nil ? nil : "temporarily_unavailable"))
     #expect(throws: error) { _ = try outcome.token() }
+  }
+
+  @Test("the outcomes that a failed renewal led to say why it failed")
+  func renewalFailure() throws {
+    let token = AccessToken(value: Secret("a"), tokenType: "Bearer", expiresAt: UnixTime(seconds: 1))
+    #expect(AccessOutcome.stale(token, reason: Self.reason).renewalFailure == Self.reason)
+    for (outcome, _, retryAfter) in Self.failures {
+      #expect(outcome.renewalFailure == (retryAfter == nil ? nil : Self.reason), "\(outcome.kind)")
+    }
+    #expect(AccessOutcome.valid(token).renewalFailure == nil)
   }
 
   @Test("an outcome with a token is none")
   func token() throws {
     let token = AccessToken(value: Secret("a"), tokenType: "Bearer", expiresAt: UnixTime(seconds: 1))
     for outcome in [AccessOutcome.valid(token), .stale(token, reason: Self.reason)] {
-      #expect(outcome.failure == nil)
+      #expect(outcome.failure == nil && outcome.kind.status == nil)
       #expect(try outcome.token() == token)
     }
   }
