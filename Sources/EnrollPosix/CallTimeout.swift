@@ -1,32 +1,49 @@
-// How long the caller on this thread wants to wait, for what takes no deadline of its own: the store asks a vault or a keyring
-// for its key in the middle of a read, and whoever has the key may never answer.
+// How long the caller on this thread wants to wait, for what takes no deadline of its own: in the middle of a read the store asks
+// a vault or a keyring for its key, and whoever has the key may never answer; a change waits for a lock that another process
+// holds.
 
 public import EnrollCore
+import Synchronization
 
 /// The end of the current call's wait, on the thread that runs it.
 public final class CallTimeout: Sendable {
   /// Nanoseconds of the machine's clock; nil: the call has no end.
   private let end: Int64?
   private let cancellation: (any Cancellation)?
+  /// Of the call of which this one is a part.
+  private let outer: CallTimeout?
+  private let onCommitment: (@Sendable () -> Void)?
+  private let isCommitted = Atomic<Bool>(false)
 
-  private init(end: Int64?, cancellation: (any Cancellation)?) {
+  private init(
+    end: Int64?, cancellation: (any Cancellation)?, outer: CallTimeout?,
+    onCommitment: (@Sendable () -> Void)?
+  ) {
     self.end = end
     self.cancellation = cancellation
+    self.outer = outer
+    self.onCommitment = onCommitment
   }
 
   /// The address of the current one; 0: there is none.
   private static let current = ThreadNumber()
 
-  private static var ofThisCall: CallTimeout? {
+  private static var innermost: CallTimeout? {
     UnsafeRawPointer(bitPattern: current.value).map {
       Unmanaged<CallTimeout>.fromOpaque($0).takeUnretainedValue()
     }
   }
 
+  /// nil once the call is committed.
+  private static var ofThisCall: CallTimeout? {
+    innermost.flatMap { $0.isCommitted.load(ordering: .relaxed) ? nil : $0 }
+  }
+
   /// Runs a part of a call that ends at `deadline` of that clock, or when it is cancelled.
+  /// - Parameter onCommitment: called when the part has come so far that it goes on to its end.
   public static func until<Result>(
     _ deadline: Instant = .distantFuture, by clock: any Clock = SystemClock(),
-    cancellation: (any Cancellation)?,
+    cancellation: (any Cancellation)?, onCommitment: (@Sendable () -> Void)? = nil,
     _ body: () throws(EnrollError) -> Result
   ) throws(EnrollError) -> Result {
     var end: Int64?
@@ -35,9 +52,31 @@ public final class CallTimeout: Sendable {
       let (sum, isFar) = SystemClock.monotonic().addingReportingOverflow(left)
       end = isFar ? nil : sum
     }
-    let timeout = Unmanaged.passRetained(CallTimeout(end: end, cancellation: cancellation))
+    let timeout = Unmanaged.passRetained(
+      CallTimeout(end: end, cancellation: cancellation, outer: innermost, onCommitment: onCommitment))
     defer { timeout.release() }
     return try current.set(UInt(bitPattern: timeout.toOpaque()), during: body)
+  }
+
+  /// The call has sent what works once: from now on none of its waits ends early, because the answer has to be stored.
+  public static func commit() {
+    var next = innermost
+    while let timeout = next {
+      if !timeout.isCommitted.exchange(true, ordering: .relaxed) { timeout.onCommitment?() }
+      next = timeout.outer
+    }
+  }
+
+  /// - Parameter what: for what the call waits, as a clause: "while …".
+  /// - Throws: `.cancelled` or `.deadlineExceeded` once the caller does not want to wait any longer.
+  public static func check(_ what: String) throws(EnrollError) {
+    guard let timeout = ofThisCall else { return }
+    if timeout.cancellation?.isCancelled ?? false {
+      throw EnrollError(.cancelled, "the call was cancelled \(what)")
+    }
+    if let end = timeout.end, end <= SystemClock.monotonic() {
+      throw EnrollError(.deadlineExceeded, "the deadline passed \(what)")
+    }
   }
 
   /// Nanoseconds that may be waited: as many as that, or until the call's deadline.

@@ -68,6 +68,9 @@ extension Client {
     }
   }
 
+  /// A lock of the store that another process holds is waited for so long, even by a caller with less time.
+  private static var erasingSeconds: Int64 { 5 }
+
   /// Never refused for want of time: the session is erased first, only the servers may have to be told later.
   private func leaving(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
@@ -81,7 +84,12 @@ extension Client {
       if let timer { timers.cancel(timer) }
       if let hook { cancellation?.removeHook(hook) }
     }
-    let answer = try step(flag)
+    // The store needs its time, however soon the caller wants to leave.
+    let enough = max(deadline, self.deadline(afterSeconds: Self.erasingSeconds))
+    let answer = try CallTimeout.until(enough, by: clock, cancellation: cancellation) {
+      () throws(EnrollError) in
+      try step(flag)
+    }
     lastSignOut.withLock { $0 = answer }
     return answer
   }

@@ -3,7 +3,6 @@
 
 import EnrollCore
 import EnrollPosix
-import EnrollPosix
 
 /// A lock file that this process has open, locked or not.
 final class FileLock {
@@ -43,7 +42,7 @@ final class FileLock {
   }
 
   /// Waits for the lock, at most as long as ``TimedMutex`` does.
-  /// - Throws: `.busy`.
+  /// - Throws: `.busy`; `.cancelled`, `.deadlineExceeded` once the call on this thread is not to wait any longer.
   func lock() throws(EnrollError) {
     let end = SystemClock.monotonic() + TimedMutex.timeoutSeconds * 1_000_000_000
     var pause = PollingPause(longest: 8_000_000)
@@ -52,6 +51,7 @@ final class FileLock {
         throw EnrollError(
           .busy, "another process has held the store's lock for \(TimedMutex.timeoutSeconds) s")
       }
+      try CallTimeout.check("while another process held the store's lock")
       Pause.nanoseconds(pause.next())
     }
   }

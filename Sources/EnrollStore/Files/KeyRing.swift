@@ -9,7 +9,6 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollPosix
-import EnrollPosix
 
 /// Opens the store's keys once and keeps them.
 final class KeyRing: @unchecked Sendable {
@@ -29,6 +28,8 @@ final class KeyRing: @unchecked Sendable {
   /// Held while keys are replaced: nobody else replaces them meanwhile.
   private let replacing: StoreLock
   private let condition = Condition()
+  /// Held while keys are opened, which may mean waiting for who has them.
+  private let opening = TimedMutex()
   private var chooser: KeyChooser
   private var loaded: Loaded?
 
@@ -47,16 +48,18 @@ final class KeyRing: @unchecked Sendable {
   /// The keys, opened at the first call that succeeds. A new store is made where there is none.
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeVersion`, and what files can throw.
   func open() throws(EnrollError) -> StoreKeys {
-    condition.lock()
-    defer { condition.unlock() }
-    if let loaded { return loaded.keys }
+    if let loaded = locked({ loaded }) { return loaded.keys }
+    try opening.lock()
+    defer { opening.unlock() }
+    let (known, chooser) = locked { (loaded, self.chooser) }
+    if let known { return known.keys }
     let opened: Loaded
     if let (file, status) = try KeysFile.read(folder, as: form) {
       opened = Loaded(keys: try unwrap(file, chooser), status: status)
     } else {
-      opened = try make()
+      opened = try make(chooser)
     }
-    loaded = opened
+    locked { loaded = opened }
     return opened.keys
   }
 
@@ -83,34 +86,35 @@ final class KeyRing: @unchecked Sendable {
 
   /// The keys as they are on disk now: after another process replaced one.
   func reopen() throws(EnrollError) -> StoreKeys {
-    condition.lock()
-    defer { condition.unlock() }
+    try opening.lock()
+    defer { opening.unlock() }
     return try reload()
   }
 
   /// The keys to seal with, under the lock of what is sealed: a key that another process replaced must not be used again,
   /// or what it seals could not be opened once the old key is gone.
   func forSealing() throws(EnrollError) -> StoreKeys {
-    let keys = try open()
+    _ = try open()
     let status = try folder.status(KeyRing.fileName)
-    condition.lock()
-    defer { condition.unlock() }
-    guard !status.isSame(as: loaded?.status) else { return loaded?.keys ?? keys }
+    if let loaded = locked({ loaded }), status.isSame(as: loaded.status) { return loaded.keys }
+    try opening.lock()
+    defer { opening.unlock() }
     guard let (file, seen) = try KeysFile.read(folder, as: form) else { throw KeyRing.missing }
     // Moved to another provider, perhaps one that this process cannot open: the key that seals is the same.
-    if var known = loaded, known.keys.storeID == file.storeID, known.keys.active.id == file.active {
+    if var known = locked({ loaded }), known.keys.storeID == file.storeID, known.keys.active.id == file.active
+    {
       known.status = seen
-      loaded = known
+      locked { loaded = known }
       return known.keys
     }
     return try reload()
   }
 
-  /// Called with `condition` locked.
+  /// Called with `opening` held.
   private func reload() throws(EnrollError) -> StoreKeys {
     guard let (file, status) = try KeysFile.read(folder, as: form) else { throw KeyRing.missing }
-    let opened = Loaded(keys: try unwrap(file, chooser), status: status)
-    loaded = opened
+    let opened = Loaded(keys: try unwrap(file, locked { chooser }), status: status)
+    locked { loaded = opened }
     return opened.keys
   }
 
@@ -123,7 +127,7 @@ final class KeyRing: @unchecked Sendable {
 
   // MARK: Making
 
-  private func make() throws(EnrollError) -> Loaded {
+  private func make(_ chooser: KeyChooser) throws(EnrollError) -> Loaded {
     let held = try storeLock.take()
     defer { held.release() }
     // Another process may have been faster.

@@ -3,7 +3,6 @@
 
 import EnrollCore
 import EnrollPosix
-import EnrollPosix
 
 /// A mutex that may be held across IO, with a limit to the wait for it.
 final class TimedMutex: @unchecked Sendable {
@@ -14,8 +13,12 @@ final class TimedMutex: @unchecked Sendable {
   private let condition = Condition()
   private var isHeld = false
 
-  /// - Throws: `.busy` after ``timeoutSeconds``.
+  /// - Throws: `.busy` after ``timeoutSeconds``; `.cancelled`, `.deadlineExceeded` once the call on this thread is not to wait
+  ///   any longer.
   func lock() throws(EnrollError) {
+    let cancellation = CallTimeout.cancellation
+    let hook = cancellation?.onCancel { self.condition.locked { self.condition.wakeAll() } }
+    defer { if let hook { cancellation?.removeHook(hook) } }
     // By the machine's clock, whatever clock the store was given: this is about threads that hang, not about tokens.
     let end = SystemClock.monotonic() + Self.timeoutSeconds * 1_000_000_000
     condition.lock()
@@ -25,7 +28,8 @@ final class TimedMutex: @unchecked Sendable {
       guard left > 0 else {
         throw EnrollError(.busy, "another thread has held the store's lock for \(Self.timeoutSeconds) s")
       }
-      condition.wait(atMost: left)
+      try CallTimeout.check("while another thread held the store's lock")
+      condition.wait(atMost: CallTimeout.nanoseconds(atMost: left))
     }
     isHeld = true
   }

@@ -4,6 +4,7 @@
 
 public import EnrollCore
 import EnrollCrypto
+import EnrollPosix
 
 /// A provider that was looked at, and what was found.
 public struct KeyCandidate: Equatable, Sendable {
@@ -34,13 +35,16 @@ final class KeyChooser: Sendable {
   }
 
   /// For a store that is new or moves.
-  /// - Throws: `.storeLocked` where the best provider is locked, or the only one is absent.
+  /// - Throws: `.storeLocked` where the best provider is locked, or the only one is absent; `.cancelled`, `.deadlineExceeded` where
+  ///   the caller did not wait for its answer.
   func best() throws(EnrollError) -> any KeyProvider {
     var failure: EnrollError?
     for candidate in candidates {
       switch candidate.presence() {
       case .present: return candidate
       case .locked(let why):
+        // A caller that does not wait for the answer has none.
+        try CallTimeout.check("while the key provider \(candidate.name) was asked")
         let advice = isAutomatic ? "; or choose another key provider" : ""
         throw EnrollError(.storeLocked, why + advice, field: "keys")
       case .absent(let why):

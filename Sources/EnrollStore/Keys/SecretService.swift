@@ -10,7 +10,6 @@ import CSecret
 public import EnrollCore
 public import EnrollCrypto
 import EnrollPosix
-import EnrollPosix
 
 /// Keeps secrets in the default collection of the Secret Service.
 public final class SecretService: SecretStore {
@@ -109,7 +108,7 @@ public final class SecretService: SecretStore {
     if let hook { cancellation?.removeHook(hook) }
     guard let result = meeting.result.withLock({ $0 }) else {
       cancellable.cancel()
-      if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+      try CallTimeout.check("before \(Self.title) answered")
       throw EnrollError(
         .storeLocked,
         "\(Self.title) did not answer in time: see whether it asks for something",
