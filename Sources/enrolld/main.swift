@@ -8,8 +8,8 @@ import EnrollJSON
 enroll_posix_open_missing_streams()
 switch Arguments.read() {
 case .serve(let level): exit(Daemon.serve(Log(level)))
-case .help: print(Arguments.help, terminator: "")
-case .version: print("enrolld \(LibraryVersion.string)")
-case .manifest: print(String(decoding: Manifest.json.serialized(), as: UTF8.self))
+case .help: exit(Page.print(Arguments.help))
+case .version: exit(Page.print("enrolld \(LibraryVersion.string)\n"))
+case .manifest: exit(Page.print(String(decoding: Manifest.json.serialized(), as: UTF8.self) + "\n"))
 case .refused: exit(2)
 }
