@@ -1,14 +1,19 @@
 """The end of a command whose provider never answers: its own time, and what was sent (enroll(1), --timeout)."""
 
+import contextlib
+import fcntl
 import json
 import os
 import pty
 import signal
+import socket
 import subprocess
+import threading
 import urllib.request
 
 from cases import ENROLL, CommandCase
-from processes import wait_until
+from processes import wait_until, workspace
+from provider import Gate
 from silent import Silent
 from terminal import TIMEOUT
 
@@ -93,6 +98,107 @@ class Closing(CommandCase):
 
         wait_until(interrupted, "the end", TIMEOUT)
         self.assertEqual(child.returncode, -signal.SIGINT)
+
+    def token_endpoint(self, url):
+        """The sandbox with somebody else at the token endpoint."""
+        path = self.profiles / "default.json"
+        configuration = json.loads(path.read_text())
+        with urllib.request.urlopen(f"{self.sandbox.issuer}/.well-known/openid-configuration") as answer:
+            metadata = json.load(answer)
+        configuration["endpoints"] = {
+            "authorizationEndpoint": metadata["authorization_endpoint"], "jwksUri": metadata["jwks_uri"],
+            "tokenEndpoint": url, "authorizationResponseIssParameterSupported": True}
+        path.write_text(json.dumps(configuration))
+
+    def test_a_code_that_was_sent_is_followed_to_its_tokens_after_a_signal(self):
+        gate = Gate(f"{self.sandbox.issuer}/token")
+        self.addCleanup(gate.close)
+        self.token_endpoint(gate.url)
+        gate.close_it()
+        child = self.start("login", "--yes")
+        url = self.opened()
+
+        def come_back():
+            with contextlib.suppress(OSError):
+                self.come_back(url)
+
+        threading.Thread(target=come_back, daemon=True).start()
+        self.assertTrue(gate.reached.wait(TIMEOUT))
+        child.send_signal(signal.SIGTERM)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            child.wait(4)
+        gate.open_it()
+        _, words = child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 130, words)
+        self.assertIn("has signed in meanwhile", words)
+        self.run_enroll("login", "--yes")
+        self.token()
+
+    # Long before a lock of the store, or a keyring, is given up by itself.
+    SOON = 15
+
+    def hold(self, suffix):
+        for name in os.listdir(self.store):
+            if name.endswith(suffix):
+                lock = open(self.store / name, "r+b")
+                self.addCleanup(lock.close)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+
+    def test_a_signal_ends_the_wait_for_a_lock_of_the_store(self):
+        self.sign_in()
+        self.hold(".write")
+        for arguments in (["logout"], ["login", "--again", "--yes"], ["token", "--renew"]):
+            with self.subTest(arguments):
+                child = self.start(*arguments)
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    child.wait(2)
+                child.send_signal(signal.SIGTERM)
+                child.communicate(timeout=self.SOON)
+                self.assertEqual(child.returncode, 130)
+
+    def test_a_renewal_that_waits_for_the_store_is_not_said_to_go_on(self):
+        self.sign_in()
+        self.hold(".write")
+        child = self.start("token", "--renew", "--timeout", "1")
+        _, words = child.communicate(timeout=self.SOON)
+        self.assertNotEqual(child.returncode, 0)
+        self.assertNotIn("goes on", words)
+        self.assertNotIn("is being renewed", words)
+
+    def test_a_signal_ends_the_wait_for_a_keyring_that_does_not_answer(self):
+        for keys in (["--keys", "secret-service"], []):
+            path = workspace("bus") / "bus"
+            with self.subTest(keys), socket.socket(socket.AF_UNIX) as bus:
+                bus.bind(str(path))
+                bus.listen()
+                environment = {**self.environment, "DBUS_SESSION_BUS_ADDRESS": f"unix:path={path}"}
+                child = self.start("login", "--yes", *keys, environment=environment)
+                connection, _ = bus.accept()
+                with connection:
+                    child.send_signal(signal.SIGTERM)
+                    _, words = child.communicate(timeout=self.SOON)
+                self.assertEqual(child.returncode, 130, words)
+
+    def test_renewed_tokens_that_the_store_refuses_are_told_of_and_kept_as_long_as_the_command_lives(self):
+        self.sign_in()
+        gate = Gate(f"{self.sandbox.issuer}/token")
+        self.addCleanup(gate.close)
+        self.token_endpoint(gate.url)
+        gate.close_it()
+        child = self.start("token", "--renew")
+        self.assertTrue(gate.reached.wait(TIMEOUT))
+        away = self.store.with_name("away")
+        self.store.rename(away)
+        gate.open_it()
+        with self.assertRaises(subprocess.TimeoutExpired):
+            child.wait(4)
+        away.rename(self.store)
+        _, words = child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 8, words)
+        self.assertIn("the provider renewed the tokens, but the store refused them", words)
+        self.assertEqual(self.counts()["refreshes"], 1)
+        self.token("--renew")
+        self.assertEqual(self.counts()["refreshes"], 2)
 
     def test_streams_that_are_closed_are_the_null_device(self):
         for closed in ("<&-", ">&-", "<&- >&- 2>&-"):

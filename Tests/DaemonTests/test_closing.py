@@ -1,13 +1,18 @@
 """The end of the daemon with a provider that never answers: at most one request's time (json-rpc.md, The end; R39)."""
 
+import contextlib
+import fcntl
 import os
 import signal
 import socket
 import subprocess
+import threading
 import unittest
+import urllib.request
 
 from cases import SandboxCase
-from daemon import ENROLLD, TIMEOUT
+from daemon import ENROLLD, TIMEOUT, Refused
+from provider import Gate
 from silent import Silent
 
 
@@ -73,7 +78,158 @@ class Closing(SandboxCase):
         self.assertEqual(daemon.wait(), -signal.SIGINT)
 
 
+class GatedCase(SandboxCase):
+    """The token endpoint answers when the test lets it."""
+
+    def setUp(self):
+        super().setUp()
+        self.gate = Gate(self.sandbox.metadata()["token_endpoint"])
+        self.addCleanup(self.gate.close)
+        self.configuration = self.sandbox.configuration_with_token_endpoint(self.gate.url)
+
+    def assertGoesOn(self, daemon):
+        """Longer than everything takes that a closing cuts short."""
+        with self.assertRaises(subprocess.TimeoutExpired):
+            daemon.process.wait(4)
+
+
+class Codes(GatedCase):
+    """A code that came back by the loopback redirect, and was sent."""
+
+    def exchanging(self):
+        configuration = {**self.configuration, "redirectUri": "http://127.0.0.1/callback"}
+        daemon = self.daemon()
+        client = self.open(daemon, configuration)
+        begun = daemon.call("registration.begin", client=client)
+        awaited = daemon.start("registration.awaitOutcome", {"client": client, "transaction": begun["transaction"]})
+        redirect = self.sandbox.play(begun["action"]["url"])
+        self.gate.close_it()
+
+        def come_back():
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(redirect, timeout=TIMEOUT).close()
+
+        threading.Thread(target=come_back, daemon=True).start()
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
+        return daemon, client, awaited, configuration
+
+    def test_it_is_followed_to_its_tokens_whoever_leaves(self):
+        endings = {
+            "the end of the input": lambda daemon, client: daemon.end_input(),
+            "a signal": lambda daemon, client: daemon.process.send_signal(signal.SIGTERM),
+            "client.close": lambda daemon, client: (daemon.call("client.close", client=client), daemon.end_input()),
+        }
+        for name, end in endings.items():
+            with self.subTest(name):
+                daemon, client, awaited, configuration = self.exchanging()
+                end(daemon, client)
+                self.assertGoesOn(daemon)
+                self.gate.open_it()
+                self.assertEqual(daemon.wait(), 0)
+                following = self.daemon()
+                client = self.open(following, configuration)
+                self.assertEqual(following.call("registration.state", client=client)["state"]["letter"], "G")
+                following.call("registration.retry", client=client)
+
+
+class Unsaved(GatedCase):
+    """Renewed tokens whose store is not there when they come: its folder was moved away."""
+
+    def renewed(self):
+        daemon, client = self.signed_in(configuration=self.configuration)
+        self.gate.close_it()
+        renewal = daemon.start("token.refresh", {"client": client})
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
+        self.away = self.store + "-away"
+        os.rename(self.store, self.away)
+        self.gate.open_it()
+        with contextlib.suppress(Refused):
+            self.assertNotEqual(renewal.result()["outcome"], "valid")
+        self.assertEqual(self.sandbox.refreshes, 1)
+        return daemon, client
+
+    def test_a_later_client_of_the_same_process_gets_them(self):
+        daemon, client = self.renewed()
+        daemon.call("client.close", client=client)
+        self.assertGoesOn(daemon)
+        os.rename(self.away, self.store)
+        later = self.open(daemon, self.configuration)
+        self.assertEqual(daemon.call("token.refresh", client=later, timeout=30)["outcome"], "valid")
+        self.assertEqual(self.sandbox.refreshes, 1, "the spent refresh token was not sent again")
+        self.assertEqual(daemon.call("token.refresh", client=later, timeout=30)["outcome"], "valid")
+
+    def test_the_end_of_the_daemon_waits_for_the_store(self):
+        for end in (lambda daemon: daemon.end_input(), lambda daemon: daemon.process.send_signal(signal.SIGTERM)):
+            daemon, _ = self.renewed()
+            end(daemon)
+            self.assertGoesOn(daemon)
+            os.rename(self.away, self.store)
+            self.assertEqual(daemon.wait(), 0)
+            following = self.daemon()
+            client = self.open(following, self.configuration)
+            self.assertEqual(following.call("token.refresh", client=client, timeout=30)["outcome"], "valid")
+            self.assertEqual(self.sandbox.refreshes, 2)
+            following.call("token.revoke", client=client)
+            following.close()
+            self.sandbox.control("resetCounts")
+
+
+class Locks(SandboxCase):
+    """Another process holds a lock of the store, and does not let go."""
+
+    # Long before the store gives a lock up by itself.
+    SOON = 20
+
+    CALLS = (
+        (".write", "registration.begin"), (".write", "logout.begin"), (".write", "token.revoke"),
+        ("store.lock", "logout.begin"))
+
+    @contextlib.contextmanager
+    def waiting(self, suffix, method, **parameters):
+        """A daemon with a call that waits for those locks."""
+        daemon, client = self.signed_in()
+        with contextlib.ExitStack() as locks:
+            for name in os.listdir(self.store):
+                if name.endswith(suffix):
+                    lock = locks.enter_context(open(os.path.join(self.store, name), "r+b"))
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+            yield daemon, daemon.start(method, {"client": client, **parameters})
+
+    def test_a_cancelled_call_does_not_wait_on(self):
+        for suffix, method in self.CALLS[:3]:
+            with self.subTest(method), self.waiting(suffix, method) as (daemon, call):
+                daemon.cancel(call)
+                with self.assertRaises(Refused) as refused:
+                    call.result(self.SOON)
+                self.assertEqual(refused.exception.status, "cancelled")
+
+    def test_a_timeout_ends_the_wait(self):
+        with self.waiting(".write", "registration.begin", timeout=1) as (_, call):
+            with self.assertRaises(Refused) as refused:
+                call.result(self.SOON)
+        self.assertEqual(refused.exception.status, "deadlineExceeded")
+
+    def test_a_renewal_that_waits_for_the_store_is_not_said_to_go_on(self):
+        with self.waiting(".write", "token.refresh", timeout=1) as (_, call):
+            answer = call.result(self.SOON)
+        self.assertEqual((answer["outcome"], answer["error"]["status"]), ("stale", "deadlineExceeded"))
+        self.assertNotIn("goes on", answer["error"]["message"])
+
+    def test_a_signal_ends_the_wait(self):
+        for suffix, method in (*self.CALLS, (".write", "token.refresh")):
+            with self.subTest(f"{method}, {suffix}"), self.waiting(suffix, method) as (daemon, _):
+                daemon.process.send_signal(signal.SIGTERM)
+                self.assertEqual(daemon.wait(self.SOON), 0)
+
+
 class Streams(unittest.TestCase):
+    def test_pages_that_cannot_be_printed_are_a_failure_that_is_told(self):
+        for option in ("--manifest", "--version", "--help"):
+            with self.subTest(option), open("/dev/full", "wb") as full:
+                done = subprocess.run([ENROLLD, option], stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(b"standard output cannot be written: No space left on device", done.stderr)
+
     def test_a_stdout_whose_peer_is_gone_ends_it(self):
         ours, theirs = socket.socketpair()
         process = subprocess.Popen([ENROLLD], stdin=subprocess.PIPE, stdout=theirs)

@@ -55,12 +55,13 @@ final class ClientHandle: Sendable {
     return client.deadline(afterSeconds: 0).advanced(byNanoseconds: overflow ? .max : nanoseconds)
   }
 
-  /// Ends everything that waits in the client, and waits only for a renewal that was sent to be stored.
+  /// Ends everything that waits in the client, and waits only for the tokens of a renewal or a code that was sent to be stored.
+  /// Nothing of the host's runs afterwards.
   func close() {
     closing.cancel()
     client.close()
     // A callback that runs on a thread of the client's for want of one of its own cannot wait for that thread.
-    if !CallExecutor.callbackInPlace.isSet { client.drain() }
+    if !CallExecutor.callbackInPlace.isSet { client.drain(keepsTrying: !runsHostCode) }
   }
 
   /// In a child nothing of a client made before the fork may be touched, not even to free it.

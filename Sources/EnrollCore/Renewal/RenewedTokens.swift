@@ -60,7 +60,12 @@ extension Engine {
     memory.withLock { $0.unsaved = renewed }
     // Until they are saved the refresh token on the disk is spent: no other process may send it.
     store.keepTurn(account, true)
-    let epoch = try saveStubbornly(renewed)
+    let epoch: UInt64?
+    do throws(EnrollError) {
+      epoch = try saveStubbornly(renewed)
+    } catch {
+      throw error.saying("the provider renewed the tokens, but the store refused them: " + error.message)
+    }
     forgetUnsaved()
     guard let epoch else {
       // Who renewed since has a session that a revocation of these may end.
@@ -89,14 +94,18 @@ extension Engine {
   }
 
   /// They are saved, or nobody's any more: the next turn is anybody's.
-  func forgetUnsaved() {
+  public func forgetUnsaved() {
     memory.withLock { $0.unsaved = nil }
     store.keepTurn(account, false)
   }
 
-  /// The last chance for what an earlier renewal could not store: before the process ends.
-  public func keepUnsaved() {
-    if let renewed = memory.withLock({ $0.unsaved }) { _ = try? keep(renewed, isLate: true) }
+  /// Whether an earlier renewal brought what is not stored yet.
+  public var hasUnsaved: Bool { memory.withLock { $0.unsaved != nil } }
+
+  /// Another try for what an earlier renewal could not store.
+  /// - Throws: why the store does not take it; what came of it once it is stored.
+  public func storeUnsaved() throws(EnrollError) {
+    if let renewed = memory.withLock({ $0.unsaved }) { _ = try keep(renewed, isLate: true) }
   }
 
   /// - Returns: the epoch under which they stand; nil when other tokens took their place, or a logout.
@@ -106,7 +115,8 @@ extension Engine {
       do throws(EnrollError) {
         return try save(renewed)
       } catch {
-        guard tries < Self.savesPerRenewal else { throw error }
+        // A lock that was not to be had was waited for already.
+        guard tries < Self.savesPerRenewal, error.code != .busy else { throw error }
         tries += 1
         clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseBetweenSaves))
       }

@@ -22,6 +22,12 @@ public final class Client: Sendable {
   let tokens: TokenCache
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
+  /// Listeners, and steps for which the pool had no thread.
+  let threads = ThreadGroup()
+  private let log: (any LogHandler)?
+  private let place: UnsavedTokens.Place
+  /// Whether the renewal that runs has sent the refresh token.
+  let renewalIsSent: Guarded<Bool>
   let lastSignOut = Guarded<SignOut?>(nil, by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
   /// nil for a store that is no directory.
@@ -74,13 +80,18 @@ public final class Client: Sendable {
     tokens = TokenCache(clock: clock, graceSeconds: configuration.graceSeconds)
     let steps = ClosingSteps()
     self.steps = steps
+    log = options.log
+    let place = UnsavedTokens.Place(store: store, path: storePath, account: account)
+    self.place = place
+    let isSent = Guarded(false, by: Mutex())
+    renewalIsSent = isSent
     let engine = Engine(
       configuration: configuration, account: account, platform: options.platform,
       transport: ClosingTransport(Self.transport(options, clock), steps),
       hasOwnTransport: options.transport != nil, store: store, clock: clock, random: random, observer: hub,
       closing: steps.closing, exclusion: { Mutex() })
     self.engine = engine
-    let outbox = OutboxSender(engine, pool: pool, ending: steps.lastMoment)
+    let outbox = OutboxSender(engine, pool: pool, steps)
     self.outbox = outbox
     // Before any other observer: who hears of new tokens and asks for one must not get the old one.
     _ = hub.add(CacheKeeper(tokens))
@@ -90,9 +101,19 @@ public final class Client: Sendable {
     }
     renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) { [tokens, wishes, pool] in
       let wanted = wishes.withLock { $0.takeAll() }
-      defer { tokens.forget() }
+      defer {
+        tokens.forget()
+        isSent.withLock { $0 = false }
+        if steps.closing.isCancelled { UnsavedTokens.ofProcess.take(engine, of: place) }
+      }
       do throws(EnrollError) {
-        let result = try engine.renew(epochs: wanted.epochs, forced: wanted.areForced)
+        // Nothing before the sending holds up the closing.
+        let result = try CallTimeout.until(
+          cancellation: steps.closing, onCommitment: { isSent.withLock { $0 = true } }
+        ) { () throws(EnrollError) in
+          try UnsavedTokens.ofProcess.store(of: place)
+          return try engine.renew(epochs: wanted.epochs, forced: wanted.areForced)
+        }
         // Whoever waits for the tokens does not wait for these.
         if result == .renewed { _ = pool.submit { engine.checkIfNeeded(cancellation: outbox.ending) } }
         outbox.send()
@@ -126,7 +147,10 @@ public final class Client: Sendable {
     return LoggedTransport(transport, log, clock: clock)
   }
 
-  deinit { stopBackground() }
+  deinit {
+    stopBackground()
+    if !fork.isForkedChild { UnsavedTokens.ofProcess.take(engine, of: place) }
+  }
 
   /// The hub and what it tells hold each other until then.
   private func stopBackground() {
@@ -155,15 +179,26 @@ public final class Client: Sendable {
     for cancellation in loopbacks.withLock({ $0.removeAll() }) { cancellation.cancel() }
     tokens.forget()
     hub.announceChange()
+    UnsavedTokens.ofProcess.take(engine, of: place)
   }
 
-  /// Returns once every renewal that was sent has its answer, and what it got is stored (R39). Close the client before.
-  /// Not to be called from a completion or an observer.
-  public func drain() {
+  /// Returns once every renewal and every code that was sent has its answer, and what it got is stored (R39); a disk that does
+  /// not take it is waited for until 30 seconds after the closing. Close the client before. Not to be called from a completion or
+  /// an observer.
+  /// - Parameter keepsTrying: whether this process goes on trying to store them, as long as it lives.
+  public func drain(keepsTrying: Bool = true) {
+    threads.wait()
     renewals.drain()
     pool.drain()
     steps.endLastMoment()
-    engine.keepUnsaved()
+    guard engine.hasUnsaved else { return }
+    UnsavedTokens.ofProcess.take(engine, of: place)
+    guard !UnsavedTokens.ofProcess.wait(for: engine, until: steps.latest, steps.abandoned) else { return }
+    log?.write(
+      .error,
+      "the provider renewed the tokens, and the store refused them: the user has to sign in again if this process ends before"
+        + " the store can be written")
+    if !keepsTrying { UnsavedTokens.ofProcess.giveUp(engine) }
   }
 
   /// Ends the wait for the last requests, too: their tokens may be lost.
@@ -183,7 +218,7 @@ public final class Client: Sendable {
   /// Runs a blocking job on a thread of the client's own: never queued behind a job that may be waiting for it.
   /// - Returns: false when the system has no thread to give; the job will not run.
   public func perform(_ job: @escaping @Sendable () -> Void) -> Bool {
-    pool.submitNow(job) || PlainThread.start(job)
+    pool.submitNow(job) || threads.start(job)
   }
 
   /// The instant that many seconds from now.

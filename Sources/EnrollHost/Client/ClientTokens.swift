@@ -87,13 +87,15 @@ extension Client {
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
   ) {
     wishes.withLock { $0.add(epoch: epoch, isForced: isForced) }
-    renewals.join(deadline: deadline, cancellation: cancellation) { [engine] answer in
-      completion(Self.outcome(of: answer, engine, minimumLifetimeSeconds))
+    renewals.join(deadline: deadline, cancellation: cancellation) { [engine, renewalIsSent] answer in
+      completion(
+        Self.outcome(of: answer, engine, minimumLifetimeSeconds, isSent: renewalIsSent.withLock { $0 }))
     }
   }
 
   private static func outcome(
-    of answer: RenewalCoordinator<RenewalRun>.Answer, _ engine: Engine, _ minimumLifetimeSeconds: Int64
+    of answer: RenewalCoordinator<RenewalRun>.Answer, _ engine: Engine, _ minimumLifetimeSeconds: Int64,
+    isSent: Bool
   ) -> Result<AccessOutcome, EnrollError> {
     do throws(EnrollError) {
       switch answer {
@@ -101,10 +103,16 @@ extension Client {
         return .success(try engine.outcome(after: result, minimumLifetimeSeconds: minimumLifetimeSeconds))
       case .finished(.failed(let error)):
         if error.code == .storeLocked { return .success(.storeLocked) }
-        if let live = try engine.liveToken() { return .success(.stale(live, reason: error)) }
+        // A store that cannot be read now may be why the renewal failed, which says more.
+        if let live = try? engine.liveToken() { return .success(.stale(live, reason: error)) }
         return .failure(error)
       case .deadlinePassed:
-        let late = EnrollError(.deadlineExceeded, "the renewal goes on, the deadline has passed")
+        let late = EnrollError(
+          .deadlineExceeded,
+          isSent
+            ? "the renewal goes on, the deadline has passed"
+            : "the deadline passed before the provider was asked: the renewal waits for the store, another process or the network"
+        )
         return .success(try engine.liveToken().map { .stale($0, reason: late) } ?? .busy)
       case .cancelled:
         return .failure(EnrollError(.cancelled, "the call was cancelled"))

@@ -18,9 +18,16 @@ final class ClosingSteps: Sendable {
   /// By the machine's clock, whatever clock the client was given: this is about servers that do not answer.
   private let timers = TimerQueue()
   private let timer = Guarded<UInt64?>(nil, by: Mutex())
+  private let begin = Guarded<Instant?>(nil, by: Mutex())
+
+  /// By the machine's clock: when even the disk is not waited for any longer.
+  var latest: Instant {
+    (begin.withLock { $0 } ?? SystemClock.now()).advanced(bySeconds: HTTPRequest.totalTimeoutSeconds)
+  }
 
   /// To be called once.
   func beginLastMoment() {
+    begin.withLock { $0 = SystemClock.now() }
     let end = SystemClock.now().advanced(bySeconds: Self.lastMomentSeconds)
     let ticket = timers.run(at: end) { [lastMoment] in lastMoment.cancel() }
     timer.withLock { $0 = ticket }
@@ -52,6 +59,7 @@ final class ClosingTransport: Transport {
     if steps.closing.isCancelled { throw EnrollError(.cancelled, "the client was closed; nothing was sent") }
     if request.isFollowedUp {
       if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+      CallTimeout.commit()
       return try base.send(request, cancellation: steps.abandoned)
     }
     let limit = request.freshConnection ? steps.lastMoment : steps.closing

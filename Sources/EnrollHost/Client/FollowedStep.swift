@@ -17,7 +17,9 @@ extension Client {
     let end = FollowedStep<Value>()
     let job: @Sendable () -> Void = {
       do throws(EnrollError) {
-        let value = try step(end.isUnwanted)
+        let value = try CallTimeout.until(cancellation: end.isUnwanted) { () throws(EnrollError) in
+          try step(end.isUnwanted)
+        }
         if !end.put(value, nil) { afterwards(value) }
       } catch {
         _ = end.put(nil, error)

@@ -1,5 +1,6 @@
 // Loopback redirects under way: one listener and one thread for each, both gone when the transaction is settled, its
-// deadline passes, or the client is closed (R4).
+// deadline passes, or the client is closed (R4). A code that was sent is followed to its tokens all the same: the draining of
+// the client waits for these threads.
 
 import EnrollCore
 import EnrollPosix
@@ -60,7 +61,7 @@ extension Client {
     let cancellation = CancellationFlag()
     loopbacks.withLock { $0.add(begun, cancellation) }
     let deadline = clock.instant().advanced(bySeconds: begun.expiresAt.since(clock.wallTime()))
-    let isStarted = PlainThread.start { [self] in
+    let isStarted = threads.start { [self] in
       defer {
         listener.close()
         loopbacks.withLock { $0.remove(begun.transactionID) }
@@ -90,11 +91,12 @@ extension Client {
     let language = configuration.returnPage.language
     let settlement: Engine.Settlement
     do throws(EnrollError) {
-      settlement =
-        try tries == 0
-        ? engine.reporting { () throws(EnrollError) in
+      settlement = try CallTimeout.until(cancellation: cancellation) { () throws(EnrollError) in
+        guard tries == 0 else { return try engine.resume(url, cancellation: cancellation) }
+        return try engine.reporting { () throws(EnrollError) in
           try engine.resume(url, cancellation: cancellation)
-        } : engine.resume(url, cancellation: cancellation)
+        }
+      }
     } catch {
       guard !error.isAboutRedirect, !cancellation.isCancelled else { return .declined }
       let pause = max(Self.retrySeconds << Int64(min(tries, 5)), error.retryAfterSeconds ?? 0)

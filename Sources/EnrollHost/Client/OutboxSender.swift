@@ -15,14 +15,16 @@ final class OutboxSender: Sendable {
 
   /// Ends what is under way: it stays in the outbox, for the next process.
   let ending: CancellationFlag
+  private let closing: CancellationFlag
   private let run = Guarded(Run(), by: Mutex())
   private let pool: WorkerPool
   private let engine: Engine
   private let hasBackEnd: Bool
 
-  init(_ engine: Engine, pool: WorkerPool, ending: CancellationFlag) {
+  init(_ engine: Engine, pool: WorkerPool, _ steps: ClosingSteps) {
     self.engine = engine
-    self.ending = ending
+    ending = steps.lastMoment
+    closing = steps.closing
     self.pool = pool
     hasBackEnd = engine.configuration.errorReportURI != nil || engine.configuration.profileUpdateURI != nil
   }
@@ -50,7 +52,10 @@ final class OutboxSender: Sendable {
     }
     guard starts else { return }
     let isAccepted = pool.submit { [self] in
-      while takeWish() { engine.sendOutbox(cancellation: ending) }
+      while takeWish() {
+        // What cannot be had of the store before the closing waits for the next process.
+        try? CallTimeout.until(cancellation: closing) { engine.sendOutbox(cancellation: ending) }
+      }
     }
     if !isAccepted { run.withLock { $0.isRunning = false } }
   }

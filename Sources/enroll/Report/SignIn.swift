@@ -154,9 +154,28 @@ struct SignIn {
       // In order: the listener closes, and the next attempt begins afresh.
       _ = try session.call(
         "registration.cancel", [("client", client), ("transaction", begun["transaction"])])
+      try followCode(client, begun)
       throw interrupted(
         try stateNow(client)?["state"]?.string, from: before,
         to: try session.call("account.read", [("client", client)]))
+    }
+  }
+
+  /// A code that was sent cannot be sent again: its answer is waited for, as long as a request may take, and stored.
+  private func followCode(_ client: JSON, _ begun: JSON) throws(Failure) {
+    guard try stateNow(client)?["step"]?.string == "exchanging" else { return }
+    errors.say("The provider is about to answer: that is waited for.")
+    do throws(Failure) {
+      _ = try session.call(
+        "registration.awaitOutcome",
+        [("client", client), ("transaction", begun["transaction"]), ("timeout", .integer(35))])
+    } catch {
+      guard error.error?.code != .deadlineExceeded else {
+        throw Failure(.interrupted, "stopped; the provider has not answered, and the sign-in is lost")
+      }
+      throw Failure(
+        .interrupted, "stopped; the sign-in came to nothing: \(error.message)",
+        advice: "Run \(.sameAgain) to try again.")
     }
   }
 

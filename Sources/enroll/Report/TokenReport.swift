@@ -62,14 +62,14 @@ struct TokenReport {
       return Failure(
         .unreachable, "the token could not be renewed: \(reason)",
         advice: "The old one works until it expires: \(.token) prints it.")
-    case .storeUnusable: return Failure(.storeUnusable, "the token could not be renewed: \(reason)")
+    case .storeUnusable: return Failure(.storeUnusable, "there is no new token: \(reason)")
     case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
     case .refused: return Failure(.refused, "the provider refused to renew the token: \(reason)")
     case .storeLocked:
       // Reading the account says what it is that is locked.
       do throws(Failure) { _ = try session.call("account.read", [("client", client)]) } catch { return error }
       return Failure(.storeLocked, "the store's key is not to be had now")
-    case .busy: return Failure(.busy, "the token is being renewed, and the time to wait for that has passed")
+    case .busy: return Failure(.busy, "there is no token yet, and the time to wait for one has passed")
     default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
     }
   }

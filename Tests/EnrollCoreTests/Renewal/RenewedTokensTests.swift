@@ -104,7 +104,7 @@ struct RenewedTokensTests {
   @Test("the end of the process is the last chance")
   func end() throws {
     try leaveUnsaved()
-    engine.keepUnsaved()
+    try? engine.storeUnsaved()
     #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
   }
 
@@ -133,7 +133,7 @@ struct RenewedTokensTests {
     try leaveUnsaved()
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     #expect(bench.provider.revoked.contains("refresh-3"))
-    engine.keepUnsaved()
+    try? engine.storeUnsaved()
     #expect(try !bench.record.hasTokens)
   }
 
@@ -141,7 +141,7 @@ struct RenewedTokensTests {
   func logoutElsewhere() throws {
     try leaveUnsaved()
     _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
-    engine.keepUnsaved()
+    try? engine.storeUnsaved()
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-3"))
   }
@@ -153,7 +153,7 @@ struct RenewedTokensTests {
     _ = try other.resume(
       bench.provider.signIn(at: try other.begin(SignInOptions(), cancellation: nil).url), cancellation: nil)
     let theirs = try other.token()
-    engine.keepUnsaved()
+    try? engine.storeUnsaved()
     #expect(try engine.token() == theirs)
     #expect(!bench.provider.revoked.contains("refresh-3"))
   }

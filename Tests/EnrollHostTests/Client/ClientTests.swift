@@ -25,7 +25,7 @@ private struct Stage {
 
   func client(
     isPlatformReady: Bool = true, requiresConfirmation: Bool = false, hasBackEnd: Bool = false,
-    renewsInBackground: Bool = false, store other: (any TokenStore)? = nil
+    renewsInBackground: Bool = false, store other: (any TokenStore)? = nil, log: (any LogHandler)? = nil
   ) throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
@@ -37,6 +37,7 @@ private struct Stage {
     options.clock = clock
     options.isPlatformReady = isPlatformReady
     options.renewsInBackground = renewsInBackground
+    options.log = log
     return try Client(options)
   }
 
@@ -151,6 +152,75 @@ struct ClientTests {
     client.drain()
     #expect(try stage.client().now().token().value.reveal() == "access-3")
     #expect(stage.provider.count(.token) == 2)
+  }
+
+  /// A client whose renewed tokens the disk refuses, as often as it is asked from then on.
+  private func unsaved(_ stage: Stage, log: (any LogHandler)? = nil) throws -> (Client, FussyStore) {
+    _ = try stage.signedIn()
+    let disk = FussyStore(stage.store)
+    let client = try stage.client(store: disk, log: log)
+    stage.clock.advance(seconds: 3550)
+    stage.provider.next(.token, .during { disk.refuse(.before, times: 10_000) })
+    guard case .stale(_, let reason) = try client.now() else {
+      throw EnrollError(.internal, "stored all the same")
+    }
+    #expect(reason.message.hasPrefix("the provider renewed the tokens, but the store refused them"))
+    return (client, disk)
+  }
+
+  @Test("what a closed client could not store is stored before a later client of the account renews (R30)")
+  func laterClient() throws {
+    let stage = try Stage()
+    let (client, disk) = try unsaved(stage)
+    client.close()
+    let later = try stage.client(store: disk)
+    guard case .stale(_, let reason) = try later.now() else {
+      throw EnrollError(.internal, "stored all the same")
+    }
+    #expect(reason.code == .storeIO)
+    disk.refuse(.before, times: 0)
+    #expect(try later.now().token().value.reveal() == "access-3")
+    #expect(stage.provider.count(.token) == 2)
+    later.close()
+  }
+
+  @Test("the draining of a closed client goes on trying to store what the disk refuses (R39)")
+  func drainGoesOn() async throws {
+    try await aside {
+      let stage = try Stage()
+      let (client, disk) = try unsaved(stage)
+      client.close()
+      let isDrained = Event()
+      let before = disk.left
+      Thread.detachNewThread {
+        client.drain()
+        isDrained.set()
+      }
+      // Several runs of tries.
+      while disk.left > before - 30, !isDrained.isSet { Thread.sleep(forTimeInterval: 0.01) }
+      #expect(!isDrained.isSet)
+      disk.refuse(.before, times: 0)
+      isDrained.wait()
+      #expect(try stage.store.read(client.account)?.confirmed?.refreshToken == Secret("refresh-3"))
+    }
+  }
+
+  private final class Lines: LogHandler {
+    let level = LogLevel.error
+    let written = Guarded<[String]>([], by: Mutex())
+    func write(_ level: LogLevel, _ line: String) { written.withLock { $0.append(line) } }
+  }
+
+  @Test("what cannot be stored until the process has to end is told of in the log")
+  func lostTokens() throws {
+    let stage = try Stage()
+    let log = Lines()
+    let (client, disk) = try unsaved(stage, log: log)
+    client.close()
+    client.abandon()
+    client.drain(keepsTrying: false)
+    #expect(log.written.withLock { $0.contains { $0.contains("the store refused them") } })
+    disk.refuse(.before, times: 0)
   }
 
   @Test("of two attempts, awaiting the newer answers when the older signs in, here or in another process")

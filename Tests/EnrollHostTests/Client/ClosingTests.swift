@@ -75,10 +75,12 @@ private struct Stage {
     clock.base.advance(seconds: 3550)
   }
 
-  func client(_ transport: (any Transport)? = nil) throws -> Client {
+  func client(
+    _ transport: (any Transport)? = nil, redirectURI: String = "com.example.app:/callback"
+  ) throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
+        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
         requiresConfirmation: false), store: .custom(store))
     options.transport = transport ?? silence
     options.clock = clock
@@ -263,6 +265,32 @@ struct ClosingTests {
       client.close()
       stage.silence.answers.set()
       client.drain()
+      #expect(try stage.store.read(client.account)?.tokenEpoch != epoch)
+    }
+  }
+
+  @Test("the draining of a closed client waits for a code that came by the loopback redirect and was sent")
+  func loopbackCode() async throws {
+    try await aside {
+      let stage = try Stage(MemoryTokenStore(clock: FakeClock()), takes: isToken)
+      let client = try stage.client(redirectURI: "http://127.0.0.1/callback")
+      let epoch = try stage.store.read(client.account)?.tokenEpoch
+      let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+      guard case .openURL(let url) = begun.action else { throw EnrollError(.internal, "no URL") }
+      let redirect = try #require(URL(string: stage.provider.signIn(at: url)))
+      Thread.detachNewThread { _ = try? Data(contentsOf: redirect) }
+      stage.silence.reached.wait()
+      client.close()
+      let isDrained = Event()
+      Thread.detachNewThread {
+        client.drain()
+        isDrained.set()
+      }
+      // Later than everything that a closing cuts short.
+      while !client.steps.lastMoment.isCancelled { Thread.sleep(forTimeInterval: 0.01) }
+      #expect(!isDrained.isSet)
+      stage.silence.answers.set()
+      isDrained.wait()
       #expect(try stage.store.read(client.account)?.tokenEpoch != epoch)
     }
   }

@@ -1,0 +1,36 @@
+// Threads that belong together, each with one job: whoever ends their owner waits until all of them have ended.
+
+import EnrollCore
+import EnrollPosix
+
+/// Any number of plain threads.
+final class ThreadGroup: @unchecked Sendable {
+  // Unchecked: `running` is only touched with `condition` held.
+  private let condition = Condition()
+  private let origin = ForkGuard()
+  private var running = 0
+
+  /// - Returns: false when the system gives no thread.
+  func start(_ job: @escaping @Sendable () -> Void) -> Bool {
+    condition.locked { running += 1 }
+    let isStarted = PlainThread.start { [self] in
+      job()
+      leave()
+    }
+    if !isStarted { leave() }
+    return isStarted
+  }
+
+  private func leave() {
+    condition.locked {
+      running -= 1
+      if running == 0 { condition.wakeAll() }
+    }
+  }
+
+  /// Returns when no thread is left. Not to be called from one of them.
+  func wait() {
+    if origin.isForkedChild || ExitBarrier.isExiting { return }
+    condition.locked { while running > 0 { condition.wait() } }
+  }
+}
