@@ -22,6 +22,11 @@ sys.exit(run.finish())
 """
 
 
+def heed_hangups():
+    """In the child: nohup(1) above the tests makes it ignore them."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class SuitesTests(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="enroll-suites-")
@@ -33,7 +38,7 @@ class SuitesTests(unittest.TestCase):
         program.write_text(PROGRAM.format("\n".join(lines)))
         process = subprocess.Popen(
             [sys.executable, "-B", program], cwd=self.home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, "LANES": str(lanes)})  # fmt: skip
+            env={**os.environ, "LANES": str(lanes)}, preexec_fn=heed_hangups)  # fmt: skip
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         return process

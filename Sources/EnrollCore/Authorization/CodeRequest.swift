@@ -5,9 +5,11 @@ public import EnrollCrypto
 
 /// An authorize request as it was sent: what its answer is known by, exchanged with and measured by.
 public struct CodeRequest: Equatable, Sendable {
+  /// The redirect that brings the answer.
   public var redirect: AwaitedRedirect
   /// nil once the transaction is settled.
   public var secrets: Secrets?
+  /// What the id_token has to prove.
   public var demands: IDTokenDemands
   /// `prompt` as it was sent.
   public var prompt: String?

@@ -24,6 +24,7 @@ extension TransactionRecord {
 
   /// A sign-in, begun by the host or by a link.
   public struct SignIn: Equatable, Sendable {
+    /// As it was sent.
     public var request: CodeRequest
     /// The link that began it; nil for one that the host began, and once it is settled.
     public var cause: LinkCause?
@@ -47,9 +48,11 @@ extension TransactionRecord {
       case page(IDTokenDemands)
     }
 
+    /// How it began.
     public var start: Start
     /// The browser is open; false once the user left it, and only the link is awaited.
     public var isInBrowser: Bool
+    /// Links that came for it, and work no more.
     public var spentLinks: SpentLinks
     /// As ``SignIn/hasFallenBack``; a new link of an e-mail may fall back anew.
     public var hasFallenBack: Bool
@@ -66,6 +69,7 @@ extension TransactionRecord {
 
   /// A link that was sent to an address.
   public struct MagicLink: Equatable, Sendable {
+    /// As it was sent.
     public var request: CodeRequest
     /// Who got it; nil once it is settled.
     public var recipient: Recipient?
@@ -96,7 +100,9 @@ extension TransactionRecord {
     /// nil once it is settled.
     public var session: Session?
 
+    /// What the gateway gave for the other app to answer.
     public struct Session: Equatable, Sendable {
+      /// The gateway's name for the session.
       public var id: Secret
       /// How many artefacts the gateway refused.
       public var tries: Int64
@@ -115,6 +121,7 @@ extension TransactionRecord {
 
   /// A sign-in at a back end (flows.md §10).
   public struct BFF: Equatable, Sendable {
+    /// The redirect that brings the answer.
     public var redirect: AwaitedRedirect
     /// `prompt` as it was sent.
     public var prompt: String?
@@ -143,6 +150,7 @@ extension TransactionRecord {
 
   /// What a device polls with (RFC 8628 §3.2).
   public struct Device: Equatable, Sendable {
+    /// `device_code`.
     public var code: Secret
     /// Between two polls.
     public var intervalSeconds: Int64

@@ -27,7 +27,7 @@ extension AccountRecord {
   /// Whether the answer that is being processed for that transaction is still wanted.
   func isExchanging(_ id: String) -> Bool { transactions.named(id)?.status == .exchanging }
 
-  /// Settled once; see ``TransactionRecord/settle(as:)``.
+  /// Settles it, once.
   mutating func settle(_ id: String, as status: TransactionRecord.Status) {
     change(id) { $0.settle(as: status) }
   }

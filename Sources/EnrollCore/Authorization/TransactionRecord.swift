@@ -21,7 +21,7 @@ public struct TransactionRecord: Equatable, Sendable {
 
   /// Names the transaction to the host: 128 random bits, base64url.
   public let id: String
-  /// Whether it is settled yet; ``settle(as:)`` settles it.
+  /// Whether it is settled yet.
   public var status: Status
   /// The provider that was asked, as it is configured; of a BFF transaction, the BFF.
   public let issuer: String

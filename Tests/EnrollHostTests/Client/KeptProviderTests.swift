@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollStore
 import EnrollTesting
 import Foundation
 import Testing
