@@ -179,13 +179,13 @@ class Pages(unittest.TestCase):
         tab.press("Continue with Google")
         tab.page.locator("h1", has_text="Sign in").wait_for()
         tab.press("Cancel")
-        tab.shows("backendProblem", "You are not signed in")
+        tab.shows("bffProblem", "You are not signed in")
         tab.press("Try Google again")
         tab.page.locator("h1", has_text="Sign in").wait_for()
         self.sign_in(tab)
         tab.page.locator("h1", has_text="Allow").wait_for()
         tab.press("Allow")
-        tab.shows("backendAccount", "You are signed in")
+        tab.shows("bffAccount", "You are signed in")
         tab.open(self.url("/v1/auth/google/callback?code=c&state=s")).shows("signInOver", "This sign-in is over")
 
     def registering(self, tab):

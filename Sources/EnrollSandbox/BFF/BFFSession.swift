@@ -36,7 +36,7 @@ extension Provider {
     return answer
   }
 
-  func backendAccountPage(_ http: SandboxRequest) -> SandboxAnswer {
+  func bffAccountPage(_ http: SandboxRequest) -> SandboxAnswer {
     let cookie = http.cookie(webCookie)
     guard let cookie, let account = bff.account(ofSession: cookie, now: now),
       let session = bff.sessions[cookie]

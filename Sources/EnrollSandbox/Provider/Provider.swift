@@ -93,7 +93,7 @@ public actor Provider {
     case .backendStart: startBackendSignIn(request)
     case .bffCallback: finishBackendSignIn(request, effects: effects)
     case .backendRedeem: redeemBackendCode(request)
-    case .bffAccount: backendAccountPage(request)
+    case .bffAccount: bffAccountPage(request)
     case .deviceAuthorization: authorizeDevice(request)
     case .device: device(request)
     case .registrationCheck: checkRegistration(request)
