@@ -1,7 +1,7 @@
 // What can still be read of an object that is no acceptable JSON (R37): a member twice, NUL in a string, nesting that is too
-// deep, a comma at the end, a byte order mark before it, something behind it. For answers that must not be lost as a whole,
-// because one value in them cannot be had again (R30). Reads the members of the outermost object only, and believes a value
-// only where the text leaves no doubt about it.
+// deep, a comma at the end, a byte order mark or a warning before it, something behind it, its end missing. For answers that
+// must not be lost as a whole, because one value in them cannot be had again (R30). Reads the members of the outermost object
+// only, and believes a value only where the text leaves no doubt about it.
 
 extension JSON {
   /// The members named `names` that the text gives without doubt: acceptable by itself (R37), and the same wherever the
@@ -13,22 +13,30 @@ extension JSON {
     _ names: [String], undoubted needed: String, from text: [UInt8]
   ) -> JSONObject? {
     var salvage = JSONSalvage(text)
-    var found: [(name: String, value: JSON?)] = []
-    while let member = salvage.next() {
-      guard let key = try? parse(Array(text[member.key])).string,
-        names.contains(where: { key.utf8.elementsEqual($0.utf8) })
-      else { continue }
-      let value = try? parse(Array(text[member.value]))
-      if let index = found.firstIndex(where: { $0.name.utf8.elementsEqual(key.utf8) }) {
-        if found[index].value != value { found[index].value = nil }
-      } else {
-        found.append((key, value))
-      }
-    }
+    guard salvage.isObject else { return object(behindWordsIn: text, without: needed) }
+    let found = salvage.members(names)
     guard salvage.isWhole, !salvage.isFollowed(by: needed),
       !found.contains(where: { $0.value == nil && $0.name.utf8.elementsEqual(needed.utf8) })
     else { return nil }
     return JSONObject(found.map { ($0.name, $0.value) })
+  }
+
+  /// The member `name` of an object whose end is missing: whole by itself, and named once, or the same each time.
+  /// - Returns: nil also where the object is whole, and where it is broken before the text ends.
+  public static func salvaged(_ name: String, beforeCutIn text: [UInt8]) -> JSON? {
+    var salvage = JSONSalvage(text)
+    let found = salvage.members([name])
+    guard salvage.isCut, !salvage.isCutBehind(name) else { return nil }
+    return found.first?.value
+  }
+
+  /// A whole acceptable object and nothing more, behind a comment or a warning: words without brackets, which do not name
+  /// `needed`.
+  private static func object(behindWordsIn text: [UInt8], without needed: String) -> JSONObject? {
+    guard let start = text.firstIndex(of: UInt8(ascii: "{")) else { return nil }
+    let words = text[..<start]
+    guard !words.contains(UInt8(ascii: "[")), !JSONSalvage.mayName(needed, words) else { return nil }
+    return (try? parse(Array(text[start...])))?.object
   }
 }
 
@@ -39,13 +47,44 @@ private struct JSONSalvage {
   private var isOpen = false
   /// Whether the object has ended.
   private(set) var isWhole = false
+  /// Whether the text begins with one.
+  let isObject: Bool
   private var start = 0
+  /// Behind the last whole member.
+  private var end = 0
 
   init(_ text: [UInt8]) {
     self.text = text
-    if text.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
-    isOpen = takes(UInt8(ascii: "{"))
-    start = at - 1
+    let isMarked = text.starts(with: [0xEF, 0xBB, 0xBF])
+    let first = text.dropFirst(isMarked ? 3 : 0).firstIndex { !Self.isSpace($0) }
+    at = first ?? text.count
+    isObject = first.map { text[$0] == UInt8(ascii: "{") } ?? false
+    isOpen = isObject
+    start = at
+    if isObject { at += 1 }
+  }
+
+  /// Whether the text ends inside the object, which is in order so far. To be asked at the end of the walk.
+  var isCut: Bool { isObject && !isWhole && at >= text.count }
+
+  /// Whether what comes behind the last whole member may name a member `name`.
+  func isCutBehind(_ name: String) -> Bool { Self.mayName(name, text[end...]) }
+
+  /// The members of those names; without a value where it is not acceptable, or not the same each time.
+  mutating func members(_ names: [String]) -> [(name: String, value: JSON?)] {
+    var found: [(name: String, value: JSON?)] = []
+    while let member = next() {
+      guard let key = try? JSON.parse(Array(text[member.key])).string,
+        names.contains(where: { key.utf8.elementsEqual($0.utf8) })
+      else { continue }
+      let value = try? JSON.parse(Array(text[member.value]))
+      if let index = found.firstIndex(where: { $0.name.utf8.elementsEqual(key.utf8) }) {
+        if found[index].value != value { found[index].value = nil }
+      } else {
+        found.append((key, value))
+      }
+    }
+    return found
   }
 
   /// Whether what comes behind the object may name a member `name`, spelt with escapes perhaps; the same object once more
@@ -58,8 +97,13 @@ private struct JSONSalvage {
       guard rest.starts(with: object) else { break }
       rest = rest.dropFirst(object.count)
     }
+    return Self.mayName(name, rest)
+  }
+
+  /// Whether `bytes` hold `name`, or anything that could be it spelt with escapes.
+  static func mayName(_ name: String, _ bytes: ArraySlice<UInt8>) -> Bool {
     let names = [Array(name.utf8), Array("\\u".utf8)]
-    return rest.indices.contains { index in names.contains { rest[index...].starts(with: $0) } }
+    return bytes.indices.contains { index in names.contains { bytes[index...].starts(with: $0) } }
   }
 
   /// The next member that is whole; nil at the end of the object, or where the text cannot be followed any further.
@@ -67,6 +111,7 @@ private struct JSONSalvage {
     guard isOpen else { return nil }
     isOpen = false
     guard let key = string(), takes(UInt8(ascii: ":")), let value = value() else { return nil }
+    end = value.upperBound
     isOpen = takes(UInt8(ascii: ","))
     if takes(UInt8(ascii: "}")) {
       isOpen = false

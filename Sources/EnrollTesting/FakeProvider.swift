@@ -41,6 +41,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case unreachable
     /// The server does its work, and its answer is lost.
     case answerLost
+    /// The server does its work, and the end of its answer is lost: so many bytes. With 0 the answer is whole, and its frame
+    /// is not.
+    case cut(bytes: Int)
     /// No answer comes in time, and the server did no work.
     case timeout
     /// An answer with this status instead of the proper one; the server did no work.
@@ -198,6 +201,13 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case .answerLost:
       _ = answer(request, endpoint)
       throw EnrollError(.network, "the connection was lost")
+    case .cut(let count):
+      var response = answer(request, endpoint)
+      let cut = EnrollError(.network, "the connection was lost before the whole answer had come")
+      guard request.takesCutAnswer else { throw cut }
+      response.body.removeLast(min(count, response.body.count))
+      response.cut = cut
+      return response
     case .during(let body):
       body()
       return answer(request, endpoint)

@@ -39,21 +39,6 @@ struct SentSecrets: Sendable {
   func hidden(in answer: JSONObject) -> JSONObject { answer.without(texts: areRepeated) }
 }
 
-/// Notes with each answer what its request carried.
-final class NotingTransport: Transport {
-  private let transport: any Transport
-
-  init(_ transport: any Transport) { self.transport = transport }
-
-  var trust: String { transport.trust }
-
-  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
-    var response = try transport.send(request, cancellation: cancellation)
-    response.sent = SentSecrets(of: request)
-    return response
-  }
-}
-
 extension EnrollError {
   /// The same without words that repeat a secret.
   func hiding(_ sent: SentSecrets) -> EnrollError {

@@ -43,6 +43,8 @@ public struct HTTPRequest: Sendable {
   /// Spends what works once, a code or a refresh token: once it is sent its answer is waited for, whoever
   /// cancels meanwhile (reliability.md, Closing).
   public var isFollowedUp = false
+  /// Its answer may bring what comes once: where the end is missing, what came is of use (R30).
+  public var takesCutAnswer = false
   /// The secrets in its body, which no text of the answer may repeat.
   var secrets: [Secret] = []
 
@@ -74,6 +76,7 @@ public struct HTTPRequest: Sendable {
   var followedUp: HTTPRequest {
     var request = self
     request.isFollowedUp = true
+    request.takesCutAnswer = true
     return request
   }
 
@@ -85,14 +88,17 @@ public struct HTTPRequest: Sendable {
   public static let totalTimeoutSeconds: Int64 = 30
 }
 
-/// A whole response: the body is complete or the transport threw.
+/// A whole response, or one that is ``cut``.
 public struct HTTPResponse: Sendable {
   /// 100 to 599.
   public var status: Int
   /// In the order in which they came.
   public var headers: [HTTPHeader]
-  /// Whole, at most as long as the request's limit.
+  /// Whole, unless the response is ``cut``; at most as long as the request's limit.
   public var body: [UInt8]
+  /// Why the body may not be whole: the connection ended before the head's length or the last chunk, say. nil for a whole
+  /// one, and for every answer to a request that takes no cut ones (``HTTPRequest/takesCutAnswer``).
+  public var cut: EnrollError?
   /// The secrets that its request carried.
   var sent = SentSecrets()
 
@@ -128,7 +134,8 @@ public protocol Transport: AnyObject, Sendable {
   var trust: String { get }
 
   /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over the
-  ///   limit, not HTTP), `.cancelled`. A response of any status is a response, not an error.
+  ///   limit, not HTTP), `.cancelled`. A response of any status is a response, not an error. A request with
+  ///   ``HTTPRequest/takesCutAnswer`` should get an answer whose head came as ``HTTPResponse/cut`` instead.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse
 }
 

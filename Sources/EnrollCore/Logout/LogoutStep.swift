@@ -191,11 +191,12 @@ extension Engine {
   func revokeTokens(in http: HTTPResponse, of dpopKey: DPoPKey?) {
     guard (200..<300).contains(http.status) else { return }
     let (json, _) = TokenResponse.members(of: http, undoubted: "refresh_token")
-    let access = TokenResponse.token(json["access_token"])
+    func member(_ name: String) -> JSON? { json[name] ?? TokenResponse.tokenBeforeCut(name, in: http) }
+    let access = TokenResponse.token(member("access_token"))
     // As the server says; one of no type that is known gets no proof.
     let type = json["token_type"]?.string ?? ""
     let key = ASCII.equalsIgnoringCase(type, "DPoP") ? dpopKey : nil
-    if let refresh = try? TokenResponse.refreshToken(json["refresh_token"], http) {
+    if let refresh = try? TokenResponse.refreshToken(member("refresh_token"), http) {
       revokeLater(refresh, hint: "refresh_token", bearer: access, dpopKey: key)
     }
     if let access { revokeLater(access, hint: "access_token", bearer: access, dpopKey: key) }

@@ -24,7 +24,8 @@ public enum RefreshAnswer: Equatable, Sendable {
     do throws(EnrollError) {
       self = .tokens(try TokenResponse(reading: json, of: response, binding))
     } catch {
-      if let rotated = try? TokenResponse.refreshToken(json["refresh_token"], response) {
+      let token = json["refresh_token"] ?? TokenResponse.tokenBeforeCut("refresh_token", in: response)
+      if let rotated = try? TokenResponse.refreshToken(token, response) {
         self = .rotatedOnly(refreshToken: rotated, problem ?? error)
       } else {
         self = .refused(problem ?? error, .unclear)

@@ -16,6 +16,11 @@ extension TokenResponse {
       return (members.map { .object($0) } ?? .null, error)
     }
   }
+
+  /// The token `name` of a body whose end is missing, where the token itself is whole. Nothing else of such a body is used.
+  static func tokenBeforeCut(_ name: String, in response: HTTPResponse) -> JSON? {
+    JSON.salvaged(name, beforeCutIn: response.body)
+  }
 }
 
 extension HTTPResponse {
@@ -23,7 +28,7 @@ extension HTTPResponse {
   var bringsTokens: Bool {
     guard (200..<300).contains(status) else { return false }
     if let members = try? TokenResponse.object(in: self) { return members["access_token"] != nil }
-    return ASCII.contains(body, "\"access_token\"")
+    return ASCII.contains(body, "\"access_token\"") || ASCII.contains(body, "\"refresh_token\"")
   }
 
   /// The answer to a code that is spent by it: where the body is refused, what the text gives without doubt takes its place.

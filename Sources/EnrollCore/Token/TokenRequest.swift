@@ -38,7 +38,9 @@ public enum TokenRequest {
     form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
     form.add("device_code", deviceCode)
     form.add("client_id", configuration.clientID)
-    return HTTPRequest(form: form, to: metadata.tokenEndpoint, freshConnection: true)
+    var request = HTTPRequest(form: form, to: metadata.tokenEndpoint, freshConnection: true)
+    request.takesCutAnswer = true
+    return request
   }
 
   /// A form with something that works once.

@@ -101,6 +101,7 @@ extension TokenResponse {
       guard json.object != nil else { throw JSONError("an object was expected, \(json.kind) came") }
       return json.withoutNulls
     } catch {
+      if let cut = response.cut { throw cut }
       throw EnrollError(
         .responseInvalid, "\(place): the answer must be a JSON object: ", error, httpStatus: response.status)
     }

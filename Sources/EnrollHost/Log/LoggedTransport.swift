@@ -21,6 +21,9 @@ final class LoggedTransport: Transport {
       let response = try transport.send(request, cancellation: cancellation)
       let level = response.status < 500 ? LogLevel.debug : .warning
       handler.log(level, "\(shown(request)): \(response.status) after \(elapsed(begin)) ms")
+      if let cut = response.cut {
+        handler.log(.warning, "\(shown(request)): the answer may not be whole: \(cut.message)")
+      }
       return response
     } catch {
       handler.log(

@@ -57,7 +57,8 @@ final class CurlSession: @unchecked Sendable {
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HTTPResponse {
     guard let easy = enroll_curl_easy_init(curl) else { throw Self.noMemory }
-    let reader = ResponseReader(target: target, limit: request.responseLimit)
+    let reader = ResponseReader(
+      target: target, limit: request.responseLimit, keepsCut: request.takesCutAnswer)
     var list: UnsafeMutablePointer<curl_slist>?
     defer {
       enroll_curl_easy_cleanup(curl, easy)
@@ -73,9 +74,11 @@ final class CurlSession: @unchecked Sendable {
       return try withExtendedLifetime(reader) { () throws(EnrollError) -> HTTPResponse in
         let code = try self.transfer(easy, cancellation, target)
         guard code == CURLE_OK, reader.failure == nil else {
-          throw CurlFailure.error(
+          let error = CurlFailure.error(
             code, CurlFailure.words(errorText), CurlFailure.words(enroll_curl_strerror(curl, code)),
             target: target, reader: reader, caFile: options.caFile)
+          guard let answer = reader.cut(by: error) else { throw error }
+          return answer
         }
         return try reader.finished()
       }

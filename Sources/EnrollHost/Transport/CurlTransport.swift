@@ -94,7 +94,7 @@ public final class CurlTransport: Transport {
         request, headerLines: lines, target: target, options: options, cancellation: cancellation)
     }
     // Only sessions whose request went well come back: what a failure left behind goes with its session.
-    giveBack(session)
+    if response.cut == nil { giveBack(session) }
     return response
   }
 

@@ -1,5 +1,6 @@
 // One response while it arrives, line by line and piece by piece, within limits (R20): a head of 64 KiB, the request's
-// limit for the body, no compressed body. What breaks a rule ends the transfer at once and is remembered here.
+// limit for the body, no compressed body. What breaks a rule ends the transfer at once and is remembered here. Where an
+// answer comes once, a body that is only said to be compressed is read, and one that is cut is kept as it is (R30).
 
 import EnrollCore
 
@@ -17,14 +18,19 @@ final class ResponseReader {
 
   private let target: RequestTarget
   private let limit: Int
+  private let keepsCut: Bool
+  /// The head says that the body is compressed.
+  private var encoding: EnrollError?
   private var isInsideHead = false
 
   /// Status lines and headers, interim responses (RFC 9110 §15.2) included.
   static let longestHead = 64 * 1024
 
-  init(target: RequestTarget, limit: Int) {
+  /// - Parameter keepsCut: whether a body that is cut, or said to be compressed, is of use.
+  init(target: RequestTarget, limit: Int, keepsCut: Bool = false) {
     self.target = target
     self.limit = max(limit, 0)
+    self.keepsCut = keepsCut
   }
 
   /// The whole answer, once the transfer has ended well.
@@ -33,7 +39,18 @@ final class ResponseReader {
     guard isHeadComplete, (200...599).contains(status) else {
       throw EnrollError(.responseInvalid, "\(target.display) did not answer as HTTP does")
     }
-    return HTTPResponse(status: status, headers: headers, body: body)
+    var response = HTTPResponse(status: status, headers: headers, body: body)
+    response.cut = encoding
+    return response
+  }
+
+  /// What came of an answer before its transfer failed by `error`; nil where it is of no use.
+  func cut(by error: EnrollError) -> HTTPResponse? {
+    guard keepsCut, failure == nil, isHeadComplete, !body.isEmpty, var response = try? finished() else {
+      return nil
+    }
+    response.cut = error
+    return response
   }
 
   /// A socket must not be opened: the name leads elsewhere than to this machine (R19).
@@ -53,6 +70,7 @@ final class ResponseReader {
     if !isInsideHead {
       status = Self.status(of: text)
       headers.removeAll()
+      encoding = nil
       isInsideHead = true
       return true
     }
@@ -77,7 +95,12 @@ final class ResponseReader {
     if ASCII.equalsIgnoringCase(header.name, "Content-Encoding"), !header.value.isEmpty,
       !ASCII.equalsIgnoringCase(header.value, "identity")
     {
-      return refuse("sent a compressed body, which was not asked for (R20)")
+      let problem = refusal("sent a compressed body, which was not asked for (R20)")
+      guard keepsCut else {
+        failure = problem
+        return false
+      }
+      encoding = problem
     }
     if ASCII.equalsIgnoringCase(header.name, "Transfer-Encoding"),
       !ASCII.equalsIgnoringCase(header.value, "chunked"), !ASCII.equalsIgnoringCase(header.value, "identity")
@@ -101,9 +124,12 @@ final class ResponseReader {
   }
 
   private func refuse(_ what: String) -> Bool {
-    failure = EnrollError(
-      .responseInvalid, "\(target.display) \(what)", httpStatus: status >= 200 ? status : nil)
+    failure = refusal(what)
     return false
+  }
+
+  private func refusal(_ what: String) -> EnrollError {
+    EnrollError(.responseInvalid, "\(target.display) \(what)", httpStatus: status >= 200 ? status : nil)
   }
 
   /// The three digits after `HTTP/x.y `, which a blank or the end of the line follows (RFC 9112 §4), else 0.

@@ -154,10 +154,10 @@ extension ProviderFault {
     written("half a body", .trouble) { visit, body in
       visit.connection.send(head(body) + "\r\n" + body.prefix(body.count / 2))
     },
-    written("half a chunk", .trouble) { visit, body in
+    written("half a chunk", .taken) { visit, body in
       visit.connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n\(body)")
     },
-    written("chunks without the last one", .trouble) { visit, body in
+    written("chunks without the last one", .taken) { visit, body in
       let size = String(body.utf8.count, radix: 16)
       visit.connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\n\(body)\r\n")
     },
@@ -169,7 +169,7 @@ extension ProviderFault {
     written("a length that is too short", .trouble) { visit, body in
       visit.connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count - 4)\r\n\r\n\(body)")
     },
-    written("a length that is too long", .trouble) { visit, body in
+    written("a length that is too long", .taken) { visit, body in
       visit.connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count + 4)\r\n\r\n\(body)")
     },
     written("no length: the end of the connection ends it", .taken) { visit, body in
@@ -189,11 +189,11 @@ extension ProviderFault {
   ]
 
   private static let encodings: [ProviderFault] = [
-    written("gzip that is none", .trouble) { $0.answer($1, headers: "Content-Encoding: gzip\r\n") },
+    written("gzip that is none", .taken) { $0.answer($1, headers: "Content-Encoding: gzip\r\n") },
     written("gzip that is cut off", .trouble) { visit, _ in
       visit.answer("\u{1f}", headers: "Content-Encoding: gzip\r\n")
     },
-    written("an encoding nobody knows", .trouble) { $0.answer($1, headers: "Content-Encoding: rot13\r\n") },
+    written("an encoding nobody knows", .taken) { $0.answer($1, headers: "Content-Encoding: rot13\r\n") },
     written("a transfer encoding other than chunked", .trouble) { visit, body in
       visit.connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\(body)")
     },

@@ -57,6 +57,55 @@ import Testing
     #expect(error.code == .network)
   }
 
+  @Test(
+    "an answer that comes once is handed on although its frame is broken, as one that is cut (R30)",
+    arguments: [
+      "Content-Length: 6\r\n\r\nwhole", "Content-Length: 7\r\n\r\nwhole",
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n",
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\nrubbish\r\n",
+      "Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n5\r\nwhole\r\n0\r\n\r\n",
+      "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nwhole",
+      "Content-Encoding: UTF-8\r\nContent-Length: 5\r\n\r\nwhole",
+    ])
+  func brokenFrame(_ answer: String) throws {
+    let script: @Sendable (RawConnection) -> Void = {
+      $0.readRequest()
+      $0.send("HTTP/1.1 200 OK\r\n\(answer)")
+    }
+    #expect(throws: EnrollError.self) { try failureOrAnswer(takesCut: false, script) }
+    let response = try failureOrAnswer(takesCut: true, script)
+    #expect(response.body == Array("whole".utf8) && response.status == 200)
+    #expect(response.cut != nil)
+  }
+
+  @Test("what is no answer, or too long, is none for a request that takes cut ones, either (R20)")
+  func cutOfNoUse() throws {
+    for answer in ["", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"] {
+      #expect(throws: EnrollError.self) {
+        try failureOrAnswer(takesCut: true) {
+          $0.readRequest()
+          $0.send(answer)
+        }
+      }
+    }
+    #expect(throws: EnrollError.self) {
+      try failureOrAnswer(takesCut: true, limit: 4) {
+        $0.readRequest()
+        $0.send("HTTP/1.1 200 OK\r\n\r\nwhole")
+      }
+    }
+  }
+
+  private func failureOrAnswer(
+    takesCut: Bool, limit: Int = HTTPRequest.defaultResponseLimit,
+    _ script: @escaping @Sendable (RawConnection) -> Void
+  ) throws -> HTTPResponse {
+    let server = try RawServer(script)
+    var request = HTTPRequest(.post, server.url(), responseLimit: limit, freshConnection: true)
+    request.takesCutAnswer = takesCut
+    return try transport.send(request, cancellation: nil)
+  }
+
   @Test("a body that is announced longer than the limit is refused (R20)")
   func announcedTooLong() throws {
     let error = try failure(limit: 100) {
