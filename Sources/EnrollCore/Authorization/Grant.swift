@@ -94,7 +94,8 @@ extension Engine {
         .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")
     }
     tokens.identity = proven.facts
-    return Arrival(tokens: tokens, profile: proven.claims, clockOffsetSeconds: learned)
+    let profile = SentSecrets(of: tokens).hidden(inClaims: proven.claims)
+    return Arrival(tokens: tokens, profile: profile, clockOffsetSeconds: learned)
   }
 
   /// Server's clock minus ours, from the Date header.

@@ -7,8 +7,8 @@ extension Engine {
   /// Transactions kept per account. The oldest of those that are settled gives way, then of those that were given up;
   /// one that waits for its answer never does.
   public static let transactionLimit = 32
-  /// No exchange takes longer.
-  static let exchangeSeconds: Int64 = 600
+  /// No exchange takes longer: six requests, one after the other, at most.
+  public static let exchangeSeconds: Int64 = 6 * HTTPRequest.totalTimeoutSeconds
 
   /// Begins a sign-in.
   /// - Parameters:
@@ -101,7 +101,8 @@ extension Engine {
     {
       return settlement
     }
-    let transactions = try store.read(account)?.transactions ?? []
+    let record = try store.read(account) ?? AccountRecord()
+    let transactions = record.transactions
     var verified = try VerifiedRedirect(
       verifying: redirect, among: transactions, named: transactionID,
       issuerAnnounced: provider.cachedMetadata?.announcesIssuerInRedirect ?? false,
@@ -118,7 +119,8 @@ extension Engine {
     }
     let transaction = verified.transaction
     switch verified.answer {
-    case .error(let error):
+    case .error(let told):
+      let error = told.hiding(SentSecrets(of: record))
       // No automatic step on the word of an answer without iss, where every answer has one (R17).
       let isIdentified =
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
@@ -157,11 +159,23 @@ extension Engine {
   }
 
   /// Where a transaction stands.
-  /// - Throws: `.notFound`; `.transactionExpired` when its deadline passed before its redirect came.
+  /// - Throws: `.notFound`; `.transactionExpired` when its deadline passed before its redirect came, or its exchange cannot
+  ///   go on any more.
   public func transactionStatus(_ transactionID: String) throws(EnrollError) -> TransactionRecord.Status {
     let known = try transaction(transactionID)
     guard !known.isOpen || known.isLive(at: clock.moment()) else { throw .pastDeadline }
+    if known.status == .exchanging, known.deadline.secondsLeft(at: clock.moment()) <= -Self.exchangeSeconds {
+      throw Self.exchangeDied
+    }
     return known.status
+  }
+
+  /// The process that sent the code has ended: its answer is lost, and the code is spent.
+  public static var exchangeDied: EnrollError {
+    EnrollError(
+      .transactionExpired,
+      "the process that sent the code of this sign-in ended before the tokens were stored; begin the sign-in again"
+    )
   }
 
   /// Whether another transaction brought tokens while this one was open: what waits for this one need not go on.

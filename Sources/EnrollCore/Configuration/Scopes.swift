@@ -3,6 +3,8 @@
 public enum Scopes {
   public static let maximumCount = 64
   public static let maximumBytes = 256
+  /// Of OpenID Connect Core §5.4 and §11: what they are called is no secret of anybody's.
+  static let standard = ["openid", "profile", "email", "address", "phone", "offline_access"]
 
   /// Splits a space-separated list; two spaces in a row leave an empty scope, which ``problem(in:)`` names.
   public static func split(_ text: String) -> [String] {

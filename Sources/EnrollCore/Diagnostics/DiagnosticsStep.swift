@@ -34,7 +34,8 @@ extension Engine {
     ])
     do throws(EnrollError) {
       let record = try store.read(account)
-      facts["account"] = (record ?? AccountRecord()).shown(at: moment, exists: record != nil)
+      facts["account"] = (record ?? AccountRecord()).shown(
+        at: moment, exists: record != nil, scopes: configuration.scopes)
     } catch {
       facts["account"] = .object([("problem", error.shown(at: nil))])
     }
@@ -149,10 +150,12 @@ extension RenewalBackoff {
 
 extension AccountRecord {
   /// Without secrets, and without anything about the user.
-  package func shown(at moment: Moment, exists: Bool) -> JSON {
-    .object([
-      ("exists", .bool(exists)), ("confirmed", confirmed?.shown(at: moment)),
-      ("provisional", provisional?.shown(at: moment)),
+  /// - Parameter scopes: that the configuration names; others are shown where a transaction that is kept asked for them.
+  package func shown(at moment: Moment, exists: Bool, scopes: [String] = []) -> JSON {
+    let named = scopes + Scopes.standard + transactions.flatMap { $0.scopes }
+    return .object([
+      ("exists", .bool(exists)), ("confirmed", confirmed?.shown(at: moment, naming: named)),
+      ("provisional", provisional?.shown(at: moment, naming: named)),
       ("hasProfile", .bool(profile != nil || provisionalProfile != nil)),
       ("registrationType", registrationType.map { .string($0) }),
       ("sessionEnded", sessionEnded.map { .string(PrintableText.bounded($0, maximumBytes: 512)) }),
@@ -175,12 +178,15 @@ extension RenewalRefusal {
 }
 
 extension TokenSet {
-  fileprivate func shown(at moment: Moment) -> JSON {
-    .object([
+  /// - Parameter named: scopes that somebody asked for: the others are the provider's words, a token perhaps.
+  fileprivate func shown(at moment: Moment, naming named: [String]) -> JSON {
+    let known = scopes.filter { Scopes.contains($0, in: named) }
+    return .object([
       ("tokenType", .string(PrintableText.bounded(tokenType, maximumBytes: 32))),
       ("expiresAt", .integer(expiry.expiresAt.seconds)),
       ("secondsLeft", .integer(expiry.secondsLeft(at: moment))),
-      ("lifetimeSeconds", .integer(expiry.lifetimeSeconds)), ("scopes", .array(scopes.map { .string($0) })),
+      ("lifetimeSeconds", .integer(expiry.lifetimeSeconds)), ("scopes", .array(known.map { .string($0) })),
+      ("otherScopes", .integer(Int64(scopes.count - known.count))),
       ("hasRefreshToken", .bool(refreshToken != nil)), ("hasIdToken", .bool(idToken != nil)),
       ("isBoundToKey", .bool(dpopKey != nil)), ("hasUnprovenIdToken", .bool(unprovenIDToken != nil)),
       ("source", .string(source.rawValue)),

@@ -58,7 +58,7 @@ public final class Engine: Sendable {
       trust: TrustSettings(
         caFile: configuration.caFile, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP,
         hasOwnTransport: hasOwnTransport))
-    let transport = ReadingTransport(transport)
+    let transport = ReadingTransport(transport, clock)
     self.transport = transport
     self.store = store
     self.clock = clock

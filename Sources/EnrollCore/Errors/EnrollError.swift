@@ -21,7 +21,7 @@ public struct EnrollError: Error, Sendable {
   ) {
     details = Details(
       code: code, message: message, field: field, httpStatus: httpStatus, oauthError: oauthError,
-      retryAfterSeconds: retryAfterSeconds, hasEndedAttempt: false)
+      retryAfterSeconds: retryAfterSeconds, hasEndedAttempt: false, remedy: nil)
   }
 
   private init(_ details: Details) { self.details = details }
@@ -42,6 +42,12 @@ public struct EnrollError: Error, Sendable {
   /// It ended an attempt to sign in: what may help another call to the same server does not help this one.
   var hasEndedAttempt: Bool { details.hasEndedAttempt }
 
+  /// What helps where the state E says it: the same error may end a session or say nothing about it.
+  var remedy: RegistrationState.RenewalFailure.Remedy? { details.remedy }
+
+  /// The same, with what the state E says helps.
+  func helped(by remedy: RegistrationState.RenewalFailure.Remedy) -> EnrollError { copy(remedy: remedy) }
+
   /// The same, to be tried again in `seconds`.
   func retrying(after seconds: Int64) -> EnrollError { copy(retryAfterSeconds: seconds) }
 
@@ -55,13 +61,14 @@ public struct EnrollError: Error, Sendable {
   }
 
   private func copy(
-    message: String? = nil, retryAfterSeconds: Int64? = nil, hasEndedAttempt: Bool? = nil
+    message: String? = nil, retryAfterSeconds: Int64? = nil, hasEndedAttempt: Bool? = nil,
+    remedy: RegistrationState.RenewalFailure.Remedy? = nil
   ) -> EnrollError {
     EnrollError(
       Details(
         code: code, message: message ?? self.message, field: field, httpStatus: httpStatus,
         oauthError: oauthError, retryAfterSeconds: retryAfterSeconds ?? self.retryAfterSeconds,
-        hasEndedAttempt: hasEndedAttempt ?? self.hasEndedAttempt))
+        hasEndedAttempt: hasEndedAttempt ?? self.hasEndedAttempt, remedy: remedy ?? self.remedy))
   }
 
   /// Whose fault it is, so that a host knows whom to tell.
@@ -98,7 +105,7 @@ extension EnrollError: Equatable {
       || left.code == right.code && left.message == right.message && left.field == right.field
         && left.httpStatus == right.httpStatus && left.oauthError == right.oauthError
         && left.retryAfterSeconds == right.retryAfterSeconds
-        && left.hasEndedAttempt == right.hasEndedAttempt
+        && left.hasEndedAttempt == right.hasEndedAttempt && left.remedy == right.remedy
   }
 
   fileprivate final class Details: Sendable {
@@ -109,10 +116,12 @@ extension EnrollError: Equatable {
     let oauthError: String?
     let retryAfterSeconds: Int64?
     let hasEndedAttempt: Bool
+    let remedy: RegistrationState.RenewalFailure.Remedy?
 
     init(
       code: Code, message: String, field: String?, httpStatus: Int?, oauthError: String?,
-      retryAfterSeconds: Int64?, hasEndedAttempt: Bool
+      retryAfterSeconds: Int64?, hasEndedAttempt: Bool,
+      remedy: RegistrationState.RenewalFailure.Remedy?
     ) {
       self.code = code
       self.message = message
@@ -121,6 +130,7 @@ extension EnrollError: Equatable {
       self.oauthError = oauthError
       self.retryAfterSeconds = retryAfterSeconds
       self.hasEndedAttempt = hasEndedAttempt
+      self.remedy = remedy
     }
   }
 }

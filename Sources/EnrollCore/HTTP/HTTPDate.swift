@@ -1,15 +1,51 @@
-// The Date header, by which the server's clock is learned (RFC 9110 §5.6.7, IMF-fixdate only; R25).
+// Dates in headers: Date, by which the server's clock is learned (R25), and Retry-After. All three forms of RFC 9110 §5.6.7
+// are read, as a recipient must.
 
 public enum HTTPDate {
-  /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`; nil for anything else. The day's name is not checked.
+  /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`; nil for anything
+  /// else. The day's name is not checked. A year of two digits is one from 1970 to 2069.
   public static func parse(_ text: String) -> UnixTime? {
     let bytes = Array(text.utf8)
-    guard bytes.count == 29, bytes[3...4].elementsEqual(", ".utf8), bytes[25...].elementsEqual(" GMT".utf8),
-      bytes[7] == 0x20, bytes[11] == 0x20, bytes[16] == 0x20, bytes[19] == 0x3A, bytes[22] == 0x3A,
-      let day = number(bytes[5..<7]), let month = month(bytes[8..<11]), let year = number(bytes[12..<16]),
-      let hour = number(bytes[17..<19]), let minute = number(bytes[20..<22]),
-      let second = number(bytes[23..<25]),
-      (1...31).contains(day), year >= 1970, hour < 24, minute < 60, second <= 60
+    if bytes.count == 24 { return asctime(bytes) }
+    guard let comma = bytes.firstIndex(of: 0x2C), (3...9).contains(comma), bytes.count > comma + 2,
+      bytes[comma + 1] == 0x20
+    else { return nil }
+    let rest = bytes[(comma + 2)...]
+    let start = rest.startIndex
+    switch (comma, rest.count) {
+    case (3, 24):
+      guard rest[start + 2] == 0x20, rest[start + 6] == 0x20, rest[start + 11] == 0x20 else { return nil }
+      return time(
+        day: rest[start..<start + 2], rest[start + 3..<start + 6], year: number(rest[start + 7..<start + 11]),
+        at: rest[(start + 12)...])
+    case (6...9, 22):
+      guard rest[start + 2] == 0x2D, rest[start + 6] == 0x2D, rest[start + 9] == 0x20 else { return nil }
+      return time(
+        day: rest[start..<start + 2], rest[start + 3..<start + 6],
+        year: number(rest[start + 7..<start + 9]).map { $0 < 70 ? 2000 + $0 : 1900 + $0 },
+        at: rest[(start + 10)...])
+    default: return nil
+    }
+  }
+
+  private static func asctime(_ bytes: [UInt8]) -> UnixTime? {
+    guard bytes[3] == 0x20, bytes[7] == 0x20, bytes[10] == 0x20, bytes[19] == 0x20 else { return nil }
+    let day = bytes[8] == 0x20 ? bytes[9..<10] : bytes[8..<10]
+    return time(
+      day: day, bytes[4..<7], year: number(bytes[20...]), at: bytes[11..<19] + Array(" GMT".utf8)[...])
+  }
+
+  /// - Parameter clock: `08:49:37 GMT`.
+  private static func time(
+    day: ArraySlice<UInt8>, _ name: ArraySlice<UInt8>, year: Int64?, at clock: ArraySlice<UInt8>
+  ) -> UnixTime? {
+    let start = clock.startIndex
+    guard clock.count == 12, clock[(start + 8)...].elementsEqual(" GMT".utf8), clock[start + 2] == 0x3A,
+      clock[start + 5] == 0x3A, let hour = number(clock[start..<start + 2]),
+      let minute = number(clock[start + 3..<start + 5]), let second = number(clock[start + 6..<start + 8]),
+      let day = number(day), let month = month(name), let year, (1...31).contains(day), year >= 1970,
+      hour < 24,
+      minute < 60, second <= 60
     else { return nil }
     let days = daysSince1970(year: year, month: month, day: day)
     return UnixTime(seconds: days * 86_400 + hour * 3600 + minute * 60 + second)

@@ -1,5 +1,5 @@
-// The secrets that a request carried. Some servers quote the token that they refuse; nothing that an answer says is told
-// on where it repeats one of them (R40).
+// The secrets that a request carried, or that an account holds. Some servers quote the token that they refuse; nothing that
+// an answer says is told on where it repeats one of them (R40).
 
 import EnrollCrypto
 import EnrollJSON
@@ -15,6 +15,30 @@ struct SentSecrets: Sendable {
 
   init() {}
 
+  /// What the browser and the provider were told of an account's transactions, and its tokens.
+  init(of record: AccountRecord) {
+    for transaction in record.transactions {
+      if let request = transaction.codeRequest {
+        all.append(request.redirect.state)
+        if let secrets = request.secrets { all += [secrets.nonce, secrets.codeVerifier] }
+      }
+      if case .bff(let bff) = transaction.flow {
+        all.append(bff.redirect.state)
+        if let exchange = bff.exchange { all.append(exchange.codeVerifier) }
+      }
+    }
+    for tokens in [record.confirmed, record.provisional] { if let tokens { add(tokens) } }
+  }
+
+  init(of tokens: TokenSet) { add(tokens) }
+
+  private mutating func add(_ tokens: TokenSet) {
+    all.append(tokens.accessToken)
+    for token in [tokens.refreshToken, tokens.idToken, tokens.unprovenIDToken] {
+      if let token { all.append(token) }
+    }
+  }
+
   init(of request: HTTPRequest) {
     all = request.secrets
     if let shown = request.headers.value(of: "Authorization") {
@@ -25,9 +49,11 @@ struct SentSecrets: Sendable {
   }
 
   /// Whether `text` repeats one of them.
-  func areRepeated(in text: String) -> Bool {
+  func areRepeated(in text: String) -> Bool { areRepeated(in: text, from: Self.minimumBytes) }
+
+  private func areRepeated(in text: String, from minimumBytes: Int) -> Bool {
     all.contains { secret in
-      guard secret.count >= Self.minimumBytes else { return false }
+      guard secret.count >= minimumBytes else { return false }
       return secret.withBytes { bytes in
         ASCII.contains(
           text.utf8.span, UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.recognisedBytes)))
@@ -37,12 +63,26 @@ struct SentSecrets: Sendable {
 
   /// The answer without the members and elements that repeat one of them.
   func hidden(in answer: JSONObject) -> JSONObject { answer.without(texts: areRepeated) }
+
+  /// As long as a token is, so that no claim holds it by chance: a one-time code may stand in a telephone number.
+  private static let minimumTokenBytes = 16
+
+  /// The claims about a user without those that repeat a token. `sub` stays: it has been compared with the id_token's.
+  func hidden(inClaims claims: JSONObject) -> JSONObject {
+    var kept = claims.without { areRepeated(in: $0, from: Self.minimumTokenBytes) }
+    kept["sub"] = claims["sub"]
+    return kept
+  }
 }
 
 extension EnrollError {
   /// The same without words that repeat a secret.
   func hiding(_ sent: SentSecrets) -> EnrollError {
-    guard sent.areRepeated(in: message) else { return self }
-    return saying("the answer was refused; the reason repeats a secret that was sent, and is not shown (R40)")
+    let isInCode = oauthError.map { sent.areRepeated(in: $0) } ?? false
+    guard isInCode || sent.areRepeated(in: message) else { return self }
+    return EnrollError(
+      code, "the answer was refused; the reason repeats a secret that was sent, and is not shown (R40)",
+      field: field, httpStatus: httpStatus, oauthError: isInCode ? nil : oauthError,
+      retryAfterSeconds: retryAfterSeconds)
   }
 }

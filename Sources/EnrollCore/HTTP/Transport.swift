@@ -99,6 +99,8 @@ public struct HTTPResponse: Sendable {
   /// Why the body may not be whole: the connection ended before the head's length or the last chunk, say. nil for a whole
   /// one, and for every answer to a request that takes no cut ones (``HTTPRequest/takesCutAnswer``).
   public var cut: EnrollError?
+  /// When it came, by this machine's clock.
+  var received: UnixTime?
   /// The secrets that its request carried.
   var sent = SentSecrets()
 
@@ -114,6 +116,13 @@ public struct HTTPResponse: Sendable {
     if let length = header("Content-Length") { return DecimalText.parse(length) == 0 }
     // The chunks came to their end: the body is complete.
     return header("Transfer-Encoding").map { ASCII.equalsIgnoringCase($0, "chunked") } ?? false
+  }
+
+  /// A page for people, such as a portal puts in the provider's place: its first visible character is `<`, behind a byte
+  /// order mark, too.
+  var isPage: Bool {
+    let isMarked = body.starts(with: [0xEF, 0xBB, 0xBF])
+    return body.dropFirst(isMarked ? 3 : 0).first { $0 > 0x20 } == 0x3C
   }
 
   /// The first header of that name, case-insensitively (ASCII).

@@ -22,14 +22,28 @@ public struct IDToken: Equatable, Sendable {
   /// An id_token as it came.
   public struct Unverified: Sendable {
     private let token: JWS
-    private let claims: IDTokenClaims
+    private let claims: Result<IDTokenClaims, EnrollError>
 
     /// Takes the token apart.
     /// - Throws: `.idTokenInvalid` when it is no compact JWS within the limits, names an algorithm that is never
     ///   accepted, or lacks a claim that every id_token has (R21, R24, R25).
     public init(parsing text: Secret) throws(EnrollError) {
       token = try JWS(parsing: text.revealBytes())
-      claims = try IDTokenClaims(token.payload)
+      claims = .success(try IDTokenClaims(token.payload))
+    }
+
+    /// Takes the token apart for its signature: claims that no id_token may have are refused when they are checked.
+    /// - Throws: `.idTokenInvalid` when it is no compact JWS within the limits, or names an algorithm that is never accepted.
+    init(signatureOf text: Secret) throws(EnrollError) {
+      token = try JWS(parsing: text.revealBytes())
+      do throws(EnrollError) { claims = .success(try IDTokenClaims(token.payload)) } catch {
+        claims = .failure(error)
+      }
+    }
+
+    /// Whether it has every claim that an id_token has.
+    var isReadable: Bool {
+      if case .success = claims { true } else { false }
     }
 
     /// Applies R21 to R27. Pure: neither network nor clock.
@@ -64,11 +78,12 @@ public struct IDToken: Equatable, Sendable {
   /// An id_token that the issuer signed; its claims are not judged yet.
   struct Signed: Sendable {
     fileprivate let algorithm: SignatureAlgorithm
-    fileprivate let claims: IDTokenClaims
+    fileprivate let claims: Result<IDTokenClaims, EnrollError>
 
     /// Applies R24 to R27. Pure: neither network nor clock.
     /// - Throws: `.idTokenInvalid`, with the rule's number in the message.
     func checked(against expected: IDTokenExpectations) throws(EnrollError) -> IDToken {
+      let claims = try claims.get()
       for rule in IDTokenRule.all { try rule.check(claims, algorithm, expected) }
       return IDToken(
         facts: IdentityFacts(

@@ -46,7 +46,7 @@ public enum UserInfo {
       throw EnrollError(
         .profileMismatch, "userinfo is about another sub than the id_token (R28)", field: "sub")
     }
-    return claims
+    return response.sent.hidden(inClaims: claims)
   }
 
   /// OpenID Connect Core §5.3.2: JSON, or a JWT where the client was registered for that.

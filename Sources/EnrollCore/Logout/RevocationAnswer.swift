@@ -51,11 +51,3 @@ extension RefusalContent {
   /// Whether a revocation endpoint says this, and would say the same the next time.
   fileprivate var isOfTheServer: Bool { self != .withoutCode && self != .trouble }
 }
-
-extension HTTPResponse {
-  /// A page for people: its first visible character is `<`, behind a byte order mark, too.
-  fileprivate var isPage: Bool {
-    let isMarked = body.starts(with: [0xEF, 0xBB, 0xBF])
-    return body.dropFirst(isMarked ? 3 : 0).first { $0 > 0x20 } == 0x3C
-  }
-}

@@ -60,6 +60,12 @@ enum PasswordlessRequest {
   /// - Throws: `.oauth` (such as `bad.email`), `.server`, `.responseInvalid`.
   static func accept(_ response: HTTPResponse) throws(EnrollError) {
     if let error = TokenEndpointError.read(response, expecting: "a sent message was") { throw error }
+    guard !response.isPage else {
+      throw EnrollError(
+        .responseInvalid,
+        "a sent message was expected, a page in HTML came, of a captive portal by its looks; nothing was sent",
+        httpStatus: response.status)
+    }
   }
 
   /// The code for tokens.

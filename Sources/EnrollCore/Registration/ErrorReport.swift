@@ -22,9 +22,15 @@ extension EnrollError {
   /// Under which the host keeps its own words: `error.` and the code's name.
   public var messageKey: String { "error.\(code.name)" }
 
-  /// What the user, or the host for them, can do about it.
+  /// What the user, or the host for them, can do about it: what the state E says where it is the reason of that.
   public var helps: Help {
     guard !hasEndedAttempt else { return .registerAgain }
+    switch remedy {
+    case .retry: return .retry
+    case .wait: return .wait
+    case .registerAgain: return .registerAgain
+    case nil: break
+    }
     return switch code {
     case .cancelled, .deadlineExceeded, .busy, .accessDenied, .codeRejected, .storeIO, .outOfMemory: .retry
     case .network, .timeout, .server, .keysUnavailable, .rejected, .expired, .storeLocked, .storeFull: .wait

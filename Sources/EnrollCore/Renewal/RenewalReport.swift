@@ -29,9 +29,10 @@ extension Engine {
   }
 
   private func failed(
-    _ error: EnrollError, _ remedy: RegistrationState.RenewalFailure.Remedy, _ isTokenUsable: Bool,
+    _ reason: EnrollError, _ remedy: RegistrationState.RenewalFailure.Remedy, _ isTokenUsable: Bool,
     isNew: Bool
   ) {
+    let error = reason.helped(by: remedy)
     applyIfSession(.renewalFailed(.init(error: error, remedy: remedy, isTokenUsable: isTokenUsable)))
     guard isNew else { return }
     notify(.tokenRenewalFailed(error))

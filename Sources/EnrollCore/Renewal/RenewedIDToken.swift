@@ -19,7 +19,7 @@ extension Engine {
     }
     switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
     case .adopted, .keptApart:
-      if let proven = finding.token { try adopt(proven, as: idToken, epoch: epoch) }
+      if let proven = finding.token { try adopt(proven, of: renewed.tokens, as: idToken, epoch: epoch) }
       return .renewed
     case .withheld:
       // The newest answer decides: the id_token of an earlier one does not withhold what came without it.
@@ -51,7 +51,7 @@ extension Engine {
 
   func examine(_ idToken: Secret, of session: SessionIdentity, clockOffset: Int64) -> IDTokenFinding {
     let claim = session.contradiction(in: idToken)
-    guard let unverified = try? IDToken.Unverified(parsing: idToken) else {
+    guard let unverified = try? IDToken.Unverified(signatureOf: idToken) else {
       return IDTokenFinding(
         shows: claim == nil ? .unreadable : .anotherSession, isRefuted: true, claim: claim ?? "")
     }
@@ -64,7 +64,8 @@ extension Engine {
       signed = try provider.prove(unverified, algorithms: expected.algorithms, cancellation: nil)
     } catch {
       return IDTokenFinding(
-        shows: claim == nil ? .sameSession : .anotherSession, isRefuted: error.code == .idTokenInvalid,
+        shows: claim != nil ? .anotherSession : unverified.isReadable ? .sameSession : .unreadable,
+        isRefuted: error.code == .idTokenInvalid,
         claim: claim ?? "")
     }
     if let claim { return IDTokenFinding(shows: .anotherSession, isProven: true, claim: claim) }
@@ -81,7 +82,9 @@ extension Engine {
     }
   }
 
-  private func adopt(_ proven: IDToken, as idToken: Secret, epoch: UInt64) throws(EnrollError) {
+  private func adopt(
+    _ proven: IDToken, of tokens: TokenSet, as idToken: Secret, epoch: UInt64
+  ) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
       var facts = proven.facts
@@ -90,7 +93,7 @@ extension Engine {
       record.confirmed?.idToken = idToken
       record.confirmed?.unprovenIDToken = nil
       record.confirmed?.identity = facts
-      record.profile = proven.claims
+      record.profile = SentSecrets(of: tokens).hidden(inClaims: proven.claims)
     }
   }
 }

@@ -147,6 +147,12 @@ extension Client {
       return try settledState(of: transactionID, until: deadline, cancellation: cancellation)
     } catch {
       guard error.code == .deadlineExceeded else { throw error }
+      if case .exchanging? = try? engine.transactionStatus(transactionID) {
+        throw EnrollError(
+          .deadlineExceeded,
+          "the user came back, and the tokens did not arrive in time; await the transaction again, or begin the sign-in "
+            + "again where the process that took the redirect has ended")
+      }
       throw EnrollError(
         .deadlineExceeded,
         "the deadline passed before the user came back; the transaction waits on, and can be awaited again or cancelled"
@@ -159,6 +165,7 @@ extension Client {
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     var state: RegistrationState?
+    var exchangeEnds: Instant?
     try wait(until: deadline, cancellation) { () throws(EnrollError) in
       if loopbacks.withLock({ $0.isAnswering(transactionID) }) { return false }
       // Looked at first: a poll of ours says how it settled the transaction before it ends.
@@ -178,7 +185,12 @@ extension Client {
         }
         try pollDevice(transactionID)
         return false
-      case .exchanging: return false
+      case .exchanging:
+        // Perhaps by another process, which may have died meanwhile: nobody else may send the code (R15).
+        let end = exchangeEnds ?? clock.instant().advanced(bySeconds: Engine.exchangeSeconds)
+        exchangeEnds = end
+        guard clock.instant().since(end) < 0 else { throw Engine.exchangeDied }
+        return false
       case .succeeded:
         state = try decidedState(until: deadline, cancellation: cancellation)
         return true

@@ -1,4 +1,5 @@
 import EnrollCore
+import EnrollTesting
 import Testing
 
 @Suite("Freshness of documents (RFC 9111 §4.2)")
@@ -31,6 +32,8 @@ struct RetryAfterTests {
   static let values: [(String, Int64?)] = [
     ("7", 7), ("3600", 3600), ("3601", 3600), ("99999999999999999999", 3600), ("0", nil), ("-1", nil),
     ("", nil), ("soon", nil), ("1.5", nil), (" 7", nil), ("Sun, 06 Nov 1994 08:49:47 GMT", 10),
+    ("Sunday, 06-Nov-94 08:49:47 GMT", 10), ("Sun Nov  6 08:49:47 1994", 10),
+    (String(repeating: "9", count: 400), 3600), (String(repeating: "9", count: 400) + "x", nil),
     ("Sun, 06 Nov 1994 08:49:37 GMT", nil), ("Mon, 07 Nov 1994 08:49:37 GMT", 3600),
   ]
 
@@ -40,9 +43,18 @@ struct RetryAfterTests {
     #expect(RetryAfter.seconds(of: HTTPResponse(status: 503, headers: headers)) == seconds)
   }
 
-  @Test("a date without the server's own clock says nothing")
-  func noDate() {
-    let headers = [HTTPHeader("Retry-After", "Sun, 06 Nov 1994 08:49:47 GMT")]
-    #expect(RetryAfter.seconds(of: HTTPResponse(status: 503, headers: headers)) == nil)
+  @Test("a date counts from this machine's clock where the server tells no time")
+  func noDate() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.setWall(784_111_777)
+    bench.clock.advance(seconds: 3700)
+    // 40 seconds after the clock that was set and advanced.
+    let headers = [HTTPHeader("Retry-After", "Sun, 06 Nov 1994 09:51:57 GMT")]
+    bench.provider.next(.token, .status(503, headers: headers))
+    guard case .expired(_, let seconds, _) = try engine.access() else {
+      throw Unexpected(what: "not expired")
+    }
+    #expect((40...44).contains(seconds ?? 0), "\(String(describing: seconds))")
   }
 }

@@ -1,6 +1,8 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollPosix
+import EnrollStore
 import EnrollTesting
 import Testing
 

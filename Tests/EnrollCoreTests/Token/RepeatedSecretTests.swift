@@ -100,6 +100,62 @@ struct RepeatedSecretTests {
     #expect(!"\(last)\(last.oauthError ?? "")\(bench.seen.reported)".contains(code))
   }
 
+  @Test("a state, a verifier or a token in an error redirect", arguments: ["error", "error_description"])
+  func redirect(parameter: String) throws {
+    let bench = try Bench(tellsBackEnd: true)
+    let engine = try bench.signedIn()
+    for index in 0..<4 {
+      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let kept = try #require(bench.record.transactions.last)
+      guard case .signIn(let flow) = kept.flow, let own = flow.request.secrets else {
+        throw Unexpected(what: "no sign-in")
+      }
+      let state = flow.request.redirect.state.reveal()
+      let secret = [state, own.codeVerifier.reveal(), "refresh-2", "access-2"][index]
+      let error = parameter == "error" ? "x_\(secret)" : "access_denied&error_description=no+\(secret)"
+      let url = bench.provider.refuse(begun.url, error: error)
+      guard case .failed(let failure) = try engine.resume(url, cancellation: nil).ending else {
+        throw Unexpected(what: "accepted")
+      }
+      let told =
+        "\(failure) \(failure.oauthError ?? "") \(bench.seen.reported.map { "\($0) \($0.oauthError ?? "")" }) "
+        + "\(try bench.store.updateOutbox { _ in }) \(engine.state) \(engine.diagnostics())"
+      #expect(!told.contains(secret), "\(told)")
+    }
+  }
+
+  @Test("a token in a claim of an id_token, of a renewed one, and of userinfo")
+  func claims() throws {
+    let bench = try Bench()
+    let token = "a-token-of-more-than-sixteen-bytes"
+    bench.provider.change {
+      $0.tokens = { $0["access_token"] = .string(token) }
+      $0.claims = { $0["nickname"] = .string("x \(token)") }
+      $0.userinfo = { $0["website"] = .string("https://a.example/\(token)") }
+    }
+    let engine = try bench.signedIn()
+    #expect(try engine.profile()["nickname"] == nil && engine.profile()["name"] != nil)
+    let told = try engine.userinfo(cancellation: nil)
+    #expect(told["website"] == nil && told["email"] != nil && told["sub"] == .string("alice"))
+    bench.clock.advance(seconds: 3700)
+    _ = try engine.token()
+    #expect(try bench.record.confirmed?.unprovenIDToken == nil)
+    #expect(try engine.profile()["nickname"] == nil && engine.profile()["sub"] == .string("alice"))
+  }
+
+  @Test("scopes that nobody asked for are counted in the diagnostics, and not shown")
+  func scopes() throws {
+    let bench = try Bench(scopes: ["openid", "api:read"])
+    bench.provider.change { $0.tokens = { $0["scope"] = .string("openid api:read refresh-2 email") } }
+    let engine = try bench.signedIn()
+    #expect(try bench.record.confirmed?.scopes.contains("refresh-2") == true)
+    let confirmed = engine.diagnostics()["account"]?["confirmed"]
+    #expect(
+      confirmed?["scopes"] == .array([.string("openid"), .string("api:read"), .string("email")]))
+    #expect(confirmed?["otherScopes"] == .integer(1))
+    #expect(!"\(engine.diagnostics())".contains("refresh-2"))
+  }
+
   @Test("an error code that repeats nothing is told as it is")
   func innocent() throws {
     let bench = try Bench()

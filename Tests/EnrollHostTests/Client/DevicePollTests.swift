@@ -187,3 +187,50 @@ struct DevicePollTests {
       }?.code == .transactionExpired)
   }
 }
+
+@Suite("Awaiting a transaction whose process has died (R15)")
+struct DeadExchangeTests {
+  private func failure(_ body: () throws -> RegistrationState) throws -> EnrollError {
+    try #require(throws: EnrollError.self) { try body() }
+  }
+
+  /// A transaction that another process began to exchange.
+  private func dying(_ stage: DeviceStage) throws -> (Client, String) {
+    let client = try stage.client(redirectURI: "com.example.app:/callback")
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    try stage.store.update(client.account) { $0.transactions[0].status = .exchanging }
+    return (client, begun.transactionID)
+  }
+
+  @Test("it ends when no exchange can take longer, and says that the sign-in is to be begun again")
+  func died() throws {
+    let stage = try DeviceStage()
+    let (client, id) = try dying(stage)
+    // Long before the transaction's own deadline.
+    let end = stage.clock.instant().advanced(bySeconds: 500)
+    let error = try failure {
+      try stage.running { try client.awaitTransaction(id, until: end, cancellation: nil) }
+    }
+    #expect(
+      error.code == .transactionExpired && error.message.contains("begin the sign-in again"), "\(error)")
+    #expect(!error.isRetryable)
+  }
+
+  @Test("long after its deadline it ends at once")
+  func long() throws {
+    let stage = try DeviceStage()
+    let (client, id) = try dying(stage)
+    stage.clock.advance(seconds: 600 + Engine.exchangeSeconds)
+    let error = try failure { try client.awaitTransaction(id, until: .distantFuture, cancellation: nil) }
+    #expect(error.code == .transactionExpired)
+  }
+
+  @Test("a timeout before that says that the user came back")
+  func timeout() throws {
+    let stage = try DeviceStage()
+    let (client, id) = try dying(stage)
+    let end = stage.clock.instant()
+    let error = try failure { try client.awaitTransaction(id, until: end, cancellation: nil) }
+    #expect(error.code == .deadlineExceeded && error.message.hasPrefix("the user came back"), "\(error)")
+  }
+}

@@ -19,7 +19,9 @@ extension Target {
         if parts.count == 2 {
           headers.append(HTTPHeader(String(parts[0]), String(parts[1].drop { $0 == " " })))
         }
-        if let time = HTTPDate.parse(line) { require(isDate(time, line), "a date is that date") }
+        if let time = HTTPDate.parse(line), line.utf8.dropFirst(3).first == 0x2C {
+          require(isDate(time, line), "a date is that date")
+        }
       }
       let response = HTTPResponse(status: 401, headers: headers)
       if let seconds = RetryAfter.seconds(of: response) {

@@ -1,0 +1,75 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollPosix
+import EnrollStore
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("Answers as every rule reads them")
+struct AnswerTests {
+  /// Puts a byte order mark before each answer.
+  private final class Marking: Transport {
+    private let provider: FakeProvider
+
+    init(_ provider: FakeProvider) { self.provider = provider }
+
+    func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+      var response = try provider.send(request, cancellation: cancellation)
+      if !response.body.isEmpty { response.body = [0xEF, 0xBB, 0xBF] + response.body }
+      return response
+    }
+  }
+
+  private func engine(_ bench: Bench) -> Engine {
+    Engine(
+      configuration: bench.configuration, account: .default, platform: Platform(),
+      transport: Marking(bench.provider), store: bench.store, clock: bench.clock,
+      random: SystemRandomSource(),
+      observer: bench.seen, exclusion: { Mutex() })
+  }
+
+  @Test("a byte order mark before discovery, keys, tokens and a refusal changes nothing")
+  func mark() throws {
+    let bench = try Bench()
+    let engine = engine(bench)
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let ending = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
+    guard case .succeeded = ending else { throw Unexpected(what: "\(ending)") }
+    bench.provider.endSessions()
+    bench.clock.advance(seconds: 3700)
+    guard case .reauthenticate = try engine.access() else {
+      throw Unexpected(what: "the refusal was not read")
+    }
+  }
+
+  @Test(
+    "a page in answer to the request for a one-time code is no sent message",
+    arguments: ["<html>Welcome to the hotel</html>", "\n <!DOCTYPE html>", "\u{FEFF}<html>"])
+  func portal(body: String) throws {
+    let bench = try Bench(passwordless: .auth0)
+    let engine = bench.engine()
+    bench.provider.next(.passwordless, .status(200, body: body))
+    let mail = SignInOptions(kind: .passwordless, recipient: Recipient(.email, address: "alice@example.org"))
+    #expect(code { _ = try engine.begin(mail, cancellation: nil) } == .responseInvalid)
+    #expect(try bench.record.transactions.isEmpty)
+  }
+
+  @Test(
+    "a signed id_token of a renewal that names another client or user ends the session, whatever else it lacks (R27)",
+    arguments: [("aud", JSON.array([])), ("aud", .array([.null])), ("sub", .string(""))], [true, false])
+  func signed(claim: (String, JSON), hasKeys: Bool) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    bench.provider.change { $0.claims = { $0[claim.0] = claim.1 } }
+    if !hasKeys {
+      bench.provider.change { $0.keyID = "unknown" }
+      bench.provider.next(.keys, .unreachable, .unreachable)
+    }
+    let outcome = try engine.access()
+    if case .reauthenticate = outcome { #expect(hasKeys) } else { #expect(!hasKeys, "\(outcome)") }
+    #expect(try (bench.record.sessionEnded != nil) == hasKeys)
+  }
+}
