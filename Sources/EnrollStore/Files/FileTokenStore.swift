@@ -5,7 +5,6 @@
 public import EnrollCore
 public import EnrollCrypto
 public import EnrollPosix
-public import EnrollPosix
 
 /// The durable store.
 public final class FileTokenStore: TokenStore, PINKeeper, Sendable {

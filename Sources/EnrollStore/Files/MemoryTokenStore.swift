@@ -3,7 +3,6 @@
 
 public import EnrollCore
 public import EnrollPosix
-public import EnrollPosix
 
 /// Account records in memory.
 public final class MemoryTokenStore: TokenStore, @unchecked Sendable {

@@ -8,7 +8,6 @@ public import EnrollCore
 public import EnrollCrypto
 public import EnrollJSON
 public import EnrollPosix
-public import EnrollPosix
 
 /// Guards the store with a key file.
 public final class KeyFileProvider: KeyProvider {

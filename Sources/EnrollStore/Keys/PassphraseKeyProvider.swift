@@ -5,7 +5,6 @@ public import EnrollCore
 public import EnrollCrypto
 public import EnrollJSON
 public import EnrollPosix
-public import EnrollPosix
 
 /// Guards the store with a passphrase.
 public final class PassphraseKeyProvider: KeyProvider {

@@ -4,7 +4,6 @@ public import EnrollCore
 public import EnrollCrypto
 public import EnrollJSON
 public import EnrollPosix
-public import EnrollPosix
 
 /// Guards the store with secrets in a keeper: a new one for each slot, so that replacing a slot never endangers the old.
 public final class SecretStoreKeyProvider: KeyProvider {
