@@ -98,7 +98,7 @@ struct EnrollClientTests {
       store: .memory, transport: deaf)
     let beginning = Task { () async -> EnrollError.Code? in
       do throws(EnrollError) {
-        _ = try await client.begin()
+        _ = try await client.begin(timeout: .seconds(3600))
         return nil
       } catch {
         return error.code
