@@ -185,6 +185,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     -> HTTPResponse
   {
     guard let endpoint = endpoint(of: request) else {
+      if request.url == issuer + "/token" {
+        return HTTPResponse(status: 404, body: Array("<p>Not found".utf8))
+      }
       throw EnrollError(.network, "nobody is at \(request.url)")
     }
     let reply = state.withLock { state -> Reply in
@@ -216,10 +219,11 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   }
 
   private func endpoint(of request: HTTPRequest) -> Endpoint? {
-    switch request.url {
+    let tokenPath = state.withLock { $0.settings.tokenPath }
+    return switch request.url {
     case issuer + ProviderMetadata.wellKnownPath: .discovery
     case issuer + "/keys": .keys
-    case issuer + "/token": .token
+    case issuer + tokenPath: .token
     case issuer + "/userinfo": .userinfo
     case issuer + "/revoke": .revocation
     case issuer + "/par": .pushed

@@ -56,9 +56,10 @@ extension FakeProvider {
   }
 
   private func discovery() -> JSON {
+    let settings = state.withLock { $0.settings }
     var document = JSONObject([
       ("issuer", .string(issuer)), ("authorization_endpoint", .string(issuer + "/authorize")),
-      ("token_endpoint", .string(issuer + "/token")), ("jwks_uri", .string(issuer + "/keys")),
+      ("token_endpoint", .string(issuer + settings.tokenPath)), ("jwks_uri", .string(issuer + "/keys")),
       ("userinfo_endpoint", .string(issuer + "/userinfo")),
       ("revocation_endpoint", .string(issuer + "/revoke")),
       ("introspection_endpoint", .string(issuer + "/introspect")),
@@ -68,7 +69,6 @@ extension FakeProvider {
       ("code_challenge_methods_supported", .array([.string("S256")])),
       ("authorization_response_iss_parameter_supported", .bool(true)),
     ])
-    let settings = state.withLock { $0.settings }
     if !settings.dpopAlgorithms.isEmpty {
       document["dpop_signing_alg_values_supported"] = .array(settings.dpopAlgorithms.map { .string($0) })
     }

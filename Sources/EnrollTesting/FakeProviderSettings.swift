@@ -30,6 +30,8 @@ extension FakeProvider {
     public var takesPushedRequests = false
     /// `kid` of its key, in the key set and in tokens; nil for none.
     public var keyID: String? = "key-1"
+    /// Of its token endpoint. Nobody is at the old one when it changes.
+    public var tokenPath = "/token"
     /// Edits the claims before they are signed.
     public var claims: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Headers of the discovery document and the key set, `Cache-Control` say; a request that names their `ETag` gets 304.

@@ -14,8 +14,10 @@ struct KnownDocument<Content: Sendable>: Sendable {
   /// Why it could not be had when it was asked for last; nil when it could.
   private(set) var failure: EnrollError?
 
-  /// What may be used without asking: it is fresh, or asking failed a moment ago.
-  func serving(at now: Instant) -> Content? { now < freshUntil || now < pausedUntil ? content : nil }
+  /// What may be used without asking: it is fresh and nobody doubts it, or asking failed a moment ago.
+  func serving(at now: Instant, isDoubted: Bool = false) -> Content? {
+    now < freshUntil && !isDoubted || now < pausedUntil ? content : nil
+  }
 
   /// Why nobody is to be asked now although nothing is known.
   func refusal(at now: Instant) -> EnrollError? {

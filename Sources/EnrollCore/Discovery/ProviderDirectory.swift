@@ -41,12 +41,16 @@ public final class ProviderDirectory: Sendable {
   /// The provider's metadata: configured endpoints, or discovery's, asked for again when no longer fresh. While older
   /// metadata is at hand, nothing that goes wrong with that is a failure: a document that names another issuer is another
   /// provider's, and says nothing about this one.
+  /// - Parameter isDoubted: an endpoint of it answered as one that has moved, so that it is asked for again although it is
+  ///   fresh.
   /// - Throws: when nothing is at hand.
-  public func metadata(cancellation: (any Cancellation)?) throws(EnrollError) -> ProviderMetadata {
+  public func metadata(
+    isDoubted: Bool = false, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> ProviderMetadata {
     if let configured = ProviderMetadata(configured: configuration) { return configured }
     let known = knownMetadata()
     let now = clock.instant()
-    if let metadata = known.serving(at: now) { return metadata }
+    if let metadata = known.serving(at: now, isDoubted: isDoubted) { return metadata }
     if let refusal = known.refusal(at: now) { throw refusal }
     do throws(EnrollError) {
       return try fetchMetadata(knowing: known, cancellation: cancellation)

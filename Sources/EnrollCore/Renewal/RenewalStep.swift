@@ -125,18 +125,19 @@ extension Engine {
       return (barred, false)
     } else {
       let session = SessionIdentity(tokens, profile: record.profile, configuration)
-      result = try ask(session, spending: refreshToken, epoch: epoch)
+      let hasMoved = backoff(record)?.hasMoved ?? false
+      result = try ask(session, spending: refreshToken, epoch: epoch, doubtingMetadata: hasMoved)
     }
     if case .unavailable(let error) = result { backOff(after: error) }
     return (result, true)
   }
 
   private func ask(
-    _ session: SessionIdentity, spending refreshToken: Secret, epoch: UInt64
+    _ session: SessionIdentity, spending refreshToken: Secret, epoch: UInt64, doubtingMetadata: Bool
   ) throws(EnrollError) -> RenewalResult {
     let metadata: ProviderMetadata
     do throws(EnrollError) {
-      metadata = try provider.metadata(cancellation: closing)
+      metadata = try provider.metadata(isDoubted: doubtingMetadata, cancellation: closing)
     } catch {
       try requireNotClosing()
       return .unavailable(error)
