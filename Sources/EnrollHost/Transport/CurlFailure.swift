@@ -8,13 +8,20 @@ enum CurlFailure {
   /// CURLE_TOO_LARGE, which versions before 8.6 do not declare.
   private static let tooLarge = CURLcode(rawValue: 100)
 
-  /// - Parameter detail: libcurl's error buffer, filtered by ``words(_:)``.
+  /// - Parameters:
+  ///   - detail: libcurl's error buffer, filtered by ``words(_:)``.
+  ///   - proxyStatus: what a proxy answered when it was asked for a tunnel; 0 where there is no proxy, or no answer.
   static func error(
     _ code: CURLcode, _ detail: String, _ summary: String, target: RequestTarget, reader: ResponseReader,
-    caFile: String?
+    proxyStatus: Int, caFile: String?
   ) -> EnrollError {
     if let failure = reader.failure { return failure }
     let place = target.display
+    if proxyStatus >= 300 {
+      let hint = proxyStatus == 407 ? "; put a user name and a password into the proxy's URL" : ""
+      return EnrollError(
+        .network, "the proxy refused a connection to \(place) with status \(proxyStatus)\(hint)")
+    }
     switch code {
     case CurlFailure.tooLarge:
       return EnrollError(.responseInvalid, "\(place) sent a header line without end (R20)")

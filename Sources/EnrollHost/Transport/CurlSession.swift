@@ -76,13 +76,18 @@ final class CurlSession: @unchecked Sendable {
         guard code == CURLE_OK, reader.failure == nil else {
           let error = CurlFailure.error(
             code, CurlFailure.words(errorText), CurlFailure.words(enroll_curl_strerror(curl, code)),
-            target: target, reader: reader, caFile: options.caFile)
+            target: target, reader: reader, proxyStatus: proxyStatus(easy), caFile: options.caFile)
           guard let answer = reader.cut(by: error) else { throw error }
           return answer
         }
         return try reader.finished()
       }
     }
+  }
+
+  private func proxyStatus(_ easy: UnsafeMutableRawPointer) -> Int {
+    var status = 0
+    return enroll_curl_get_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK ? status : 0
   }
 
   private func configure(
