@@ -31,7 +31,7 @@ extension enroll_buf {
   init(_ content: UnsafeRawBufferPointer) throws(EnrollError) {
     let buffer = Buffer(content)
     guard let handle = Buffer.table.insert(buffer) else {
-      throw EnrollError(.busy, "too many buffers are out: give them back with enroll_buf_free")
+      throw EnrollError(.busy, "too many buffers are in use: free them with enroll_buf_free")
     }
     self.init()
     data = UnsafePointer(buffer.bytes)

@@ -23,7 +23,7 @@ extension ClientOptions {
     renewsInBackground = options.renews_in_background != 0
     if let keys = try KeyPlan.read(options.keys) {
       if case .memory = store {
-        throw EnrollError(.invalidArgument, "a store in memory has no keys, some came", field: "keys")
+        throw EnrollError(.invalidArgument, "a store in memory takes no keys", field: "keys")
       }
       self.keys = keys
     }
@@ -46,11 +46,12 @@ extension ClientOptions {
     case ENROLL_STORE_MEMORY:
       guard try directory.text(limit: TextLimit.path) == nil else {
         throw EnrollError(
-          .invalidArgument, "a store in memory has no directory, one came", field: "store_directory")
+          .invalidArgument, "a store in memory takes no directory", field: "store_directory")
       }
       return .memory
     default:
-      throw EnrollError(.invalidArgument, "store is ENROLL_STORE_*, \(options.store) came", field: "store")
+      throw EnrollError(
+        .invalidArgument, "store must be ENROLL_STORE_*, got \(options.store)", field: "store")
     }
   }
 
@@ -110,7 +111,7 @@ public func enroll_client_free(_ client: Handle?) -> enroll_status {
     guard !handle.isForkedChild else {
       // Never released: to free it would touch locks that threads of the parent held.
       _ = Unmanaged.passRetained(handle)
-      throw EnrollError(.forked, "the client belongs to the parent process; its handle was given up")
+      throw EnrollError(.forked, "the client belongs to the parent process; its handle was freed")
     }
     handle.close()
   }

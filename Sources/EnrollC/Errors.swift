@@ -50,7 +50,7 @@ func require<Output>(
   _ output: UnsafeMutablePointer<Output>?, _ name: String
 ) throws(EnrollError) -> UnsafeMutablePointer<Output> {
   guard let output else {
-    throw EnrollError(.invalidArgument, "\(name) is an output that is required, NULL came", field: name)
+    throw EnrollError(.invalidArgument, "\(name) is a required output, got NULL", field: name)
   }
   return output
 }

@@ -24,7 +24,7 @@ final class HostClock: Clock, @unchecked Sendable {
     let functions = try enroll_clock(reading: pointer)
     guard let date = functions.date, let monotonic = functions.monotonic else {
       throw EnrollError(
-        .invalidArgument, "a clock has date and monotonic, NULL came for one of them", field: "clock")
+        .invalidArgument, "a clock needs date and monotonic; one of them is NULL", field: "clock")
     }
     // What the host counts from is its own affair: another clock, another process cannot know.
     let name = Base64URL.encode(try SystemRandomSource().bytes(16))

@@ -1,4 +1,4 @@
-// Who guards a store's key, as C says it; and secrets as the host keeps them (a Keychain, a Keystore): a struct of
+// A store's key provider, as C names it; and secrets as the host keeps them (a Keychain, a Keystore): a struct of
 // function pointers becomes a SecretStore. Its callbacks run inside a call, like those of a host's transport (R41).
 
 public import CEnroll
@@ -26,23 +26,23 @@ extension KeyPlan {
     case ENROLL_KEYS_HOST:
       guard let host = keys.host else {
         throw EnrollError(
-          .invalidArgument, "ENROLL_KEYS_HOST goes with a secret store, NULL came", field: "host")
+          .invalidArgument, "ENROLL_KEYS_HOST needs a secret store, got NULL", field: "host")
       }
       provider = .host(try HostSecretStore(host))
     default:
       throw EnrollError(
-        .invalidArgument, "provider is ENROLL_KEYS_*, \(keys.provider) came", field: "provider")
+        .invalidArgument, "provider must be ENROLL_KEYS_*, got \(keys.provider)", field: "provider")
     }
     if file != nil, keys.provider != ENROLL_KEYS_FILE {
-      throw EnrollError(.invalidArgument, "file goes with ENROLL_KEYS_FILE", field: "file")
+      throw EnrollError(.invalidArgument, "file needs the provider ENROLL_KEYS_FILE", field: "file")
     }
     if passphrase != nil, keys.provider != ENROLL_KEYS_PASSPHRASE, keys.provider != ENROLL_KEYS_AUTO {
       throw EnrollError(
-        .invalidArgument, "passphrase goes with ENROLL_KEYS_PASSPHRASE or ENROLL_KEYS_AUTO",
+        .invalidArgument, "passphrase needs the provider ENROLL_KEYS_PASSPHRASE or ENROLL_KEYS_AUTO",
         field: "passphrase")
     }
     if keys.host != nil, keys.provider != ENROLL_KEYS_HOST {
-      throw EnrollError(.invalidArgument, "host goes with ENROLL_KEYS_HOST", field: "host")
+      throw EnrollError(.invalidArgument, "host needs the provider ENROLL_KEYS_HOST", field: "host")
     }
     self.init(
       provider, passphrase: passphrase.map { Secret(UnsafeRawBufferPointer($0)) },
@@ -61,7 +61,7 @@ final class HostSecretStore: SecretStore, @unchecked Sendable {
     let functions = try enroll_secret_store(reading: pointer)
     guard functions.load != nil, functions.save != nil, functions.remove != nil else {
       throw EnrollError(
-        .invalidArgument, "a secret store has load, save and remove, NULL came for one of them", field: "host"
+        .invalidArgument, "a secret store needs load, save and remove; one of them is NULL", field: "host"
       )
     }
     self.init(functions)

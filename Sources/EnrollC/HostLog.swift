@@ -18,11 +18,11 @@ final class HostLog: LogHandler, @unchecked Sendable {
   convenience init(_ pointer: UnsafePointer<enroll_log>) throws(EnrollError) {
     let functions = try enroll_log(reading: pointer)
     guard let write = functions.write else {
-      throw EnrollError(.invalidArgument, "a log has a write function, NULL came", field: "log")
+      throw EnrollError(.invalidArgument, "a log needs a write function, got NULL", field: "log")
     }
     guard let level = LogLevel(rawValue: functions.level == 0 ? ENROLL_LOG_INFO : functions.level) else {
       throw EnrollError(
-        .invalidArgument, "level is 0 or ENROLL_LOG_*, \(functions.level) came", field: "level")
+        .invalidArgument, "level must be 0 or ENROLL_LOG_*, got \(functions.level)", field: "level")
     }
     self.init(functions, level, write)
   }

@@ -21,7 +21,7 @@ final class HostTransport: Transport, @unchecked Sendable {
   convenience init(_ pointer: UnsafePointer<enroll_transport>) throws(EnrollError) {
     let transport = try enroll_transport(reading: pointer)
     guard let send = transport.send else {
-      throw EnrollError(.invalidArgument, "a transport has a send function, NULL came", field: "transport")
+      throw EnrollError(.invalidArgument, "a transport needs a send function, got NULL", field: "transport")
     }
     self.init(transport, send)
   }
@@ -58,7 +58,7 @@ final class HostTransport: Transport, @unchecked Sendable {
     switch EnrollError.Code(rawValue: status) {
     case .network: EnrollError(.network, "the host's transport could not reach the server")
     case .tls: EnrollError(.tls, "the host's transport does not accept the server's certificate")
-    case .timeout: EnrollError(.timeout, "the host's transport gave up waiting")
+    case .timeout: EnrollError(.timeout, "the host's transport timed out")
     case .responseInvalid: EnrollError(.responseInvalid, "the host's transport refused the response")
     case .cancelled: EnrollError(.cancelled, "the host's transport was cancelled")
     default: EnrollError(.internal, "the host's transport returned \(status), which is none of its statuses")
@@ -183,7 +183,7 @@ public func enroll_http_response_set_status(_ response: Handle?, _ status: Int32
   reporting(to: nil) { () throws(EnrollError) in
     let response = try HostResponse.find(response)
     guard (100...599).contains(status) else {
-      throw EnrollError(.invalidArgument, "a status code is 100 to 599, \(status) came", field: "status")
+      throw EnrollError(.invalidArgument, "a status code must be 100 to 599, got \(status)", field: "status")
     }
     response.setStatus(status)
   }
@@ -199,7 +199,8 @@ public func enroll_http_response_add_header(
       try TextInput(name, name_size, "name").requiredText(limit: HostResponse.headerByteLimit),
       try TextInput(value, value_size, "value").text(limit: HostResponse.headerByteLimit) ?? "")
     guard response.add(header) else {
-      throw EnrollError(.invalidArgument, "at most \(HostResponse.headerLimit) headers", field: "name")
+      throw EnrollError(
+        .invalidArgument, "a response has at most \(HostResponse.headerLimit) headers", field: "name")
     }
   }
 }

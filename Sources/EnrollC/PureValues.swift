@@ -48,7 +48,7 @@ public func enroll_expiry_check(
   reporting(to: error) { () throws(EnrollError) in
     for (name, value) in [("lifetime", lifetime), ("grace", grace), ("minimum_lifetime", minimum_lifetime)] {
       guard value >= 0 else {
-        throw EnrollError(.invalidArgument, "\(name) is 0 or more seconds, \(value) came", field: name)
+        throw EnrollError(.invalidArgument, "\(name) must be 0 or more seconds, got \(value)", field: name)
       }
     }
     // Another boot than the moment's, so that the date alone decides.

@@ -5,7 +5,7 @@ import EnrollCommands
 import EnrollCore
 import EnrollJSON
 
-/// Who guards a store's key; NULL for a key file in its directory.
+/// A store's key provider; NULL for a key file in its directory.
 public typealias KeysIn = UnsafePointer<enroll_keys>
 
 /// Runs a command about the store of a directory.

@@ -36,7 +36,8 @@ extension enroll_access {
 private func checkedLifetime(_ seconds: Int64) throws(EnrollError) -> Int64 {
   guard seconds >= 0 else {
     throw EnrollError(
-      .invalidArgument, "minimum_lifetime is 0 or more seconds, \(seconds) came", field: "minimum_lifetime")
+      .invalidArgument, "minimum_lifetime must be 0 or more seconds, got \(seconds)",
+      field: "minimum_lifetime")
   }
   return seconds
 }
@@ -168,7 +169,7 @@ public func enroll_token_introspect(
     case ENROLL_TOKEN_ACCESS: subject = .accessToken
     case ENROLL_TOKEN_REFRESH: subject = .refreshToken
     default:
-      throw EnrollError(.invalidArgument, "token is ENROLL_TOKEN_*, \(token) came", field: "token")
+      throw EnrollError(.invalidArgument, "token must be ENROLL_TOKEN_*, got \(token)", field: "token")
     }
     let told = try handle.client.introspect(
       subject, until: try handle.deadline(timeout_ms), cancellation: handle.closing)

@@ -37,7 +37,7 @@ public struct CryptoError: Error, Equatable, Sendable {
     let (reason, isMemory) = takeReasons(libcrypto)
     // What fails without a reason had no memory to keep one in.
     guard reason != 0, !isMemory else {
-      return CryptoError(.memory, operation + " failed for want of memory")
+      return CryptoError(.memory, operation + " failed because memory ran out")
     }
     guard let text = libcrypto.pointee.ERR_reason_error_string(reason) else {
       return CryptoError(.library, operation + " failed")

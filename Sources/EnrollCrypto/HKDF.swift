@@ -18,7 +18,7 @@ public enum HKDF {
     guard count >= 1, count <= 255 * Digest.sha256.byteCount else {
       throw CryptoError(.argument, "HKDF derives 1 to 8160 bytes, not \(count)")
     }
-    guard !key.isEmpty else { throw CryptoError(.argument, "HKDF wants a key that is not empty") }
+    guard !key.isEmpty else { throw CryptoError(.argument, "HKDF needs a key that is not empty") }
     guard info.count <= 1024 else {
       throw CryptoError(.argument, "HKDF takes up to 1024 bytes of info, not \(info.count)")
     }

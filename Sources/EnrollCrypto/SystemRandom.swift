@@ -31,7 +31,7 @@ public enum SystemRandom {
 
   private static func check(_ count: Int) throws(CryptoError) {
     guard (0...countLimit).contains(count) else {
-      throw CryptoError(.argument, "asked for \(count) random bytes, not 0 to \(countLimit)")
+      throw CryptoError(.argument, "expected 0 to \(countLimit) random bytes, got \(count)")
     }
   }
 }

@@ -1,6 +1,6 @@
 // What can still be read of an object that is no acceptable JSON (R37): a member twice, NUL in a string, nesting that is too
 // deep, a comma at the end, a byte order mark or a warning before it, something behind it, its end missing. For answers that
-// must not be lost as a whole, because one value in them cannot be had again (R30). Reads the members of the outermost object
+// must not be lost as a whole, because one value in them cannot be fetched again (R30). Reads the members of the outermost object
 // only, and believes a value only where the text leaves no doubt about it.
 
 extension JSON {

@@ -90,7 +90,7 @@ extension EnrollClient {
     }
   }
 
-  /// One door for every URL that reaches the app: redirect, logout callback, activation or fallback link, or none of
+  /// Takes any URL that reaches the app: redirect, logout callback, activation or fallback link, or none of
   /// ours.
   public func handle(_ url: String, timeout: Duration = defaultTimeout) async throws(EnrollError)
     -> HandledURL

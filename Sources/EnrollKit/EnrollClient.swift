@@ -27,7 +27,7 @@ public struct EnrollClient: Sendable {
   /// - Parameters:
   ///   - configuration: the provider, and the app as it knows it.
   ///   - store: where tokens are kept; there is no default path.
-  ///   - keys: who guards the key of a store that is a directory. The desktop's keyring has to be asked for: it brings
+  ///   - keys: the key provider of a store that is a directory. The desktop's keyring has to be named: it brings
   ///     GLib's threads into the process.
   ///   - account: its name in the store; at another issuer or for another client id it is another account.
   ///   - platform: what the host knows of the device.
@@ -102,7 +102,7 @@ public struct EnrollClient: Sendable {
           done(.failure(error))
         }
       }
-      if !isStarted { done(.failure(EnrollError(.busy, "the system has no thread to give"))) }
+      if !isStarted { done(.failure(EnrollError(.busy, "no thread could be started"))) }
     }
   }
 

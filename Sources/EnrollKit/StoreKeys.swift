@@ -10,8 +10,8 @@ extension EnrollClient {
   /// interrupted; clients that are open on the store go on.
   /// - Parameters:
   ///   - store: the absolute path of its directory.
-  ///   - keys: who guards the key now.
-  ///   - newKeys: who guards it from now on.
+  ///   - keys: the present key provider.
+  ///   - newKeys: the key provider from now on.
   ///   - newDataKey: also make a new key, and seal every file with it.
   /// - Throws: `.notFound` for a store without keys; `.storeLocked` and its kin where the key cannot be opened, or cannot
   ///   be taken.
@@ -30,7 +30,7 @@ extension EnrollClient {
         }
       }
       if !isStarted {
-        continuation.resume(returning: .failure(EnrollError(.busy, "the system has no thread to give")))
+        continuation.resume(returning: .failure(EnrollError(.busy, "no thread could be started")))
       }
     }
     try result.get()

@@ -13,7 +13,7 @@ public enum EndingSignals {
 
   /// Holds back SIGTERM, SIGINT and SIGHUP, except where the parent had them ignored, and ignores SIGPIPE: a closed
   /// stdout is an error of a write. To be called before the first thread.
-  /// - Returns: a signalfd, readable once a signal came; negative when there is none to be had.
+  /// - Returns: a signalfd, readable once a signal came; negative when there is none.
   public static func prepare() -> Int32 {
     enroll_posix_ignore_signal(SIGPIPE)
     var set = ending()
@@ -27,7 +27,7 @@ public enum EndingSignals {
   public static func take(_ descriptor: Int32) {
     _ = next(descriptor)
     let first = SystemClock.monotonic()
-    // Without a thread to be had nothing cuts the end short; it is bounded.
+    // Without a thread nothing cuts the end short; it is bounded.
     _ = PlainThread.start {
       ExitBarrier.outside {
         while true {

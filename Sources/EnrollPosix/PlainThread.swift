@@ -15,7 +15,7 @@ package enum PlainThread {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// - Returns: false when the system gives no thread, or the process is ending.
+  /// - Returns: false when no thread could be started, or the process is ending.
   package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     guard ExitBarrier.admit() else { return false }
     // The new thread inherits the mask: block here, so that no signal slips in before it could block for itself.

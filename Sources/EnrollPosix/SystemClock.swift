@@ -21,7 +21,7 @@ public final class SystemClock: Clock {
   /// ``instant()`` of every system clock.
   public static func now() -> Instant { Instant(nanoseconds: read(CLOCK_BOOTTIME)) }
 
-  /// `/proc/sys/kernel/random/boot_id`. Where that is not to be had, a name that no other process shares: every
+  /// `/proc/sys/kernel/random/boot_id`. Where that is missing, a name that no other process shares: every
   /// expiry written by another process then goes by the date.
   public func bootID() -> String { boot }
 

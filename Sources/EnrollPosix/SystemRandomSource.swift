@@ -10,7 +10,7 @@ public final class SystemRandomSource: RandomSource {
 
   public func bytes(_ count: Int) throws(EnrollError) -> [UInt8] {
     guard count >= 0, count <= 1 << 20 else {
-      throw EnrollError(.invalidArgument, "0 to 1048576 random bytes at a time, not \(count)")
+      throw EnrollError(.invalidArgument, "expected 0 to 1048576 random bytes at a time, got \(count)")
     }
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0

@@ -27,7 +27,7 @@ public enum UserDirectories {
   public static func configurationPath(_ name: String) throws(EnrollError) -> String {
     guard isPlain(name) else {
       throw EnrollError(
-        .invalidArgument, "configurationName: 1 to 64 letters, digits or -_. were expected, the first no dot",
+        .invalidArgument, "configurationName: expected 1 to 64 letters, digits or -_., the first no dot",
         field: "configurationName")
     }
     return try configurations() + "/\(name).json"
@@ -65,7 +65,7 @@ public enum UserDirectories {
       throw unacceptable(
         shown,
         content.starts(with: [0xEF, 0xBB, 0xBF])
-          ? "it begins with a byte order mark; UTF-8 without one was expected"
+          ? "it begins with a byte order mark; expected UTF-8 without one"
           : "\(error.message) (byte \(error.offset))")
     }
   }
@@ -90,13 +90,13 @@ public enum UserDirectories {
     var status = stat()
     let mode = fstat(fd, &status) == 0 ? Int32(bitPattern: status.st_mode) & Int32(S_IFMT) : 0
     let isPipe = mode == Int32(S_IFIFO)
-    if isPipe, wait == nil { throw unacceptable(shown, "it is a pipe; a file was expected") }
+    if isPipe, wait == nil { throw unacceptable(shown, "it is a pipe; expected a file") }
     var content: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = piece.withUnsafeMutableBytes { read(fd, $0.baseAddress, $0.count) }
       if count == 0 {
-        if isPipe, content.isEmpty { throw unacceptable(shown, "it is a pipe, and nothing came out of it") }
+        if isPipe, content.isEmpty { throw unacceptable(shown, "it is a pipe, and nothing was read from it") }
         return content
       }
       guard count > 0 else {
@@ -125,7 +125,7 @@ public enum UserDirectories {
   private static func value(_ variable: String) throws(EnrollError) -> String? {
     guard let bytes = getenv(variable) else { return nil }
     guard let text = String(validatingCString: bytes) else {
-      throw EnrollError(.unsupported, "\(variable) is not UTF-8, and another path is not to be meant by it")
+      throw EnrollError(.unsupported, "\(variable) is not UTF-8; set it to a path in UTF-8")
     }
     return text
   }

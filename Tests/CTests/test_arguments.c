@@ -244,7 +244,7 @@ TEST("a struct that is too short is refused, and nothing is written") {
   CHECK(pkce.code_verifier[0] == 0);
   /* In words: what came, and between what it was to be. */
   char words[128];
-  snprintf(words, sizeof words, "struct_size of enroll_pkce is %zu; %zu to 65536 was expected", pkce.struct_size,
+  snprintf(words, sizeof words, "struct_size of enroll_pkce is %zu; expected %zu to 65536", pkce.struct_size,
            sizeof pkce);
   CHECK(strstr(error.message, words) != NULL);
   enroll_client_options options = memory_options();

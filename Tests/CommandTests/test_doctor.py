@@ -51,7 +51,7 @@ class Doctor(CommandCase):
         self.assertFalse(self.store.exists())
         self.store.mkdir(parents=True, mode=0o700)
         checks, _ = self.checks()
-        self.assertFound(checks["key"], "good", "a new store's would be in a key file in the store")
+        self.assertFound(checks["key"], "good", "a new store's key would be in a key file in the store")
 
     def test_no_configuration(self):
         (self.profiles / "default.json").unlink()
@@ -161,7 +161,7 @@ class Attempts(CommandCase):
         self.assertIn("asked: openid parties", words)
         self.assertRegex(words, r"the provider lists: openid \S+")
         output, _ = self.run_enroll("doctor")
-        self.assertIn(f"none at {self.profiles}/default.json yet; of the last attempt: client sample-app of", output)
+        self.assertIn(f"none at {self.profiles}/default.json yet; the last attempt's: client sample-app of", output)
         self.assertIn("✓ provider:", output)
         self.assertRegex(output, r"! last sign-in: failed \d+ s ago: the provider answered invalid_scope")
         self.assertIn("asked: openid parties", output)
@@ -210,7 +210,7 @@ class Keyring(CommandCase):
         self.sign_in()
         self.assertEqual(self.session.items(), 1)
         self.assertIn("key       in the desktop's keyring", self.run_enroll("status")[0])
-        self.assertIn("✓ keyring: there, and unlocked", self.doctor(0))
+        self.assertIn("✓ keyring: present and unlocked", self.doctor(0))
         self.session.lock()
         output, words = self.run_enroll("token", status=6)
         self.assertEqual(output, "")

@@ -25,7 +25,7 @@ class Places(CommandCase):
             with self.subTest(words):
                 _, said = self.run_enroll(*words, "--store", store, status=8)
                 self.assertNotIn("obody", said)
-        self.assertEqual(self.run_enroll("logout", "--store", str(self.home / "none/store"))[1], "Nobody was signed in.\n")
+        self.assertEqual(self.run_enroll("logout", "--store", str(self.home / "none/store"))[1], "No user was signed in.\n")
 
     def test_a_configuration_that_cannot_be_opened_is_not_taken_for_none(self):
         for words in (["token"], ["status"], ["login", "--yes"], ["logout"]):
@@ -34,7 +34,7 @@ class Places(CommandCase):
         _, said = self.run_enroll(
             "login", "--issuer", self.sandbox.issuer, "--client-id", "app", "--allow-loopback-http",
             "--config", str(self.loop_once() / "c.json"), status=2)
-        self.assertIn("cannot be looked at: Too many levels of symbolic links", said)
+        self.assertIn("cannot be accessed: Too many levels of symbolic links", said)
         _, said = self.run_enroll("status", "--config", str(self.home / "none.json"), status=2)
         self.assertIn("there is no configuration at", said)
 
@@ -76,7 +76,7 @@ class Places(CommandCase):
         fifo = self.home / "fifo"
         os.mkfifo(fifo)
         _, said = self.run_enroll("status", "--config", str(fifo), status=2)
-        self.assertIn("it is a pipe, and nothing came out of it", said)
+        self.assertIn("it is a pipe, and nothing was read from it", said)
 
     def test_ctrl_c_ends_the_wait_for_a_configuration(self):
         fifo = self.home / "fifo"

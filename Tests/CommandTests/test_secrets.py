@@ -140,7 +140,7 @@ class Secrets(CommandCase):
         self.assertIn("PIN", words)
         self.assertTrue(self.with_descriptor("--pin-fd", "4711\n", "token")[0])
         _, words = self.with_descriptor("--pin-fd", "1234", "token", status=6)
-        self.assertRegex(words, r"the PIN is wrong; \d+ more tries")
+        self.assertRegex(words, r"the PIN is wrong; \d+ tries are left")
         terminal = self.terminal("status")
         terminal.shows("PIN of the account: $")
         self.assertFalse(terminal.echoes)

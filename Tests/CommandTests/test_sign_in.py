@@ -279,7 +279,7 @@ class InATerminal(CommandCase):
     def test_the_address_that_another_machines_browser_ended_at_may_be_pasted(self):
         terminal = self.terminal("login", "--no-browser")
         url = terminal.shows(r"Open this address in a browser:\s+(http\S+)")[1]
-        terminal.shows("paste here the address")
+        terminal.shows("paste the address")
         redirect = self.sandbox.play(url)
         terminal.line("http://127.0.0.1/callback?code=x&state=y")
         terminal.shows("That is not the address")
@@ -298,7 +298,7 @@ class InATerminal(CommandCase):
         terminal.line(self.sandbox.play(url))
         self.assertEqual(terminal.ends(), 0)
         _, words = self.run_enroll("login", "--yes", "--again", "--profile", "app", status=2)
-        self.assertIn("comes back to an app", words)
+        self.assertIn("leads back to an app", words)
 
     def test_a_browser_that_fails_is_noticed(self):
         self.browser = self.make_browser(status=3)
@@ -406,7 +406,7 @@ class FirstUse(CommandCase):
         path.write_text(path.read_text().replace('"clientId"', '"client"'))
         for command in ("token", "status", "login --yes"):
             _, words = self.run_enroll(*command.split(), status=2)
-            self.assertIn(f"Mend {path}", words, command)
+            self.assertIn(f"Correct {path}", words, command)
 
     def test_a_profile_with_a_name(self):
         self.sign_in("--profile", "work", "--scope", "openid", *self.arguments())

@@ -61,19 +61,19 @@ class Status(CommandCase):
 
     def test_nobody(self):
         _, words = self.run_enroll("status", status=3)
-        self.assertIn("nobody is signed in", words)
+        self.assertIn("no user is signed in", words)
         self.assertIn("Run `enroll login`", words)
         self.sign_in()
         self.run_enroll("logout")
         output, _ = self.run_enroll("status", status=3)
-        self.assertIn("Nobody is signed in", output)
+        self.assertIn("No user is signed in", output)
 
     def test_a_session_that_is_over(self):
         self.sign_in()
         self.sandbox.control("endSessions")
         self.run_enroll("token", "--renew", status=3)
         output, _ = self.run_enroll("status", status=3)
-        self.assertIn("✗ The session is over", output)
+        self.assertIn("✗ The session has ended", output)
         self.assertIn("Run `enroll login`", output)
 
     def test_a_provider_out_of_reach_is_told_only_where_it_matters(self):
@@ -106,7 +106,7 @@ class Looks(CommandCase):
         # What the environment says goes before what the terminal says.
         wide = self.terminal("status", columns=40, COLUMNS="200")
         self.assertEqual(wide.ends(), 0)
-        self.assertRegex(wide.text, r"token +valid, expires in \d min; renewed when it is asked for and due\n")
+        self.assertRegex(wide.text, r"token +valid, expires in \d min; renewed on use when due\n")
 
     def test_colours_where_they_are_wanted(self):
         self.sign_in()
@@ -216,7 +216,7 @@ class Logout(CommandCase):
         self.assertEqual(self.sessions(), ["revoked"])
         self.run_enroll("token", status=3)
         _, words = self.run_enroll("logout")
-        self.assertIn("Nobody was signed in", words)
+        self.assertIn("No user was signed in", words)
 
     def test_json_tells_whose_and_where_the_browsers_session_ends(self):
         self.sign_in()
@@ -246,7 +246,7 @@ class Logout(CommandCase):
         self.sign_in()
         self.sandbox.control("fault", fault="serverError", endpoint="revocation")
         _, words = self.run_enroll("logout")
-        self.assertIn("could not be told yet", words)
+        self.assertIn("could not be revoked at the provider yet", words)
         self.run_enroll("token", status=3)
         self.sandbox.control("clearFaults")
         self.assertEqual(self.sessions(), [None])

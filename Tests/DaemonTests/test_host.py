@@ -20,7 +20,7 @@ from processes import wait_until
 SEND = "host.http.send"
 GET = "host.store.get"
 NOBODY = {"issuer": "https://id.example", "clientId": "app", "redirectUri": "com.example.app:/callback"}
-UNWANTED = "an answer came that nobody waits for"
+UNWANTED = "an answer to no pending request was ignored"
 
 
 def setUpModule():
@@ -392,7 +392,7 @@ class Answers(unittest.TestCase):
 
     def test_a_message_that_is_no_answer_is_refused_and_not_answered(self):
         for message, word in (({"result": {}}, "jsonrpc"), ({"jsonrpc": "1.0", "result": {}}, "jsonrpc"),
-                              ({"jsonrpc": "2.0", "result": {}, "error": {"code": 1}}, "both came"),
+                              ({"jsonrpc": "2.0", "result": {}, "error": {"code": 1}}, "got both"),
                               ({"jsonrpc": "2.0", "error": "no"}, "error.code"),
                               ({"jsonrpc": "2.0", "error": {"code": "1"}}, "error.code")):
             begun, question = self.begin()

@@ -24,7 +24,7 @@ class Silent(unittest.TestCase):
 
     def test_a_renewal_is_given_up_and_taken_up_again_and_a_late_answer_is_dropped(self):
         self.assertEqual(self.silence.renewal.result(timeout=LONG)["outcome"], "valid")
-        self.assertEqual(self.daemon.log.count("nobody waits for"), 1)
+        self.assertEqual(self.daemon.log.count("an answer to no pending request"), 1)
         self.silence.begun.message(LONG)
         self.silence.listed.message(LONG)
         given_up = self.silence.given_up()

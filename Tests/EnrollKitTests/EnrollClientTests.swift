@@ -38,7 +38,7 @@ struct EnrollClientTests {
     #expect(try await client.account().profile?["sub"] == .string("alice"))
     #expect(try await client.logout().url != nil)
     await #expect(throws: EnrollError.self) { try await client.accessToken() }
-    #expect(try await client.access() == .reauthenticate(reason: "nobody is signed in"))
+    #expect(try await client.access() == .reauthenticate(reason: "no user is signed in"))
   }
 
   @Test("states are a stream that begins with the present one")

@@ -18,13 +18,13 @@ struct ReportTests {
         #"{"state": "awaitingConfirmation", "profile": {"name": "Al"}}"#, .signInNeeded,
         "Signed in as Al, not confirmed"
       ),
-      (#"{"state": "authenticating"}"#, .signInNeeded, "A sign-in is under way"),
-      (#"{"state": "unregistered"}"#, .signInNeeded, "Nobody is signed in"),
+      (#"{"state": "authenticating"}"#, .signInNeeded, "A sign-in is in progress"),
+      (#"{"state": "unregistered"}"#, .signInNeeded, "No user is signed in"),
       (#"{"state": "starting"}"#, .done, "Signed in as Al"),
       (
         #"{"state": "failed", "reason": "renewal", "remedy": "registerAgain", "tokenUsable": true}"#,
         .signInNeeded,
-        "The session is over"
+        "The session has ended"
       ),
       (
         #"{"state": "failed", "reason": "renewal", "remedy": "wait", "tokenUsable": false}"#, .unreachable,

@@ -29,7 +29,7 @@ struct ShownTests {
     arguments: [
       ([("name", "Alice"), ("email", "a@x.example")], "Alice <a@x.example>"),
       ([("preferred_username", "al"), ("sub", "1")], "al"), ([("email", "a@x.example")], "a@x.example"),
-      ([("name", ""), ("sub", "1")], "user 1"), ([], "somebody whom the provider does not name"),
+      ([("name", ""), ("sub", "1")], "user 1"), ([], "a user whom the provider does not name"),
     ] as [([(String, String)], String)])
   func person(claims: [(String, String)], expected: String) {
     #expect(Shown.person(.object(claims.map { ($0.0, .string($0.1)) })) == expected)

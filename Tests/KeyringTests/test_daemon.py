@@ -219,7 +219,7 @@ class PutBack(KeyringCase):
         later = self.daemon(session)
         refusal = self.refusal(later, "token.access", client=self.open(later))
         self.assertEqual(refusal.status, "storeCorrupt")
-        self.assertIn("put back from a copy", str(refusal))
+        self.assertIn("replaced by a copy", str(refusal))
         self.assertEqual(self.token(later, self.open(later)), "reauthenticate")
         self.assertEqual(self.diagnosis(later)["setAside"], 1)
 

@@ -57,7 +57,7 @@ private enum SizedMemory {
     guard size >= firstSize, size <= sizeLimit else {
       throw EnrollError(
         .invalidArgument,
-        "struct_size of \(name) is \(size); \(firstSize) to \(sizeLimit) was expected: initialize the struct with its INIT macro",
+        "struct_size of \(name) is \(size); expected \(firstSize) to \(sizeLimit): initialize the struct with its INIT macro",
         field: "struct_size")
     }
     return size
@@ -66,13 +66,13 @@ private enum SizedMemory {
   static func read(
     _ pointer: UnsafeRawPointer?, into ours: UnsafeMutableRawBufferPointer, firstSize: Int, _ name: String
   ) throws(EnrollError) {
-    guard let pointer else { throw EnrollError(.invalidArgument, "\(name) is required, NULL came") }
+    guard let pointer else { throw EnrollError(.invalidArgument, "\(name) is required, got NULL") }
     let given = try size(at: pointer, firstSize: firstSize, name)
     ours.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(given, ours.count)))
     guard given > ours.count else { return }
     for byte in UnsafeRawBufferPointer(start: pointer + ours.count, count: given - ours.count) where byte != 0
     {
-      throw EnrollError(.unsupported, "\(name) has a member set that this version does not know")
+      throw EnrollError(.unsupported, "\(name) has a member set that this version does not have")
     }
   }
 

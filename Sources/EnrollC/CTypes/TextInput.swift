@@ -40,7 +40,7 @@ struct TextInput {
   func text(limit: Int) throws(EnrollError) -> String? {
     guard let bytes = try bytes(limit: limit) else { return nil }
     guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-      throw EnrollError(.invalidArgument, "\(name) is UTF-8 without NUL, something else came", field: name)
+      throw EnrollError(.invalidArgument, "\(name) must be UTF-8 without NUL", field: name)
     }
     return text
   }
@@ -66,7 +66,7 @@ struct TextInput {
       while count <= limit, start[count] != 0 { count += 1 }
     }
     guard count >= 0, count <= limit else {
-      throw EnrollError(.invalidArgument, "\(name) is at most \(limit) bytes, more came", field: name)
+      throw EnrollError(.invalidArgument, "\(name) must have at most \(limit) bytes", field: name)
     }
     return UnsafeBufferPointer(start: start, count: count)
   }
@@ -77,7 +77,7 @@ struct TextInput {
   }
 
   private var missing: EnrollError {
-    let came = pointer == nil ? "nothing came" : "text of size 0 came (ENROLL_NUL_TERMINATED measures it)"
-    return EnrollError(.invalidArgument, "\(name) is required, \(came)", field: name)
+    let text = pointer == nil ? "is required" : "has size 0; pass ENROLL_NUL_TERMINATED to have it measured"
+    return EnrollError(.invalidArgument, "\(name) \(text)", field: name)
   }
 }

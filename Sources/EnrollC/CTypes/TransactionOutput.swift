@@ -31,11 +31,11 @@ extension SignInOptions {
     guard let options else { return }
     let given = try enroll_begin_options(reading: options)
     guard (ENROLL_KIND_SIGN_IN...ENROLL_KIND_DEVICE).contains(given.kind) else {
-      throw EnrollError(.invalidArgument, "kind is ENROLL_KIND_*, \(given.kind) came", field: "kind")
+      throw EnrollError(.invalidArgument, "kind must be ENROLL_KIND_*, got \(given.kind)", field: "kind")
     }
     guard given.message == ENROLL_MESSAGE_CODE || given.message == ENROLL_MESSAGE_LINK else {
       throw EnrollError(
-        .invalidArgument, "message is ENROLL_MESSAGE_*, \(given.message) came", field: "message")
+        .invalidArgument, "message must be ENROLL_MESSAGE_*, got \(given.message)", field: "message")
     }
     kind = Self.kind(given.kind)
     message = given.message == ENROLL_MESSAGE_LINK ? .link : .code
@@ -83,13 +83,13 @@ extension SignInOptions {
     let text = TextInput(options.parameters, options.parameters_size, "parameters")
     guard let bytes = try text.bytes(limit: TextLimit.parameters) else { return [] }
     guard let object = try JSONInput.parse(bytes, "parameters").object else {
-      throw EnrollError(.invalidArgument, "parameters is a JSON object", field: "parameters")
+      throw EnrollError(.invalidArgument, "parameters must be a JSON object", field: "parameters")
     }
     var parameters: [(String, String)] = []
     for member in object.members {
       guard let value = member.value.string else {
         throw EnrollError(
-          .invalidArgument, "parameters are strings, a \(member.value.kind) came", field: "parameters")
+          .invalidArgument, "parameters must be strings, got \(member.value.kind)", field: "parameters")
       }
       parameters.append((member.key, value))
     }

@@ -67,7 +67,7 @@ final class CallExecutor: Sendable {
     var handle: UInt?
     if let pending {
       guard let made = PendingCall.table.insert(call) else {
-        throw EnrollError(.busy, "too many handles are out")
+        throw EnrollError(.busy, "too many handles are in use")
       }
       handle = made
       // Before anything starts: the callback may come first, and may want to free it.

@@ -20,7 +20,7 @@ enum CallbackExecutor {
   }
 
   /// Completions outnumber neither the calls that may be pending nor the limit.
-  /// - Returns: false where no thread is to be had.
+  /// - Returns: false where no thread could be started.
   func submit(completion: @escaping WorkerPool.Job) -> Bool {
     switch self {
     case .thread(let pool, let host): pool.submit { host.run(completion) }

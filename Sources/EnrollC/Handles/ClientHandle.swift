@@ -48,7 +48,7 @@ final class ClientHandle: Sendable {
     guard milliseconds >= 0 else {
       if milliseconds == ENROLL_NO_TIMEOUT { return .distantFuture }
       throw EnrollError(
-        .invalidArgument, "timeout_ms is 0 or more, or ENROLL_NO_TIMEOUT; \(milliseconds) came",
+        .invalidArgument, "timeout_ms must be 0 or more, or ENROLL_NO_TIMEOUT; got \(milliseconds)",
         field: "timeout_ms")
     }
     let (nanoseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)

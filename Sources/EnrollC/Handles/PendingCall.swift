@@ -24,7 +24,7 @@ struct HostCallback<Function>: @unchecked Sendable {
   /// - Throws: `.invalidArgument` without a function.
   init(_ function: Function?, _ userData: UnsafeMutableRawPointer?) throws(EnrollError) {
     guard let function else {
-      throw EnrollError(.invalidArgument, "callback is required, NULL came", field: "callback")
+      throw EnrollError(.invalidArgument, "callback is required, got NULL", field: "callback")
     }
     self.function = function
     self.userData = userData

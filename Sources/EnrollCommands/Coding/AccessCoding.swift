@@ -47,21 +47,22 @@ extension Schema {
         [outcome(.stale)] + token + [
           .required("reason", reason), .required("error", error),
         ],
-        "Due, and it could not be renewed just now; it still works."),
+        "The token is due and could not be renewed just now; it still works."),
       .object(
         [
-          outcome(.expired), .optional("offlineSince", date("Of the first failure.")),
+          outcome(.expired), .optional("offlineSince", date("When the first renewal failed.")),
           .optional("retryAfter", .seconds(0 ... .max, "Until another try makes sense.")),
           .required("reason", reason), .required("error", error),
-        ], "Expired, and it could not be renewed yet; waiting helps."),
+        ], "The token has expired and could not be renewed yet; retry later."),
       .object(
         [outcome(.rejected), .required("reason", reason), .required("error", error)],
         "The provider refused to renew, without ending the session."),
       .object(
         [outcome(.reauthenticate), .required("reason", reason)],
-        "The session is over, or there never was one: sign in."),
-      .object([outcome(.storeLocked)], "The store's key is not to be had now."),
-      .object([outcome(.busy)], "Another one is renewing, and the deadline came first."),
+        "There is no session, or it has ended: sign in."),
+      .object([outcome(.storeLocked)], "The store is locked: its key is unavailable."),
+      .object(
+        [outcome(.busy)], "Another renewal is in progress and did not end before the timeout."),
     ]), "What a call for a valid access token returns."
   ).named("AccessOutcome")
 
@@ -72,10 +73,12 @@ extension Schema {
   private static let token: [Property] = [
     .required(
       "accessToken",
-      .text("For the Authorization header or a form body, nowhere else.", maximumBytes: 1 << 20).sensitive),
-    .required("tokenType", .text("As the server spelt it: Bearer, DPoP.")),
-    .optional("expiresAt", date("By this device's clock; absent for a stand-in token, which has no end.")),
+      .text("For the Authorization header or a form body, and nowhere else.", maximumBytes: 1 << 20).sensitive
+    ),
+    .required("tokenType", .text("As the server spells it: Bearer, DPoP.")),
+    .optional(
+      "expiresAt", date("By this device's clock; absent for a stand-in token, which does not expire.")),
   ]
 
-  private static let reason = Schema.text("One word or a short text, for a log.", maximumBytes: 4096)
+  private static let reason = Schema.text("A word or a short text, for a log.", maximumBytes: 4096)
 }

@@ -24,15 +24,17 @@ extension Schema {
     [
       .required(
         "status", .words("Status", EnrollError.Code.allCases.map { $0.name }, "Why a call failed, by name.")),
-      .required("code", Schema(.integer(-99 ... -1), "The reason as the C status.")),
+      .required("code", Schema(.integer(-99 ... -1), "The status as the number of the C API.")),
       .required(
         "blame",
         .words("Blame", EnrollError.Blame.allCases.map { $0.rawValue }, "Who is to blame for a failure.")),
       .required("retryable", Schema(.boolean, "Whether the same call may succeed later.")),
       .required(
-        "message", .text("What was expected and what came, for a log; never a secret.", maximumBytes: 4096)),
+        "message",
+        .text(
+          "What happened, what was expected and what to do, for a log; never a secret.", maximumBytes: 4096)),
       .optional("field", .text("The configuration key or parameter at fault.")),
-      .optional("httpStatus", Schema(.integer(100...999), "Status of the response that caused it.")),
+      .optional("httpStatus", Schema(.integer(100...999), "The status of the HTTP response that caused it.")),
       .optional("oauthError", .text("The provider's own error code (RFC 6749 §5.2).", maximumBytes: 64)),
       .optional("retryAfter", .seconds(0 ... .max, "How long the server asked us to wait.")),
     ], "Why a call failed; no text in it holds a secret."

@@ -12,25 +12,25 @@ public struct EventKind: Sendable {
 
   static let all: [EventKind] = [
     EventKind(
-      name: "registration.changed", summary: "The registration is in another state.",
+      name: "registration.changed", summary: "The state of the registration changed.",
       parameters: .object([.required("state", .state)])),
     EventKind(
       name: "registration.settled",
-      summary: "Raised once, when the first state is settled: the host may hide its splash screen.",
+      summary: "Sent once, when the first state is known: the host may hide its splash screen.",
       parameters: .object([.required("state", .state)])),
     EventKind(
-      name: "token.renewed", summary: "There are new tokens, and they are stored.",
-      parameters: .object([.required("expiresAt", .date("When the access token ends."))])),
+      name: "token.renewed", summary: "The tokens were renewed and stored.",
+      parameters: .object([.required("expiresAt", .date("When the access token expires."))])),
     EventKind(
-      name: "token.renewalFailed", summary: "A renewal failed; nothing is lost by it.",
+      name: "token.renewalFailed", summary: "A renewal failed; the session is unchanged.",
       parameters: .object([.required("error", .error)])),
     EventKind(
-      name: "logout.finished", summary: "The logout callback came back.", parameters: .nothing),
+      name: "logout.finished", summary: "The browser returned from the logout.", parameters: .nothing),
     EventKind(
-      name: "error.reported", summary: "A failure that the user may have to hear of.",
+      name: "error.reported", summary: "A failure that the host may show to the user.",
       parameters: .object([
         .required("error", .error),
-        .required("messageKey", .text("For the host's own words: error. and the reason's name.")),
+        .required("messageKey", .text("A key for the host's own texts: error. and the name of the status.")),
         .required(
           "helps",
           .words("Help", EnrollError.Help.allCases.map { $0.rawValue }, "What can be done about a failure.")),

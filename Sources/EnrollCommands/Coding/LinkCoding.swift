@@ -9,7 +9,7 @@ extension HandledLink {
   static let begun = [
     Schema.object(
       [.required("kind", .word("begun"))] + Transaction.members,
-      "The link led on: do what the action says.")
+      "The link began a transaction: do what the action says.")
   ]
 
   static let refused = LinkRefusal.Reason.allCases.map { reason in
@@ -17,7 +17,8 @@ extension HandledLink {
       [
         .required("kind", .word(reason.kind)),
         Schema.Property(
-          "offers", Schema(.list(offer, maximumCount: 8), "What may be offered to the user, the best first."),
+          "offers",
+          Schema(.list(offer, maximumCount: 8), "What the host can offer to the user, the best first."),
           // A redirect that nobody waits for has none.
           isRequired: reason != .unsolicited),
       ], reason.summary
@@ -72,8 +73,8 @@ extension LinkRefusal.Reason {
   var summary: String {
     switch self {
     case .unsolicited: "No transaction waits for the URL; nothing happened."
-    case .used: "The link came before, or a fallback was taken before; nothing happened."
-    case .expired: "What waited for the link has reached its deadline; nothing happened."
+    case .used: "This link, or a fallback link, was used before; nothing happened."
+    case .expired: "The transaction that waited for the link has expired; nothing happened."
     }
   }
 }

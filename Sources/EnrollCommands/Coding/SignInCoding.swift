@@ -18,36 +18,44 @@ extension SignInOptions {
         .anyOf([
           .text("Separated by spaces.", maximumBytes: 16_384),
           Schema(.list(.text("A scope."), maximumCount: Scopes.maximumCount)),
-        ]), "Instead of the configured ones.")),
+        ]), "The scopes to request instead of the configured ones.")),
     .optional("options", options),
     .optional(
       "parameters",
       Schema(
-        .texts(maximumCount: 32), "The host's own authorize parameters; the protocol's names are refused.")
+        .texts(maximumCount: 32),
+        "Additional parameters of the authorization request; names that the protocol uses are refused.")
     ),
   ]
 
   private static let options = Schema.object(
     [
       .optional("prompt", .text("none, login, consent, select_account or create.")),
-      .optional("loginHint", .text("Who is likely to sign in.", maximumBytes: 512).sensitive),
+      .optional(
+        "loginHint", .text("The user name or address to suggest at sign-in.", maximumBytes: 512).sensitive),
       .optional(
         "maxAge", .seconds(0 ... .max, "The user must have signed in at most so long ago.")),
       .optional(
         "acrValues",
         Schema(
-          .list(.text("An authentication class."), maximumCount: 16),
+          .list(.text("An authentication context class."), maximumCount: 16),
           "Authentication classes, the best first.")),
-      .optional("uiLocales", Schema(.list(.text("A BCP 47 tag."), maximumCount: 16), "The best first.")),
-      .optional("idTokenHint", .text("Whose session prompt=none is about.", maximumBytes: 65_536).sensitive),
+      .optional(
+        "uiLocales", Schema(.list(.text("A BCP 47 tag."), maximumCount: 16), "The preferred one first.")),
+      .optional(
+        "idTokenHint",
+        .text("An id_token of the user whose session prompt=none checks.", maximumBytes: 65_536).sensitive),
       .optional(
         "connection",
         .text(
-          "The provider's name for the connection that the user chose; bff: its name for the provider, required.",
+          "The provider's name of the connection that the user chose. Required for bff: the back end's name of the provider.",
           maximumBytes: 256)),
-      .optional("email", .text("passwordless: where the code or link is sent.", maximumBytes: 320).sensitive),
       .optional(
-        "phoneNumber", .text("passwordless: where the code is sent, E.164.", maximumBytes: 32).sensitive),
+        "email",
+        .text("passwordless: the address to which the code or link is sent.", maximumBytes: 320).sensitive),
+      .optional(
+        "phoneNumber",
+        .text("passwordless: the number to which the code is sent (E.164).", maximumBytes: 32).sensitive),
       .optional(
         "message",
         .words(
@@ -87,12 +95,12 @@ extension Transaction {
     .optional(
       "redirectUri",
       .text(
-        "As it was sent: with a loopback redirect, its port. Absent when nothing redirects.",
+        "The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects.",
         maximumBytes: 8192)),
-    .required("expiresAt", .date("When the transaction ends by itself.")),
+    .required("expiresAt", .date("When the transaction expires.")),
     .required(
       "survivesProcess",
-      Schema(.boolean, "False for a loopback redirect: its listener dies with the process.")),
+      Schema(.boolean, "False for a loopback redirect: its listener ends with the process.")),
   ]
 
   var json: JSON { .object(object) }
@@ -112,32 +120,35 @@ extension Schema {
       .object(
         [
           .required("type", .word("openURL")),
-          .required("url", .uri("Holds the state of the transaction.").sensitive),
-        ], "Open it in the external browser, and hand back what it redirects to."),
+          .required("url", .uri("Contains the state of the transaction.").sensitive),
+        ], "Open the URL in the external browser, then pass the redirect to registration.resume."),
       .object(
         [
           .required("type", .word("enterCode")),
-          .required("recipient", .text("Where the code was sent.", maximumBytes: 320).sensitive),
-        ], "Ask the user for the code, and hand it to registration.submitCode."),
+          .required(
+            "recipient",
+            .text("The address or number to which the code was sent.", maximumBytes: 320).sensitive),
+        ], "Ask the user for the code, then pass it to registration.submitCode."),
       .object(
         [
           .required("type", .word("awaitLink")),
-          .required("recipient", .text("Where the link was sent.", maximumBytes: 320).sensitive),
-        ], "Tell the user to open the link in that e-mail; what comes back goes to registration.resume."),
+          .required(
+            "recipient", .text("The address to which the link was sent.", maximumBytes: 320).sensitive),
+        ], "Tell the user to open the link in that e-mail, then pass the redirect to registration.resume."),
       .object(
         [
           .required("type", .word("openOtherApp")),
-          .required("url", .uri("A link of another app.").sensitive),
-        ], "Open it; the other app comes back by a link, which goes to registration.resume."),
+          .required("url", .uri("The link of another app.").sensitive),
+        ], "Open the link. The other app returns by a link: pass it to registration.resume."),
       .object(
         [
           .required("type", .word("showDeviceCode")),
-          .required("userCode", .text("What the user types.", maximumBytes: 256).sensitive),
+          .required("userCode", .text("The code that the user types.", maximumBytes: 256).sensitive),
           .required("verificationUri", .text("Where the user types it.", maximumBytes: 8192)),
           .optional(
             "verificationUriComplete",
-            .text("With the code in it, for a QR code.", maximumBytes: 8192).sensitive),
-        ], "Show both, and wait by registration.awaitOutcome (RFC 8628 §3.3)."),
+            .text("The address with the code in it, for a QR code.", maximumBytes: 8192).sensitive),
+        ], "Show the address and the code, then wait by registration.awaitOutcome (RFC 8628 §3.3)."),
     ]), "What the host has to do so that a transaction goes on."
   ).named("Action")
 }

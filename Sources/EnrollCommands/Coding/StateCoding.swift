@@ -59,12 +59,13 @@ extension Schema {
   static let state = Schema(
     .anyOf([
       .object(
-        [.required("state", .word("starting"))], "Nothing was asked yet, or the platform is not ready."),
+        [.required("state", .word("starting"))],
+        "The state was not requested yet, or the platform is not ready."),
       .object(
         [
           .required("state", .word("unregistered")), .required("letter", .word("D")),
           .optional("choices", Schema(.list(choice, maximumCount: 1024), "The configured ways to register.")),
-        ], "No token at all: present the ways to register."),
+        ], "There are no tokens: present the ways to register."),
       .object(
         [
           .required("state", .word("authenticating")), .required("transaction", transaction),
@@ -73,12 +74,12 @@ extension Schema {
             .words(
               "Step", RegistrationState.Step.allCases.map { $0.rawValue },
               "What a transaction under way waits for.")),
-        ], "A transaction is under way."),
+        ], "A transaction is in progress."),
       .object(
         [
           .required("state", .word("awaitingConfirmation")), .required("letter", .word("G")),
-          .required("profile", .profile.as("Whose tokens they are.")),
-        ], "Tokens arrived and wait for the user's word."),
+          .required("profile", .profile.as("The user whose tokens they are.")),
+        ], "The tokens wait for the user's confirmation."),
       .object(
         [
           .required("state", .word("active")),
@@ -88,7 +89,7 @@ extension Schema {
             .words(
               "ActiveReason", RegistrationState.Activation.allCases.map { $0.rawValue },
               "How a registration became active.")),
-        ], "There is an access token to use."),
+        ], "There is an access token."),
       .object(
         [
           .required("state", .word("failed")), .required("letter", .word("E")),
@@ -98,7 +99,7 @@ extension Schema {
             .words(
               "Remedy", RegistrationState.RenewalFailure.Remedy.allCases.map { $0.rawValue },
               "What helps after a failed renewal.")),
-          .required("tokenUsable", Schema(.boolean, "The access token has not expired yet.")),
+          .required("tokenUsable", Schema(.boolean, "Whether the access token still works.")),
         ], "The token was due and could not be renewed."
       ).named("RenewalFailed"),
       .object(
@@ -114,10 +115,10 @@ extension Schema {
 
   private static let choice = Schema.object(
     [
-      .required("kind", .text("The host's word: google, email, …", maximumBytes: 65_536)),
-      .optional("connection", .text("The provider's name for the connection.", maximumBytes: 65_536)),
-      .required("label", .text("What the user reads.", maximumBytes: 65_536)),
-      .optional("guidance", .text("What the user reads beside it.", maximumBytes: 65_536)),
+      .required("kind", .text("The host's own name for it: google, email, …", maximumBytes: 65_536)),
+      .optional("connection", .text("The provider's name of the connection.", maximumBytes: 65_536)),
+      .required("label", .text("The text that the user sees.", maximumBytes: 65_536)),
+      .optional("guidance", .text("A further explanation that the user sees.", maximumBytes: 65_536)),
     ], "A configured way to register."
   ).named("RegistrationChoice")
 }

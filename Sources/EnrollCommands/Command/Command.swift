@@ -95,5 +95,5 @@ public final class Command: Sendable {
 }
 
 extension Schema {
-  static let clientHandle = Schema.text("What client.open gave.", maximumBytes: 32)
+  static let clientHandle = Schema.text("The handle that client.open returned.", maximumBytes: 32)
 }

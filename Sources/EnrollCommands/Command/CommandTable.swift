@@ -27,7 +27,7 @@ public enum CommandTable {
   ///   - parameters: an object without the member `client`.
   ///   - client: what the command is about; nil for a command that is about none.
   ///   - deadline: the caller's end of waiting, beside the parameter `deadline`.
-  ///   - keys: who guards the store's key, unless the parameter `keys` says it; nil for a key file.
+  ///   - keys: the store's key provider, unless the parameter `keys` names one; nil for a key file.
   ///   - newKeys: the same for the parameter `newKeys`.
   /// - Throws: `.notFound` for an unknown command, `.invalidArgument`, `.handle` without a client where one is needed,
   ///   `.unsupported` for commands that open, close or observe clients, and what the command throws.

@@ -51,7 +51,7 @@ struct Invocation: Sendable {
   }
 
   private static var ownHandles: EnrollError {
-    EnrollError(.unsupported, "clients are opened, closed and observed by this face's own functions")
+    EnrollError(.unsupported, "use the functions of this interface to open, close and observe clients")
   }
 
   /// The earlier of the caller's own end and the parameter `timeout`.

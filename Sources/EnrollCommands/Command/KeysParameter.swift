@@ -10,21 +10,23 @@ import EnrollStore
 extension Schema {
   static let keyProvider = Schema.words(
     "KeyProvider", KeyPlan.choices,
-    "auto: the best that is present, or the one that has the key. secret-service: the desktop's keyring. host: the "
-      + "host's own, by host.store.get and its kin.")
+    "auto: the best one that is available, or the one that has the key. secret-service: the desktop's keyring. host: the "
+      + "host's own, by host.store.get, host.store.set and host.store.remove.")
 
   static let keys = Schema.object(
     [
       .required("provider", .keyProvider),
       .optional(
         "file",
-        .text("file: an absolute path, elsewhere than in the store, where it else is.", maximumBytes: 4095)),
-      .optional("passphrase", .text("passphrase: what the user typed.", maximumBytes: 1024).sensitive),
+        .text(
+          "file: an absolute path outside the store. By default the file is in the store's directory.",
+          maximumBytes: 4095)),
+      .optional("passphrase", .text("passphrase: the passphrase.", maximumBytes: 1024).sensitive),
       .optional(
         "sessionCacheSeconds",
         .seconds(
           0...KeyPlan.longestSessionSeconds,
-          "How long the opened key is remembered in the kernel's keyring for other processes of the user."),
+          "Seconds for which the kernel's keyring remembers the opened key for other processes of the user."),
         default: .integer(0)),
     ], "Where the key of a store is kept."
   ).named("Keys")
@@ -32,7 +34,9 @@ extension Schema {
 
 extension Schema.Property {
   static let keys = Schema.Property.optional(
-    "keys", .keys.as("Who guards the store's key. The daemon's default: provider auto; a library's: file."))
+    "keys",
+    .keys.as(
+      "The key provider that protects the store's key. The daemon's default is auto, a library's is file."))
 }
 
 extension KeyPlan {
@@ -54,13 +58,13 @@ extension KeyPlan {
     let path = object["file"]?.string
     let passphrase = object["passphrase"]?.string
     if path != nil, !ASCII.equals(provider, KeyFileProvider.providerName) {
-      throw EnrollError(.invalidArgument, "keys.file goes with provider file, not \(provider)", field: "keys")
+      throw EnrollError(.invalidArgument, "keys.file needs the provider file, not \(provider)", field: "keys")
     }
     let takesPassphrase =
       ASCII.equals(provider, PassphraseKeyProvider.providerName) || ASCII.equals(provider, Self.automaticName)
     if passphrase != nil, !takesPassphrase {
       throw EnrollError(
-        .invalidArgument, "keys.passphrase goes with provider passphrase or auto, not \(provider)",
+        .invalidArgument, "keys.passphrase needs the provider passphrase or auto, not \(provider)",
         field: "keys")
     }
     if ASCII.equals(provider, Self.automaticName) {
@@ -72,7 +76,8 @@ extension KeyPlan {
     } else if ASCII.equals(provider, Self.hostName) {
       guard let secrets else {
         throw EnrollError(
-          .unsupported, "keys: this face cannot ask its host for secrets; it takes them another way",
+          .unsupported,
+          "keys: this interface does not take the provider host; it has a parameter of its own for it",
           field: "keys")
       }
       self.init(.host(secrets))

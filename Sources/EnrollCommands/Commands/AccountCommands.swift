@@ -9,22 +9,26 @@ extension CommandTable {
   static let accountCommands = [
     Command(
       "account.read", method: "account", .blocking,
-      "What is kept about the account; never the refresh token.",
+      "Reads what the store has about the account; never the refresh token.",
       gives: .object(
         [
-          .optional("profile", .profile.as("The proven claims about the user.")),
-          .optional("idToken", .text("As the provider signed it.", maximumBytes: 1 << 20).sensitive),
+          .optional("profile", .profile.as("The verified claims about the user.")),
+          .optional(
+            "idToken", .text("The id_token as the provider signed it.", maximumBytes: 1 << 20).sensitive),
           .optional(
             "accessToken",
-            .text("As it is kept, due or not; token.access gives one that works.", maximumBytes: 1 << 20)
-              .sensitive),
-          .optional("expiresAt", .date("When the access token ends.")),
+            .text(
+              "The stored access token, even if it has expired; token.access returns one that works.",
+              maximumBytes: 1 << 20
+            )
+            .sensitive),
+          .optional("expiresAt", .date("When the access token expires.")),
           .optional(
             "registrationType",
             .words(
               "RegistrationType", ["SOCIAL", "PASSWORDLESS"],
               "How the account was registered; absent for other ways.")),
-        ], "What is kept about the account; never the refresh token."
+        ], "Reads what the store has about the account; never the refresh token."
       ).named("Account"),
       fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
@@ -38,9 +42,9 @@ extension CommandTable {
     },
     Command(
       "diagnostics.export", method: "diagnostics", .blocking,
-      "All that support needs, without secrets: versions, configuration, provider, state, store, last errors.",
+      "Collects what support needs, without secrets: versions, configuration, provider, state, store, last errors.",
       gives: .object([
-        .required("diagnostics", Schema(.claims, "For people: its members may change with any version."))
+        .required("diagnostics", Schema(.claims, "For humans: its members may change with any version."))
       ])
     ) { call throws(EnrollError) in
       .object([("diagnostics", .object(try call.openClient().diagnostics()))])

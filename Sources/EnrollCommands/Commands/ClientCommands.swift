@@ -7,31 +7,33 @@ import EnrollJSON
 extension CommandTable {
   static let clientCommands = [
     Command(
-      "client.open", .blocking, "Opens one account at one provider. Reads no network.", client: false,
+      "client.open", .blocking, "Opens one account at one provider. Sends no request.", client: false,
       takes: [
         .optional(
-          "configuration", .configuration.as("The provider and the client; this or configurationName.")),
+          "configuration", .configuration.as("The configuration; give this or configurationName.")),
         .optional(
-          "configurationName", .text("A file NAME.json in $XDG_CONFIG_HOME/enrollkit.", maximumBytes: 64)),
+          "configurationName",
+          .text("The NAME of a file NAME.json in $XDG_CONFIG_HOME/enrollkit.", maximumBytes: 64)),
         .optional("store", .store), .keys,
         .optional(
           "transport",
           .words(
             "TransportChoice", [ownTransport, hostTransport],
-            "Who sends HTTP; host: the host, by host.http.send."),
+            "Who sends HTTP requests. host: the host does, by host.http.send."),
           default: .string(ownTransport)),
         .optional(
-          "account", .text("Names one set of tokens.", maximumBytes: 128), default: .string("default")),
+          "account", .text("The name of the account: one set of tokens in the store.", maximumBytes: 128),
+          default: .string("default")),
         .optional("platform", platform),
         .optional(
           "waitForPlatform",
-          Schema(.boolean, "Calls that ask for the registration wait until platform.ready."),
+          Schema(.boolean, "Whether calls about the registration wait for platform.ready."),
           default: .bool(false)),
         .optional(
           "renewInBackground",
           Schema(
             .boolean,
-            "Tokens are renewed a little before they are due, whether anybody asks or not, until client.close."
+            "Whether tokens are renewed in the background, shortly before they are due, until client.close."
           ),
           default: .bool(false)),
       ], gives: .object([.required("client", .clientHandle)]),
@@ -43,7 +45,7 @@ extension CommandTable {
         call.wantsMemoryStore ? .memory : .directory(try call.storePath())
       var options = ClientOptions(configuration: configuration, store: store)
       if call.wantsMemoryStore, call.object("keys") != nil {
-        throw EnrollError(.invalidArgument, "keys: a store in memory has none", field: "keys")
+        throw EnrollError(.invalidArgument, "keys: a store in memory takes no keys", field: "keys")
       }
       let handle = session.newHandle()
       options.keys = try call.keyPlan(for: handle)
@@ -58,14 +60,14 @@ extension CommandTable {
     },
     Command(
       "platform.ready", method: "platformReady", .memory,
-      "Says that the host's platform is ready (Cordova's deviceready)."
+      "Reports that the host's platform is ready (Cordova's deviceready)."
     ) { call throws(EnrollError) in
       try call.openClient().platformReady()
       return .object([])
     },
     Command(
       "client.close", .memory,
-      "Closes the client; calls under way in it end with cancelled. A renewal that was sent is stored all the same."
+      "Closes the client. Its pending calls end with cancelled. The tokens of a renewal that was sent are still stored."
     ) { call throws(EnrollError) in
       try call.openSession().close(try call.openHandle())
       return .object([])
@@ -81,11 +83,13 @@ extension CommandTable {
   ) throws(EnrollError) -> (any Transport)? {
     guard call.text("transport").map({ ASCII.equals($0, hostTransport) }) ?? false else { return nil }
     guard let host = session.environment.host else {
-      throw EnrollError(.unsupported, "transport: this face cannot ask its host for HTTP", field: "transport")
+      throw EnrollError(
+        .unsupported, "transport: this interface cannot ask its host to send HTTP requests",
+        field: "transport")
     }
     guard configuration.caFile == nil else {
       throw EnrollError(
-        .invalidArgument, "transport: with caFile our own was expected; the host trusts what it chooses",
+        .invalidArgument, "transport: caFile has no effect on the host's transport; leave one of them out",
         field: "transport")
     }
     return HostHTTP(host, for: handle)
@@ -94,14 +98,15 @@ extension CommandTable {
   private static let platform = Schema.object(
     [
       .optional(
-        "native", Schema(.boolean, "False: no external browser is to be had, the stand-in token is used."),
+        "native",
+        Schema(.boolean, "False: the platform has no external browser; the stand-in token is used."),
         default: .bool(true)),
-      .optional("type", .text("The host's word for the kind of device.")),
+      .optional("type", .text("The kind of device, in the host's own words.")),
       .optional("width", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
       .optional("height", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
-      .optional("appVersion", .text("The host's own version.")),
-      .optional("deviceId", .text("An id that the host has for the device.").sensitive),
-    ], "What the host says about the device."
+      .optional("appVersion", .text("The host app's version.")),
+      .optional("deviceId", .text("The host's id of the device.").sensitive),
+    ], "The host's description of the device."
   ).named("Platform")
 
   private static func configuration(_ call: Invocation, _ session: Session) throws(EnrollError) -> JSON {
@@ -110,7 +115,7 @@ extension CommandTable {
     case (nil, let name?): return try session.environment.configuration(name)
     case (nil, nil), (.some, .some):
       throw EnrollError(
-        .invalidArgument, "configuration: exactly one of configuration and configurationName was expected",
+        .invalidArgument, "configuration: expected exactly one of configuration and configurationName",
         field: "configuration")
     }
   }

@@ -6,9 +6,11 @@ import EnrollJSON
 extension CommandTable {
   static let eventCommands = [
     Command(
-      "events.subscribe", .memory, "From now on the client's events are told. Asking twice changes nothing.",
+      "events.subscribe", .memory, "Starts the client's events. A second call changes nothing.",
       gives: .object([
-        .required("events", Schema(.list(.text("An event's name."), maximumCount: 1000), "What may come."))
+        .required(
+          "events",
+          Schema(.list(.text("An event's name."), maximumCount: 1000), "The events that may arrive."))
       ])
     ) { call throws(EnrollError) in
       try call.openHandle().subscribe()
@@ -16,7 +18,7 @@ extension CommandTable {
     },
     Command(
       "events.unsubscribe", .memory,
-      "The client's events are told no more; one that is under way may still come."
+      "Stops the client's events. One that is being sent may still arrive."
     ) { call throws(EnrollError) in
       try call.openHandle().unsubscribe()
       return .object([])

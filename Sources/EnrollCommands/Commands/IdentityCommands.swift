@@ -7,14 +7,14 @@ import EnrollJSON
 extension CommandTable {
   static let identityCommands = [
     Command(
-      "identity.profile", .blocking, "The proven claims about the user, as they are kept.", gives: claims,
+      "identity.profile", .blocking, "Reads the stored, verified claims about the user.", gives: claims,
       fails: CommandErrors(.store, also: .notFound)
     ) { call throws(EnrollError) in
       .object([("claims", .object(try call.openClient().profile()))])
     },
     Command(
       "identity.userinfo", .blocking,
-      "The claims that the provider tells now, discarded unless they are about the same user.",
+      "Fetches the claims from the provider. Claims about another user are refused.",
       takes: [.timeout], gives: claims,
       fails: CommandErrors(.access, .network, .store, .timeout, also: .profileMismatch)
     ) { call throws(EnrollError) in
@@ -24,15 +24,16 @@ extension CommandTable {
     },
     Command(
       "logout.begin", method: "logout", .blocking,
-      "Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.",
+      "Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in the browser.",
       takes: [
-        .optional("localOnly", Schema(.boolean, "Nothing is sent, no URL is given."), default: .bool(false)),
+        .optional("localOnly", Schema(.boolean, "Sends nothing and returns no URL."), default: .bool(false)),
         .timeout,
       ],
       gives: .object(
         [
           .optional(
-            "url", .uri("To be opened in the external browser; absent when there is none.").sensitive),
+            "url", .uri("Open it in the external browser. Absent if the provider has no such page.").sensitive
+          ),
           .providerTold, .notToldReason,
         ], "How a logout went on."
       ).named("SignOut"),
@@ -45,7 +46,7 @@ extension CommandTable {
     },
     Command(
       "logout.resume", method: "finishLogout", .blocking,
-      "Takes the browser's answer to that URL back: the logout is finished.",
+      "Finishes a logout with the redirect from the provider's logout page.",
       takes: [.required("url", .url)], gives: .object([.required("done", Schema(.boolean, "Always true."))]),
       fails: CommandErrors(.store, also: .unsolicited, .redirectMalformed)
     ) { call throws(EnrollError) in
@@ -77,5 +78,5 @@ extension Schema.Property {
       "Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its "
         + "tokens work until they end by themselves). Absent if there was nothing to tell."))
   static let notToldReason = Schema.Property.optional(
-    "reason", .text("Why it is not possible to tell the provider.", maximumBytes: 4096))
+    "reason", .text("Why the tokens cannot be revoked at the provider.", maximumBytes: 4096))
 }

@@ -9,14 +9,14 @@ extension CommandTable {
   static let pinCommands = [
     Command(
       "pin.set", method: "setPIN", .blocking,
-      "Guards what is kept of the account with a PIN; it stays open in this process. Ends the step pin.",
+      "Protects the account with a PIN. The account stays open in this process. Ends the step pin.",
       takes: [.pin("pin", "The new PIN.")], fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().setPIN(try call.pin("pin"))
       return .object([])
     },
     Command(
-      "pin.unlock", .blocking, "Opens the account in this process.", takes: [.pin("pin", "The PIN.")],
+      "pin.unlock", .blocking, "Opens the account for this process.", takes: [.pin("pin", "The PIN.")],
       gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
@@ -24,14 +24,14 @@ extension CommandTable {
     },
     Command(
       "pin.change", method: "changePIN", .blocking, "Replaces the PIN.",
-      takes: [.pin("pin", "The present one."), .pin("newPin", "The new one.")], gives: pinAnswer,
+      takes: [.pin("pin", "The present PIN."), .pin("newPin", "The new PIN.")], gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().usePIN(try call.pin("pin"), to: .replace(try call.pin("newPin"))).json
     },
     Command(
-      "pin.remove", method: "removePIN", .blocking, "Takes the PIN away; the account is open from then on.",
-      takes: [.pin("pin", "The present one.")], gives: pinAnswer,
+      "pin.remove", method: "removePIN", .blocking, "Removes the PIN. The account is open from then on.",
+      takes: [.pin("pin", "The present PIN.")], gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().usePIN(try call.pin("pin"), to: .remove).json
@@ -46,7 +46,8 @@ extension CommandTable {
           "PINOutcome", PINAnswer.Outcome.allCases.map { $0.rawValue },
           "Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account "
             + "is gone).")),
-      .required("triesLeft", Schema(.integer(0...PINPolicy.tries), "Before the account is erased.")),
+      .required(
+        "triesLeft", Schema(.integer(0...PINPolicy.tries), "Tries left before the account is erased.")),
       .required("retryAfter", .seconds(0...3600, "Until the next try is looked at.")),
     ], "The answer to a PIN."
   ).named("PINAnswer")

@@ -8,13 +8,13 @@ import EnrollJSON
 extension CommandTable {
   static let registrationCommands = [
     Command(
-      "registration.state", .waiting, "Where the registration stands; asking starts it.",
+      "registration.state", .waiting, "Reads the state of the registration. The first call starts it.",
       takes: [
         .optional(
           "wait",
           Schema(
             .boolean,
-            "Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for, too."
+            "Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an outcome."
           ), default: .bool(false)),
         .timeout,
       ], gives: stateAnswer, fails: CommandErrors(.store, .timeout)
@@ -25,7 +25,7 @@ extension CommandTable {
           wait: call.flag("wait"), until: call.until(client), cancellation: call.cancellation), client)
     },
     Command(
-      "registration.begin", .blocking, "Begins a transaction and says what the host must do now.",
+      "registration.begin", .blocking, "Begins a transaction and returns what the host has to do next.",
       takes: SignInOptions.schema + [.timeout], gives: Transaction.schema,
       fails: CommandErrors(.network, .store, .timeout, also: .illegalState, .oauth)
     ) { call throws(EnrollError) in
@@ -34,13 +34,14 @@ extension CommandTable {
       return try client.begin(options, until: call.until(client), cancellation: call.cancellation).json
     },
     Command(
-      "registration.resume", .blocking, "Takes the redirect back and carries its transaction to its end.",
+      "registration.resume", .blocking, "Takes the redirect and completes its transaction.",
       takes: [
         .required("url", .url),
         .optional(
           "transaction",
           .transaction.as(
-            "Whose return it is; needed only for one without state when several are pending.")),
+            "The transaction of the redirect. Needed only if the URL has no state and several transactions are pending."
+          )),
         .timeout,
       ], gives: stateAnswer, fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound)
     ) { call throws(EnrollError) in
@@ -53,7 +54,7 @@ extension CommandTable {
     },
     Command(
       "registration.handleLink", .blocking,
-      "Takes an activation or fallback link, and says what the host must do now.",
+      "Takes an activation or fallback link and returns what the host has to do next.",
       takes: [.required("url", .url), .timeout], gives: HandledLink.schema,
       fails: CommandErrors(
         .network, .store, .timeout, also: .redirectMalformed, .redirectMismatch, .illegalState)
@@ -64,7 +65,7 @@ extension CommandTable {
     },
     Command(
       "registration.awaitOutcome", .waiting,
-      "Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with a device code, by the user elsewhere.",
+      "Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the user on another device.",
       takes: [.required("transaction", .transaction), .timeout], gives: stateAnswer,
       fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound)
     ) { call throws(EnrollError) in
@@ -78,7 +79,7 @@ extension CommandTable {
       "registration.submitCode", .blocking, "Takes the one-time code that the user typed.",
       takes: [
         .required("transaction", .transaction),
-        .required("code", .text("As the user typed it.", maximumBytes: 64).sensitive), .timeout,
+        .required("code", .text("The code as the user typed it.", maximumBytes: 64).sensitive), .timeout,
       ], gives: stateAnswer,
       fails: CommandErrors(
         .network, .store, .timeout, also: .codeRejected, .accessDenied, .oauth, .notFound, .alreadySettled,
@@ -94,7 +95,7 @@ extension CommandTable {
     },
     Command(
       "registration.confirm", .blocking,
-      "The user's yes to the profile: G to H, after the verified address and the registration check that are required.",
+      "Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration.",
       takes: [.timeout], gives: stateAnswer,
       fails: CommandErrors(
         .network, .store, .timeout, also: .illegalState, .emailNotVerified, .unknownAccount, .profileMismatch,
@@ -105,7 +106,7 @@ extension CommandTable {
     },
     Command(
       "registration.retry", .blocking,
-      "Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.",
+      "Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.",
       takes: [.timeout], gives: stateAnswer, fails: CommandErrors(.store, .timeout, also: .illegalState)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
@@ -113,8 +114,9 @@ extension CommandTable {
     },
     Command(
       "registration.cancel", .blocking,
-      "The user left the browser: a hint, a late valid redirect still wins; a registration waits for its e-mail's link.",
-      takes: [.optional("transaction", .transaction.as("Which one; without it, all."))], gives: stateAnswer,
+      "Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then waits for the link of its e-mail.",
+      takes: [.optional("transaction", .transaction.as("The transaction; without it, all."))],
+      gives: stateAnswer,
       fails: CommandErrors(.store, also: .notFound)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
@@ -122,7 +124,7 @@ extension CommandTable {
     },
     Command(
       "registration.otherAppMissing", .blocking,
-      "The other app's link could not be opened: its transaction is over, with F.",
+      "Reports that the other app's link could not be opened. Its transaction fails (F).",
       takes: [.required("transaction", .transaction)], gives: stateAnswer,
       fails: CommandErrors(
         .store, also: .notFound, .illegalState, .alreadySettled, .transactionExpired)
@@ -131,7 +133,7 @@ extension CommandTable {
       return answer(try client.otherAppMissing(call.requiredText("transaction")), client)
     },
     Command(
-      "registration.clear", .blocking, "Empties local state alone; no server is told.", gives: stateAnswer,
+      "registration.clear", .blocking, "Erases the local state only. Sends nothing.", gives: stateAnswer,
       fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
@@ -139,7 +141,7 @@ extension CommandTable {
     },
     Command(
       "registration.deregister", .blocking,
-      "A logout that forgets the device too: pending transactions are cleared, the installation id is reset.",
+      "Logs out, erases pending transactions and resets the installation id.",
       takes: [.timeout],
       gives: .object(
         [
@@ -147,7 +149,7 @@ extension CommandTable {
           .optional(
             "url",
             .uri(
-              "Ends the provider's session in the browser, as from logout.begin; absent when there is none."
+              "The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none."
             )
             .sensitive), .providerTold, .notToldReason,
         ], "A logout that forgot the device."
@@ -161,7 +163,8 @@ extension CommandTable {
       return .object(answer)
     },
     Command(
-      "url.handle", method: "handleURL", .blocking, "One door for every URL that reaches an app.",
+      "url.handle", method: "handleURL", .blocking,
+      "Takes any URL that reaches the app: a redirect, a logout callback or a link.",
       takes: [.required("url", .url), .timeout], gives: handled,
       fails: CommandErrors(
         .redirect, .network, .store, .timeout, except: .unsolicited, .redirectMismatch)
@@ -192,15 +195,19 @@ extension CommandTable {
   private static let handled = Schema(
     .anyOf(
       [
-        .object([.required("kind", .word("registration")), .required("state", .state)], "It was a redirect.")
-          .named("Redirected"),
-        .object([.required("kind", .word("logout"))], "It was the logout callback; the logout is finished.")
-          .named("LoggedOut"),
+        .object(
+          [.required("kind", .word("registration")), .required("state", .state)], "The URL was a redirect."
+        )
+        .named("Redirected"),
+        .object(
+          [.required("kind", .word("logout"))], "The URL was the logout callback; the logout is finished."
+        )
+        .named("LoggedOut"),
       ] + HandledLink.begun + HandledLink.refused), "What a URL that reached the app turned out to be."
   ).named("HandledURL")
 }
 
 extension Schema {
   /// Longer ones are refused as URLs (R9), in those words.
-  static let url = Schema.uri("As it reached the host.").sensitive
+  static let url = Schema.uri("The URL as the host received it.").sensitive
 }

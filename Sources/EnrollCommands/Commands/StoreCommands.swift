@@ -10,7 +10,7 @@ extension CommandTable {
   static let storeCommands = [
     Command(
       "accounts.list", method: "accounts", .blocking,
-      "Names of the accounts in a store; none where there is no store yet.",
+      "Lists the names of the accounts in a store. Empty if there is no store yet.",
       client: false, takes: [.optional("store", .storeFolder), .keys],
       gives: .object([
         .required(
@@ -27,11 +27,12 @@ extension CommandTable {
     },
     Command(
       "accounts.remove", method: "removeAccount", .blocking,
-      "Erases an account from a store, at every provider; no server is told. Removing an unknown one is no error.",
+      "Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error.",
       client: false,
       takes: [
         .optional("store", .storeFolder), .keys,
-        .required("account", .text("Names one set of tokens.", maximumBytes: 128)),
+        .required(
+          "account", .text("The name of the account: one set of tokens in the store.", maximumBytes: 128)),
       ], fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       let account = try AccountName(try call.requiredText("account"))
@@ -40,7 +41,7 @@ extension CommandTable {
     },
     Command(
       "installation.reset", method: "resetInstallation", .blocking,
-      "Forgets the installation id of a store: the next use makes another. No store, no error.",
+      "Erases the installation id of a store. The next use makes a new one. A missing store is no error.",
       client: false, takes: [.optional("store", .storeFolder), .keys], fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       try call.openStore()?.resetInstallationID()
@@ -48,7 +49,7 @@ extension CommandTable {
     },
     Command(
       "store.diagnose", .blocking,
-      "How a store is: owner, permissions, key provider and why, each file, set-aside ones. Changes nothing.",
+      "Examines a store: owner, permissions, key provider, files, damaged files. Changes nothing.",
       client: false, takes: [.optional("store", .storeFolder), .keys], gives: diagnosis,
       fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
@@ -67,22 +68,23 @@ extension CommandTable {
     },
     Command(
       "store.rekey", .blocking,
-      "Gives a store's key to another key provider, or has the same one wrap it anew. Nothing is lost.",
+      "Moves a store's key to another key provider, or wraps it again with the same one.",
       client: false,
       takes: [
         .optional("store", .storeFolder), .keys,
         .optional(
           "newKeys",
           .keys.as(
-            "Who guards the key from now on. The default: as keys says; auto is the best that is present.")),
+            "The key provider from now on. The default is that of keys; auto is the best one that is available."
+          )),
         .optional(
-          "newDataKey", Schema(.boolean, "Also make a new key, and seal every file with it."),
+          "newDataKey", Schema(.boolean, "Whether to make a new data key and seal every file with it."),
           default: .bool(false)),
-      ], gives: .object([.required("provider", .text("Who guards the key now."))]),
+      ], gives: .object([.required("provider", .text("The key provider that now has the key."))]),
       fails: CommandErrors(.store, also: .notFound)
     ) { call throws(EnrollError) in
       guard let store = try call.openStore() else {
-        throw EnrollError(.notFound, "there is no store in that folder", field: "store")
+        throw EnrollError(.notFound, "there is no store in that directory", field: "store")
       }
       let plan = try call.keyPlan()
       let provider = try store.replaceKeys(
@@ -97,22 +99,26 @@ extension CommandTable {
   private static let diagnosis = Schema(
     .anyOf([
       .object([
-        .required("store", path), .required("exists", Schema(.boolean, "False: there is no such folder.")),
+        .required("store", path), .required("exists", Schema(.boolean, "False: there is no such directory.")),
       ]),
       .object([
         .required("store", path), .required("exists", Schema(.boolean, "True.")),
-        .required("owner", Schema(.integer(0...Int64(UInt32.max)), "The user's number.")),
+        .required("owner", Schema(.integer(0...Int64(UInt32.max)), "The user id of the owner.")),
         .required("permissions", .text("Octal.", maximumBytes: 8)),
         .required(
           "keyProviders",
           Schema(
-            .list(.text("A provider's name."), maximumCount: 64), "That guard the key; none before first use."
+            .list(.text("The name of a key provider."), maximumCount: 64),
+            "The key providers that have the key. None before the first use."
           )),
         .optional("keyChoice", keyChoice),
-        .required("accounts", Schema(.integer(0 ... .max), "How many there are, readable or not.")),
-        .required("setAside", Schema(.integer(0 ... .max), "Damaged files that were set aside.")),
+        .required("accounts", Schema(.integer(0 ... .max), "The number of accounts, readable or not.")),
         .required(
-          "files", Schema(.list(storedFile, maximumCount: .max), "None while the key is not to be had.")),
+          "setAside", Schema(.integer(0 ... .max), "The number of damaged files that were set aside.")),
+        .required(
+          "files",
+          Schema(
+            .list(storedFile, maximumCount: .max), "The sealed files. None while the key is unavailable.")),
         .optional("problem", .error.as("What is wrong with the store.")),
       ]),
     ]), "How a store is; without secrets."
@@ -120,42 +126,46 @@ extension CommandTable {
 
   private static let storedFile = Schema.object(
     [
-      .required("name", .text("In the folder; tells no account's name.", maximumBytes: 255)),
+      .required("name", .text("The file name. It contains no account name.", maximumBytes: 255)),
       .required(
         "kind",
         .words(
           "StoredFileKind", ["account", "outbox", "installation", "provider"], "What a sealed file holds.")),
       .optional(
         "setAsideFrom",
-        .text("It was damaged, and had this name: renamed back it is used again.", maximumBytes: 255)),
-      .optional("generation", .text("Grows by one with every save; decimal.", maximumBytes: 20)),
-      .optional("pin", Schema(.boolean, "True: only its PIN opens the account.")),
-      .optional("account", Schema(.claims, "As in diagnostics.export: for people, without secrets.")),
+        .text(
+          "The file was damaged and had this name. If you rename it back, it is used again.",
+          maximumBytes: 255)),
+      .optional("generation", .text("Grows by one with every write; decimal.", maximumBytes: 20)),
+      .optional("pin", Schema(.boolean, "Whether the account has a PIN.")),
+      .optional("account", Schema(.claims, "As in diagnostics.export: for humans, without secrets.")),
       .optional(
-        "entries", Schema(.integer(0 ... .max), "Of the outbox: what servers still have to be told.")),
+        "entries",
+        Schema(
+          .integer(0 ... .max), "Of the outbox: the number of messages that servers have not received yet.")),
       .optional("problem", .error.as("What is wrong with the file.")),
     ], "A sealed file of a store."
   ).named("StoredFile")
 
   private static let keyChoice = Schema.object(
     [
-      .optional("provider", .text("A provider's name; none while the best is locked.")),
-      .required("reason", .text("Why that one.", maximumBytes: 4096)),
+      .optional("provider", .text("The name of a key provider. Absent while the best one is locked.")),
+      .required("reason", .text("Why this one was chosen.", maximumBytes: 4096)),
       .required(
         "candidates",
         Schema(
           .list(
             .object(
               [
-                .required("provider", .text("A provider's name.")),
+                .required("provider", .text("The name of a key provider.")),
                 .required(
                   "presence",
                   .words(
                     "KeyPresence", ["present", "locked", "absent"], "Whether a key provider is available.")),
-                .optional("reason", .text("Why it is not present.", maximumBytes: 4096)),
+                .optional("reason", .text("Why it is not available.", maximumBytes: 4096)),
               ], "A key provider, and whether it is available."
-            ).named("KeyCandidate"), maximumCount: 16), "In the order of preference.")),
-    ], "Who would get the key of a new store, and why."
+            ).named("KeyCandidate"), maximumCount: 16), "The key providers in the order of preference.")),
+    ], "The key provider that a new store would get, and why."
   ).named("KeyDecision")
 
   private static let path = Schema.text("The folder.", maximumBytes: 4095)

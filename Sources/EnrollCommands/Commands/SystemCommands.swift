@@ -7,7 +7,7 @@ import EnrollJSON
 extension CommandTable {
   static let systemCommands = [
     Command(
-      "system.describe", .memory, "What this library is: versions, flavour, commands, key providers.",
+      "system.describe", .memory, "Describes this library: versions, flavour, commands, key providers.",
       client: false, gives: description
     ) { _ in
       .object([
@@ -25,8 +25,10 @@ extension CommandTable {
   private static let description = Schema.object(
     [
       .required("name", .word("EnrollKit", "Its own name.")),
-      .required("version", .text("Of the library: major.minor.patch.")),
-      .required("abi", Schema(.integer(1...Int64(UInt32.max)), "Of the C interface: major × 65536 + minor.")),
+      .required("version", .text("The version of the library: major.minor.patch.")),
+      .required(
+        "abi",
+        Schema(.integer(1...Int64(UInt32.max)), "The version of the C interface: major × 65536 + minor.")),
       .required(
         "flavour",
         .words(
@@ -36,7 +38,9 @@ extension CommandTable {
       .required("events", Schema(.list(.text("An event's name."), maximumCount: 1000))),
       .required(
         "keyProviders",
-        Schema(.list(.text("A provider's name."), maximumCount: 16), "That can protect a store.")
+        Schema(
+          .list(.text("The name of a key provider."), maximumCount: 16),
+          "The key providers that can protect a store.")
       ),
     ], "What the library is."
   ).named("SystemDescription")

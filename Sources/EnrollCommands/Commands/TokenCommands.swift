@@ -9,7 +9,7 @@ extension CommandTable {
   static let tokenCommands = [
     Command(
       parked: "token.access", method: "accessToken",
-      "A valid access token, renewed when due. One renewal serves all who ask.",
+      "Returns a valid access token, renewed if due. All callers share one renewal.",
       takes: [.minimumLifetime, .timeout], gives: .access, fails: CommandErrors(.access, .store),
       known: { call in
         call.client?.freshAccessToken(minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0)
@@ -24,7 +24,7 @@ extension CommandTable {
     },
     Command(
       parked: "token.refresh",
-      "Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for holds.",
+      "Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the provider asked for.",
       takes: [.timeout], gives: .access, fails: CommandErrors(.access, .store)
     ) { call, completion in
       onClient(call, completion) { client, done in
@@ -32,7 +32,7 @@ extension CommandTable {
       }
     },
     Command(
-      "token.revoke", .blocking, "Tells the provider to forget the session's tokens, and forgets them here.",
+      "token.revoke", .blocking, "Revokes the session's tokens at the provider and erases them here.",
       takes: [.timeout],
       gives: .object([.providerTold, .notToldReason], "Whether the provider knows of a revocation.").named(
         "Revocation"),
@@ -42,7 +42,7 @@ extension CommandTable {
       return try client.revoke(until: call.until(client), cancellation: call.cancellation).json
     },
     Command(
-      "token.introspect", .blocking, "What the provider says of one of the session's tokens (RFC 7662).",
+      "token.introspect", .blocking, "Asks the provider about one of the session's tokens (RFC 7662).",
       takes: [
         .optional(
           "token",
@@ -54,8 +54,8 @@ extension CommandTable {
       ],
       gives: .object(
         [
-          .required("active", Schema(.boolean, "Whether it works.")),
-          .required("claims", .profile.as("All that was told, RFC 7662 §2.2.")),
+          .required("active", Schema(.boolean, "Whether the token is active.")),
+          .required("claims", .profile.as("The whole response (RFC 7662 §2.2).")),
         ], "What the provider says of a token."
       ).named("Introspection"),
       fails: CommandErrors(.access, .network, .store, .timeout, also: .notFound, .oauth)
@@ -68,19 +68,23 @@ extension CommandTable {
     },
     Command(
       "dpop.proof", method: "dpopProof", .blocking,
-      "A proof for one request of the host's that carries a token of type DPoP (RFC 9449); asks nobody.",
+      "Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.",
       takes: [
-        .required("method", .text("As it is sent: GET.", maximumBytes: 32)),
+        .required("method", .text("The method as it is sent, such as GET.", maximumBytes: 32)),
         .required("url", .url),
         .optional(
           "nonce",
-          .text("What the server demanded; without it, the last one of that server.", maximumBytes: 1024)),
+          .text(
+            "The nonce that the server demanded. By default the last one of that server.", maximumBytes: 1024)
+        ),
         .optional(
           "accessToken",
-          .text("The token that the request carries; without it, the present one.", maximumBytes: 1 << 20)
+          .text("The token that the request carries. By default the present one.", maximumBytes: 1 << 20)
             .sensitive),
       ],
-      gives: .object([.required("proof", .text("For the header DPoP.", maximumBytes: 65_536).sensitive)]),
+      gives: .object([
+        .required("proof", .text("The value of the header DPoP.", maximumBytes: 65_536).sensitive)
+      ]),
       fails: CommandErrors(.store, also: .illegalState, .reauthenticate)
     ) { call throws(EnrollError) in
       let proof = try call.openClient().dpopProof(

@@ -9,13 +9,13 @@ import EnrollPosix
 extension CommandTable {
   static let valueCommands = [
     Command(
-      "pkce.generate", method: "pkce", .memory, "A verifier and its challenge, S256 (RFC 7636 §4).",
+      "pkce.generate", method: "pkce", .memory, "Makes a verifier and its S256 challenge (RFC 7636 §4).",
       client: false,
       gives: .object(
         [
           .required(
             "codeVerifier", .text("A secret, 43 characters of base64url.", maximumBytes: 43).sensitive),
-          .required("codeChallenge", .text("Its SHA-256, base64url.", maximumBytes: 43)),
+          .required("codeChallenge", .text("The SHA-256 of the verifier, in base64url.", maximumBytes: 43)),
           .required("codeChallengeMethod", .word("S256", "Always S256.")),
         ], "A PKCE verifier and its challenge (RFC 7636 §4)."
       ).named("PKCE")
@@ -28,15 +28,17 @@ extension CommandTable {
     },
     Command(
       "redirect.parse", method: "parseRedirect", .memory,
-      "Reads a redirect without believing it (RFC 6749 §4.1.2, RFC 9207).",
+      "Parses a redirect without verifying it (RFC 6749 §4.1.2, RFC 9207).",
       client: false, takes: [.required("url", .url)],
       gives: .object(
         [
           .optional("code", .text("The authorization code.", maximumBytes: 8192).sensitive),
-          .optional("state", .text("Whose transaction it claims to be.", maximumBytes: 8192).sensitive),
-          .optional("iss", .text("Who claims to answer.", maximumBytes: 8192)),
+          .optional(
+            "state",
+            .text("The state, which names the transaction; not verified.", maximumBytes: 8192).sensitive),
+          .optional("iss", .text("The issuer that the redirect names; not verified.", maximumBytes: 8192)),
           .optional("error", .text("The provider's error code.", maximumBytes: 64)),
-          .optional("errorDescription", .text("The provider's words for the developer.")),
+          .optional("errorDescription", .text("The provider's text for the developer.")),
         ], "A redirect as it was read, not believed."
       ).named("Redirect"),
       fails: CommandErrors(also: .redirectMalformed)
@@ -52,19 +54,21 @@ extension CommandTable {
     },
     Command(
       "redirect.route", .memory,
-      "Which of several configurations a URL belongs to. Looks at no store: an owned URL may still be unsolicited.",
+      "Finds which of several configurations a URL belongs to. Reads no store: the URL may still be unsolicited.",
       client: false,
       takes: [
         .required(
           "configurations",
           Schema(
-            .list(.configuration.as("One environment."), maximumCount: 64), "Of all that the app has.")),
+            .list(.configuration.as("One environment."), maximumCount: 64), "All configurations of the app.")),
         .required("url", .url),
       ],
       gives: .object(
         [
           .optional(
-            "index", Schema(.integer(0...63), "The place of its owner in the list; absent when it has none.")),
+            "index",
+            Schema(.integer(0...63), "The index of the configuration that owns the URL. Absent if none does.")
+          ),
           .optional(
             "kind",
             .words(
@@ -86,7 +90,7 @@ extension CommandTable {
     },
     Command(
       "link.parse", method: "parseLink", .memory,
-      "Reads a link by the allow-list of R9, or refuses it; nothing is repaired.",
+      "Parses a link by the rules of R9, or refuses it. Repairs nothing.",
       client: false, takes: [.required("url", .url)],
       gives: .object(
         [
@@ -94,11 +98,11 @@ extension CommandTable {
             "kind",
             .words("LinkKind", ["https", "loopbackHTTP", "privateScheme"], "What may be done with a link.")),
           .required("scheme", .text("In lower case.", maximumBytes: 8192)),
-          .optional("host", .text("An IPv6 address keeps its brackets.", maximumBytes: 8192)),
-          .optional("port", Schema(.integer(1...65_535), "Where the link names one.")),
+          .optional("host", .text("The host; an IPv6 address with its brackets.", maximumBytes: 8192)),
+          .optional("port", Schema(.integer(1...65_535), "The port, if the link has one.")),
           .required("path", .text("As it came.", maximumBytes: 8192)),
           .optional("query", .text("As it came, without the question mark.", maximumBytes: 8192).sensitive),
-          .required("hadFragment", Schema(.boolean, "A fragment was dropped unread.")),
+          .required("hadFragment", Schema(.boolean, "Whether the URL had a fragment, which was dropped.")),
         ], "A link that the allow-list takes."
       ).named("Link"),
       fails: CommandErrors(also: .redirectMalformed)
@@ -107,10 +111,10 @@ extension CommandTable {
     },
     Command(
       "expiry.check", method: "checkExpiry", .memory,
-      "In which band of its life a token is: fresh, due or expired.", client: false,
+      "Tells whether a token is fresh, due or expired.", client: false,
       takes: [
-        .required("expiresAt", .date("When the token ends.")),
-        .optional("now", .date("Now; without it, this device's clock.")),
+        .required("expiresAt", .date("When the token expires.")),
+        .optional("now", .date("The present time. By default that of this device's clock.")),
         .optional(
           "grace", .seconds(0...86_400, "How long before its end it is due."),
           default: .integer(60)),

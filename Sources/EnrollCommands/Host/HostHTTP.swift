@@ -15,29 +15,41 @@ final class HostHTTP: Transport {
 
   static let request = HostRequest(
     "host.http.send",
-    "Sends one HTTP request: verifies the certificate, follows no redirect, repeats nothing by itself.",
+    "Sends one HTTP request. The host verifies the certificate, follows no redirect and never repeats the request.",
     takes: [
       .required("client", .clientHandle),
       .required("method", Schema(.oneOf(["GET", "POST", "DELETE"]), "RFC 9110 §9.")),
-      .required("url", .text("Absolute; https, or http to loopback.", maximumBytes: 65_536)),
-      .required("headers", Schema(.texts(maximumCount: headerLimit), "Beside those that HTTP itself needs.")),
-      .optional("body", .text("UTF-8; neither this nor bodyBase64: no body.", maximumBytes: 1 << 20)),
-      .optional("bodyBase64", .text("A body that is no text, RFC 4648 §4.", maximumBytes: 1 << 20)),
+      .required("url", .text("An absolute URL: https, or http to loopback.", maximumBytes: 65_536)),
       .required(
-        "responseLimit", Schema(.integer(0...Int64(bodyLimit)), "Bytes of a body that are of any use.")),
-      .required("timeout", Schema(.integer(1...3600), "Seconds, after which the answer is not waited for.")),
+        "headers",
+        Schema(.texts(maximumCount: headerLimit), "The headers to send besides those that HTTP itself needs.")
+      ),
+      .optional(
+        "body", .text("A body in UTF-8. Without body and bodyBase64 there is no body.", maximumBytes: 1 << 20)
+      ),
+      .optional(
+        "bodyBase64", .text("A body that is not text, in Base64 (RFC 4648 §4).", maximumBytes: 1 << 20)),
+      .required(
+        "responseLimit",
+        Schema(.integer(0...Int64(bodyLimit)), "The most bytes of the response body that are accepted.")),
+      .required(
+        "timeout", Schema(.integer(1...3600), "Seconds after which the answer is no longer expected.")),
       .required(
         "needsFreshConnection",
         Schema(
           .boolean,
-          "True: on a connection that was never used before, because it must not be sent twice.")),
+          "True: use a new connection, because the request must not be sent twice.")),
     ],
     gives: .object([
       .required(
-        "status", Schema(.integer(100...599), "Whatever it is: a response of any status is no error.")),
-      .optional("headers", Schema(.texts(maximumCount: headerLimit), "Of at most 16 KiB each.")),
-      .optional("body", .text("UTF-8; neither this nor bodyBase64: no body.", maximumBytes: bodyLimit)),
-      .optional("bodyBase64", .text("A body that is no text, RFC 4648 §4.", maximumBytes: 1 << 20)),
+        "status", Schema(.integer(100...599), "The HTTP status. Every status is a result, not an error.")),
+      .optional(
+        "headers", Schema(.texts(maximumCount: headerLimit), "The response headers, of at most 16 KiB each.")),
+      .optional(
+        "body",
+        .text("A body in UTF-8. Without body and bodyBase64 there is no body.", maximumBytes: bodyLimit)),
+      .optional(
+        "bodyBase64", .text("A body that is not text, in Base64 (RFC 4648 §4).", maximumBytes: 1 << 20)),
     ]),
     errors: [.network, .tls, .timeout, .responseInvalid, .cancelled])
 
@@ -67,7 +79,7 @@ final class HostHTTP: Transport {
       throw EnrollError(.timeout, "\(Self.title) did not answer \(Self.request.name) within \(seconds) s")
     case .cancelled: throw EnrollError(.cancelled, "the call was cancelled")
     case .gone:
-      throw EnrollError(.network, "\(Self.title) is gone: the host's end of the conversation is closed")
+      throw EnrollError(.network, "\(Self.title) is gone: the host closed the connection")
     }
   }
 
@@ -96,7 +108,7 @@ final class HostHTTP: Transport {
     for member in result["headers"]?.object?.members ?? [] {
       guard let value = member.value.string,
         member.key.utf8.count <= Self.headerByteLimit, value.utf8.count <= Self.headerByteLimit
-      else { throw Self.unacceptable("a header of at most \(Self.headerByteLimit) bytes was expected") }
+      else { throw Self.unacceptable("expected a header of at most \(Self.headerByteLimit) bytes") }
       headers.append(HTTPHeader(member.key, value))
     }
     let body = try body(result)
@@ -112,10 +124,10 @@ final class HostHTTP: Transport {
     case (let text?, nil): return Array(text.utf8)
     case (nil, let text?):
       guard let bytes = Base64.decode(text) else {
-        throw Self.unacceptable("result.bodyBase64: Base64 with padding was expected (RFC 4648 §4)")
+        throw Self.unacceptable("result.bodyBase64: expected Base64 with padding (RFC 4648 §4)")
       }
       return bytes
-    case (.some, .some): throw Self.unacceptable("result: one of body and bodyBase64 was expected, both came")
+    case (.some, .some): throw Self.unacceptable("result: expected one of body and bodyBase64, got both")
     }
   }
 

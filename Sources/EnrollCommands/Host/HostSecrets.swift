@@ -16,21 +16,23 @@ final class HostSecrets: SecretStore {
   private static let title = "the host's secret store"
 
   private static let client = Schema.Property.optional(
-    "client", .text("Whose store it is; without it, a command about a store asks.", maximumBytes: 32))
+    "client", .text("The client whose store it is. Absent if a command about a store asks.", maximumBytes: 32)
+  )
   private static let name = Schema.Property.required(
     "name", .text("Letters, digits, - _ and dots.", maximumBytes: 64))
   /// One text for one secret: what the host hands back must be what it was given.
-  private static let secret = Schema.text("43 characters, to be kept as they are.", maximumBytes: 43)
+  private static let secret = Schema.text("43 characters; store them unchanged.", maximumBytes: 43)
   private static let errors: [EnrollError.Code] = [.storeIO, .storeLocked, .notFound]
 
   static let get = HostRequest(
-    "host.store.get", "Gives a secret back; without the member secret, or the error notFound: there is none.",
+    "host.store.get",
+    "Returns a secret. A result without the member secret, or the error notFound, says that there is none.",
     takes: [client, name], gives: .object([.optional("secret", secret)]), errors: errors)
   static let set = HostRequest(
-    "host.store.set", "Keeps a secret under a name, durably, before it is answered.",
+    "host.store.set", "Stores a secret under a name, durably, before the answer.",
     takes: [client, name, .required("secret", secret)], gives: .nothing, errors: [.storeIO, .storeLocked])
   static let remove = HostRequest(
-    "host.store.remove", "Removes a secret; one that is not there is no error.", takes: [client, name],
+    "host.store.remove", "Removes a secret. A missing one is no error.", takes: [client, name],
     gives: .nothing, errors: errors)
   static let requests = [get, set, remove]
 
@@ -46,7 +48,7 @@ final class HostSecrets: SecretStore {
   func load(_ name: SecretName) throws(EnrollError) -> Secret? {
     guard let result = try ask(Self.get, name), let text = result["secret"]?.string else { return nil }
     guard let bytes = Base64URL.decode(text), bytes.count == Self.secretBytes else {
-      throw Self.wrong(Self.get, "result.secret: what host.store.set gave was expected")
+      throw Self.wrong(Self.get, "result.secret: expected what host.store.set gave")
     }
     return Secret(bytes)
   }
@@ -93,7 +95,7 @@ final class HostSecrets: SecretStore {
     case .cancelled: throw EnrollError(.cancelled, "the call was cancelled")
     case .gone:
       throw EnrollError(
-        .storeLocked, "\(Self.title) is gone: the host's end of the conversation is closed", field: "keys")
+        .storeLocked, "\(Self.title) is gone: the host closed the connection", field: "keys")
     }
   }
 

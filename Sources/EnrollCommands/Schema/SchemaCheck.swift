@@ -10,40 +10,40 @@ extension Schema {
   public func check(_ value: JSON, path: String = "") throws(EnrollError) {
     switch shape {
     case .text(let maximumBytes):
-      guard let text = value.string else { throw refusal(path, "a string was expected, \(value.kind) came") }
+      guard let text = value.string else { throw refusal(path, "expected a string, got \(value.kind)") }
       guard text.utf8.count <= maximumBytes else {
-        throw refusal(path, "at most \(maximumBytes) bytes were expected, \(text.utf8.count) came")
+        throw refusal(path, "expected at most \(maximumBytes) bytes, got \(text.utf8.count)")
       }
     case .boolean:
-      guard value.bool != nil else { throw refusal(path, "true or false was expected, \(value.kind) came") }
+      guard value.bool != nil else { throw refusal(path, "expected true or false, got \(value.kind)") }
     case .integer(let range):
       guard let number = value.integer else {
-        throw refusal(path, "\(words(range)) was expected, \(value.kind) came")
+        throw refusal(path, "expected \(words(range)), got \(value.kind)")
       }
       guard range.contains(number) else {
-        throw refusal(path, "\(words(range)) was expected, \(number) came")
+        throw refusal(path, "expected \(words(range)), got \(number)")
       }
     case .oneOf(let names):
       guard let text = value.string, names.contains(where: { ASCII.equals($0, text) }) else {
         let came = value.string == nil ? value.kind : "another string"
-        throw refusal(path, "one of \(listed(names)) was expected, \(came) came")
+        throw refusal(path, "expected one of \(listed(names)), got \(came)")
       }
     case .list(let element, let maximumCount):
-      guard let array = value.array else { throw refusal(path, "an array was expected, \(value.kind) came") }
+      guard let array = value.array else { throw refusal(path, "expected an array, got \(value.kind)") }
       guard array.count <= maximumCount else {
-        throw refusal(path, "at most \(maximumCount) elements were expected, \(array.count) came")
+        throw refusal(path, "expected at most \(maximumCount) elements, got \(array.count)")
       }
       for (index, item) in array.enumerated() { try element.check(item, path: "\(path)[\(index)]") }
     case .texts(let maximumCount): try checkTexts(value, maximumCount, path)
     case .object(let properties): try check(value, properties, path)
     case .anyOf(let schemas): try check(value, anyOf: schemas, path)
     case .claims, .configuration:
-      guard value.object != nil else { throw refusal(path, "an object was expected, \(value.kind) came") }
+      guard value.object != nil else { throw refusal(path, "expected an object, got \(value.kind)") }
     }
   }
 
   private func check(_ value: JSON, _ properties: [Property], _ path: String) throws(EnrollError) {
-    guard let object = value.object else { throw refusal(path, "an object was expected, \(value.kind) came") }
+    guard let object = value.object else { throw refusal(path, "expected an object, got \(value.kind)") }
     for member in object.members {
       guard let at = properties.indices.first(where: { ASCII.equals(properties[$0].name, member.key) }) else {
         let name = PrintableText.bounded(member.key, maximumBytes: 64)
@@ -58,13 +58,13 @@ extension Schema {
   }
 
   private func checkTexts(_ value: JSON, _ maximumCount: Int, _ path: String) throws(EnrollError) {
-    guard let object = value.object else { throw refusal(path, "an object was expected, \(value.kind) came") }
+    guard let object = value.object else { throw refusal(path, "expected an object, got \(value.kind)") }
     guard object.members.count <= maximumCount else {
-      throw refusal(path, "at most \(maximumCount) members were expected, \(object.members.count) came")
+      throw refusal(path, "expected at most \(maximumCount) members, got \(object.members.count)")
     }
     for member in object.members where member.value.string == nil {
       let name = PrintableText.bounded(member.key, maximumBytes: 64)
-      throw refusal(join(path, name), "a string was expected, \(member.value.kind) came")
+      throw refusal(join(path, name), "expected a string, got \(member.value.kind)")
     }
   }
 

@@ -36,7 +36,7 @@ final class CallLimits: Sendable {
       if let place, counts.byClient[place].count >= limit {
         return "\(limit) calls about \(handle.isEmpty ? "no" : "this") client are under way"
       }
-      guard counts.blocking < Self.blocking else { return "\(Self.blocking) calls are under way" }
+      guard counts.blocking < Self.blocking else { return "\(Self.blocking) calls are in progress" }
       counts.blocking += 1
       if let place { counts.byClient[place].count += 1 } else { counts.byClient.append((handle, 1)) }
       return nil

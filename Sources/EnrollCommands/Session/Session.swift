@@ -86,7 +86,7 @@ public final class Session: Sendable {
     }
     guard !isAccepted else { return }
     limits.leaveBlocking(handle)
-    completion(.failure(EnrollError(.busy, "the system gives no thread, or the session is ending")))
+    completion(.failure(EnrollError(.busy, "no thread could be started, or the session is ending")))
   }
 
   private func startParked(
@@ -105,7 +105,7 @@ public final class Session: Sendable {
     }
     guard let beginner = invocation.opened?.beginner else { return start(invocation, done) }
     if !beginner.submit({ start(invocation, done) }) {
-      done(.failure(EnrollError(.busy, "the system gives no thread, or the client is closing")))
+      done(.failure(EnrollError(.busy, "no thread could be started, or the client is closing")))
     }
   }
 

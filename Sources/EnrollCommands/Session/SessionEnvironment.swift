@@ -12,7 +12,7 @@ public struct SessionEnvironment: Sendable {
   let configuration: @Sendable (String) throws(EnrollError) -> JSON
   /// The directory of the store when none is named.
   let defaultStore: @Sendable () throws(EnrollError) -> String
-  /// Who guards a store's key when nothing is said.
+  /// The key provider of a store when none is named.
   let defaultKeys: KeyPlan
   /// nil in a face that cannot ask its host.
   private(set) var host: (any HostLine)?
@@ -46,7 +46,7 @@ public struct SessionEnvironment: Sendable {
   public static let none = SessionEnvironment(
     configuration: { _ throws(EnrollError) in
       throw EnrollError(
-        .unsupported, "this face knows no configurations by name; pass it as configuration",
+        .unsupported, "this interface takes no configuration by name; pass configuration",
         field: "configurationName")
     },
     defaultStore: { () throws(EnrollError) in

@@ -12,7 +12,8 @@ enum App2AppExchange {
   static func settings(of configuration: Configuration) throws(EnrollError) -> App2AppSettings {
     guard let settings = configuration.app2app else {
       throw EnrollError(
-        .configuration, "app2app: it is needed for transactions of kind app2app", field: "app2app")
+        .configuration, "app2app: the configuration needs this key for transactions of kind app2app",
+        field: "app2app")
     }
     return settings
   }
@@ -39,14 +40,14 @@ enum App2AppExchange {
           "\(settings.sessionIDField) must be 1 to \(maximumIDBytes) visible characters", response)
       }
       guard let link = json[settings.linkField]?.string else {
-        throw invalid("\(settings.linkField) is missing, or no string", response)
+        throw invalid("\(settings.linkField) is missing or not a string", response)
       }
       let url: StrictURL
       do throws(StrictURL.Refusal) { url = try StrictURL(link) } catch {
         throw invalid("\(settings.linkField): \(error.text)", response)
       }
       guard !url.hadFragment, AllowedLink.permits(url, among: settings.allowedLinks) else {
-        throw invalid("\(settings.linkField) does not begin as any of app2app.allowedLinks", response)
+        throw invalid("\(settings.linkField) matches none of app2app.allowedLinks", response)
       }
       self.id = Secret(id)
       self.link = link
@@ -105,7 +106,7 @@ extension Redirect {
       guard let name = PercentEncoding.decode(url.bytes[parameter.name], plusForSpace: true),
         name.elementsEqual(field.utf8)
       else { continue }
-      guard found == nil else { throw EnrollError(.redirectMalformed, "\(field) came twice (R8)") }
+      guard found == nil else { throw EnrollError(.redirectMalformed, "\(field) appears twice (R8)") }
       found = parameter.value
     }
     guard let found else { return nil }

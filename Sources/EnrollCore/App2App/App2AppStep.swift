@@ -10,10 +10,10 @@ extension Engine {
     _ options: SignInOptions, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
     let settings = try App2AppExchange.settings(of: configuration)
-    try options.requireOnly([], "the other app decides by itself")
+    try options.requireOnly([], "the other app decides")
     guard !configuration.usesLoopbackRedirect else {
       throw EnrollError(
-        .configuration, "redirectUri: another app comes back by an app link, not to a loopback port",
+        .configuration, "redirectUri: another app returns by an app link, not to a loopback port",
         field: "redirectUri")
     }
     // Known to be possible before anybody is sent to the other app.
@@ -95,7 +95,7 @@ extension Engine {
     try apply(.advanced(transactionID: transaction.id, step: .otherApp))
     throw EnrollError(
       .codeRejected,
-      "the gateway refused what the other app is said to have brought; \(left) tries are left: \(refusal.message)",
+      "the gateway refused the artefact of the other app's link; \(left) tries are left: \(refusal.message)",
       httpStatus: refusal.httpStatus, oauthError: refusal.oauthError)
   }
 
@@ -165,7 +165,7 @@ extension Engine {
     let transaction = try transaction(transactionID)
     guard case .app2app = transaction.flow else {
       throw EnrollError(
-        .illegalState, "a transaction of kind \(transaction.kind.rawValue) waits for no other app",
+        .illegalState, "a transaction of kind \(transaction.kind.rawValue) does not wait for another app",
         field: "transaction")
     }
     try transaction.requireLive(at: clock.moment())

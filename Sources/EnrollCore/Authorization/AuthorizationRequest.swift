@@ -38,7 +38,7 @@ public struct AuthorizationRequest: Sendable {
   ) throws(EnrollError) -> AuthorizationRequest {
     guard random.count == randomByteCount else {
       throw EnrollError(
-        .invalidArgument, "\(randomByteCount) random bytes were expected, \(random.count) came")
+        .invalidArgument, "expected \(randomByteCount) random bytes, got \(random.count)")
     }
     let scopes = scopes(configuration, options)
     try options.check(sending: scopes)
@@ -154,7 +154,7 @@ extension AuthorizationRequest {
     } catch {
       throw EnrollError(
         .invalidArgument,
-        "the configured redirect was expected, for loopback without a port with the port of a listener (R4)",
+        "expected the configured redirect URI; a loopback URI without a port needs the port of a listener (R4)",
         field: "redirectUri")
     }
   }
@@ -202,7 +202,7 @@ extension AuthorizationRequest {
       let name = configuration.connectionParameter
       guard !given.contains(where: { ASCII.equals($0.0, name) }) else {
         throw EnrollError(
-          .invalidArgument, "\(name) is what the option connection sends; it is there twice",
+          .invalidArgument, "\(name) is given twice: as a parameter and by the option connection",
           field: "parameters")
       }
       given.insert((name, connection), at: 0)

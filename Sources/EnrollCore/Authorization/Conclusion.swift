@@ -158,7 +158,7 @@ extension Engine {
   private static var signedOutMeanwhile: EnrollError {
     EnrollError(
       .cancelled,
-      "the sign-in was given up, by a sign-out say, while its tokens were on their way; begin again")
+      "the sign-in was abandoned, for example by a sign-out, while its tokens were requested; begin again")
   }
 
   /// The transaction is over without tokens: the state is F, or the session beside which it ran (flows.md §6).

@@ -19,19 +19,19 @@ enum CustomParameters {
   /// What is wrong with them; nil when nothing is.
   static func problem(in parameters: [(String, String)]) -> String? {
     guard parameters.count <= maximumCount else {
-      return "at most \(maximumCount) parameters were expected, \(parameters.count) came"
+      return "expected at most \(maximumCount) parameters, got \(parameters.count)"
     }
     for (index, (name, value)) in parameters.enumerated() {
       guard (1...maximumNameBytes).contains(name.utf8.count), name.utf8.allSatisfy(isNameByte) else {
         return "the name of parameter \(index + 1) must be 1 to \(maximumNameBytes) letters, digits or -._"
       }
-      if contains(name, in: protocolNames) { return "\(name) is the protocol's own and cannot be set" }
+      if contains(name, in: protocolNames) { return "\(name) belongs to the protocol and cannot be set" }
       if contains(name, in: optionNames) { return "\(name) has an option of its own; use that" }
       guard value.utf8.count <= maximumValueBytes, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
         return "the value of \(name) must be at most \(maximumValueBytes) bytes without control characters"
       }
       if parameters[..<index].contains(where: { ASCII.equals($0.0, name) }) {
-        return "\(name) is there twice"
+        return "\(name) is given twice"
       }
     }
     return nil

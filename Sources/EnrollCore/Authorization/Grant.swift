@@ -76,7 +76,8 @@ extension Engine {
     let expectedSubject = grant.request?.expectedSubject
     guard let idToken = tokens.idToken else {
       guard !grant.requiresIDToken else {
-        throw EnrollError(.idTokenInvalid, "the scope openid was asked for, and no id_token came (R25)")
+        throw EnrollError(
+          .idTokenInvalid, "the scope openid was requested, but the response has no id_token (R25)")
       }
       guard let expectedSubject else {
         return Arrival(

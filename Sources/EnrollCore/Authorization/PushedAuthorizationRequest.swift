@@ -16,7 +16,7 @@ public enum PushedAuthorizationRequest {
     case .never:
       guard !metadata.requiresPushedRequests else {
         throw EnrollError(
-          .unsupported, "the provider takes only pushed authorization requests, the configuration says never",
+          .unsupported, "the provider requires pushed authorization requests, but pushedRequests is never",
           field: "pushedRequests")
       }
       return nil
@@ -59,7 +59,7 @@ public struct PushedAuthorizationResponse: Equatable, Sendable {
   /// - Throws: `.oauth` when the provider refuses the request; `.server` for 5xx, 429 and 408; `.responseInvalid` for
   ///   what is not JSON, a `request_uri` that is missing or not visible ASCII, and one that is over already.
   public init(processing response: HTTPResponse) throws(EnrollError) {
-    if let error = TokenEndpointError.read(response, expecting: "the name of a pushed request was") {
+    if let error = TokenEndpointError.read(response, expecting: "a request_uri") {
       throw error
     }
     let json = try TokenResponse.object(in: response, "pushed request")

@@ -39,7 +39,7 @@ extension Recipient {
     case (nil, nil): return nil
     case (.some, .some):
       throw EnrollError(
-        .invalidArgument, "email: either an e-mail address or a phone number was expected, both came",
+        .invalidArgument, "email: expected either an e-mail address or a phone number, got both",
         field: "email")
     }
   }
@@ -53,13 +53,13 @@ extension Recipient {
     case .email:
       guard Recipient.isAddress(address) else {
         throw EnrollError(
-          .invalidArgument, "email: an address such as name@example.org was expected", field: "email")
+          .invalidArgument, "email: expected an address such as name@example.org", field: "email")
       }
     case .sms:
       guard Recipient.isNumber(address) else {
         throw EnrollError(
           .invalidArgument,
-          "phoneNumber: + and 8 to 15 digits were expected, without spaces, such as +31612345678 (E.164)",
+          "phoneNumber: expected + and 8 to 15 digits, without spaces, such as +31612345678 (E.164)",
           field: "phoneNumber")
       }
     }

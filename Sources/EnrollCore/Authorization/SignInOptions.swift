@@ -123,7 +123,8 @@ extension SignInOptions {
       ("connection", connection != nil), ("email", recipient != nil), ("parameters", !parameters.isEmpty),
     ]
     for (name, isGiven) in given where isGiven && !CustomParameters.contains(name, in: possible) {
-      throw EnrollError(.invalidArgument, "\(name): it cannot be asked for here; \(reason)", field: name)
+      throw EnrollError(
+        .invalidArgument, "\(name): this kind of transaction does not take it; \(reason)", field: name)
     }
   }
 

@@ -193,7 +193,7 @@ extension AccountRecord {
     guard let index else {
       throw EnrollError(
         .busy,
-        "\(transactions.count) sign-ins of this account wait for their answers, and no more are kept; cancel one",
+        "\(transactions.count) sign-ins of this account are pending, which is the limit; cancel one",
         retryAfterSeconds: transactions.map { $0.deadline.secondsLeft(at: moment) }.min())
     }
     transactions.remove(at: index)

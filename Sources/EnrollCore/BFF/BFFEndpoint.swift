@@ -8,7 +8,7 @@ enum BFFEndpoint {
   static func settings(of configuration: Configuration) throws(EnrollError) -> BFFSettings {
     guard let bff = configuration.bff else {
       throw EnrollError(
-        .configuration, "bff: it is needed for transactions of kind bff", field: "bff")
+        .configuration, "bff: the configuration needs this key for transactions of kind bff", field: "bff")
     }
     return bff
   }

@@ -25,7 +25,7 @@ public struct BFFRequest: Sendable {
   ) throws(EnrollError) -> BFFRequest {
     guard random.count == randomByteCount else {
       throw EnrollError(
-        .invalidArgument, "\(randomByteCount) random bytes were expected, \(random.count) came")
+        .invalidArgument, "expected \(randomByteCount) random bytes, got \(random.count)")
     }
     let bff = try BFFEndpoint.settings(of: configuration)
     let provider = try provider(options)
@@ -64,18 +64,19 @@ public struct BFFRequest: Sendable {
     guard let provider = options.connection, BFFEndpoint.isProvider(provider) else {
       throw EnrollError(
         .invalidArgument,
-        "connection: the back end's name for the provider was expected, 1 to 64 letters, digits or -_",
+        "connection: expected the back end's name for the provider, 1 to 64 letters, digits or -_",
         field: "connection")
     }
     return provider
   }
 
   private static func requireOnlyPossible(_ options: SignInOptions) throws(EnrollError) {
-    try options.requireOnly(["connection", "prompt", "parameters"], "a back end decides by itself")
+    try options.requireOnly(["connection", "prompt", "parameters"], "the back end decides")
     try options.check(sending: [])
     if CustomParameters.contains("platform", in: options.parameters.map { $0.0 }) {
       throw EnrollError(
-        .invalidArgument, "parameters: platform is the protocol's own and cannot be set", field: "parameters")
+        .invalidArgument, "parameters: platform belongs to the protocol and cannot be set",
+        field: "parameters")
     }
   }
 }

@@ -27,7 +27,7 @@ extension Engine {
     guard let exchange = transaction.exchange else { throw .settledBefore }
     guard ASCII.equals(bff.base, base) else {
       throw EnrollError(
-        .configuration, "bff.base is another one than when the transaction began", field: "bff.base")
+        .configuration, "bff.base has changed since the transaction began", field: "bff.base")
     }
     let request = BFFEndpoint.redeem(code, with: exchange, base: bff.base)
     let sent = clock.moment()

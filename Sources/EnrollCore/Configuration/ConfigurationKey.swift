@@ -65,43 +65,43 @@ extension Configuration {
     [
       ConfigurationKey(
         "issuer", or: ["discovery_uri", "discoveryUri"], .url, required: true,
-        "The provider, exactly as it names itself. As discovery_uri, the address of its discovery document will do."
+        "The issuer URL, exactly as the provider's metadata spells it. discovery_uri may also be the URL of the discovery document."
       ),
       ConfigurationKey(
-        "clientId", or: ["client_id"], .text, required: true, "The client that the provider registered."),
+        "clientId", or: ["client_id"], .text, required: true, "The client id that the provider registered."),
       ConfigurationKey(
         "redirectUri", or: ["redirect_uri"], .url, required: true,
-        "Where the browser comes back to: claimed https, com.example.app:/callback, or http://127.0.0.1/callback."
+        "The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or http://127.0.0.1/callback."
       ),
       ConfigurationKey(
         "postLogoutRedirectUri",
         or: [
           "post_logout_redirect_uri", "end_session_redirect_uri", "logoutRedirectUri", "logout_redirect_uri",
         ],
-        .url, "Where the browser comes back to after a logout."),
+        .url, "The redirect URI after a logout."),
       ConfigurationKey(
         "logoutDialect", or: ["logout_dialect"],
         .named(
           "LogoutDialect", "A provider's own way to log out.",
           .oneOf(LogoutDialect.allCases.map { $0.rawValue })),
-        "A provider's own logout URL instead of RP-Initiated Logout: auth0 is /v2/logout with returnTo."),
+        "A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo."),
       ConfigurationKey(
         "promptAfterLogout", or: ["prompt_after_logout"],
         .named(
           "PromptAfterLogout", "What the sign-in after a logout asks for.",
           .oneOf(PromptAfterLogout.allCases.map { $0.rawValue })),
-        "What the sign-in after a logout or retry asks for. login by default."),
+        "The prompt of the sign-in after a logout or retry. login by default."),
       ConfigurationKey(
         "endpoints", .named("Endpoints", "Endpoints of a provider without discovery.", .object(endpointKeys)),
-        "Endpoints of a provider without discovery, instead of asking it."
+        "The endpoints of a provider without discovery. No discovery document is fetched."
       ),
       ConfigurationKey(
         "pushedRequests", or: ["pushed_requests"], featurePolicy,
-        "Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto: where the provider has an endpoint for them."
+        "Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if the provider has an endpoint for it."
       ),
       ConfigurationKey(
         "dpop", featurePolicy,
-        "Tokens are bound to a key of this client, and each request that carries one needs a proof from dpop.proof (RFC 9449). By default auto: where the provider announces ES256. always refuses Bearer tokens; never is for hosts that send nothing else."
+        "Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof from dpop.proof. The default, auto, binds tokens if the provider announces ES256; always refuses Bearer tokens; never is for hosts that can send only Bearer tokens."
       ),
       ConfigurationKey(
         "idTokenAlgorithms", or: ["id_token_algorithms"],
@@ -109,7 +109,7 @@ extension Configuration {
           .named(
             "SignatureAlgorithm", "An algorithm that signs id_tokens.",
             .oneOf(SignatureAlgorithm.allCases.map { $0.rawValue }))),
-        "Algorithms that id_tokens may be signed with. All of these by default."),
+        "The accepted signature algorithms of id_tokens. All of these by default."),
     ]
   }
 
@@ -138,7 +138,8 @@ extension Configuration {
       ConfigurationKey(
         "authorizationResponseIssParameterSupported", or: ["authorization_response_iss_parameter_supported"],
         .boolean,
-        "Whether every answer carries iss (RFC 9207); its absence is then refused. False by default."),
+        "Whether every redirect has iss (RFC 9207). If true, a redirect without iss is refused. False by default."
+      ),
     ]
   }
 
@@ -146,25 +147,25 @@ extension Configuration {
     [
       ConfigurationKey(
         "scopes", .either(.text, .list(.text)),
-        "What is asked for, as a list or separated by spaces. openid profile offline_access by default."),
+        "The scopes to request, as a list or separated by spaces. openid profile offline_access by default."),
       ConfigurationKey(
         "authorizeParameters", or: ["authorize_parameters"], .texts,
-        "Extra parameters of every authorize request. The protocol's own names are refused."),
+        "Additional parameters of every authorization request. Names that the protocol uses are refused."),
       ConfigurationKey(
         "grace", .integer(ConfigurationLimits.grace),
-        "Seconds before its end at which an access token is renewed. 60 by default."),
+        "Seconds before its expiry at which an access token is renewed. 60 by default."),
       ConfigurationKey(
         "transactionLifetime", or: ["transaction_lifetime"], .integer(ConfigurationLimits.transaction),
         "Seconds that a sign-in may take. 600 by default."),
       ConfigurationKey(
         "emailWait", or: ["email_wait"], .integer(ConfigurationLimits.emailWait),
-        "Seconds that the link in an e-mail is waited for. 86400 by default."),
+        "Seconds to wait for the link in an e-mail. 86400 by default."),
       ConfigurationKey(
         "confirmation", .boolean,
-        "Whether the user confirms the profile before tokens count. True by default."),
+        "Whether the user must confirm the profile before the tokens are used. True by default."),
       ConfigurationKey(
         "requireVerifiedEmail", or: ["require_verified_email"], .boolean,
-        "Adds the scope email and asks for a verified address. False by default."),
+        "Whether the user must have a verified e-mail address. Adds the scope email. False by default."),
     ]
   }
 
@@ -180,123 +181,136 @@ extension Configuration {
               "RegistrationGateway", "A registration that begins at a gateway's own page.",
               .object([
                 ConfigurationKey(
-                  "registrationUri", or: ["registration_uri"], .url, required: true, "The gateway's own page."
+                  "registrationUri", or: ["registration_uri"], .url, required: true,
+                  "The registration gateway's own page."
                 )
               ])))),
-        "How a registration begins. signIn by default."),
+        "How a registration begins: with the sign-in page, with prompt=create, or at the gateway's own page. signIn by default."
+      ),
       ConfigurationKey(
         "activation",
         .named(
           "Activation", "What an activation link leads to.", .oneOf(Activation.allCases.map { $0.rawValue })),
-        "What an activation link leads to. authorize by default."),
+        "What an activation link opens: an authorization request, or the welcome page. authorize by default."),
       ConfigurationKey(
         "welcomePage", or: ["welcome_page"], .text,
-        "The page that openPage opens, such as https://id.example/welcome/{activationToken}. The activation link itself by default."
+        "With activation openPage: the page to open, such as https://id.example/welcome/{activationToken}. The activation link itself by default."
       ),
       ConfigurationKey(
         "appLinks", or: ["app_links"], .list(.text),
-        "Activation links that are accepted, such as https://app.example/welcome/{activationToken}."),
+        "The templates of accepted activation links, such as https://app.example/welcome/{activationToken}."),
       ConfigurationKey(
-        "fallbackUri", or: ["fallback_uri"], .url, "The link that leads back into a registration."),
+        "fallbackUri", or: ["fallback_uri"], .url,
+        "The link by which the gateway leads back into a registration."),
       ConfigurationKey(
-        "native", .boolean, "False where the platform is no native app: the stand-in token is used."),
+        "native", .boolean,
+        "False on a platform that is not a native app. standInToken is then used instead of a sign-in. True by default."
+      ),
       ConfigurationKey(
         "standInToken", or: ["stand_in_token"], .text, secret: true,
-        "The access token of a platform that is no native app."),
+        "The access token to use on a platform that is not a native app."),
       ConfigurationKey(
-        "registrationCheckUri", or: ["registration_check_uri"], .url, "Asked whether a registration is known."
+        "registrationCheckUri", or: ["registration_check_uri"], .url,
+        "The URL of your back end that confirms that an account exists."
       ),
       ConfigurationKey(
         "requireCheck", or: ["require_check"], .boolean,
-        "Whether it is asked before B, C and H, and has to know the account. False by default: it is asked before H alone, and only a contradiction counts."
+        "Whether registrationCheckUri must confirm the account before each state B, C and H. False by default: it is requested before H only, and only a contradiction in its response stops the sign-in."
       ),
-      ConfigurationKey("profileUpdateUri", or: ["profile_update_uri"], .url, "Told the confirmed profile."),
       ConfigurationKey(
-        "errorReportUri", or: ["error_report_uri"], .url, "Told every failure, without secrets."),
+        "profileUpdateUri", or: ["profile_update_uri"], .url,
+        "The URL of your back end that receives the confirmed profile."),
+      ConfigurationKey(
+        "errorReportUri", or: ["error_report_uri"], .url,
+        "The URL of your back end that receives a report of every failure, without secrets."),
       ConfigurationKey(
         "choices",
         .list(.named("ConfiguredChoice", "A way to register that the host presents.", .object(choiceKeys))),
-        "Ways to register that the host presents."),
+        "The ways to register that the host presents."),
       ConfigurationKey(
         "app2app", or: ["anotherApp", "another_app"],
-        .named("App2App", "Registration with another app's help.", .object(app2appKeys)),
-        "Registration with another app's help."),
+        .named("App2App", "Registration by another app, which returns by a link.", .object(app2appKeys)),
+        "Registration by another app, which returns by a link."),
       ConfigurationKey(
         "bff", or: ["backend"],
         .named(
-          "BFF", "A back end that signs in on the app's behalf.",
+          "BFF", "A back end that signs the user in for the app (BFF).",
           .object([
-            ConfigurationKey("base", .url, required: true, "Where its /v1/auth begins."),
+            ConfigurationKey(
+              "base", .url, required: true, "The base URL of the back end, below which it serves /v1/auth."),
             ConfigurationKey(
               "dangerouslyAcceptTokenInRedirect", or: ["dangerously_accept_token_in_redirect"], .boolean,
-              "Takes the session token out of the redirect itself, where others can see it. False by default."
+              "Accepts a session token in the redirect URL, where other programs can read it. False by default."
             ),
           ])),
-        "A back end that signs in on the app's behalf."),
+        "A back end that signs the user in for the app (BFF)."),
       ConfigurationKey(
         "passwordless",
         .named(
           "PasswordlessDialect", "A provider's way of passwordless sign-in.",
           .oneOf(PasswordlessDialect.allCases.map { $0.rawValue })),
-        "Which provider's way of passwordless sign-in is spoken."),
+        "The provider whose passwordless sign-in API is used."),
       ConfigurationKey(
         "connectionParameter", or: ["connection_parameter"], .text,
-        "What the provider calls the connection that the user chose: connection, idp, kc_idp_hint, provider, … connection by default."
+        "The name of the parameter that selects a connection: connection, idp, kc_idp_hint, provider, … connection by default."
       ),
     ]
   }
 
   private static var returnPageKeys: [ConfigurationKey] {
     [
-      ConfigurationKey("appName", or: ["app_name"], .text, "The app's name, above the rest."),
-      ConfigurationKey("text", .text, "A line of the app's own, in the page's language."),
+      ConfigurationKey("appName", or: ["app_name"], .text, "The app's name, at the top of the page."),
+      ConfigurationKey("text", .text, "An additional line of text, in the page's language."),
       ConfigurationKey(
         "language",
         .named(
           "ReturnPageLanguage", "A language of the return page.",
           .oneOf(ReturnPage.Language.allCases.map { $0.rawValue })),
-        "The language of the page's own words. en by default."),
+        "The language of the page's texts. en by default."),
       ConfigurationKey(
-        "color", or: ["colour"], .text, "The app's colour, such as #0b6e4f, for the line above the page."),
+        "color", or: ["colour"], .text, "The colour of the line at the top of the page, such as #0b6e4f."),
       ConfigurationKey(
         "backgroundColor", or: ["background_color", "backgroundColour"], .text,
-        "The page's background; its text is then black or white, whichever is easier to read. The browser's own by default."
+        "The page's background colour. Its text is then black or white, whichever has more contrast. The browser's colours by default."
       ),
       ConfigurationKey(
-        "link", .url, "A claimed https or private-scheme link that leads back into the app."),
+        "link", .url, "A link back to the app: a claimed https or private-scheme URL."),
     ]
   }
 
   private static var choiceKeys: [ConfigurationKey] {
     [
-      ConfigurationKey("kind", .text, required: true, "The host's word: google, email, …"),
-      ConfigurationKey("connection", .text, "The provider's name for the connection."),
-      ConfigurationKey("label", .text, required: true, "What the user reads."),
-      ConfigurationKey("guidance", .text, "What the user reads beside it."),
+      ConfigurationKey("kind", .text, required: true, "The host's own name for it: google, email, …"),
+      ConfigurationKey("connection", .text, "The provider's name of the connection."),
+      ConfigurationKey("label", .text, required: true, "The text that the user sees."),
+      ConfigurationKey("guidance", .text, "A further explanation that the user sees."),
     ]
   }
 
   private static var app2appKeys: [ConfigurationKey] {
     [
-      ConfigurationKey("initUri", or: ["init_uri"], .url, required: true, "Asked first."),
       ConfigurationKey(
-        "completeUri", or: ["complete_uri"], .url, required: true, "Asked for tokens at the end."),
+        "initUri", or: ["init_uri"], .url, required: true,
+        "The gateway's endpoint that begins a registration and returns the other app's link."),
+      ConfigurationKey(
+        "completeUri", or: ["complete_uri"], .url, required: true,
+        "The gateway's endpoint that ends a registration and returns tokens."),
       ConfigurationKey(
         "fields",
         .named(
-          "App2AppFields", "What the gateway calls its fields.",
+          "App2AppFields", "The names of the gateway's fields.",
           .object([
             ConfigurationKey("sessionId", or: ["session_id"], .text, "sessionId by default."),
             ConfigurationKey("link", .text, "link by default."),
             ConfigurationKey("artefactId", or: ["artefact_id"], .text, "artefactId by default."),
           ])),
-        "What the gateway calls its fields."),
+        "The names of the gateway's fields."),
       ConfigurationKey(
         "allowedLinks", or: ["allowed_links"], .list(.url), required: true,
-        "Beginnings of links that may be opened, each up to the end of a whole host or path segment."),
+        "The prefixes of links that may be opened. A prefix ends with a whole host or path segment."),
       ConfigurationKey(
         "requirePin", or: ["require_pin"], .boolean,
-        "Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default."
+        "Whether the user must set a PIN before the profile is shown: the step is pin until pin.set. False by default."
       ),
     ]
   }
@@ -306,12 +320,13 @@ extension Configuration {
       ConfigurationKey(
         "returnPage", or: ["return_page"],
         .named("ReturnPage", "What the page after a loopback redirect shows.", .object(returnPageKeys)),
-        "What the page shows that a loopback redirect leaves in the browser."),
+        "The page that the browser shows after a loopback redirect."),
       ConfigurationKey(
         "allowLoopbackHTTP", or: ["allow_loopback_http", "allowLoopbackHttp"], .boolean,
-        "Lets a provider on this machine be spoken to by http. False by default."),
+        "Whether http to a provider on this machine is allowed. False by default."),
       ConfigurationKey(
-        "caFile", or: ["ca_file"], .text, "A PEM file with the authorities to trust instead of the system's."),
+        "caFile", or: ["ca_file"], .text,
+        "A PEM file with the certificate authorities to trust instead of the system's."),
     ]
   }
 }

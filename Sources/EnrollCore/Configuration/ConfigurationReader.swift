@@ -11,7 +11,7 @@ struct ConfigurationReader {
   init(_ json: JSON, keys: [ConfigurationKey], path: String = "") throws(EnrollError) {
     let place = path.utf8.isEmpty ? "configuration" : path
     guard case .object(let object) = json else {
-      throw ConfigurationReader.refusal(place, "an object was expected, \(json.kind) came")
+      throw ConfigurationReader.refusal(place, "expected an object, got \(json.kind)")
     }
     var members = JSONObject()
     for member in object.members {
@@ -22,7 +22,7 @@ struct ConfigurationReader {
       }
       let field = ConfigurationReader.join(path, key.name)
       guard members[key.name] == nil else {
-        throw ConfigurationReader.refusal(field, "the key is there in two spellings")
+        throw ConfigurationReader.refusal(field, "the key is given in two spellings")
       }
       members[key.name] = try ConfigurationReader.read(
         member.value, key.shape, ConfigurationReader.join(path, member.key))
@@ -64,26 +64,26 @@ extension ConfigurationReader {
   ) throws(EnrollError) -> JSON {
     switch shape {
     case .text, .url:
-      guard value.string != nil else { throw refusal(field, "a string was expected, \(value.kind) came") }
+      guard value.string != nil else { throw refusal(field, "expected a string, got \(value.kind)") }
     case .boolean:
-      guard value.bool != nil else { throw refusal(field, "true or false was expected, \(value.kind) came") }
+      guard value.bool != nil else { throw refusal(field, "expected true or false, got \(value.kind)") }
     case .integer:
-      guard value.integer != nil else { throw refusal(field, "an integer was expected, \(value.kind) came") }
+      guard value.integer != nil else { throw refusal(field, "expected an integer, got \(value.kind)") }
     case .oneOf(let names):
       guard let text = value.string, CustomParameters.contains(text, in: names) else {
-        throw refusal(field, "one of \(Scopes.joined(names)) was expected, \(shownValue(value)) came")
+        throw refusal(field, "expected one of \(Scopes.joined(names)), got \(shownValue(value))")
       }
     case .list(let element):
-      guard let array = value.array else { throw refusal(field, "an array was expected, \(value.kind) came") }
+      guard let array = value.array else { throw refusal(field, "expected an array, got \(value.kind)") }
       var items: [JSON] = []
       for (index, item) in array.enumerated() { items.append(try read(item, element, "\(field)[\(index)]")) }
       return .array(items)
     case .texts:
       guard let object = value.object else {
-        throw refusal(field, "an object was expected, \(value.kind) came")
+        throw refusal(field, "expected an object, got \(value.kind)")
       }
       for member in object.members where member.value.string == nil {
-        throw refusal("\(field).\(shown(member.key))", "a string was expected, \(member.value.kind) came")
+        throw refusal("\(field).\(shown(member.key))", "expected a string, got \(member.value.kind)")
       }
     case .object(let keys):
       return .object(try ConfigurationReader(value, keys: keys, path: field).members)

@@ -13,7 +13,7 @@ enum ConfigurationRules {
   }
 
   static func links(_ texts: [String], key: String) throws(EnrollError) -> [LinkTemplate] {
-    guard texts.count <= 32 else { throw refusal(key, "at most 32 links were expected, \(texts.count) came") }
+    guard texts.count <= 32 else { throw refusal(key, "expected at most 32 links, got \(texts.count)") }
     var templates: [LinkTemplate] = []
     for (index, text) in texts.enumerated() {
       do throws(LinkTemplate.Problem) {
@@ -31,7 +31,7 @@ enum ConfigurationRules {
     guard let text else { return nil }
     do throws(LinkTemplate.Problem) {
       let page = try LinkTemplate(text, mayBeLoopback: allowsLoopbackHTTP)
-      guard page.isPage else { throw LinkTemplate.Problem(text: "https was expected, a private scheme came") }
+      guard page.isPage else { throw LinkTemplate.Problem(text: "expected https, got a private scheme") }
       return page
     } catch {
       throw refusal(key, error.text)
@@ -42,15 +42,15 @@ enum ConfigurationRules {
   private static func checkActivation(_ configuration: Configuration) throws(EnrollError) {
     guard configuration.activation == .openPage else {
       guard configuration.welcomePage == nil else {
-        throw refusal("welcomePage", "activation is not openPage")
+        throw refusal("welcomePage", "it needs activation: openPage")
       }
       return
     }
     guard configuration.fallbackURI != nil else {
-      throw refusal("fallbackUri", "activation openPage needs it: the welcome page returns by it")
+      throw refusal("fallbackUri", "activation openPage needs it: the welcome page leads back to it")
     }
     guard configuration.welcomePage != nil || configuration.appLinks.allSatisfy({ $0.isPage }) else {
-      throw refusal("welcomePage", "activation openPage needs it where an app link is no https page")
+      throw refusal("welcomePage", "activation openPage needs it unless every app link is an https page")
     }
   }
 
@@ -99,7 +99,7 @@ enum ConfigurationRules {
   private static func checkClient(_ configuration: Configuration) throws(EnrollError) {
     // VSCHAR of RFC 6749 §A.1.
     guard isPrintable(configuration.clientID, maximumBytes: 512) else {
-      throw refusal("clientId", "1 to 512 printable ASCII characters were expected")
+      throw refusal("clientId", "expected 1 to 512 printable ASCII characters")
     }
     if let problem = Scopes.problem(in: configuration.scopes) { throw refusal("scopes", problem) }
     if let problem = CustomParameters.problem(in: configuration.authorizeParameters) {
@@ -129,7 +129,7 @@ enum ConfigurationRules {
     }
     if let token = configuration.standInToken {
       guard token.withBytes({ TokenText.isAcceptable($0) }) else {
-        throw refusal("standInToken", "1 to \(TokenText.maximumBytes) printable characters were expected")
+        throw refusal("standInToken", "expected 1 to \(TokenText.maximumBytes) printable characters")
       }
     } else if !configuration.isNative {
       throw refusal("standInToken", "it is needed where native is false")
@@ -139,7 +139,7 @@ enum ConfigurationRules {
       throw refusal("bff.base", "a query is not allowed: paths are added to it")
     }
     try checkReturnPage(configuration.returnPage)
-    guard configuration.choices.count <= 32 else { throw refusal("choices", "at most 32 were expected") }
+    guard configuration.choices.count <= 32 else { throw refusal("choices", "expected at most 32") }
     for (index, choice) in configuration.choices.enumerated() {
       for text in [choice.kind, choice.connection ?? "-", choice.label, choice.guidance ?? "-"] {
         guard (1...1024).contains(text.utf8.count) else {
@@ -154,12 +154,12 @@ enum ConfigurationRules {
       guard
         text.map({ (1...500).contains($0.utf8.count) && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
           ?? true
-      else { throw refusal("returnPage.\(key)", "1 to 500 bytes without control characters were expected") }
+      else { throw refusal("returnPage.\(key)", "expected 1 to 500 bytes without control characters") }
     }
     for (key, text) in [("color", page.color), ("backgroundColor", page.backgroundColor)] {
       guard let text else { continue }
       guard ReturnPage.channels(of: text) != nil else {
-        throw refusal("returnPage.\(key)", "a colour such as #0b6e4f was expected")
+        throw refusal("returnPage.\(key)", "expected a colour such as #0b6e4f")
       }
     }
     if let link = page.link { try ConfiguredURL.link(link, key: "returnPage.link") }
@@ -170,18 +170,18 @@ enum ConfigurationRules {
   ) throws(EnrollError) {
     for field in [settings.sessionIDField, settings.linkField, settings.artefactIDField] {
       guard isPrintable(field, maximumBytes: 64) else {
-        throw refusal("app2app.fields", "1 to 64 printable ASCII characters were expected")
+        throw refusal("app2app.fields", "expected 1 to 64 printable ASCII characters")
       }
     }
     guard !CustomParameters.contains(settings.artefactIDField, in: ["state", "code", "error", "iss"]) else {
-      throw refusal("app2app.fields.artefactId", "that name belongs to the answers of a provider")
+      throw refusal("app2app.fields.artefactId", "a provider's redirect uses that name")
     }
     guard !ASCII.equals(settings.sessionIDField, settings.linkField),
       !ASCII.equals(settings.sessionIDField, settings.artefactIDField)
-    else { throw refusal("app2app.fields", "the session id must have a name of its own") }
+    else { throw refusal("app2app.fields", "sessionId must differ from the other names") }
     guard (1...32).contains(settings.allowedLinks.count) else {
       throw refusal(
-        "app2app.allowedLinks", "1 to 32 links were expected, \(settings.allowedLinks.count) came")
+        "app2app.allowedLinks", "expected 1 to 32 links, got \(settings.allowedLinks.count)")
     }
     for (index, link) in settings.allowedLinks.enumerated() {
       let key = "app2app.allowedLinks[\(index)]"
@@ -195,7 +195,7 @@ enum ConfigurationRules {
   private static func checkFiles(_ configuration: Configuration) throws(EnrollError) {
     guard let path = configuration.caFile else { return }
     guard (1...4096).contains(path.utf8.count), path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-      throw refusal("caFile", "a path of 1 to 4096 bytes without control characters was expected")
+      throw refusal("caFile", "expected a path of 1 to 4096 bytes without control characters")
     }
   }
 
@@ -208,7 +208,7 @@ enum ConfigurationRules {
 
   private static func range(_ value: Int64, _ range: ClosedRange<Int64>, _ key: String) throws(EnrollError) {
     guard range.contains(value) else {
-      throw refusal(key, "\(range.lowerBound) to \(range.upperBound) seconds were expected, \(value) came")
+      throw refusal(key, "expected \(range.lowerBound) to \(range.upperBound) seconds, got \(value)")
     }
   }
 

@@ -7,7 +7,7 @@ enum ConfiguredURL {
     let url = try server(text, key: key, allowsLoopbackHTTP: allowsLoopbackHTTP)
     guard url.query == nil else { throw refusal(key, "an issuer has no query") }
     guard !text.utf8.hasSuffix(ProviderMetadata.wellKnownPath.utf8) else {
-      throw refusal(key, "the issuer was expected, its discovery document came: leave out /.well-known/…")
+      throw refusal(key, "expected the issuer, got its discovery document: leave out /.well-known/…")
     }
   }
 
@@ -24,7 +24,7 @@ enum ConfiguredURL {
     case .https: break
     case .loopbackHTTP:
       guard allowsLoopbackHTTP else { throw refusal(key, "http to loopback needs allowLoopbackHTTP") }
-    case .privateScheme: throw refusal(key, "https was expected, a private scheme came")
+    case .privateScheme: throw refusal(key, "expected https, got a private scheme")
     }
     return url
   }
@@ -53,7 +53,7 @@ enum ConfiguredURL {
   static func link(_ text: String, key: String, allowsLoopbackHTTP: Bool = false) throws(EnrollError) {
     let url = try parse(text, key: key)
     guard url.kind != .loopbackHTTP || allowsLoopbackHTTP else {
-      throw refusal(key, "a claimed https or private-scheme link was expected")
+      throw refusal(key, "expected a claimed https or private-scheme link")
     }
     try browserSpelling(url, key: key)
   }
@@ -91,7 +91,7 @@ enum ConfiguredURL {
     guard let query = url.query else { return }
     for name in QueryParameter.names(of: url.bytes, query)
     where CustomParameters.contains(name, in: ["code", "state", "error", "iss"]) {
-      throw refusal(key, "its query has \(name), which belongs to the answer")
+      throw refusal(key, "its query has \(name), which a provider's redirect uses")
     }
   }
 

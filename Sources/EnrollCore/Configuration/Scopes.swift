@@ -33,14 +33,14 @@ public enum Scopes {
   /// What is wrong with a list that we are asked to send; nil when nothing is.
   public static func problem(in scopes: [String]) -> String? {
     guard scopes.count <= maximumCount else {
-      return "at most \(maximumCount) scopes were expected, \(scopes.count) came"
+      return "expected at most \(maximumCount) scopes, got \(scopes.count)"
     }
     for (index, scope) in scopes.enumerated() {
       guard (1...maximumBytes).contains(scope.utf8.count), scope.utf8.allSatisfy(isScopeByte) else {
         return
           "scope \(index + 1) must be 1 to \(maximumBytes) printable characters without space, quote or backslash"
       }
-      if contains(scope, in: Array(scopes[..<index])) { return "scope \(index + 1) is there twice" }
+      if contains(scope, in: Array(scopes[..<index])) { return "scope \(index + 1) is given twice" }
     }
     return nil
   }

@@ -47,7 +47,7 @@ public struct DPoPSigner: Sendable {
   /// - Throws: `.key` for any key that is not on P-256.
   public init(_ key: PrivateKey) throws(CryptoError) {
     guard case .ec(.p256, let x, let y) = key.publicKey.components else {
-      throw CryptoError(.key, "a P-256 key was expected (RFC 7518 §3.4)")
+      throw CryptoError(.key, "expected a P-256 key (RFC 7518 §3.4)")
     }
     self.key = key
     // The members that RFC 7638 §3.2 wants, in its order.

@@ -56,7 +56,7 @@ public struct DPoPRequest: Equatable, Sendable {
   public init(method: String, url text: String) throws(EnrollError) {
     guard (1...32).contains(method.utf8.count), method.utf8.allSatisfy(Self.isTokenByte) else {
       throw EnrollError(
-        .invalidArgument, "method: a method of 1 to 32 letters was expected, as it is sent", field: "method")
+        .invalidArgument, "method: expected a method of 1 to 32 letters, as it is sent", field: "method")
     }
     let url: StrictURL
     do throws(StrictURL.Refusal) {
@@ -64,7 +64,7 @@ public struct DPoPRequest: Equatable, Sendable {
     } catch {
       throw Self.refusal(error.text)
     }
-    guard url.kind != .privateScheme else { throw Self.refusal("https was expected, a private scheme came") }
+    guard url.kind != .privateScheme else { throw Self.refusal("expected https, got a private scheme") }
     guard !url.hadFragment else { throw Self.refusal("a request has no fragment") }
     self.init(method: method, url)
   }

@@ -26,7 +26,7 @@ extension Engine {
   func requireBearerTokensAllowed() throws(EnrollError) {
     guard configuration.dpop != .always else {
       throw EnrollError(
-        .configuration, "dpop: always refuses Bearer tokens, and this flow brings no others", field: "dpop")
+        .configuration, "dpop: always refuses Bearer tokens, and this flow has no others", field: "dpop")
     }
   }
 
@@ -95,7 +95,7 @@ extension Engine {
     if let nonce, !DPoPNonces.isAcceptable(nonce) {
       throw EnrollError(
         .invalidArgument,
-        "nonce: 1 to \(DPoPNonces.maximumBytes) visible characters without quotes were expected (RFC 9449 §8.1)",
+        "nonce: expected 1 to \(DPoPNonces.maximumBytes) visible characters without quotes (RFC 9449 §8.1)",
         field: "nonce")
     }
     let tokens: TokenSet

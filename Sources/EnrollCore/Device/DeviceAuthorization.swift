@@ -41,7 +41,7 @@ struct DeviceAuthorization {
 
   /// - Throws: `.oauth`, `.server`, `.responseInvalid`.
   init(processing response: HTTPResponse, allowsLoopbackHTTP: Bool) throws(EnrollError) {
-    if let error = TokenEndpointError.read(response, expecting: "a device code was") { throw error }
+    if let error = TokenEndpointError.read(response, expecting: "a device code") { throw error }
     let json = try TokenResponse.object(in: response)
     guard let code = TokenResponse.token(json["device_code"]) else {
       throw Self.invalid("device_code must be a text of visible characters", response)

@@ -25,7 +25,7 @@ enum DevicePollAnswer {
     let error =
       TokenEndpointError.read(response)
       ?? EnrollError(
-        .responseInvalid, "tokens were expected, status \(status) without them came", httpStatus: status)
+        .responseInvalid, "expected tokens, got status \(status) without them", httpStatus: status)
     // Some providers answer with 428 or 429, and some with 200.
     guard (200..<500).contains(status), let code = TokenEndpointError.oauthError(in: response) else {
       self = .unclear(error)
@@ -45,7 +45,8 @@ enum DevicePollAnswer {
     guard isTokenEndpoints || status == 403 else { return nil }
     if isAny(of: ["access_denied"]) {
       return .ended(
-        EnrollError(.accessDenied, "the user said no (RFC 8628 §3.5)", httpStatus: status, oauthError: code))
+        EnrollError(
+          .accessDenied, "the user denied access (RFC 8628 §3.5)", httpStatus: status, oauthError: code))
     }
     if isAny(of: ["expired_token"]) {
       return .ended(
@@ -60,6 +61,6 @@ enum DevicePollAnswer {
     guard isAny(of: ["invalid_grant"]) || isTokenEndpoints && isAny(of: final) else { return nil }
     return .ended(
       EnrollError(
-        .oauth, "tokens were expected, the provider answered \(code)", httpStatus: status, oauthError: code))
+        .oauth, "expected tokens, got the error \(code)", httpStatus: status, oauthError: code))
   }
 }

@@ -14,18 +14,18 @@ struct DiscoveryDocument {
     guard status == 200 else {
       if status == 408 || status == 429 || status >= 500 {
         throw EnrollError(
-          .server, "the discovery document was expected, status \(status) came", httpStatus: status,
+          .server, "expected the discovery document, got status \(status)", httpStatus: status,
           retryAfterSeconds: RetryAfter.seconds(of: response))
       }
       throw EnrollError(
         .responseInvalid,
-        "the discovery document of \(PrintableText.bounded(configuration.issuer, maximumBytes: 200)) was expected "
-          + "below it at \(ProviderMetadata.wellKnownPath), status \(status) came: is that the issuer?",
+        "expected the discovery document of \(PrintableText.bounded(configuration.issuer, maximumBytes: 200)) "
+          + "at its \(ProviderMetadata.wellKnownPath), got status \(status): check the issuer",
         field: "issuer", httpStatus: status)
     }
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
-      guard let object = json.object else { throw JSONError("an object was expected, \(json.kind) came") }
+      guard let object = json.object else { throw JSONError("expected an object, got \(json.kind)") }
       self.object = object
     } catch {
       throw EnrollError(.responseInvalid, "the discovery document must be a JSON object: ", error)
@@ -34,17 +34,17 @@ struct DiscoveryDocument {
   }
 
   func text(_ name: String) throws(EnrollError) -> String {
-    guard let text = object[name]?.string else { throw wrong(name, "a string was expected") }
+    guard let text = object[name]?.string else { throw wrong(name, "expected a string") }
     return text
   }
 
   /// nil when it is absent; null counts as absent.
   func texts(_ name: String) throws(EnrollError) -> [String]? {
     guard let json = object[name], !json.isNull else { return nil }
-    guard let array = json.array else { throw wrong(name, "an array was expected") }
+    guard let array = json.array else { throw wrong(name, "expected an array") }
     var texts: [String] = []
     for item in array {
-      guard let text = item.string else { throw wrong(name, "an array of strings was expected") }
+      guard let text = item.string else { throw wrong(name, "expected an array of strings") }
       texts.append(text)
     }
     return texts
@@ -53,7 +53,7 @@ struct DiscoveryDocument {
   /// False when it is absent.
   func flag(_ name: String) throws(EnrollError) -> Bool {
     guard let json = object[name], !json.isNull else { return false }
-    guard let flag = json.bool else { throw wrong(name, "true or false was expected") }
+    guard let flag = json.bool else { throw wrong(name, "expected true or false") }
     return flag
   }
 
@@ -65,7 +65,7 @@ struct DiscoveryDocument {
 
   func optionalEndpoint(_ name: String) throws(EnrollError) -> String? {
     guard let json = object[name], !json.isNull else { return nil }
-    guard let text = json.string else { throw wrong(name, "a string was expected") }
+    guard let text = json.string else { throw wrong(name, "expected a string") }
     let url: StrictURL
     do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw wrong(name, error.text) }
     guard !url.hadFragment else { throw wrong(name, "an endpoint has no fragment") }
@@ -73,7 +73,7 @@ struct DiscoveryDocument {
     case .https: return text
     case .loopbackHTTP where allowsLoopbackHTTP: return text
     case .loopbackHTTP: throw wrong(name, "http to loopback needs allowLoopbackHTTP (R19)")
-    case .privateScheme: throw wrong(name, "https was expected (R19)")
+    case .privateScheme: throw wrong(name, "expected https (R19)")
     }
   }
 

@@ -11,7 +11,7 @@ struct KnownDocument<Content: Sendable>: Sendable {
   private(set) var tag: String?
   private var freshUntil = Instant(nanoseconds: .min)
   private var pausedUntil = Instant(nanoseconds: .min)
-  /// Why it could not be had when it was asked for last; nil when it could.
+  /// Why the last request for it failed; nil when it succeeded.
   private(set) var failure: EnrollError?
 
   /// What may be used without asking: it is fresh and nobody doubts it, or asking failed a moment ago.

@@ -133,7 +133,7 @@ public final class ProviderDirectory: Sendable {
 
   /// Proves an id_token with the issuer's keys. Where keys that were at hand do not prove it, they are fetched once more,
   /// and those judge it (R21, R23).
-  /// - Throws: `.idTokenInvalid`; `.keysUnavailable` when the keys cannot be had, or hold none for the token.
+  /// - Throws: `.idTokenInvalid`; `.keysUnavailable` when the keys are unavailable, or hold none for the token.
   func verify(
     _ idToken: Secret, expecting: IDTokenExpectations, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> IDToken {

@@ -71,7 +71,7 @@ extension ProviderMetadata {
     guard ASCII.equals(issuer, configuration.issuer) else {
       throw EnrollError(
         .issuerMismatch,
-        "\(PrintableText.bounded(configuration.issuer, maximumBytes: 200)) was expected, the provider names itself "
+        "expected \(PrintableText.bounded(configuration.issuer, maximumBytes: 200)), but the provider names itself "
           + PrintableText.bounded(issuer, maximumBytes: 200) + " (R18)",
         field: "issuer")
     }

@@ -140,16 +140,17 @@ extension EnrollError.Code {
     case .cancelled: Row("cancelled", .caller, "the call was cancelled")
     case .deadlineExceeded:
       Row("deadlineExceeded", .caller, retry: true, "the caller's deadline passed first")
-    case .busy: Row("busy", .caller, retry: true, "too much is going on at once; ask again")
-    case .unsupported: Row("unsupported", .caller, "this build, this machine or this provider cannot do that")
+    case .busy: Row("busy", .caller, retry: true, "too many calls run at once; try again")
+    case .unsupported:
+      Row("unsupported", .caller, "this build, this machine or this provider does not support it")
     case .illegalState:
-      Row("illegalState", .caller, "the registration is in a state in which that is not possible")
+      Row("illegalState", .caller, "the registration's state does not allow the call")
     case .notFound: Row("notFound", .caller, "no such command, account or transaction")
-    case .outOfMemory: Row("outOfMemory", .internal, retry: true, "memory could not be had")
+    case .outOfMemory: Row("outOfMemory", .internal, retry: true, "memory ran out")
     case .configuration:
-      Row("configuration", .host, "the configuration is not acceptable; the field is named")
+      Row("configuration", .host, "the configuration is invalid; the error names the key")
     case .redirectMalformed:
-      Row("redirectMalformed", .network, "the URL is not one that a provider may redirect to")
+      Row("redirectMalformed", .network, "the URL is not a valid redirect")
     case .redirectMismatch:
       Row("redirectMismatch", .network, "the URL is not the redirect URI of its transaction")
     case .unsolicited: Row("unsolicited", .network, "no pending transaction asked for this URL")
@@ -163,22 +164,23 @@ extension EnrollError.Code {
         "the link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to send the e-mail again"
       )
     case .network: Row("network", .network, retry: true, "the server could not be reached")
-    case .tls: Row("tls", .server, "the server's certificate is not acceptable")
+    case .tls: Row("tls", .server, "the server's certificate is not trusted")
     case .timeout: Row("timeout", .network, retry: true, "the server did not answer in time")
-    case .server: Row("server", .server, retry: true, "the server is in trouble (5xx or 429)")
+    case .server: Row("server", .server, retry: true, "the server failed or is overloaded (5xx or 429)")
     case .responseInvalid:
-      Row("responseInvalid", .server, "the server's answer is not what the protocol says")
+      Row("responseInvalid", .server, "the server's response violates the protocol")
     case .oauth: Row("oauth", .server, "the provider refused; its error code is given")
     case .loginRequired:
       Row("loginRequired", .user, "prompt=none, but the user is not signed in at the provider")
     case .interactionRequired:
       Row("interactionRequired", .user, "prompt=none, but the provider needs the user")
     case .consentRequired: Row("consentRequired", .user, "prompt=none, but the user has to consent")
-    case .accessDenied: Row("accessDenied", .user, "the user or the provider said no")
+    case .accessDenied: Row("accessDenied", .user, "the user or the provider denied access")
     case .codeRejected:
       Row("codeRejected", .user, "the one-time code is wrong or too old; ask the user for it again")
     case .issuerMismatch: Row("issuerMismatch", .server, "the issuer is not the configured one")
-    case .keysUnavailable: Row("keysUnavailable", .server, retry: true, "the issuer's keys could not be had")
+    case .keysUnavailable:
+      Row("keysUnavailable", .server, retry: true, "the issuer's keys could not be fetched")
     case .idTokenInvalid: Row("idTokenInvalid", .server, "the id_token breaks a rule; the message names it")
     case .profileMismatch: Row("profileMismatch", .server, "two sources disagree about who the user is")
     case .emailNotVerified:
@@ -193,16 +195,16 @@ extension EnrollError.Code {
     case .rejected:
       Row("rejected", .server, retry: true, "the provider refused to renew, without ending the session")
     case .expired: Row("expired", .network, retry: true, "the token expired and could not be renewed yet")
-    case .storeLocked: Row("storeLocked", .host, retry: true, "the store's key is not to be had now")
+    case .storeLocked: Row("storeLocked", .host, retry: true, "the store is locked: its key is unavailable")
     case .storeCorrupt: Row("storeCorrupt", .host, "the store's file is damaged; it was set aside")
     case .storeRefused:
-      Row("storeRefused", .host, "the store's owner, permissions or kind are not acceptable")
+      Row("storeRefused", .host, "the store's owner, permissions or file type are not safe")
     case .storeIO: Row("storeIO", .host, retry: true, "the store could not be read or written")
     case .storeFull: Row("storeFull", .host, retry: true, "no space is left for the store")
-    case .storeKey: Row("storeKey", .host, "the key is not this store's")
+    case .storeKey: Row("storeKey", .host, "the key does not belong to this store")
     case .storeVersion: Row("storeVersion", .host, "the store was written by a newer version")
-    case .json: Row("json", .caller, "the text is not acceptable JSON")
-    case .internal: Row("internal", .internal, "a defect of this library; please report it")
+    case .json: Row("json", .caller, "the text is not valid JSON, or exceeds a limit")
+    case .internal: Row("internal", .internal, "a bug in this library; please report it")
     }
   }
 }

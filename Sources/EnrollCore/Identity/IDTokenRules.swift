@@ -59,7 +59,7 @@ extension IDTokenRule {
     // A renewal's token continues one that was checked; its audience may have grown (R27).
     if expected.previous != nil { return nil }
     if claims.audience.allSatisfy({ ASCII.equals($0, expected.clientID) }) { return nil }
-    return "aud names others beside us, and azp is missing"
+    return "aud names other clients, and azp is missing"
   }
 
   /// The token has not ended (OpenID Connect Core §3.1.3.7, 9).
@@ -92,9 +92,9 @@ extension IDTokenRule {
   /// When classes of authentication were asked for, one of them was reached (OpenID Connect Core §3.1.3.7, 12).
   private static let authenticationClass: Finding = { (claims, _, expected) throws(EnrollError) in
     if expected.acrValues.isEmpty { return nil }
-    guard let came = claims.authenticationClass else { return "acr was asked for and is missing" }
+    guard let came = claims.authenticationClass else { return "acr was requested but is missing" }
     if expected.acrValues.contains(where: { ASCII.equals($0, came) }) { return nil }
-    return "acr is \(PrintableText.bounded(came, maximumBytes: 64)), not one that was asked for"
+    return "acr is \(PrintableText.bounded(came, maximumBytes: 64)), which was not requested"
   }
 
   /// When `max_age` was asked for, the user signed in at most so long before the request (OpenID Connect Core §3.1.2.1,
@@ -102,7 +102,7 @@ extension IDTokenRule {
   /// the time since the request is the device's own, which no clock's setting changes.
   private static let authenticationTime: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let maxAge = expected.maxAgeSeconds else { return nil }
-    guard let authTime = claims.authTime else { return "max_age was asked for and auth_time is missing" }
+    guard let authTime = claims.authTime else { return "max_age was requested but auth_time is missing" }
     guard authTime <= expected.now + expected.toleranceSeconds else {
       return "auth_time \(authTime.seconds) is in the future at \(expected.now.seconds) by \(expected.clock)"
     }
@@ -131,7 +131,7 @@ extension IDTokenRule {
       let half = Base64URL.encodedBytes([UInt8](hash[..<(hash.count / 2)]))
       if ConstantTime.equal(half, [UInt8](came.utf8)) { return nil }
     }
-    return "at_hash is not of the access token that came along"
+    return "at_hash does not match the access token of the response"
   }
 
   /// On refresh the token continues the session (OpenID Connect Core §12.2): same issuer, same user. Other members of
@@ -140,8 +140,8 @@ extension IDTokenRule {
   /// personal and do not stand in the message.
   private static let continuity: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let before = expected.previous else { return nil }
-    guard ASCII.equals(claims.issuer, before.issuer) else { return "iss is not that of the session" }
-    guard ASCII.equals(claims.subject, before.subject) else { return "sub is not that of the session" }
+    guard ASCII.equals(claims.issuer, before.issuer) else { return "iss is not the session's" }
+    guard ASCII.equals(claims.subject, before.subject) else { return "sub is not the session's" }
     guard let authTime = claims.authTime else { return nil }
     guard authTime <= claims.issuedAt else { return "auth_time is later than iat" }
     guard let last = before.authTime, authTime < last else { return nil }

@@ -43,7 +43,7 @@ public struct JWK: Sendable {
         throw refusal("key_ops does not contain verify")
       }
     }
-    guard json["d"] == nil, json["k"] == nil else { throw refusal("the secret half is published") }
+    guard json["d"] == nil, json["k"] == nil else { throw refusal("the private key is published") }
     let key: PublicKey
     do throws(CryptoError) { key = try Self.key(json) } catch {
       throw Unusable(keyID: keyID, cause: error)
@@ -51,7 +51,7 @@ public struct JWK: Sendable {
     var algorithm: SignatureAlgorithm?
     if let name = json["alg"] {
       algorithm = name.string.flatMap { SignatureAlgorithm(name: $0) }
-      guard let algorithm else { throw refusal("alg is not a signature algorithm in use here") }
+      guard let algorithm else { throw refusal("alg is not a supported signature algorithm") }
       guard algorithm.fits(key.kind) else {
         throw refusal("alg \(algorithm.rawValue) is for another kind of key")
       }
@@ -79,7 +79,7 @@ public struct JWK: Sendable {
         return try .ec(curve: curve, x: bytes("x"), y: bytes("y"))
       }
     }
-    throw CryptoError(.key, "kty and crv are not ones in use here")
+    throw CryptoError(.key, "kty or crv is not supported")
   }
 
   private static func isText(_ json: JSON, _ text: String) -> Bool {

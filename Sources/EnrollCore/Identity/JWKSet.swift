@@ -28,7 +28,7 @@ public struct JWKSet: Sendable {
   public static func accept(_ response: HTTPResponse) throws(EnrollError) -> JWKSet {
     guard response.status == 200 else {
       throw EnrollError(
-        .keysUnavailable, "the issuer's keys were answered with status \(response.status)",
+        .keysUnavailable, "the request for the issuer's keys got status \(response.status)",
         httpStatus: response.status, retryAfterSeconds: RetryAfter.seconds(of: response))
     }
     return try parse(response.body)

@@ -56,7 +56,7 @@ struct JWS: Sendable {
     guard let algorithm = SignatureAlgorithm(name: name) else {
       throw refusal("alg \(PrintableText.bounded(name, maximumBytes: 32)) is not accepted")
     }
-    guard header["crit"] == nil else { throw refusal("crit asks for an extension that is not known here") }
+    guard header["crit"] == nil else { throw refusal("crit names an unknown extension") }
     guard let keyID = header["kid"], !keyID.isNull else { return (algorithm, nil) }
     guard let keyID = keyID.string, keyID.utf8.count <= keyIDLimit else {
       throw refusal("kid is not a text of at most \(keyIDLimit) bytes")

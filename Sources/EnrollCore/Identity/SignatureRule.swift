@@ -42,7 +42,7 @@ enum SignatureRule {
   private static func absence(of token: JWS, in keys: JWKSet) -> EnrollError {
     guard let keyID = token.keyID else {
       if let key = keys.unusable.first(where: { isOurFault($0) }) {
-        return EnrollError(key.cause, "a key of the issuer's cannot be used here")
+        return EnrollError(key.cause, "a key of the issuer cannot be used here")
       }
       return EnrollError(.keysUnavailable, "the issuer has no key for \(token.algorithm.rawValue)")
     }

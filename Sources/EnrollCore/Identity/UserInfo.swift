@@ -27,14 +27,14 @@ public enum UserInfo {
       let isRefusal = status == 401 || status == 403
       throw EnrollError(
         isTrouble ? .server : isRefusal ? .oauth : .responseInvalid,
-        "userinfo was expected, status \(status) came",
+        "expected userinfo, got status \(status)",
         httpStatus: status, retryAfterSeconds: isTrouble ? RetryAfter.seconds(of: response) : nil)
     }
     try check(contentType: response.header("Content-Type"))
     let claims: JSONObject
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
-      guard let object = json.object else { throw JSONError("an object was expected, \(json.kind) came") }
+      guard let object = json.object else { throw JSONError("expected an object, got \(json.kind)") }
       claims = object.withoutNulls
     } catch {
       throw EnrollError(.responseInvalid, "userinfo must be a JSON object: ", error, httpStatus: status)
@@ -56,7 +56,7 @@ public enum UserInfo {
     if ASCII.equalsIgnoringCase(name, "application/json") { return }
     if ASCII.equalsIgnoringCase(name, "application/jwt") {
       throw EnrollError(
-        .unsupported, "userinfo came as a signed JWT; register the client at the provider for plain JSON")
+        .unsupported, "userinfo is a signed JWT; set plain JSON for the client at the provider")
     }
     throw EnrollError(
       .responseInvalid,

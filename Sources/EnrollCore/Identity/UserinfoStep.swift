@@ -8,7 +8,7 @@ extension Engine {
   /// - Throws: `.notFound` when there is none.
   public func profile() throws(EnrollError) -> JSONObject {
     guard let profile = try store.read(account)?.shownProfile else {
-      throw EnrollError(.notFound, "nobody is signed in, so there is no profile")
+      throw EnrollError(.notFound, "no user is signed in, so there is no profile")
     }
     return profile
   }
@@ -19,7 +19,7 @@ extension Engine {
   ///   `.unsupported` without an endpoint.
   public func userinfo(cancellation: (any Cancellation)?) throws(EnrollError) -> JSONObject {
     guard let record = try store.read(account), let tokens = record.confirmed ?? record.provisional else {
-      throw EnrollError(.reauthenticate, "nobody is signed in")
+      throw EnrollError(.reauthenticate, "no user is signed in")
     }
     let profile = record.confirmed != nil ? record.profile : record.provisionalProfile
     let claims = try fetchUserinfo(

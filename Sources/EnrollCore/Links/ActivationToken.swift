@@ -18,7 +18,7 @@ public struct ActivationToken: Equatable, Sendable {
     guard bytes.count <= ActivationToken.maximumBytes else {
       throw EnrollError(
         .redirectMalformed,
-        "an activation token of at most \(ActivationToken.maximumBytes) bytes was expected, \(bytes.count) came (R11)"
+        "expected an activation token of at most \(ActivationToken.maximumBytes) bytes, got \(bytes.count) (R11)"
       )
     }
     guard bytes.allSatisfy(ActivationToken.isAllowed) else {

@@ -154,7 +154,7 @@ extension AccountRecord {
   fileprivate mutating func fallBack(from transactionID: String) throws(EnrollError) {
     guard let pending = transactions.named(transactionID), pending.isOpen, pending.hasFallenBack == false
     else {
-      throw EnrollError(.alreadySettled, "the fallback was taken before")
+      throw EnrollError(.alreadySettled, "the fallback link was used before")
     }
     change(transactionID) { $0.fallBack() }
   }

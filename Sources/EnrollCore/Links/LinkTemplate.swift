@@ -25,7 +25,7 @@ public struct LinkTemplate: Equatable, Sendable {
     let places = bytes.indices.filter { bytes[$0...].starts(with: mark) }
     guard let place = places.first, places.count == 1 else {
       throw Problem(
-        text: "\(LinkTemplate.placeholder) must stand in it once, it stands \(places.count) times")
+        text: "\(LinkTemplate.placeholder) must appear once, not \(places.count) times")
     }
     let prefix = Array(bytes[..<place])
     let suffix = Array(bytes[(place + mark.count)...])

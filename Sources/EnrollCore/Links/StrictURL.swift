@@ -109,7 +109,7 @@ extension StrictURL.Refusal {
   /// What was expected and what came, for an error text; holds no part of the URL.
   public var text: String {
     switch self {
-    case .empty: "a URL was expected, nothing came"
+    case .empty: "expected a URL, got nothing"
     case .tooLong: "the URL is longer than \(StrictURL.maximumBytes) bytes"
     case .scheme: "the URL must begin with a scheme in lower case: https, http to loopback, or a private one"
     case .schemeWithoutDot:

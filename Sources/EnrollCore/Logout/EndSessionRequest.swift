@@ -14,7 +14,7 @@ public struct EndSessionRequest: Sendable {
   public let redirectURI: String?
 
   /// - Parameters:
-  ///   - metadata: nil when it cannot be had now; a dialect needs none.
+  ///   - metadata: nil when it is unavailable now; a dialect needs none.
   ///   - random: ``randomByteCount`` bytes for the state.
   /// - Returns: nil when the provider announces no such endpoint.
   public static func make(

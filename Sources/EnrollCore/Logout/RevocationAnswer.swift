@@ -12,7 +12,7 @@ public enum RevocationAnswer: Equatable, Sendable {
   /// nor does a status that no revocation endpoint gives.
   public init(processing response: HTTPResponse) {
     let status = response.status
-    let text = "a revocation was sent, status \(status) came"
+    let text = "the revocation request got status \(status)"
     let code = TokenEndpointError.oauthError(in: response)
     let content = RefusalContent(code: code, isEmpty: response.isStatedEmpty)
     switch status {
@@ -27,7 +27,7 @@ public enum RevocationAnswer: Equatable, Sendable {
     default:
       self = .later(
         EnrollError(
-          .responseInvalid, text + ", not from the revocation endpoint by its looks", httpStatus: status,
+          .responseInvalid, text + ", apparently not from the revocation endpoint", httpStatus: status,
           retryAfterSeconds: RetryAfter.seconds(of: response)))
     }
   }

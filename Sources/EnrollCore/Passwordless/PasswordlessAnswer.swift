@@ -22,7 +22,7 @@ enum PasswordlessAnswer {
     // Some say it with 429, which elsewhere is trouble that passes.
     if let code, (400..<500).contains(status), ASCII.equals(code, "too_many_attempts") {
       self = .ended(
-        EnrollError(.oauth, "the provider takes no more codes", httpStatus: status, oauthError: code))
+        EnrollError(.oauth, "the provider accepts no more codes", httpStatus: status, oauthError: code))
       return
     }
     // Only the provider's own word counts, not the page of a proxy.
@@ -30,7 +30,7 @@ enum PasswordlessAnswer {
       self = .unclear(
         error.flatMap { $0.code == .oauth ? nil : $0 }
           ?? EnrollError(
-            .responseInvalid, "tokens were expected, status \(status) without a word of the provider's came",
+            .responseInvalid, "expected tokens, got status \(status) without an OAuth error",
             httpStatus: status))
       return
     }

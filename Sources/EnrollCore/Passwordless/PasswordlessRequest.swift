@@ -17,11 +17,13 @@ enum PasswordlessRequest {
     -> Recipient
   {
     guard configuration.passwordless != nil else {
-      throw EnrollError(.unsupported, "the configuration names no dialect as passwordless", field: "kind")
+      throw EnrollError(
+        .unsupported, "passwordless: the configuration needs this key for a passwordless sign-in",
+        field: "kind")
     }
     guard let recipient = options.recipient else {
       throw EnrollError(
-        .invalidArgument, "email: an e-mail address or a phone number was expected, neither came",
+        .invalidArgument, "email: expected an e-mail address or a phone number, got neither",
         field: "email")
     }
     try recipient.check()
@@ -59,11 +61,13 @@ enum PasswordlessRequest {
   /// What the provider said to ``start(_:authorization:configuration:options:)``.
   /// - Throws: `.oauth` (such as `bad.email`), `.server`, `.responseInvalid`.
   static func accept(_ response: HTTPResponse) throws(EnrollError) {
-    if let error = TokenEndpointError.read(response, expecting: "a sent message was") { throw error }
+    if let error = TokenEndpointError.read(response, expecting: "a confirmation that a message was sent") {
+      throw error
+    }
     guard !response.isPage else {
       throw EnrollError(
         .responseInvalid,
-        "a sent message was expected, a page in HTML came, of a captive portal by its looks; nothing was sent",
+        "expected a confirmation that a message was sent, got an HTML page, probably of a captive portal; nothing was sent",
         httpStatus: response.status)
     }
   }

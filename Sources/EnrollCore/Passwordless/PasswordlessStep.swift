@@ -60,13 +60,13 @@ extension Engine {
     else {
       throw EnrollError(
         .invalidArgument,
-        "code: 1 to \(PasswordlessRequest.maximumCodeBytes) visible characters were expected",
+        "code: expected 1 to \(PasswordlessRequest.maximumCodeBytes) visible characters",
         field: "code")
     }
     let known = try transaction(transactionID)
     try known.requireLive(at: clock.moment())
     guard case .oneTimeCode = known.flow else {
-      throw EnrollError(.illegalState, "this transaction waits for no code", field: "transaction")
+      throw EnrollError(.illegalState, "this transaction does not wait for a code", field: "transaction")
     }
     // All that the answer needs of the network beside itself: tokens that could not be checked would be lost.
     let metadata = try provider.prepare(needsKeys: known.asksForIDToken, cancellation: cancellation)
@@ -127,12 +127,12 @@ extension Engine {
       }
     }
     guard let taken else {
-      throw EnrollError(.alreadySettled, "this transaction was settled before, or takes no more codes")
+      throw EnrollError(.alreadySettled, "this transaction was settled before, or accepts no more codes")
     }
     return taken
   }
 
-  /// Nothing is known of the code: the provider was not asked, or in trouble.
+  /// Nothing is known of the code: no request was sent to the provider, or in trouble.
   private func giveBackTry(_ transactionID: String) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
       record.change(transactionID) { transaction in

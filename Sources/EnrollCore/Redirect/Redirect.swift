@@ -50,10 +50,10 @@ public struct Redirect: Equatable, Sendable {
       while let parameter = QueryParameter(takenFrom: &rest, of: bytes.span) { try read(parameter, bytes) }
     }
     if codeValue != nil && errorValue != nil {
-      throw EnrollError(.redirectMalformed, "code and error came together (R8)")
+      throw EnrollError(.redirectMalformed, "the URL has both code and error (R8)")
     }
     guard codeValue?.isEmpty != true, errorValue?.isEmpty != true, issuerValue?.isEmpty != true else {
-      throw EnrollError(.redirectMalformed, "code, error or iss came without a value")
+      throw EnrollError(.redirectMalformed, "code, error or iss has no value")
     }
   }
 
@@ -74,7 +74,8 @@ public struct Redirect: Equatable, Sendable {
   func sessionToken() throws(EnrollError) -> Secret? {
     guard let token = secret(sessionTokenValue) else { return nil }
     guard !repeatsSessionToken, !hasCode, !hasError else {
-      throw EnrollError(.redirectMalformed, "session_token came twice, or beside code or error (R8)")
+      throw EnrollError(
+        .redirectMalformed, "session_token appears twice, or together with code or error (R8)")
     }
     guard token.withBytes({ TokenText.isAcceptable($0) }) else {
       throw EnrollError(.redirectMalformed, "session_token must be visible ASCII of a token's length")
@@ -168,7 +169,7 @@ extension Redirect {
   private static func once(
     _ value: inout Value?, _ parameter: QueryParameter, _ name: StaticString
   ) throws(EnrollError) {
-    guard value == nil else { throw EnrollError(.redirectMalformed, "\(name) came twice (R8)") }
+    guard value == nil else { throw EnrollError(.redirectMalformed, "\(name) appears twice (R8)") }
     value = Value(parameter)
   }
 

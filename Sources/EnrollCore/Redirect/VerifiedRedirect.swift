@@ -57,7 +57,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
     } else if redirect.hasError {
       answer = .error(VerifiedRedirect.providerError(redirect))
     } else {
-      throw EnrollError(.redirectMalformed, "neither code nor error came")
+      throw EnrollError(.redirectMalformed, "the URL has neither code nor error")
     }
   }
 }
@@ -101,11 +101,12 @@ extension VerifiedRedirect {
   ) throws(EnrollError) {
     if let isSame = redirect.hasIssuer(transaction.issuer) {
       guard isSame else {
-        throw EnrollError(.issuerMismatch, "iss is not the issuer that was asked (R17)", field: "iss")
+        throw EnrollError(.issuerMismatch, "iss is not the issuer of the request (R17)", field: "iss")
       }
     } else if issuerAnnounced && redirect.hasCode && transaction.codeRequest != nil {
       throw EnrollError(
-        .issuerMismatch, "the provider announces iss, and a code came without it (R17)", field: "iss")
+        .issuerMismatch, "the provider announces iss, but the redirect has a code without it (R17)",
+        field: "iss")
     }
   }
 

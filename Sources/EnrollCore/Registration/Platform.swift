@@ -2,7 +2,7 @@
 
 /// What the host knows of the device that it runs on: sent with requests that want it, never read by this library.
 public struct Platform: Equatable, Sendable {
-  /// False: no external browser is to be had, the configured stand-in token is used (state A).
+  /// False: there is no external browser, and the configured stand-in token is used (state A).
   public var isNative: Bool
   /// The host's word for the kind of device: `ios`, `linux`, ….
   public var type: String?

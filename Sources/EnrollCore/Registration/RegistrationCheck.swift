@@ -37,20 +37,20 @@ public enum RegistrationCheck {
     func unavailable(_ code: EnrollError.Code, _ expected: String) -> Answer {
       .unavailable(
         EnrollError(
-          code, "registration check: \(expected), status \(status) came", httpStatus: status,
+          code, "registration check: \(expected), got status \(status)", httpStatus: status,
           retryAfterSeconds: RetryAfter.seconds(of: response)))
     }
     if status == 401 {
       return .refused(
-        EnrollError(.oauth, "the registration check does not take the access token", httpStatus: status))
+        EnrollError(.oauth, "the registration check does not accept the access token", httpStatus: status))
     }
     if status == 408 || status == 429 || status >= 500 {
-      return unavailable(.server, "an answer was expected")
+      return unavailable(.server, "expected an answer")
     }
     let body = (try? JSON.parse(response.body))?.object
     if status == 200 || status == 404, body?["unknownAccount"]?.bool ?? false { return .unknownAccount }
     guard status == 200, let subject = body?["sub"]?.string, !subject.utf8.isEmpty else {
-      return unavailable(.responseInvalid, "an object with sub was expected")
+      return unavailable(.responseInvalid, "expected an object with sub")
     }
     return .known(subject: subject, email: body?["email"]?.string)
   }

@@ -30,7 +30,7 @@ public enum RegistrationEvent: Equatable, Sendable {
   case returnedConfirmed
   /// As ``returnedValid``, back to E.
   case returnedFailed(RegistrationState.RenewalFailure)
-  /// The registration check does not take the access token, or knows no account; the tokens are kept.
+  /// The registration check does not accept the access token, or knows no account; the tokens are kept.
   case checkRefused(RegistrationState.RenewalFailure)
   /// The registration check answers about somebody else.
   case checkMismatched(EnrollError)

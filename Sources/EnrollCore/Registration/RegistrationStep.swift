@@ -69,7 +69,7 @@ extension Engine {
       let unsaved = memory.withLock { $0.unsaved?.tokens }
       let record = try store.update(account) { record throws(EnrollError) in
         guard record.provisional?.accessToken == tokens.accessToken else {
-          throw EnrollError(.illegalState, "other tokens came, or these went, while they were confirmed")
+          throw EnrollError(.illegalState, "the tokens changed while they were confirmed")
         }
         replaced = ReplacedTokens()
         replaced.addSession(of: record, unsaved: unsaved)
@@ -264,7 +264,7 @@ extension TokenSet {
 extension RegistrationState.RenewalFailure {
   static var expiredForGood: Self {
     Self(
-      error: EnrollError(.reauthenticate, "the token expired, and no refresh token came with it"),
+      error: EnrollError(.reauthenticate, "the token expired, and the provider gave no refresh token"),
       remedy: .registerAgain, isTokenUsable: false)
   }
 

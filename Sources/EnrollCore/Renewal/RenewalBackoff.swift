@@ -1,7 +1,7 @@
 // When a renewal that failed may be tried again: bounded, jittered, never a hot loop (R33). Pure; it is kept in the account's
 // record, so that all processes keep to it.
 
-/// Failures of renewal in a row, without a word of the provider's about the session.
+/// Failures of renewal in a row, without an OAuth error about the session.
 public struct RenewalBackoff: Equatable, Sendable {
   /// How long after the first failure a renewal whose outcome is unknown is tried again unasked. Providers' grace is about
   /// as long.

@@ -50,7 +50,7 @@ extension Engine {
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
     try requireNotClosing()
     guard let record = try store.read(account), let tokens = record.confirmed else {
-      return (.reauthenticate("nobody is signed in"), false)
+      return (.reauthenticate("no user is signed in"), false)
     }
     if let reason = record.sessionEnded { return (.reauthenticate(reason), false) }
     let epoch = record.tokenEpoch
@@ -80,7 +80,7 @@ extension Engine {
   /// Another process changed the tokens meanwhile: renewed, or logged out.
   func overtaken() throws(EnrollError) -> RenewalResult {
     guard let record = try store.read(account), record.confirmed != nil else {
-      return .reauthenticate("nobody is signed in")
+      return .reauthenticate("no user is signed in")
     }
     if let reason = record.sessionEnded { return .reauthenticate(reason) }
     guard record.confirmed?.isUsable(at: clock.moment()) ?? false else {
@@ -177,7 +177,7 @@ extension Engine {
     let tokens = session.tokens
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, configuration: configuration, metadata: metadata)
-    var trouble = EnrollError(.network, "the provider was not asked")
+    var trouble = EnrollError(.network, "no request was sent to the provider")
     for attempt in 1...Self.triesPerRenewal {
       if attempt > 1 { try pause(after: trouble, attempt: attempt - 1) }
       let sent = clock.moment()

@@ -1,4 +1,4 @@
-// Who guards the store's key. A provider wraps the key such that only it can unwrap it, and the store keeps what it gave: so a
+// The store's key provider. It wraps the key such that only it can unwrap it, and the store keeps what it gave: so a
 // provider may hold a key of its own (key file, keyring, passphrase) or have one that never leaves its hardware.
 
 public import EnrollCrypto
@@ -39,7 +39,7 @@ public protocol KeyProvider: AnyObject, Sendable {
   /// - Returns: what ``unwrap(_:slot:)`` will need; no secret in the clear.
   func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject
 
-  /// - Throws: `.storeLocked` while the means to unwrap are not to be had; `.storeKey` when they are not this store's;
+  /// - Throws: `.storeLocked` while the means to unwrap are unavailable; `.storeKey` when they are not this store's;
   ///   `.storeCorrupt`, `.storeRefused`, `.storeIO` where they are files.
   func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
 

@@ -45,7 +45,7 @@ public enum PINPolicy {
     guard length.contains(pin.count), isText else {
       throw EnrollError(
         .invalidArgument,
-        "\(field): 4 to 64 bytes without control characters were expected, \(pin.count) bytes came",
+        "\(field): expected 4 to 64 bytes without control characters, got \(pin.count) bytes",
         field: field)
     }
   }

@@ -31,7 +31,7 @@ extension Engine {
 
   func pins() throws(EnrollError) -> any PINKeeper {
     guard let pins = store.pins else {
-      throw EnrollError(.unsupported, "this store keeps no PINs; a directory does", field: "store")
+      throw EnrollError(.unsupported, "a store in memory has no PIN; use a store directory", field: "store")
     }
     return pins
   }

@@ -112,7 +112,7 @@ extension ProviderDocuments {
     var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
     let name = try object.string("provider")
     if let provider, !ASCII.equals(name, provider.text) {
-      throw EnrollError(.storeCorrupt, "provider: of another one", field: "provider")
+      throw EnrollError(.storeCorrupt, "provider: of another provider", field: "provider")
     }
     metadata = try object.optional("metadata").map { json throws(EnrollError) in
       try KeptDocument(json: json, "provider.metadata")

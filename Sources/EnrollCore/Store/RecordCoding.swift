@@ -144,7 +144,7 @@ extension RenewalBackoff {
     offlineSince = try object.time("offlineSince")
     guard
       let code = EnrollError.Code(rawValue: Int32(truncatingIfNeeded: try object.integer("code")))
-    else { throw EnrollError(.storeCorrupt, "\(place).code: one that does not exist", field: place) }
+    else { throw EnrollError(.storeCorrupt, "\(place).code: unknown", field: place) }
     error = EnrollError(
       code, try object.string("message"),
       httpStatus: try object.optionalInteger("httpStatus").map { Int(truncatingIfNeeded: $0) },

@@ -82,7 +82,7 @@ public struct AccountDocument: Equatable, Sendable {
     do {
       account = try AccountName(name, realm: realm)
     } catch {
-      throw EnrollError(.storeCorrupt, "the account's name is not one: " + error.message, field: "account")
+      throw EnrollError(.storeCorrupt, "the account's name is invalid: " + error.message, field: "account")
     }
     lineage = try object.string("lineage")
     if let pin = object.optional("pin") {

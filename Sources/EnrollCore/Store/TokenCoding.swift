@@ -38,7 +38,7 @@ extension TokenSet {
     unprovenIDToken = try object.optionalSecret("unprovenIDToken")
     let sourceName = try object.optionalString("source") ?? Source.issuer.rawValue
     guard let source = Source(rawValue: sourceName) else {
-      throw EnrollError(.storeCorrupt, "\(place).source: one that does not exist", field: place)
+      throw EnrollError(.storeCorrupt, "\(place).source: unknown", field: place)
     }
     self.source = source
     try object.end()

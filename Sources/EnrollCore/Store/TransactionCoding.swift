@@ -37,11 +37,11 @@ extension TransactionRecord {
     let id = try object.string("id")
     let kindName = try object.string("kind")
     guard let kind = StoredFlow.Kind(rawValue: kindName) else {
-      throw EnrollError(.storeCorrupt, "\(place).kind: a kind that does not exist", field: place)
+      throw EnrollError(.storeCorrupt, "\(place).kind: unknown kind", field: place)
     }
     let statusName = try object.string("status")
     guard let status = Status(rawValue: statusName) else {
-      throw EnrollError(.storeCorrupt, "\(place).status: a status that does not exist", field: place)
+      throw EnrollError(.storeCorrupt, "\(place).status: unknown status", field: place)
     }
     let issuer = try object.string("issuer")
     var flat = StoredFlow(kind)
@@ -66,7 +66,7 @@ extension TransactionRecord {
     let isOvertaken = object.optional("isOvertaken")?.bool ?? false
     let stepName = try object.string("step")
     guard let step = RegistrationState.Step(rawValue: stepName) else {
-      throw EnrollError(.storeCorrupt, "\(place).step: a step that does not exist", field: place)
+      throw EnrollError(.storeCorrupt, "\(place).step: unknown step", field: place)
     }
     flat.details = try object.optional("details").map { json throws(EnrollError) in
       try StoredFlow.Details(json: json, place + ".details")
@@ -257,7 +257,7 @@ extension StoredFlow.Details {
         hasFallenBack: try object.bool("hasFallenBack"))
     } else if let name = try object.optionalString("connection") {
       guard let connection = Recipient.Connection(rawValue: name) else {
-        throw EnrollError(.storeCorrupt, "\(place).connection: one that does not exist", field: place)
+        throw EnrollError(.storeCorrupt, "\(place).connection: unknown", field: place)
       }
       let recipient = Recipient(connection, address: try object.string("address"))
       self = .passwordless(.init(to: recipient, tries: try object.integer("tries")))
@@ -284,7 +284,7 @@ extension LinkCause {
       return nil
     }
     guard let source = Source(rawValue: name) else {
-      throw EnrollError(.storeCorrupt, "\(place).source: one that does not exist", field: place)
+      throw EnrollError(.storeCorrupt, "\(place).source: unknown", field: place)
     }
     self.init(source, for: origin)
   }

@@ -61,12 +61,12 @@ extension FormEncoding {
   ) throws(EnrollError) -> [(String, String)] {
     guard text.count <= maximumBytes else {
       throw EnrollError(
-        .invalidArgument, "a form of at most \(maximumBytes) bytes was expected, \(text.count) came")
+        .invalidArgument, "expected a form of at most \(maximumBytes) bytes, got \(text.count)")
     }
     var fields: [(String, String)] = []
     for field in text.split(separator: 0x26) {
       guard fields.count < maximumFields else {
-        throw EnrollError(.invalidArgument, "a form of at most \(maximumFields) fields was expected")
+        throw EnrollError(.invalidArgument, "expected a form of at most \(maximumFields) fields")
       }
       let equals = field.firstIndex(of: 0x3D) ?? field.endIndex
       guard let name = decodedText(field[..<equals]), let value = decodedText(field[equals...].dropFirst())

@@ -30,9 +30,9 @@ public enum AccessOutcome: Equatable, Sendable {
   case rejected(reason: EnrollError)
   /// The session is over, or there never was one: sign in.
   case reauthenticate(reason: String)
-  /// The store's key is not to be had now.
+  /// The store is locked: its key is unavailable.
   case storeLocked
-  /// Another one is renewing, and the caller's deadline came first.
+  /// Another renewal is in progress and did not end before the caller's deadline.
   case busy
 }
 
@@ -100,7 +100,7 @@ extension AccessOutcome {
     case .rejected(let reason): .failure(error("the provider refused to renew: \(reason.message)", reason))
     case .reauthenticate(let reason): .failure(error(reason))
     case .storeLocked: .failure(error("the store is locked: its key is unavailable"))
-    case .busy: .failure(error("a renewal is under way, and the deadline of this call has passed"))
+    case .busy: .failure(error("a renewal is in progress and did not end before this call's timeout"))
     }
   }
 

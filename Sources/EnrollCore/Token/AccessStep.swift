@@ -37,7 +37,8 @@ extension Engine {
       if tokens.refreshToken == nil {
         return .answer(
           band == .due
-            ? .valid(AccessToken(tokens)) : .reauthenticate(reason: "expired, and no refresh token came"))
+            ? .valid(AccessToken(tokens))
+            : .reauthenticate(reason: "the token expired, and the provider gave no refresh token"))
       }
       return .renew(epoch: record.tokenEpoch)
     }
@@ -74,7 +75,7 @@ extension Engine {
       if record.provisional != nil {
         throw EnrollError(.illegalState, "the tokens wait for the user's confirmation")
       }
-      return .none(.reauthenticate(reason: "nobody is signed in"))
+      return .none(.reauthenticate(reason: "no user is signed in"))
     }
     // The old access token may outlive the session; whoever renewed knows that it is over.
     if let reason = record.sessionEnded { return .none(.reauthenticate(reason: reason)) }
@@ -91,7 +92,7 @@ extension Engine {
     switch result {
     case .renewed:
       if let reason = record?.sessionEnded { return .reauthenticate(reason: reason) }
-      guard let tokens = record?.confirmed else { return .reauthenticate(reason: "nobody is signed in") }
+      guard let tokens = record?.confirmed else { return .reauthenticate(reason: "no user is signed in") }
       // A life that is shorter than the answer took: what was just brought is given out once all the same. Its end is counted
       // from the request, and the provider counts from its answer.
       if tokens.expiry.secondsLeft(at: moment) >= -HTTPRequest.totalTimeoutSeconds {

@@ -39,7 +39,7 @@ public enum Introspection {
   /// What repeats a token is left out (R40).
   /// - Throws: `.oauth` when the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` otherwise.
   public static func accept(_ response: HTTPResponse) throws(EnrollError) -> JSONObject {
-    if let error = TokenEndpointError.read(response, expecting: "an introspection was") { throw error }
+    if let error = TokenEndpointError.read(response, expecting: "an introspection response") { throw error }
     let json = try TokenResponse.object(in: response, "introspection")
     guard let members = json.object, members["active"]?.bool != nil else {
       throw EnrollError(
@@ -58,7 +58,7 @@ extension Engine {
     _ subject: Introspection.Subject, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
     guard let record = try store.read(account), let tokens = record.confirmed ?? record.provisional else {
-      throw EnrollError(.reauthenticate, "nobody is signed in")
+      throw EnrollError(.reauthenticate, "no user is signed in")
     }
     // A back end's session token means nothing to the issuer, and must not be shown to it.
     guard tokens.source == .issuer,

@@ -5,18 +5,18 @@ import EnrollJSON
 
 enum TokenEndpointError {
   /// nil when the status says success.
-  static func read(_ response: HTTPResponse, expecting expected: String = "tokens were") -> EnrollError? {
+  static func read(_ response: HTTPResponse, expecting expected: String = "tokens") -> EnrollError? {
     let status = response.status
     switch status {
     case 200..<300: return nil
     case 408, 429, 500...:
       return EnrollError(
-        .server, "\(expected) expected, status \(status) came", httpStatus: status,
+        .server, "expected \(expected), got status \(status)", httpStatus: status,
         retryAfterSeconds: RetryAfter.seconds(of: response))
     case 400..<500: return clientError(response, expected)
     default:
       return EnrollError(
-        .responseInvalid, "\(expected) expected, status \(status) came; no redirect is followed (R20)",
+        .responseInvalid, "expected \(expected), got status \(status); redirects are not followed (R20)",
         httpStatus: status)
     }
   }
@@ -28,13 +28,13 @@ enum TokenEndpointError {
       let isRefusal = status == 400 || status == 401 || status == 403
       return EnrollError(
         isRefusal ? .oauth : .responseInvalid,
-        "\(expected) expected, status \(status) without an error code that can be shown came",
+        "expected \(expected), got status \(status) without a usable OAuth error",
         httpStatus: status)
     }
     // RFC 6749 §4.1.2.1 has these for redirects; some servers send them from here.
     let isTrouble = ASCII.equals(code, "temporarily_unavailable") || ASCII.equals(code, "server_error")
     return EnrollError(
-      isTrouble ? .server : .oauth, "\(expected) expected, the provider answered \(code)", httpStatus: status,
+      isTrouble ? .server : .oauth, "expected \(expected), got the error \(code)", httpStatus: status,
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
   }
 

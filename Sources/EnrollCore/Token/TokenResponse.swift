@@ -98,7 +98,7 @@ extension TokenResponse {
   ) throws(EnrollError) -> JSON {
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
-      guard json.object != nil else { throw JSONError("an object was expected, \(json.kind) came") }
+      guard json.object != nil else { throw JSONError("expected an object, got \(json.kind)") }
       return json.withoutNulls
     } catch {
       if let cut = response.cut { throw cut }

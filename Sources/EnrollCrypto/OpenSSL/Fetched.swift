@@ -1,4 +1,4 @@
-// An algorithm of OpenSSL, fetched when it is first needed and kept. One that could not be had is asked for again: there may
+// An algorithm of OpenSSL, fetched when it is first needed and kept. One that was unavailable is asked for again: there may
 // have been no memory for it, which says nothing about the next time.
 
 import COpenSSL

@@ -130,7 +130,7 @@ public final class PublicKey: Sendable {
     // Anything but 1 is a refusal: for some values of r and s OpenSSL says -1 where others get 0. Either leaves a
     // reason in the thread's queue.
     if verdict != 1, CryptoError.takeReasons(libcrypto).isMemory {
-      throw CryptoError(.memory, "a signature could not be checked for want of memory")
+      throw CryptoError(.memory, "a signature could not be checked because memory ran out")
     }
     return verdict == 1
   }

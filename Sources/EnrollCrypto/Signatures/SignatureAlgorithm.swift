@@ -60,6 +60,6 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
   }
 
   func requireFit(_ kind: KeyKind) throws(CryptoError) {
-    guard fits(kind) else { throw CryptoError(.key, "the key is of another kind than \(rawValue) wants") }
+    guard fits(kind) else { throw CryptoError(.key, "the key is not of the kind that \(rawValue) needs") }
   }
 }

@@ -32,7 +32,7 @@ extension Client {
   func checkTimeout(_ deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError) {
     if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
     if clock.instant() >= deadline {
-      throw EnrollError(.deadlineExceeded, "the deadline passed before the answer was there")
+      throw EnrollError(.deadlineExceeded, "the timeout passed before the answer arrived")
     }
   }
 }

@@ -216,7 +216,7 @@ public final class Client: Sendable {
   public var lastKnownState: RegistrationState { engine.state }
 
   /// Runs a blocking job on a thread of the client's own: never queued behind a job that may be waiting for it.
-  /// - Returns: false when the system has no thread to give; the job will not run.
+  /// - Returns: false when no thread could be started; the job will not run.
   public func perform(_ job: @escaping @Sendable () -> Void) -> Bool {
     pool.submitNow(job) || threads.start(job)
   }

@@ -14,7 +14,7 @@ public struct ClientOptions: Sendable {
 
   public var configuration: Configuration
   public var store: StoreChoice
-  /// Who guards the key of a store that is a directory.
+  /// The key provider of a store that is a directory.
   public var keys = KeyPlan.file
   public var account = AccountName.default
   public var platform = Platform()

@@ -25,7 +25,7 @@ extension Client {
       guard error.code == .deadlineExceeded, case .authenticating(_, let step) = state else { throw error }
       throw EnrollError(
         .deadlineExceeded,
-        "a sign-in is under way (step \(step.rawValue)), and did not settle before the deadline")
+        "a sign-in is in progress (step \(step.rawValue)) and did not end before the timeout")
     }
     return state
   }
@@ -155,7 +155,7 @@ extension Client {
       }
       throw EnrollError(
         .deadlineExceeded,
-        "the deadline passed before the user came back; the transaction waits on, and can be awaited again or cancelled"
+        "the timeout passed before the user returned; the transaction is still pending, so await it again or cancel it"
       )
     }
   }

@@ -110,8 +110,8 @@ extension Client {
         let late = EnrollError(
           .deadlineExceeded,
           isSent
-            ? "the renewal goes on, the deadline has passed"
-            : "the deadline passed before the provider was asked: the renewal waits for the store, another process or the network"
+            ? "the timeout passed; the renewal continues"
+            : "the timeout passed before the request was sent: the renewal waits for the store, another process or the network"
         )
         return .success(try engine.liveToken().map { .stale($0, reason: late) } ?? .busy)
       case .cancelled:
@@ -136,7 +136,7 @@ extension Client {
     }
     done.wait()
     guard let result = box.withLock({ $0 }) else {
-      throw EnrollError(.internal, "a completion came without its result")
+      throw EnrollError(.internal, "a completion has no result")
     }
     return try result.get()
   }

@@ -52,7 +52,7 @@ extension Client {
     }
     guard isStarted else {
       devicePolls.withLock { $0.end(transactionID, nil) }
-      throw EnrollError(.busy, "the system has no thread to give")
+      throw EnrollError(.busy, "no thread could be started")
     }
   }
 }

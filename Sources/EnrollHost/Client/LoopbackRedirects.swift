@@ -56,7 +56,7 @@ extension EnrollError {
 
 extension Client {
   /// Waits for the redirect on a thread of its own, so that nobody has to sit in a call for it.
-  /// - Throws: `.busy` when the system has no thread to give.
+  /// - Throws: `.busy` when no thread could be started.
   func listen(on listener: LoopbackListener, for begun: Transaction) throws(EnrollError) {
     let cancellation = CancellationFlag()
     loopbacks.withLock { $0.add(begun, cancellation) }

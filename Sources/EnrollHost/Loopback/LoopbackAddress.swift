@@ -28,7 +28,7 @@ struct LoopbackAddress {
     guard url.kind == .loopbackHTTP, let host = url.hostText,
       ["127.0.0.1", "[::1]", "localhost"].contains(where: { ASCII.equals(host, $0) })
     else { throw refused("a loopback redirect is http to 127.0.0.1, [::1] or localhost (R4)") }
-    guard !url.hadFragment, !url.path.isEmpty else { throw refused("a path and no fragment were expected") }
+    guard !url.hadFragment, !url.path.isEmpty else { throw refused("expected a path and no fragment") }
     return url
   }
 

@@ -94,7 +94,7 @@ public final class LoopbackListener: @unchecked Sendable {
       }
       let now = clock.instant()
       guard now < deadline else {
-        throw EnrollError(.deadlineExceeded, "no redirect came before the deadline")
+        throw EnrollError(.deadlineExceeded, "no redirect arrived before the timeout")
       }
       dropConnections { now >= $0.deadline }
       let due = postponed.nextDue ?? deadline
@@ -313,7 +313,7 @@ extension LoopbackListener {
         guard descriptor >= 0 else {
           let number = enroll_posix_errno()
           if number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM {
-            throw EnrollError(.busy, "no file descriptor could be had for the browser's connection")
+            throw EnrollError(.busy, "no file descriptor is free for the browser's connection")
           }
           break
         }

@@ -56,7 +56,7 @@ struct LoopbackSockets {
     switch number {
     case EADDRINUSE: return EnrollError(.busy, "\(place) is taken by another program", field: "redirectUri")
     case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-      return EnrollError(.busy, "no file descriptor could be had for \(place) (errno \(number))")
+      return EnrollError(.busy, "no file descriptor is free for \(place) (errno \(number))")
     case EACCES:
       return EnrollError(
         .configuration, "\(place) needs privileges, expected a port from 1024", field: "redirectUri")

@@ -20,7 +20,7 @@ final class TimerThread: @unchecked Sendable {
 
   static let ofProcess = PerProcess { TimerThread() }
 
-  /// Without a descriptor to be had, the thread looks at the clock this often.
+  /// Without a descriptor, the thread looks at the clock this often.
   private static let blindSlice: Int64 = 1_000_000_000
 
   private let condition = Condition()
@@ -29,7 +29,7 @@ final class TimerThread: @unchecked Sendable {
   private var foreign: [(ticket: UInt64, entry: Entry)] = []
   private var nextTicket: UInt64 = 1
   private var isRunning = false
-  /// A timerfd while the thread runs; negative where none is to be had.
+  /// A timerfd while the thread runs; negative where there is none.
   private var alarm: Int32 = -1
   private var armedFor = Instant(nanoseconds: .max)
 

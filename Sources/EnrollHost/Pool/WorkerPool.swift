@@ -33,7 +33,7 @@ public final class WorkerPool: @unchecked Sendable {
   }
 
   /// Runs `job` on a thread of the pool, at once or when one becomes free. Jobs start in the order they came.
-  /// - Returns: false when it will never run: the pool is draining, its queue is full, the system gives no thread, or
+  /// - Returns: false when it will never run: the pool is draining, its queue is full, no thread could be started, or
   ///   this process was forked after the pool was made.
   public func submit(_ job: @escaping Job) -> Bool {
     if origin.isForkedChild || ExitBarrier.isExiting { return false }

@@ -127,7 +127,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   }
 
   private static var noThread: EnrollError {
-    EnrollError(.busy, "no thread is to be had for the renewal")
+    EnrollError(.busy, "no thread could be started for the renewal")
   }
 
   /// Called with the condition held, so the job cannot end before the flight is known.

@@ -23,7 +23,7 @@ struct RequestTarget: Equatable {
     case .loopbackHTTP:
       guard allowsLoopbackHTTP else { throw Self.refused("http to loopback needs allowLoopbackHTTP (R19)") }
       isPlain = true
-    case .privateScheme: throw Self.refused("https was expected, a private scheme came")
+    case .privateScheme: throw Self.refused("expected https, got a private scheme")
     }
     isLoopback = url.isLoopback
   }

@@ -222,10 +222,10 @@ final class AccountFile: RenewalGround, Sendable {
     let held = try writing.take()
     defer { held.release() }
     guard var document = try lookOrSetAside() else {
-      throw EnrollError(.illegalState, "there is nothing yet that a PIN could guard", field: "pin")
+      throw EnrollError(.illegalState, "there is nothing yet for a PIN to protect", field: "pin")
     }
     guard case .open(let record) = document.content else {
-      throw EnrollError(.illegalState, "the account has a PIN already: it can be changed", field: "pin")
+      throw EnrollError(.illegalState, "the account has a PIN already: change it", field: "pin")
     }
     let key = try PINSeal.makeKey(file.random)
     let envelope = try PINSeal.wrap(key, under: pin, lineage: document.lineage, random: file.random)
@@ -267,7 +267,8 @@ final class AccountFile: RenewalGround, Sendable {
     }
 
     guard let record = try known.unsealed(document, with: key) else {
-      throw EnrollError(.storeCorrupt, "the PIN is right, and what it seals does not open", field: "pin")
+      throw EnrollError(
+        .storeCorrupt, "the PIN is right, but the account that it seals does not open", field: "pin")
     }
     known.pinKey = key
     envelope.forgive()

@@ -29,7 +29,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   /// opened by the next call.
   /// - Parameters:
   ///   - path: absolute. The folder is made, with mode 0700, where its parent exists.
-  ///   - keys: who guards the store's key.
+  ///   - keys: the store's key provider.
   ///   - allowsNetworkFilesystem: also where locks may not hold between machines.
   ///   - system: the disk, for tests.
   /// - Throws: `.invalidArgument` for a relative path; `.storeRefused` for a folder that is not acceptable; `.storeIO`,
@@ -121,7 +121,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   /// Moves the store's key to another provider, or has the same one wrap it anew; nothing is lost wherever that is
   /// interrupted. Other processes go on meanwhile.
   /// - Parameters:
-  ///   - keys: who guards the key from now on.
+  ///   - keys: the key provider from now on.
   ///   - newDataKey: also make a new key and seal every file with it. Files that cannot be opened, and those that were
   ///     set aside, stay as they are, and the older keys then stay with them.
   /// - Returns: the name of the provider that has the key now.

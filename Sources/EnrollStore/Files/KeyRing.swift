@@ -121,7 +121,7 @@ final class KeyRing: @unchecked Sendable {
   private static var missing: EnrollError {
     EnrollError(
       .storeLocked,
-      "the keys file is missing while sealed files are there; without it they cannot be read: put it back",
+      "the keys file is missing while sealed files are there; without it they cannot be read: restore it",
       field: "store")
   }
 
@@ -163,7 +163,7 @@ final class KeyRing: @unchecked Sendable {
   }
 
   private static var otherKey: EnrollError {
-    EnrollError(.internal, "the key provider gave another key back than it was given")
+    EnrollError(.internal, "the key provider returned another key than it was given")
   }
 
   // MARK: Opening
@@ -200,7 +200,7 @@ final class KeyRing: @unchecked Sendable {
     let held = try replacing.take()
     defer { held.release() }
     guard let (before, _) = try KeysFile.read(folder, as: form) else {
-      throw EnrollError(.notFound, "the store has no keys yet: there is nothing to wrap anew", field: "store")
+      throw EnrollError(.notFound, "the store has no keys yet: there is nothing to rewrap", field: "store")
     }
     let old = locked { chooser }
     let opened = try unwrap(before, old)

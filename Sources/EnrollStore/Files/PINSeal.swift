@@ -34,7 +34,7 @@ enum PINSeal {
   ) throws(EnrollError) -> Secret? {
     guard costs.contains(envelope.cost) else {
       throw EnrollError(
-        .storeCorrupt, "the PIN's cost is \(envelope.cost), no program wrote that", field: "pin")
+        .storeCorrupt, "the PIN's cost is \(envelope.cost), which no version writes", field: "pin")
     }
     let wrapping = try derive(pin, envelope.salt, cost: envelope.cost)
     return try open(envelope.wrappedKey, wrapping, "key", lineage)

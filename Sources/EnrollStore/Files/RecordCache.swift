@@ -103,7 +103,7 @@ final class RecordCache: @unchecked Sendable {
     {
       throw EnrollError(
         .storeRefused,
-        "an older copy of the record was put back: it has generation \(generation), \(known.generation) was seen",
+        "the record was replaced by an older copy: it has generation \(generation), \(known.generation) was seen",
         field: "store")
     }
     try refuseRolledBack(document, generation)
@@ -119,8 +119,8 @@ final class RecordCache: @unchecked Sendable {
     if let kept = file.ring.anchor(for: file.tag)?.generationKept(for: document.lineage), generation < kept {
       throw EnrollError(
         .storeCorrupt,
-        "the record was put back from a copy that is older than a sign-out or a try at the PIN:"
-          + " it has generation \(generation), at least \(kept) was expected",
+        "the record was replaced by a copy from before a sign-out or a PIN attempt:"
+          + " expected generation \(kept) or later, got \(generation)",
         field: "store")
     }
     isAnchored = true
@@ -156,7 +156,7 @@ final class RecordCache: @unchecked Sendable {
   }
 
   static var isShut: EnrollError {
-    EnrollError(.storeLocked, "the account is shut by its PIN", field: "pin")
+    EnrollError(.storeLocked, "the account is locked by its PIN", field: "pin")
   }
 
   /// What this process saved.

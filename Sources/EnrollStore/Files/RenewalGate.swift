@@ -70,7 +70,7 @@ final class RenewalGate: @unchecked Sendable {
 
     /// - Throws: `.cancelled`.
     func requireWanted() throws(EnrollError) {
-      if isCancelled { throw EnrollError(.cancelled, "the wait for the renewal's turn was cancelled") }
+      if isCancelled { throw EnrollError(.cancelled, "the wait for another renewal was cancelled") }
     }
   }
 

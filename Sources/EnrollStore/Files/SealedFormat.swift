@@ -93,10 +93,12 @@ enum SealedFormat {
     let version = try SealedHeader.version(of: file)
     let file = try form.upgraded(SealedBytes(file: file, tag: tag, keys: keys), from: version).file
     let header = try SealedHeader(of: file)
-    guard header.version == form.newest else { throw SealedHeader.damage("is not of the form that it says") }
-    guard header.tag == tag else { throw SealedHeader.damage("is about something else than its name says") }
+    guard header.version == form.newest else {
+      throw SealedHeader.damage("is not of the form that it states")
+    }
+    guard header.tag == tag else { throw SealedHeader.damage("does not belong under its name") }
     guard file.count == SealedHeader.count + Int(header.plaintextCount) + AESGCM.tagCount else {
-      throw SealedHeader.damage("has \(file.count) bytes, its header says otherwise")
+      throw SealedHeader.damage("has \(file.count) bytes, but its header states another size")
     }
     guard header.storeID == keys.storeID, let dataKey = keys.dataKey(header.keyID) else {
       throw EnrollError(

@@ -51,7 +51,7 @@ struct SealedHeader: Equatable {
   /// - Throws: `.storeCorrupt`.
   private static func form(of file: [UInt8]) throws(EnrollError) -> (version: Int64, count: Int) {
     guard file.count >= fixedCount, file[..<8].elementsEqual(Self.magic) else {
-      throw damage("does not begin as a sealed file")
+      throw damage("does not begin like a sealed file")
     }
     // Every form ends its header with the checksum, so that damage of these two numbers is seen as damage.
     let count = Int(truncatingIfNeeded: number(file[10..<fixedCount]))
@@ -76,7 +76,7 @@ struct SealedHeader: Equatable {
     let count: Int
     (version, count) = try Self.form(of: file)
     guard count == Self.count, file[12..<16].allSatisfy({ $0 == 0 }) else {
-      throw Self.damage("has a header that no program wrote")
+      throw Self.damage("has a header that no version writes")
     }
     storeID = Array(file[16..<32])
     keyID = Array(file[32..<48])

@@ -20,7 +20,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public var accountCount = 0
   /// Damaged files that were set aside.
   public var setAsideCount = 0
-  /// The sealed files one by one; none while the store's key is not to be had.
+  /// The sealed files one by one; none while the store's key is unavailable.
   public var files: [StoredFile] = []
   /// Why the store cannot be used; nil when it can.
   public var problem: EnrollError?
@@ -35,7 +35,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
     path: String, keys: KeyPlan = .file, system: any FileSystem = PosixFileSystem()
   ) throws(EnrollError) -> StoreDiagnosis? {
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
-      throw EnrollError(.invalidArgument, "the store wants an absolute path", field: "store")
+      throw EnrollError(.invalidArgument, "the store needs an absolute path", field: "store")
     }
     do throws(FileFault) {
       guard

@@ -32,7 +32,7 @@ enum StoreFault {
     if fault.operation == .readBack, fault.number == EIO {
       return EnrollError(
         .storeIO,
-        "\(what) did not read back as it was written, twice: the disk is in trouble, or another part of the program"
+        "\(what) did not read back as it was written, twice: the disk is failing, or another part of the program"
           + " writes to descriptors that are not its own",
         field: "store")
     }

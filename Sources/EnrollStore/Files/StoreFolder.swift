@@ -53,7 +53,7 @@ final class StoreFolder: Sendable {
   private static func absolute(_ path: String) throws(EnrollError) -> String {
     var bytes = Array(path.utf8)
     guard bytes.first == UInt8(ascii: "/"), bytes.count < 4096, !bytes.contains(0) else {
-      throw EnrollError(.invalidArgument, "the store wants an absolute path", field: "store")
+      throw EnrollError(.invalidArgument, "the store needs an absolute path", field: "store")
     }
     // A slash at the end would follow a symbolic link.
     while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
@@ -140,7 +140,7 @@ final class StoreFolder: Sendable {
     guard status.permissions & 0o077 == 0 else {
       throw EnrollError(
         .storeRefused,
-        "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets others in; it should be \(wanted)",
+        "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected \(wanted)",
         field: "store")
     }
   }
@@ -172,8 +172,8 @@ final class StoreFolder: Sendable {
   static var replaced: EnrollError {
     EnrollError(
       .storeIO,
-      "the store's folder was moved, removed or replaced while it was open, and nothing that could be opened is in its"
-        + " place; put it back",
+      "the store's folder was moved, removed or replaced while it was open, and there is no usable folder in its"
+        + " place; restore it",
       field: "store")
   }
 

@@ -18,7 +18,7 @@ final class StoreLock: @unchecked Sendable {
     self.folder = folder
   }
 
-  /// - Throws: `.busy` when it was not to be had for half a minute; `.cancelled`, `.deadlineExceeded` as ``FileLock/lock()``; what
+  /// - Throws: `.busy` when another held it for half a minute; `.cancelled`, `.deadlineExceeded` as ``FileLock/lock()``; what
   ///   files can throw.
   func take() throws(EnrollError) -> Held {
     try mutex.lock()

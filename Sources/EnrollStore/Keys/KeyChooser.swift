@@ -1,4 +1,4 @@
-// Picks who guards a store's key: for a new store the best provider that is present, and for one that is there the provider
+// Picks a store's key provider: for a new store the best provider that is present, and for one that is there the provider
 // that has its key. A provider that is locked is waited for, not passed over: nobody would notice that the next best one got
 // the key (no silent downgrade).
 

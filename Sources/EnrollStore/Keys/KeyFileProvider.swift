@@ -42,7 +42,7 @@ public final class KeyFileProvider: KeyProvider {
       let slash = bytes.lastIndex(of: UInt8(ascii: "/")),
       slash < bytes.count - 1
     else {
-      throw EnrollError(.invalidArgument, "the key file wants an absolute path", field: "store")
+      throw EnrollError(.invalidArgument, "the key file needs an absolute path", field: "store")
     }
     self.init(
       folderPath: slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self),
@@ -72,7 +72,7 @@ public final class KeyFileProvider: KeyProvider {
   public func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret {
     guard let keys = try read(try openFolder()) else {
       throw EnrollError(
-        .storeLocked, "the key file is missing; without it the store cannot be read: put it back",
+        .storeLocked, "the key file is missing; without it the store cannot be read: restore it",
         field: "store")
     }
     return try unwrap(wrapped, slot, keys).key

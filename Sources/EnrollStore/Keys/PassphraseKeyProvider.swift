@@ -40,7 +40,7 @@ public final class PassphraseKeyProvider: KeyProvider {
 
   public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
     guard let passphrase, !passphrase.isEmpty else {
-      throw EnrollError(.invalidArgument, "a passphrase of at least one byte was expected", field: "keys")
+      throw EnrollError(.invalidArgument, "expected a passphrase of at least one byte", field: "keys")
     }
     let salt = try random.bytes(Self.saltCount)
     let wrappingKey = try derive(salt, Self.cost)

@@ -98,7 +98,7 @@ public final class SecretService: SecretStore {
       meeting.result.withLock { $0 = result }
       meeting.over.set()
     }
-    guard isStarted else { throw EnrollError(.busy, "the system gives no thread", field: "keys") }
+    guard isStarted else { throw EnrollError(.busy, "no thread could be started", field: "keys") }
     let clock = SystemClock()
     let timeout = CallTimeout.nanoseconds(atMost: Self.timeoutSeconds * 1_000_000_000)
     let deadline = clock.instant().advanced(byNanoseconds: timeout)

@@ -35,9 +35,9 @@ public final class SecretStoreKeyProvider: KeyProvider {
     defer { material.withUnsafeMutableBytes { Wipe.bytes($0) } }
     let wrappingKey = Secret(material)
     try keeper.save(wrappingKey, as: item)
-    // What cannot be had back must not guard a store.
+    // A key that cannot be read back must not protect a store.
     guard try keeper.load(item) == wrappingKey else {
-      throw EnrollError(.storeIO, "\(title) took a secret and did not give it back", field: "keys")
+      throw EnrollError(.storeIO, "\(title) stored a secret but does not return it", field: "keys")
     }
     var wrapped = try KeyWrapping.wrap(key, under: wrappingKey, slot: slot, provider: name, random: random)
     wrapped["item"] = .string(item.item)
@@ -49,13 +49,13 @@ public final class SecretStoreKeyProvider: KeyProvider {
     guard let wrappingKey = try keeper.load(item) else {
       throw EnrollError(
         .storeLocked,
-        "\(title) has no item \(item.text): bring it back from where it was made, without it the store stays shut",
+        "\(title) has no item \(item.text): restore it; without it the store cannot be opened",
         field: "keys")
     }
     guard wrappingKey.count == KeyWrapping.keyCount else {
       throw EnrollError(
         .storeKey,
-        "\(title) gave \(wrappingKey.count) bytes for \(item.text), \(KeyWrapping.keyCount) were kept",
+        "\(title) returned \(wrappingKey.count) bytes for \(item.text); \(KeyWrapping.keyCount) were stored",
         field: "keys")
     }
     return try KeyWrapping.unwrap(wrapped, under: wrappingKey, slot: slot, provider: name)

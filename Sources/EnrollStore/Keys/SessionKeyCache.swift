@@ -8,7 +8,7 @@ public import EnrollJSON
 /// Where opened keys are remembered.
 public protocol SessionKeyMemory: AnyObject, Sendable {
   func presence() -> KeyPresence
-  /// nil where there is nothing, or nothing can be had.
+  /// nil where there is nothing, or nothing can be read.
   func recall(_ name: String) -> Secret?
   /// May fail without a word: it is asked for nothing that matters.
   func remember(_ secret: Secret, as name: String, seconds: Int64)

@@ -5,8 +5,9 @@ import EnrollJSON
 
 struct Accounts: EnrollCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the accounts in the store, and who they are.",
-    discussion: "The one that other commands take by themselves has a star. Asks no provider.")
+    abstract: "List the accounts in the store and their users.",
+    discussion: "A star marks the account that other commands use by default. Sends no request to a provider."
+  )
 
   @OptionGroup(title: "Context") var place: ContextOptions
 

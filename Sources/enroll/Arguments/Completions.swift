@@ -4,7 +4,7 @@ import ArgumentParser
 
 struct Completions: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print what makes a shell complete these commands.",
+    abstract: "Print a script that lets a shell complete these commands.",
     discussion: """
       bash: source <(enroll completions bash), in ~/.bashrc.
       zsh:  enroll completions zsh >~/.zfunc/_enroll, with ~/.zfunc in fpath.

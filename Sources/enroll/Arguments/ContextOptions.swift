@@ -1,4 +1,4 @@
-// The options that every command takes: which provider, which store, which account, and who guards the store's key.
+// The options that every command takes: which provider, which store, which account, and the store's key provider.
 // Secrets never come this way: arguments are public.
 
 import ArgumentParser
@@ -8,47 +8,47 @@ import EnrollJSON
 
 struct ContextOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The configuration's file (ENROLL_CONFIG).", valueName: "file"),
+    help: ArgumentHelp("The configuration file (ENROLL_CONFIG).", valueName: "file"),
     completion: .file(extensions: ["json"]))
   var config: String?
 
   @Option(
     help: ArgumentHelp(
-      "The configuration of that name in $XDG_CONFIG_HOME/enrollkit (ENROLL_PROFILE; default).",
+      "The name of a configuration in $XDG_CONFIG_HOME/enrollkit (ENROLL_PROFILE; default).",
       valueName: "name"), completion: .custom(Candidates.profiles))
   var profile: String?
 
   @Option(
     help: ArgumentHelp(
-      "The store's folder (ENROLL_STORE; $XDG_DATA_HOME/enrollkit).", valueName: "folder"),
+      "The store's directory (ENROLL_STORE; $XDG_DATA_HOME/enrollkit).", valueName: "folder"),
     completion: .directory)
   var store: String?
 
   @Option(
-    help: ArgumentHelp("One set of tokens (ENROLL_ACCOUNT; default).", valueName: "name"),
+    help: ArgumentHelp("The name of the account in the store (ENROLL_ACCOUNT; default).", valueName: "name"),
     completion: .custom(Candidates.accounts))
   var account: String?
 
   @Option(
     help: ArgumentHelp(
-      "Who guards the store's key: \(KeyChoice.list). By default auto: the best that is present.",
+      "The key provider that protects the store's key: \(KeyChoice.list). The default is auto, the best one that is available.",
       valueName: "provider"))
   var keys: KeyChoice?
 
   @Option(
     name: .customLong("passphrase-fd"),
-    help: ArgumentHelp("Read the store's passphrase from this descriptor.", valueName: "number"))
+    help: ArgumentHelp("Read the store's passphrase from this file descriptor.", valueName: "number"))
   var passphraseFD: Int32?
 
   @Option(
     name: .customLong("pin-fd"),
-    help: ArgumentHelp("Read the account's PIN from this descriptor.", valueName: "number"))
+    help: ArgumentHelp("Read the account's PIN from this file descriptor.", valueName: "number"))
   var pinFD: Int32?
 
-  @Flag(help: "Print JSON on standard output; words stay on standard error.")
+  @Flag(help: "Print JSON on standard output; messages go to standard error.")
   var json = false
 
-  /// Who guards the key, in the manifest's words.
+  /// The key provider, in the manifest's words.
   enum KeyChoice: String, CaseIterable, ExpressibleByArgument {
     case auto, file, passphrase
     case secretService = "secret-service"
@@ -58,20 +58,20 @@ struct ContextOptions: ParsableArguments {
 
   func validate() throws {
     if config != nil, profile != nil {
-      throw ValidationError("--config and --profile name two configurations.")
+      throw ValidationError("--config and --profile exclude each other: each names the configuration.")
     }
     for (option, value) in [("--config", config), ("--store", store), ("--account", account)]
     where value == "" {
       throw ValidationError("\(option) has no value.")
     }
     for (option, number) in [("--passphrase-fd", passphraseFD), ("--pin-fd", pinFD)] where (number ?? 0) < 0 {
-      throw ValidationError("\(option) is the number of an open descriptor, 0 or more.")
+      throw ValidationError("\(option) must be the number of an open file descriptor, 0 or more.")
     }
     if passphraseFD != nil, ![nil, .auto, .passphrase].contains(keys) {
-      throw ValidationError("--passphrase-fd goes with --keys passphrase or auto.")
+      throw ValidationError("--passphrase-fd needs --keys passphrase or auto.")
     }
     if let passphraseFD, passphraseFD == pinFD {
-      throw ValidationError("--passphrase-fd and --pin-fd are two descriptors.")
+      throw ValidationError("--passphrase-fd and --pin-fd must be different descriptors.")
     }
   }
 

@@ -5,7 +5,7 @@ import EnrollJSON
 
 struct Doctor: EnrollCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Look for what is wrong: configuration, store, keys, provider, clock, browser.",
+    abstract: "Check the configuration, store, keys, provider, clock and browser for problems.",
     discussion: """
       Changes nothing: the store is looked at without being opened for use, and the provider is asked by beginning a \
       sign-in in memory, which is given up. The exit status is 1 when something is wrong.

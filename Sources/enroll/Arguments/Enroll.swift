@@ -6,7 +6,7 @@ import EnrollHost
 struct Enroll: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "enroll",
-    abstract: "Sign in through the browser, and have a valid token for months.",
+    abstract: "Sign in through the browser once, then get a valid token at any time.",
     usage: "enroll <command> [options]",
     discussion: """
       The first time: enroll login --issuer URL --client-id ID. From then on:

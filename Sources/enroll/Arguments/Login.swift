@@ -4,7 +4,7 @@ import ArgumentParser
 
 struct Login: EnrollCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Sign in, in the browser or by another device.",
+    abstract: "Sign in with the browser or on another device.",
     discussion: """
       The first time, name the provider: enroll login --issuer https://id.example --client-id my-app. That is saved \
       as the profile, once the provider has answered. Whoever is signed in stays so, unless --again says otherwise.
@@ -12,16 +12,16 @@ struct Login: EnrollCommand {
       On a machine without a browser: --device, or --no-browser and the address that the other browser ends at.
       """)
 
-  @Flag(help: "Show a code to be typed on another device, instead of opening a browser here (RFC 8628).")
+  @Flag(help: "Show a code to type on another device, instead of opening a browser here (RFC 8628).")
   var device = false
 
   @OptionGroup var way: SignInArguments
   @OptionGroup(title: "Context") var place: ContextOptions
 
   func validate() throws {
-    if device, way.noBrowser { throw ValidationError("--device opens no browser anyway.") }
+    if device, way.noBrowser { throw ValidationError("--device opens no browser: leave --no-browser out.") }
     if device, way.loginHint != nil || way.prompt != nil || way.connection != nil {
-      throw ValidationError("--login-hint, --prompt and --connection are for a browser, not for --device.")
+      throw ValidationError("--device takes no --login-hint, --prompt or --connection.")
     }
   }
 
@@ -35,8 +35,8 @@ struct Login: EnrollCommand {
 
 struct Register: EnrollCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make an account at the provider, in the browser, and sign in with it.",
-    discussion: "As login; the provider is asked for the page on which accounts are made.")
+    abstract: "Create an account at the provider in the browser, and sign in with it.",
+    discussion: "Like login, but the provider is asked to show its page for new accounts.")
 
   @OptionGroup var way: SignInArguments
   @OptionGroup(title: "Context") var place: ContextOptions

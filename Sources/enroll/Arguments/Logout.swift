@@ -5,7 +5,7 @@ import EnrollJSON
 
 struct Logout: EnrollCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Sign out: erase the tokens here, and tell the provider.",
+    abstract: "Sign out: erase the tokens here and revoke them at the provider.",
     discussion: """
       The browser has a session of its own at the provider: --browser opens the page that ends it. What the provider \
       could not be told is told later. Signing out where nobody is signed in is no error.
@@ -14,13 +14,13 @@ struct Logout: EnrollCommand {
   @Flag(help: "Every account in the store that is signed in at this provider.")
   var all = false
 
-  @Flag(help: "Also end the browser's session: open the provider's page for that.")
+  @Flag(help: "Also end the browser's session, on the provider's page.")
   var browser = false
 
   @OptionGroup(title: "Context") var place: ContextOptions
 
   func validate() throws {
-    if all, place.account != nil { throw ValidationError("--all and --account are two ways to say whom.") }
+    if all, place.account != nil { throw ValidationError("--all and --account exclude each other.") }
   }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
@@ -48,7 +48,8 @@ struct Logout: EnrollCommand {
     let client = try session.open(account: name)
     let kept = try session.call("account.read", [("client", client)])
     let isSignedIn = kept["accessToken"] != nil || kept["profile"] != nil || kept["idToken"] != nil
-    let answer = try session.call("logout.begin", [("client", client)], saying: "Telling the provider")
+    let answer = try session.call(
+      "logout.begin", [("client", client)], saying: "Revoking the tokens at the provider")
     guard isSignedIn else { return nil }
     let facts = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
     let isWaiting = (facts?["outbox"]?["count"]?.integer ?? 0) > 0
@@ -62,7 +63,7 @@ struct Logout: EnrollCommand {
   private func tell(_ ended: [JSON], _ session: CommandSession) -> CommandStatus {
     if session.isJSON { Output.json(.object([("loggedOut", .array(ended))])) }
     let terminal = Terminal.errors
-    if ended.isEmpty, !session.isJSON { terminal.say("Nobody was signed in.") }
+    if ended.isEmpty, !session.isJSON { terminal.say("No user was signed in.") }
     for one in ended {
       if !session.isJSON {
         terminal.say("\(terminal.signs.good) signed out \(Shown.person(one["profile"]))", in: .good)
@@ -76,11 +77,11 @@ struct Logout: EnrollCommand {
   /// What the user has to know of how the provider was told; nil for nothing.
   static func warning(_ ended: JSON) -> String? {
     switch ended["providerTold"]?.string {
-    case "queued": return "The provider could not be told yet: that is tried again at the next use."
+    case "queued": return "The tokens could not be revoked at the provider yet: the next use tries again."
     case "notPossible":
       let reason = ended["reason"]?.string.map { ": \(Shown.text($0))" } ?? ""
       return
-        "The provider could not be told\(reason). The tokens work there until they expire; end the session in your "
+        "The tokens could not be revoked at the provider\(reason). They work until they expire; end the session in your "
         + "account at the provider."
     default: return nil
     }
@@ -91,7 +92,7 @@ struct Logout: EnrollCommand {
     let terminal = Terminal.errors
     guard browser else {
       if address != nil, terminal.isTerminal, !session.isJSON {
-        terminal.say("  The browser may still be signed in; next time, --browser ends that, too.")
+        terminal.say("  The browser may still be signed in; --browser ends its session, too.")
       }
       return
     }
@@ -100,7 +101,7 @@ struct Logout: EnrollCommand {
     }
     if Browser().open(address) != nil { return terminal.say("  The browser ends its session.") }
     guard terminal.isTerminal else {
-      return terminal.say("! No browser could be opened: its session goes on.", in: .warning)
+      return terminal.say("! No browser could be opened, so its session continues.", in: .warning)
     }
     terminal.say("To end the browser's session, open this address:")
     terminal.say(address: address)

@@ -5,30 +5,30 @@ import ArgumentParser
 struct ProviderArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The provider, for a first use: a sign-in saves what is said here as the profile.", valueName: "url"))
+      "The provider, for the first sign-in, which saves these options as the profile.", valueName: "url"))
   var issuer: String?
 
   @Option(
     name: .customLong("client-id"),
-    help: ArgumentHelp("The client that the provider registered, with --issuer.", valueName: "id"))
+    help: ArgumentHelp("With --issuer: the client id that the provider registered.", valueName: "id"))
   var clientID: String?
 
   @Option(
     name: .customLong("redirect-uri"),
     help: ArgumentHelp(
-      "Where the browser comes back to, with --issuer: \(ProviderSetup.redirectURI).", valueName: "url"))
+      "With --issuer: the redirect URI. By default \(ProviderSetup.redirectURI).", valueName: "url"))
   var redirectURI: String?
 
   @Flag(
     name: .customLong("allow-loopback-http"),
-    help: "With --issuer: the provider is on this machine, and is spoken to by http.")
+    help: "With --issuer: allow http to a provider on this machine.")
   var allowLoopbackHTTP = false
 
   func validate() throws {
     if issuer == nil, clientID != nil || redirectURI != nil || allowLoopbackHTTP {
       throw ValidationError(
         clientID == nil
-          ? "--redirect-uri and --allow-loopback-http go with --issuer." : "--client-id goes with --issuer.")
+          ? "--redirect-uri and --allow-loopback-http need --issuer." : "--client-id needs --issuer.")
     }
   }
 

@@ -3,37 +3,37 @@
 import ArgumentParser
 
 struct SignInArguments: ParsableArguments {
-  @Flag(name: .customLong("no-browser"), help: "Open no browser; show the address alone.")
+  @Flag(name: .customLong("no-browser"), help: "Open no browser; only show the address.")
   var noBrowser = false
 
-  @Flag(name: .shortAndLong, help: "Take the profile for confirmed: for scripts.")
+  @Flag(name: .shortAndLong, help: "Confirm the profile without asking, for scripts.")
   var yes = false
 
-  @Flag(help: "Sign in anew where somebody is signed in already.")
+  @Flag(help: "Sign in again even if a user is signed in.")
   var again = false
 
   @Option(
     name: .customLong("login-hint"),
-    help: ArgumentHelp("Who is likely to sign in.", valueName: "address"))
+    help: ArgumentHelp("The user name or address to suggest at sign-in.", valueName: "address"))
   var loginHint: String?
 
   @Option(
     help: ArgumentHelp(
-      "What the provider asks for: none, login, consent, select_account or create.", valueName: "word"))
+      "The OpenID Connect prompt: none, login, consent, select_account or create.", valueName: "word"))
   var prompt: String?
 
-  @Option(help: ArgumentHelp("The provider's name for the connection to use.", valueName: "name"))
+  @Option(help: ArgumentHelp("The provider's name of the connection to use.", valueName: "name"))
   var connection: String?
 
   @Option(
     name: .customLong("scope"),
-    help: ArgumentHelp("Ask for this, instead of the configured scopes. Repeatable.", valueName: "scope"))
+    help: ArgumentHelp("A scope to request, instead of the configured ones. Repeatable.", valueName: "scope"))
   var scopes: [String] = []
 
   @Option(
     name: .customLong("long-wait"),
     help: ArgumentHelp(
-      "Seconds after which a browser that does not come back is asked about.", valueName: "seconds",
+      "Seconds without a redirect until a hint is shown.", valueName: "seconds",
       visibility: .private))
   var longWaitSeconds = LongWait.usualSeconds
 
@@ -41,7 +41,7 @@ struct SignInArguments: ParsableArguments {
 
   func validate() throws {
     if provider.issuer != nil, provider.clientID == nil {
-      throw ValidationError("--issuer and --client-id go together.")
+      throw ValidationError("--issuer and --client-id need each other.")
     }
   }
 

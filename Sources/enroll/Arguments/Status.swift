@@ -5,9 +5,9 @@ import EnrollJSON
 
 struct Status: EnrollCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show who is signed in, where, and until when.",
+    abstract: "Show who is signed in, at which provider, and until when.",
     discussion:
-      "A token that is due is renewed first. The exit status is 0 while somebody is signed in, else 3.")
+      "Renews a token that is due first. The exit status is 0 if a user is signed in, else 3.")
 
   @OptionGroup(title: "Context") var place: ContextOptions
 

@@ -15,7 +15,8 @@ struct Token: EnrollCommand {
   @Option(
     name: .customLong("min-lifetime"),
     help: ArgumentHelp(
-      "Seconds that the token must still live; at most nine tenths of its life count.", valueName: "seconds"))
+      "Seconds for which the token must still be valid; nine tenths of its lifetime at most.",
+      valueName: "seconds"))
   var minimumLifetime: Int64 = 0
 
   @Option(
@@ -25,7 +26,9 @@ struct Token: EnrollCommand {
       """, valueName: "seconds"))
   var timeout: Int64 = 30
 
-  @Flag(help: "Renew now, whatever the token's age: after an API refused it. The old one is not printed.")
+  @Flag(
+    help:
+      "Renew now, whatever the token's age, for example after an API refused it. Never prints the old token.")
   var renew = false
 
   @OptionGroup(title: "Context") var place: ContextOptions
@@ -34,11 +37,13 @@ struct Token: EnrollCommand {
 
   func validate() throws {
     guard (0...31_536_000).contains(minimumLifetime) else {
-      throw ValidationError("--min-lifetime is 0 to 31536000 seconds.")
+      throw ValidationError("--min-lifetime must be 0 to 31536000 seconds.")
     }
-    guard (0...86_400).contains(timeout) else { throw ValidationError("--timeout is 0 to 86400 seconds.") }
+    guard (0...86_400).contains(timeout) else {
+      throw ValidationError("--timeout must be 0 to 86400 seconds.")
+    }
     if renew, minimumLifetime > 0 {
-      throw ValidationError("--renew makes a new token: without --min-lifetime.")
+      throw ValidationError("--renew gets a new token anyway: leave --min-lifetime out.")
     }
   }
 

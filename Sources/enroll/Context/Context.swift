@@ -52,7 +52,7 @@ struct Context {
     } catch {
       guard error.code != .cancelled else { throw Failure(.interrupted, "interrupted") }
       guard error.code == .notFound else {
-        throw Failure(error, advice: "Mend the file, or name another by --config or --profile.")
+        throw Failure(error, advice: "Correct the file, or name another by --config or --profile.")
       }
       throw Failure(
         .usage, "there is no configuration at \(configurationPath)",
@@ -61,21 +61,21 @@ struct Context {
   }
 
   /// What to do about a configuration that is not acceptable.
-  var advice: Advice { "Mend \(configurationPath), or name another file by --config." }
+  var advice: Advice { "Correct \(configurationPath), or name another file by --config." }
 
   /// - Throws: `.usage` where that cannot be told.
   func hasConfiguration() throws(Failure) -> Bool {
     try Folders.exists(configurationPath) { number in
       Failure(
-        .usage, "the configuration \(configurationPath) cannot be looked at: \(SystemError.words(number))",
-        advice: "Mend the path, or name another file by --config or --profile.")
+        .usage, "the configuration \(configurationPath) cannot be accessed: \(SystemError.words(number))",
+        advice: "Correct the path, or name another file by --config or --profile.")
     }
   }
 
   /// - Throws: `.storeUnusable` where that cannot be told: a session may be in it.
   func hasStore() throws(Failure) -> Bool {
     try Folders.exists(store) { number in
-      Failure(.storeUnusable, "the store \(store) cannot be looked at: \(SystemError.words(number))")
+      Failure(.storeUnusable, "the store \(store) cannot be accessed: \(SystemError.words(number))")
     }
   }
 
@@ -89,7 +89,7 @@ struct Context {
     guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
     defer { free(folder) }
     guard let text = String(validatingCString: folder) else {
-      throw EnrollError(.unsupported, "the current folder's path is not UTF-8: an absolute path was expected")
+      throw EnrollError(.unsupported, "the current folder's path is not UTF-8: expected an absolute path")
     }
     return text + "/" + path
   }

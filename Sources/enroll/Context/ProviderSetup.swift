@@ -51,9 +51,9 @@ struct ProviderSetup: Equatable {
   static func advice(_ error: EnrollError) -> Advice {
     switch error.field {
     case "issuer":
-      "Give the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
-    case "clientId": "Give the client that the provider registered by --client-id."
-    case "redirectUri": "Give a redirect that the provider registered by --redirect-uri."
+      "Pass the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
+    case "clientId": "Pass the client id that the provider registered by --client-id."
+    case "redirectUri": "Pass a redirect URI that the provider registered by --redirect-uri."
     default: "See \(.loginHelp)."
     }
   }

@@ -30,8 +30,8 @@ final class CommandSession {
     if options.keys == .passphrase, keys?["passphrase"] == nil {
       guard mayAsk else {
         throw Failure(
-          .storeLocked, "--keys passphrase, and nobody can be asked for it",
-          advice: "Give it by --passphrase-fd, or leave --keys out where the key is elsewhere.")
+          .storeLocked, "--keys passphrase, and there is no terminal to ask for it",
+          advice: "Pass it by --passphrase-fd. Leave --keys out if the key is elsewhere.")
       }
       keys = try askedPassphrase()
     }
@@ -133,7 +133,7 @@ final class CommandSession {
     if makesStore {
       try place.makeStoreParent()
     } else if try !place.hasStore() {
-      throw Failure(.signInNeeded, "nobody is signed in: there is no store at \(place.store) yet")
+      throw Failure(.signInNeeded, "no user is signed in: there is no store at \(place.store) yet")
     }
     let client: JSON
     do throws(Failure) {
@@ -178,8 +178,8 @@ final class CommandSession {
   private func askedPassphrase() throws(Failure) -> JSON {
     guard mayAsk else {
       throw Failure(
-        .storeLocked, "the store's key is under a passphrase, and nobody can be asked for it",
-        advice: "Give it by --passphrase-fd.")
+        .storeLocked, "the store's key is protected by a passphrase, and there is no terminal to ask for it",
+        advice: "Pass it by --passphrase-fd.")
     }
     let passphrase = try Prompt.secret("Passphrase of the store", waits)
     if try !place.hasStore() {
@@ -231,11 +231,11 @@ final class CommandSession {
     switch answer["outcome"]?.string ?? "" {
     case "unlocked": return
     case "wrong":
-      throw Failure(.storeLocked, "the PIN is wrong; \(left) more tries before the account is erased")
+      throw Failure(.storeLocked, "the PIN is wrong; \(left) tries are left before the account is erased")
     case "tooSoon":
       throw Failure(
-        .storeLocked, "the PIN was not looked at: wait \(answer["retryAfter"]?.integer ?? 0) s between tries")
-    default: throw Failure(.signInNeeded, "the PIN was wrong for the last time: the account was erased")
+        .storeLocked, "too many attempts: wait \(answer["retryAfter"]?.integer ?? 0) s before the next PIN")
+    default: throw Failure(.signInNeeded, "the PIN was wrong too often: the account was erased")
     }
   }
 }

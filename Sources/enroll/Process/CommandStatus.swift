@@ -20,18 +20,18 @@ enum CommandStatus: Int32, CaseIterable {
   /// As the manual says it.
   var summary: String {
     switch self {
-    case .done: "It is done; status: somebody is signed in; doctor: nothing is wrong."
-    case .failed: "Something else failed; doctor: something is wrong."
-    case .usage: "The words on the command line or the configuration are not acceptable."
-    case .signInNeeded: "Nobody is signed in, or the session is over: run enroll login."
-    case .unreachable: "The provider cannot be reached, or is in trouble: try again later."
-    case .refused: "The provider refused, or its answer is not acceptable."
+    case .done: "Success. status: a user is signed in; doctor: no problem found."
+    case .failed: "Another failure. doctor: a problem found."
+    case .usage: "The command line or the configuration is invalid."
+    case .signInNeeded: "No user is signed in, or the session has ended: run enroll login."
+    case .unreachable: "The provider is unreachable or failing: try again later."
+    case .refused: "The provider refused, or its response is invalid."
     case .storeLocked:
-      "The store is locked: the keyring, a passphrase, a PIN; or what was given does not open it."
-    case .busy: "Another process is renewing, and the time was up first: try again."
-    case .storeUnusable: "The store cannot be used: permissions, damage, disk; enroll doctor says more."
-    case .notFinished: "The user said no, or did not finish in time."
-    case .interrupted: "Ctrl-C, or another signal that asks for the end."
+      "The store is locked by its keyring, passphrase or PIN, or the given one is wrong."
+    case .busy: "Another process is renewing the token and did not finish in time: try again."
+    case .storeUnusable: "The store cannot be used (permissions, damage, disk): run enroll doctor."
+    case .notFinished: "The user declined, or did not finish in time."
+    case .interrupted: "Ctrl-C, or another signal that ends the program."
     }
   }
 
@@ -60,12 +60,12 @@ enum CommandStatus: Int32, CaseIterable {
   var advice: Advice? {
     switch self {
     case .signInNeeded: "Run \(.login)."
-    case .unreachable: "Try again later; \(.doctor) looks for the reason."
-    case .refused: "\(.doctor) shows the provider as it answers now."
+    case .unreachable: "Try again later; \(.doctor) looks for the cause."
+    case .refused: "\(.doctor) shows how the provider responds now."
     case .storeLocked:
-      "Unlock the keyring, or give the passphrase by --passphrase-fd, the PIN by --pin-fd."
+      "Unlock the keyring, or pass the passphrase by --passphrase-fd or the PIN by --pin-fd."
     case .busy: "Try again."
-    case .storeUnusable: "\(.doctor) says more."
+    case .storeUnusable: "Run \(.doctor) for details."
     case .notFinished: "Run \(.sameAgain) to try again."
     case .usage: "See \(.help)."
     case .done, .failed, .interrupted: nil

@@ -21,5 +21,5 @@ enum Encoding {
     return nil
   }
 
-  private static let expectation = "paths and names in UTF-8 were expected"
+  private static let expectation = "expected paths and names in UTF-8"
 }

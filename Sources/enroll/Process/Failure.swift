@@ -47,8 +47,8 @@ struct Failure: Error {
   /// Where the exit status alone does not say what helps.
   private static func advice(_ code: EnrollError.Code) -> Advice? {
     switch code {
-    case .storeKey: "Name the provider that has the key by --keys, or leave --keys out."
-    case .issuerMismatch: "Give the issuer exactly as the provider says it."
+    case .storeKey: "Name the key provider that has the key by --keys, or leave --keys out."
+    case .issuerMismatch: "Use the issuer exactly as the provider spells it."
     default: nil
     }
   }

@@ -26,21 +26,21 @@ struct AccountStatus {
       headline = "Signed in as \(person)"
       let how = state["reason"]?.string == "renewed" ? "renewed just now" : "valid"
       token =
-        [how, lives].compactMap { $0 }.joined(separator: ", ") + "; renewed when it is asked for and due"
+        [how, lives].compactMap { $0 }.joined(separator: ", ") + "; renewed on use when due"
       (advice, colour) = (nil, .good)
     case "awaitingConfirmation":
       ending = .signInNeeded
       headline = "Signed in as \(person), not confirmed"
-      token = "waits for your confirmation"
-      (advice, colour) = ("Run \(.login) to be asked.", .warning)
+      token = "waiting for your confirmation"
+      (advice, colour) = ("Run \(.login) to confirm.", .warning)
     case "authenticating":
       ending = .signInNeeded
-      headline = "A sign-in is under way"
+      headline = "A sign-in is in progress"
       token = "none yet"
-      (advice, colour) = ("It ends by itself; \(.login) begins another.", .warning)
+      (advice, colour) = ("It ends without further action; \(.login) begins another.", .warning)
     case "failed" where state["remedy"]?.string == "registerAgain":
       ending = .signInNeeded
-      headline = "The session is over"
+      headline = "The session has ended"
       token = "cannot be renewed: \(reason)"
       (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
     case "failed" where state["reason"]?.string == "renewal":
@@ -58,12 +58,12 @@ struct AccountStatus {
     case "starting" where left != nil:
       ending = (left ?? 0) > 0 ? .done : .unreachable
       headline = "Signed in as \(person)"
-      token = [lives, "the provider has not answered to its renewal yet"].compactMap { $0 }.joined(
+      token = [lives, "the provider has not answered its renewal yet"].compactMap { $0 }.joined(
         separator: "; ")
       (advice, colour) = (CommandStatus.unreachable.advice, .warning)
     default:
       ending = .signInNeeded
-      headline = "Nobody is signed in"
+      headline = "No user is signed in"
       token = "none"
       (advice, colour) = (CommandStatus.signInNeeded.advice, .warning)
     }

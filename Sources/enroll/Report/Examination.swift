@@ -37,7 +37,7 @@ struct Examination {
       if let named {
         (place, json) = ("as given here", Self.hasClient(named) ? named.configuration : named.withoutClient)
       } else if let attempted = attempt?.configuration, try !session.place.hasConfiguration() {
-        (place, json) = ("none at \(place) yet; of the last attempt", attempted)
+        (place, json) = ("none at \(place) yet; the last attempt's", attempted)
       } else {
         json = try session.configuration()
       }
@@ -107,7 +107,7 @@ struct Examination {
         Finding(
           "provider", .bad, error.message,
           advice: error.ending == .unreachable
-            ? "Look at the network, and at the address of the issuer." : nil))
+            ? "Check the network and the issuer's address." : nil))
     }
   }
 }

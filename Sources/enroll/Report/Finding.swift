@@ -64,7 +64,7 @@ struct Finding: Equatable {
     } else if permissions != "0700" {
       findings.append(
         Finding(
-          "store", .bad, "\(path) has the permissions \(permissions); 0700 was expected",
+          "store", .bad, "\(path) has the permissions \(permissions); expected 0700",
           advice: "chmod 700 \(path)"))
     } else if let problem = found["problem"] {
       let isLocked = problem["status"]?.string == "storeLocked"
@@ -90,10 +90,10 @@ struct Finding: Equatable {
           "\(name) was damaged and set aside" + (problem.map { ": \($0)" } ?? ", and can be read again"),
           advice: problem == nil
             ? "Rename it to \(original) while nothing uses the store."
-            : "Bring \(original) back from a copy, or sign in again and remove \(name).")
+            : "Restore \(original) from a backup, or sign in again and remove \(name).")
       case (nil, let problem?):
         return Finding(
-          "store", .bad, "\(name): \(problem)", advice: "Bring it back from a copy, or sign in again.")
+          "store", .bad, "\(name): \(problem)", advice: "Restore it from a backup, or sign in again.")
       case (nil, nil): return nil
       }
     }
@@ -112,7 +112,7 @@ struct Finding: Equatable {
     guard let provider = choice?["provider"]?.string else {
       return Finding("key", .bad, reason, advice: CommandStatus.storeLocked.advice)
     }
-    return Finding("key", .good, "a new store's would be in \(KeyWords.words(provider)): \(reason)")
+    return Finding("key", .good, "a new store's key would be in \(KeyWords.words(provider)): \(reason)")
   }
 
   /// The desktop's keyring, whether it is used or not.
@@ -121,10 +121,11 @@ struct Finding: Equatable {
     guard let candidate else { return nil }
     let reason = candidate["reason"]?.string ?? ""
     switch candidate["presence"]?.string {
-    case "present": return Finding("keyring", .good, "there, and unlocked")
+    case "present": return Finding("keyring", .good, "present and unlocked")
     case "locked":
       return Finding(
-        "keyring", isUsed ? .bad : .warning, reason, advice: "Unlock it, as at the desktop's login.")
+        "keyring", isUsed ? .bad : .warning, reason,
+        advice: "Unlock it, for example by logging in to the desktop.")
     default:
       return Finding(
         "keyring", isUsed ? .bad : .warning, "none: \(reason)",
@@ -140,11 +141,11 @@ struct Finding: Equatable {
   /// - Parameter ahead: of the provider's clock, in seconds; nil where it told no date.
   static func clock(ahead: Int64?) -> Finding {
     guard let ahead else {
-      return Finding("clock", .warning, "the provider tells no time to compare it with")
+      return Finding("clock", .warning, "the provider's responses have no Date to compare it with")
     }
     let words =
       abs(ahead) < 2
-      ? "as the provider's"
+      ? "agrees with the provider's"
       : "\(Shown.span(seconds: abs(ahead))) \(ahead > 0 ? "ahead of" : "behind") the provider's"
     let verdict: Verdict = abs(ahead) <= noticeable ? .good : abs(ahead) <= tolerable ? .warning : .bad
     return Finding(
@@ -157,7 +158,7 @@ struct Finding: Equatable {
     guard let name = browser.name else {
       return Finding(
         "browser", .warning, browser.absence ?? "none",
-        advice: hasDevices ? "\(.loginByDevice) needs none here." : nil)
+        advice: hasDevices ? "\(.loginByDevice) needs no browser here." : nil)
     }
     return Finding("browser", .good, name)
   }
@@ -169,7 +170,7 @@ struct Finding: Equatable {
     guard !configuration.usesLoopbackRedirect else { return scheme }
     return [
       Finding(
-        "redirect", .warning, "\(configuration.redirectURI) comes back to an app, not to this program",
+        "redirect", .warning, "\(configuration.redirectURI) leads back to an app, not to this program",
         advice: hasDevices
           ? "Configure \(ProviderSetup.redirectURI), or sign in by \(.loginByDevice)."
           : "Configure \(ProviderSetup.redirectURI).")

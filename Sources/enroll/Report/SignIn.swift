@@ -31,10 +31,10 @@ struct SignIn {
     case "starting" where !way.again: try refuseBesideRenewal(client)
     case _ where !way.yes && !Terminal.hasPerson:
       throw Failure(
-        .usage, "without a terminal nobody can confirm who signed in",
-        advice: "With --yes the profile counts as confirmed.")
+        .usage, "there is no terminal to confirm the user at",
+        advice: "--yes confirms the profile without asking.")
     case "awaitingConfirmation" where !way.again:
-      errors.say("An earlier sign-in waits for your word.")
+      errors.say("An earlier sign-in waits for your confirmation.")
       return try confirm(client, state["state"]?["profile"])
     default: break
     }
@@ -64,8 +64,8 @@ struct SignIn {
     guard kept["expiresAt"] != nil else { return }
     throw Failure(
       .unreachable,
-      "\(Shown.person(kept["profile"])) is signed in, and the provider has not answered to the token's renewal",
-      advice: "Try again later; \(.loginAgain) signs in anew.")
+      "\(Shown.person(kept["profile"])) is signed in, and the provider has not answered the token's renewal",
+      advice: "Try again later; \(.loginAgain) signs in again.")
   }
 
   // MARK: The profile
@@ -90,7 +90,7 @@ struct SignIn {
     let configuration = try checked(json, isGiven: isGiven)
     guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
       throw Failure(
-        .usage, "the redirect \(configuration.redirectURI) comes back to an app, not to this program",
+        .usage, "the redirect \(configuration.redirectURI) leads back to an app, not to this program",
         advice: "Configure \(ProviderSetup.redirectURI).")
     }
     return json
@@ -136,7 +136,7 @@ struct SignIn {
       action?["type"]?.string == "showDeviceCode" ? showCode(action) : try openBrowser(begun, client)
     var longWait = kind == .device ? nil : try longWait(begun)
     let listens = kind != .device && (opener == nil || way.noBrowser) && Terminal.hasPerson
-    if listens { errors.say("Or paste here the address that the browser ended at, and press Enter.") }
+    if listens { errors.say("Or paste the address at which the browser ended here, and press Enter.") }
     do throws(Failure) {
       return try session.call(
         "registration.awaitOutcome",
@@ -198,8 +198,8 @@ struct SignIn {
     switch state {
     case "awaitingConfirmation":
       return Failure(
-        .interrupted, "stopped; but \(person) has signed in meanwhile, and waits for your confirmation",
-        advice: "Run \(.login) to be asked.")
+        .interrupted, "stopped; but \(person) has signed in meanwhile and waits for your confirmation",
+        advice: "Run \(.login) to confirm.")
     case "active" where now["profile"] != before["profile"]:
       return Failure(
         .interrupted, "stopped; but \(person) has signed in meanwhile",
@@ -229,7 +229,7 @@ struct SignIn {
     let browser = Browser()
     let opener = way.noBrowser ? nil : browser.open(address)
     if let opener {
-      errors.say("Opening the browser (\(opener.name)). If it does not come up, open this address yourself:")
+      errors.say("Opening the browser (\(opener.name)). If it does not open, open this address yourself:")
     } else {
       if !way.noBrowser, let absence = browser.absence {
         errors.say("! No browser: \(absence).", in: .warning)
@@ -246,7 +246,7 @@ struct SignIn {
     let port = redirectURI.split(separator: "/").dropFirst().first?.split(separator: ":").last ?? ""
     if Environment.process["SSH_CONNECTION"] != nil, Int(port) != nil {
       errors.say(
-        "It comes back to this machine: first, over there, ssh -L \(port):127.0.0.1:\(port) to here.")
+        "It leads back to this machine. First run there: ssh -L \(port):127.0.0.1:\(port) to here.")
     }
     let known = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
     if kind != .register, known?.hasDeviceGrant ?? false {
@@ -279,7 +279,7 @@ struct SignIn {
         let now = try stateNow(client)
         switch now?["state"]?.string {
         case "awaitingConfirmation" where now?["profile"] != profile:
-          errors.say("Another sign-in has come meanwhile.", in: .warning)
+          errors.say("Another sign-in has finished meanwhile.", in: .warning)
           return try confirm(client, now?["profile"])
         case "active": return try stay(client, now)
         default: break
@@ -288,10 +288,10 @@ struct SignIn {
       switch choice {
       case .yes: break
       case .no:
-        _ = try session.call("registration.retry", [("client", client)], saying: "Giving the tokens back")
+        _ = try session.call("registration.retry", [("client", client)], saying: "Revoking the tokens")
         throw Failure(
-          .notFinished, "not confirmed: the new tokens were given back",
-          advice: "Run \(.loginAsSomebodyElse) to sign in as somebody else.")
+          .notFinished, "not confirmed: the new tokens were revoked",
+          advice: "Run \(.loginAsSomebodyElse) to sign in as another user.")
       case .interrupted:
         throw Failure(
           .interrupted, "stopped before you confirmed", advice: "Run \(.login) to be asked again.")
@@ -302,7 +302,7 @@ struct SignIn {
   }
 
   private func stay(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {
-    try tell(client, state, "already signed in as", "To sign in anew: \(.loginAgain)")
+    try tell(client, state, "already signed in as", "To sign in again: \(.loginAgain)")
   }
 
   private func welcome(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {

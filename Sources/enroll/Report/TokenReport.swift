@@ -47,10 +47,10 @@ struct TokenReport {
     switch ending {
     case .done where answer["outcome"]?.string == "stale":
       return Failure(
-        .done, "the token could not be renewed and is served as long as it works: \(reason)")
+        .done, "the token could not be renewed, but still works: \(reason)")
     case .done where answer["tokenType"]?.string?.lowercased() == "dpop":
       return Failure(
-        .done, "the token is bound to a key (DPoP), and no Bearer token",
+        .done, "the token is bound to a key (DPoP) and is not a Bearer token",
         advice: "A configuration with \"dpop\": \"never\" gives Bearer tokens, at the next sign-in.")
     case .signInNeeded:
       // A code of the provider's, or words.
@@ -68,8 +68,8 @@ struct TokenReport {
     case .storeLocked:
       // Reading the account says what it is that is locked.
       do throws(Failure) { _ = try session.call("account.read", [("client", client)]) } catch { return error }
-      return Failure(.storeLocked, "the store's key is not to be had now")
-    case .busy: return Failure(.busy, "there is no token yet, and the time to wait for one has passed")
+      return Failure(.storeLocked, "the store is locked: its key is unavailable")
+    case .busy: return Failure(.busy, "another renewal is in progress and did not end before the timeout")
     default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
     }
   }

@@ -65,7 +65,7 @@ enum Prompt {
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
     guard (1...limit).contains(line.count), let text = String(validating: line, as: UTF8.self) else {
       throw Failure(
-        .usage, "\(option) \(descriptor): one line of 1 to \(limit) bytes of UTF-8 was expected there")
+        .usage, "\(option) \(descriptor): expected one line of 1 to \(limit) bytes of UTF-8 there")
     }
     return text
   }

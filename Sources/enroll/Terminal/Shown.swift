@@ -48,7 +48,7 @@ enum Shown {
     case (let name?, let email?): return "\(name) <\(email)>"
     case (let name?, nil): return name
     case (nil, let email?): return email
-    case (nil, nil): return claim("sub").map { "user \($0)" } ?? "somebody whom the provider does not name"
+    case (nil, nil): return claim("sub").map { "user \($0)" } ?? "a user whom the provider does not name"
     }
   }
 

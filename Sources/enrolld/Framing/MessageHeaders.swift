@@ -14,11 +14,11 @@ enum MessageHeaders {
       let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
       if line.isEmpty { continue }
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-        return .failure(Problem(text: "a header without a colon came where Content-Length was expected"))
+        return .failure(Problem(text: "expected a Content-Length header, got a line without a colon"))
       }
       let name = String(decoding: line[..<colon], as: UTF8.self)
       guard ASCII.equalsIgnoringCase(name, "Content-Length") else { continue }
-      guard length == nil else { return .failure(Problem(text: "Content-Length came twice")) }
+      guard length == nil else { return .failure(Problem(text: "Content-Length appears twice")) }
       guard let number = number(line[(colon + 1)...]) else {
         return .failure(Problem(text: "Content-Length must be a number of bytes"))
       }

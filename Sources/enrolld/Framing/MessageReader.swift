@@ -110,7 +110,7 @@ struct MessageReader {
     let limit = framing == .headers ? Self.headerLimit : Self.limit
     guard partial.count + bytes.count <= limit else {
       partial = []
-      if framing == .headers { return lose("at most \(limit) bytes of headers were expected", take) }
+      if framing == .headers { return lose("expected at most \(limit) bytes of headers", take) }
       part = .longLine
       return
     }

@@ -63,7 +63,7 @@ enum Arguments {
           return refused("--log-level is error, warning, info or debug")
         }
         level = named
-      case -1: return operand < count ? refused("no operand was expected") : .serve(level)
+      case -1: return operand < count ? refused("expected no operand") : .serve(level)
       default: return refused("see enrolld --help")
       }
     }

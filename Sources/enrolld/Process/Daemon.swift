@@ -38,13 +38,13 @@ enum Daemon {
         conversation.server.giveUpWaiting()
         return 1
       case .signal:
-        log.info("a signal asks for the end")
+        log.info("a signal ends the daemon")
         input.takeSignal()
         conversation.server.giveUpAll()
         takeAnswers(input, conversation)
         return 0
       case .wake:
-        log.info("the host reads no more")
+        log.info("the host no longer reads the output")
         conversation.server.giveUpAll()
         conversation.server.giveUpHost()
         return 0

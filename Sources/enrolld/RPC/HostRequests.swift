@@ -79,7 +79,7 @@ final class HostRequests: HostLine {
   func take(_ id: RequestID?, _ answer: HostAnswer) {
     guard let number = id.flatMap({ Self.number($0) }), let question = close(number), question.end(answer)
     else {
-      return log.debug("an answer came that nobody waits for")
+      return log.debug("an answer to no pending request was ignored")
     }
   }
 

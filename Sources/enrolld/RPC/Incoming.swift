@@ -13,24 +13,24 @@ enum Incoming {
 
   init(_ json: JSON) {
     guard case .object(let object) = json else {
-      self = .invalid(id: nil, "an object was expected, \(json.kind) came")
+      self = .invalid(id: nil, "expected an object, got \(json.kind)")
       return
     }
     let id = object["id"].flatMap { RequestID($0) }
     if object["method"] == nil && (object["result"] != nil || object["error"] != nil) {
       self = .response(id: id, HostAnswer(object))
     } else if object["id"] != nil && id == nil {
-      self = .invalid(id: nil, "id: a string or an integer was expected")
+      self = .invalid(id: nil, "id: expected a string or an integer")
     } else if !Self.isVersioned(object) {
-      self = .invalid(id: id, "jsonrpc: \"2.0\" was expected")
+      self = .invalid(id: id, "jsonrpc: expected \"2.0\"")
     } else if let method = object["method"]?.string {
       switch object["params"] {
       case nil, .array, .object: self = .request(id: id, method: method, params: object["params"])
       case .null, .bool, .integer, .number, .string:
-        self = .invalid(id: id, "params: an object or an array was expected")
+        self = .invalid(id: id, "params: expected an object or an array")
       }
     } else {
-      self = .invalid(id: id, "method: a string was expected")
+      self = .invalid(id: id, "method: expected a string")
     }
   }
 
@@ -44,15 +44,15 @@ extension HostAnswer {
   fileprivate init(_ object: JSONObject) {
     let error = object["error"].flatMap { $0.isNull ? nil : $0 }
     if !Incoming.isVersioned(object) {
-      self = .malformed("jsonrpc: \"2.0\" was expected")
+      self = .malformed("jsonrpc: expected \"2.0\"")
     } else if let error {
       if object["result"].map({ !$0.isNull }) ?? false {
-        self = .malformed("one of result and error was expected, both came")
+        self = .malformed("expected one of result and error, got both")
       } else if let code = error["code"]?.integer {
         let word = error["data"]?["status"]?.string
         self = .refusal(code: code, status: word.flatMap { EnrollError.Code(named: $0) })
       } else {
-        self = .malformed("error.code: an integer was expected")
+        self = .malformed("error.code: expected an integer")
       }
     } else {
       self = .result(object["result"] ?? .null)

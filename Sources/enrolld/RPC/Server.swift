@@ -41,7 +41,7 @@ final class Server: Sendable {
       return handle(json) { [send] answer in if let answer { send(answer) } }
     }
     guard (1...Batch.limit).contains(items.count) else {
-      return send(Reply.invalidRequest("a batch of 1 to \(Batch.limit) was expected, \(items.count) came"))
+      return send(Reply.invalidRequest("expected a batch of 1 to \(Batch.limit), got \(items.count)"))
     }
     let batch = Batch(count: items.count, send: send)
     for (index, item) in items.enumerated() {
@@ -51,7 +51,7 @@ final class Server: Sendable {
 
   /// A message was longer than the limit, and is gone (R36).
   func refuseTooLong() {
-    send(Reply.invalidRequest("at most \(MessageReader.limit) bytes were expected"))
+    send(Reply.invalidRequest("expected at most \(MessageReader.limit) bytes"))
   }
 
   func refuseUnframed(_ detail: String) { send(Reply.parseError(detail)) }
@@ -64,7 +64,7 @@ final class Server: Sendable {
       host.take(id, came)
       answer(nil)
     case .request where takesAnswersOnly.load(ordering: .relaxed):
-      log.debug("a request came after the end")
+      log.debug("a request after the end was ignored")
       answer(nil)
     case .request(let id, let method, let params):
       if method.utf8.starts(with: "$/".utf8) {
@@ -81,7 +81,7 @@ final class Server: Sendable {
   private func control(_ id: RequestID?, _ method: String, _ params: JSON?) -> JSON? {
     guard ASCII.equals(method, "$/cancelRequest") else { return id.map { Reply.methodNotFound(to: $0) } }
     guard let meant = params?["id"].flatMap({ RequestID($0) }) else {
-      let error = EnrollError(.invalidArgument, "id: the id of a request was expected", field: "id")
+      let error = EnrollError(.invalidArgument, "id: expected the id of a request", field: "id")
       return id.map { Reply.failure(error, to: $0) }
     }
     requests.cancel(meant)
@@ -148,7 +148,7 @@ extension Command {
     let properties = input.properties
     guard values.count <= properties.count else {
       throw EnrollError(
-        .invalidArgument, "params: at most \(properties.count) were expected, \(values.count) came",
+        .invalidArgument, "params: expected at most \(properties.count), got \(values.count)",
         field: "params")
     }
     var object = JSONObject()

@@ -130,7 +130,7 @@ final class Output: @unchecked Sendable {
     written &+= UInt64(count)
     guard !waiting.isEmpty else { return nil }
     isDraining = true
-    // Without a thread to be had this one waits: better late than lost.
+    // Without a thread this one waits: better late than lost.
     if !writer.submit({ self.drain() }) {
       condition.unlock()
       drain()

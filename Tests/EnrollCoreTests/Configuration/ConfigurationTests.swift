@@ -153,7 +153,7 @@ struct ConfigurationTests {
     #expect(refusal { try Configuration(json: .array([])) }?.field == "configuration")
     let error = refusal { try read([("grace", .string("60"))]) }
     #expect(error?.field == "grace")
-    #expect(error?.message == "grace: an integer was expected, string came")
+    #expect(error?.message == "grace: expected an integer, got string")
   }
 
   static let refused: [(String, JSON, String)] = [

@@ -191,7 +191,7 @@ struct DeregistrationTests {
     bench.clock.advance(seconds: 3550)
     bench.provider.next(.revocation, .unreachable, .unreachable)
     bench.provider.next(.token, .during { _ = try? other.deregister(cancellation: nil) })
-    #expect(try engine.access() == .reauthenticate(reason: "nobody is signed in"))
+    #expect(try engine.access() == .reauthenticate(reason: "no user is signed in"))
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-3"))
   }

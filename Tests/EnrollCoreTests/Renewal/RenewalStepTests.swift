@@ -312,7 +312,7 @@ struct RenewalStepTests {
     let other = bench.engine()
     due(bench)
     bench.provider.next(.token, .during { _ = try? other.beginLogout(localOnly: true, cancellation: nil) })
-    #expect(try engine.access() == .reauthenticate(reason: "nobody is signed in"))
+    #expect(try engine.access() == .reauthenticate(reason: "no user is signed in"))
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-3"))
     #expect(try engine.standing() == .known(.unregistered))
@@ -478,7 +478,7 @@ struct LogoutStepTests {
     #expect(store.left == 0)
     #expect(try !bench.record.hasTokens)
     #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
-    #expect(try engine.access() == .reauthenticate(reason: "nobody is signed in"))
+    #expect(try engine.access() == .reauthenticate(reason: "no user is signed in"))
   }
 
   @Test("what a server cannot be told for 7 days is dropped")

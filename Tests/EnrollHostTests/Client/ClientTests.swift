@@ -376,9 +376,9 @@ struct ClientTests {
     #expect(second.freshAccessToken(minimumLifetimeSeconds: 0) != nil)
     _ = try first.beginLogout(localOnly: true, until: .distantFuture, cancellation: nil)
     #expect(first.freshAccessToken(minimumLifetimeSeconds: 0) == nil)
-    #expect(try first.now() == .reauthenticate(reason: "nobody is signed in"))
+    #expect(try first.now() == .reauthenticate(reason: "no user is signed in"))
     stage.clock.advance(seconds: 1)
-    #expect(try second.now() == .reauthenticate(reason: "nobody is signed in"))
+    #expect(try second.now() == .reauthenticate(reason: "no user is signed in"))
   }
 
   @Test("a fresh token is copied from memory, and its length told when it does not fit")

@@ -196,7 +196,7 @@ struct UpgradeTests {
     #expect(try open(.later(2, .account, keeping: 0)).read(.default)?.registrationType == "++SOCIAL")
   }
 
-  @Test("a form older than any that is read is damage, and so is what is not of the form that it says")
+  @Test("a form older than any that is read is damage, and so is what is not of the form that it states")
   func tooOld() throws {
     let present = AccountDocument.form.newest
     try folder.filled()
