@@ -100,8 +100,8 @@ extension CommandTable {
           .required("scheme", .text("In lower case.", maximumBytes: 8192)),
           .optional("host", .text("The host; an IPv6 address with its brackets.", maximumBytes: 8192)),
           .optional("port", Schema(.integer(1...65_535), "The port, if the link has one.")),
-          .required("path", .text("As it came.", maximumBytes: 8192)),
-          .optional("query", .text("As it came, without the question mark.", maximumBytes: 8192).sensitive),
+          .required("path", .text("The path, unchanged.", maximumBytes: 8192)),
+          .optional("query", .text("The query, without the question mark.", maximumBytes: 8192).sensitive),
           .required("hadFragment", Schema(.boolean, "Whether the URL had a fragment, which was dropped.")),
         ], "A link that the allow-list takes."
       ).named("Link"),
