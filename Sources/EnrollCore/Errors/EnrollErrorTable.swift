@@ -19,19 +19,19 @@ extension EnrollError {
     case cancelled = -6
     /// The caller's deadline passed first.
     case deadlineExceeded = -7
-    /// Too much is going on at once; ask again.
+    /// Too many calls run at once; try again.
     case busy = -8
-    /// This build, this machine or this provider cannot do that.
+    /// This build, this machine or this provider does not support it.
     case unsupported = -9
-    /// The registration is in a state in which that is not possible.
+    /// The registration's state does not allow the call.
     case illegalState = -10
     /// No such command, account or transaction.
     case notFound = -11
-    /// Memory could not be had.
+    /// Memory ran out.
     case outOfMemory = -12
-    /// The configuration is not acceptable; the field is named.
+    /// The configuration is invalid; the error names the key.
     case configuration = -20
-    /// The URL is not one that a provider may redirect to.
+    /// The URL is not a valid redirect.
     case redirectMalformed = -21
     /// The URL is not the redirect URI of its transaction.
     case redirectMismatch = -22
@@ -48,13 +48,13 @@ extension EnrollError {
     case activationFailed = -27
     /// The server could not be reached.
     case network = -30
-    /// The server's certificate is not acceptable.
+    /// The server's certificate is not trusted.
     case tls = -31
     /// The server did not answer in time.
     case timeout = -32
-    /// The server is in trouble (5xx or 429).
+    /// The server failed or is overloaded (5xx or 429).
     case server = -33
-    /// The server's answer is not what the protocol says.
+    /// The server's response violates the protocol.
     case responseInvalid = -34
     /// The provider refused; its error code is given.
     case oauth = -35
@@ -64,13 +64,13 @@ extension EnrollError {
     case interactionRequired = -37
     /// prompt=none, but the user has to consent.
     case consentRequired = -38
-    /// The user or the provider said no.
+    /// The user or the provider denied access.
     case accessDenied = -39
     /// The issuer is not the configured one.
     case issuerMismatch = -40
     /// The one-time code is wrong or too old; ask the user for it again.
     case codeRejected = -41
-    /// The issuer's keys could not be had.
+    /// The issuer's keys could not be fetched.
     case keysUnavailable = -50
     /// The id_token breaks a rule; the message names it.
     case idTokenInvalid = -51
@@ -86,23 +86,23 @@ extension EnrollError {
     case rejected = -61
     /// The token expired and could not be renewed yet.
     case expired = -62
-    /// The store's key is not to be had now.
+    /// The store is locked: its key is unavailable.
     case storeLocked = -70
     /// The store's file is damaged; it was set aside.
     case storeCorrupt = -71
-    /// The store's owner, permissions or kind are not acceptable.
+    /// The store's owner, permissions or file type are not safe.
     case storeRefused = -72
     /// The store could not be read or written.
     case storeIO = -73
     /// No space is left for the store.
     case storeFull = -74
-    /// The key is not this store's.
+    /// The key does not belong to this store.
     case storeKey = -75
     /// The store was written by a newer version.
     case storeVersion = -76
-    /// The text is not acceptable JSON.
+    /// The text is not valid JSON, or exceeds a limit.
     case json = -80
-    /// A defect of this library; please report it.
+    /// A bug in this library; please report it.
     case `internal` = -99
   }
 }

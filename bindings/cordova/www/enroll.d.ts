@@ -4,14 +4,14 @@
 export type SystemDescription = {
   /** Its own name. */
   name: 'EnrollKit';
-  /** Of the library: major.minor.patch. */
+  /** The version of the library: major.minor.patch. */
   version: string;
-  /** Of the C interface: major × 65536 + minor. */
+  /** The version of the C interface: major × 65536 + minor. */
   abi: number;
   flavour: Flavour;
   commands: string[];
   events: string[];
-  /** That can protect a store. */
+  /** The key providers that can protect a store. */
   keyProviders: string[];
 };
 
@@ -20,21 +20,27 @@ export type Flavour = 'small' | 'standard';
 
 /** The provider and the client. */
 export type Configuration = {
-  /** The provider, exactly as it names itself. As discovery_uri, the address of its discovery document will do. */
+  /**
+   * The issuer URL, exactly as the provider's metadata spells it. discovery_uri may also be the URL of the discovery
+   * document.
+   */
   issuer?: string;
   /** Another spelling of issuer, never beside it. */
   discovery_uri?: string;
   /** Another spelling of issuer, never beside it. */
   discoveryUri?: string;
-  /** The client that the provider registered. */
+  /** The client id that the provider registered. */
   clientId?: string;
   /** Another spelling of clientId, never beside it. */
   client_id?: string;
-  /** Where the browser comes back to: claimed https, com.example.app:/callback, or http://127.0.0.1/callback. */
+  /**
+   * The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or
+   * http://127.0.0.1/callback.
+   */
   redirectUri?: string;
   /** Another spelling of redirectUri, never beside it. */
   redirect_uri?: string;
-  /** Where the browser comes back to after a logout. */
+  /** The redirect URI after a logout. */
   postLogoutRedirectUri?: string;
   /** Another spelling of postLogoutRedirectUri, never beside it. */
   post_logout_redirect_uri?: string;
@@ -44,131 +50,134 @@ export type Configuration = {
   logoutRedirectUri?: string;
   /** Another spelling of postLogoutRedirectUri, never beside it. */
   logout_redirect_uri?: string;
-  /** A provider's own logout URL instead of RP-Initiated Logout: auth0 is /v2/logout with returnTo. */
+  /** A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. */
   logoutDialect?: LogoutDialect;
   /** Another spelling of logoutDialect, never beside it. */
   logout_dialect?: LogoutDialect;
-  /** What the sign-in after a logout or retry asks for. login by default. */
+  /** The prompt of the sign-in after a logout or retry. login by default. */
   promptAfterLogout?: PromptAfterLogout;
   /** Another spelling of promptAfterLogout, never beside it. */
   prompt_after_logout?: PromptAfterLogout;
-  /** Endpoints of a provider without discovery, instead of asking it. */
+  /** The endpoints of a provider without discovery. No discovery document is fetched. */
   endpoints?: Endpoints;
   /**
-   * Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto:
-   * where the provider has an endpoint for them.
+   * Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if
+   * the provider has an endpoint for it.
    */
   pushedRequests?: FeaturePolicy;
   /** Another spelling of pushedRequests, never beside it. */
   pushed_requests?: FeaturePolicy;
   /**
-   * Tokens are bound to a key of this client, and each request that carries one needs a proof from dpop.proof (RFC
-   * 9449). By default auto: where the provider announces ES256. always refuses Bearer tokens; never is for hosts
-   * that send nothing else.
+   * Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
+   * from dpop.proof. The default, auto, binds tokens if the provider announces ES256; always refuses Bearer tokens;
+   * never is for hosts that can send only Bearer tokens.
    */
   dpop?: FeaturePolicy;
-  /** Algorithms that id_tokens may be signed with. All of these by default. */
+  /** The accepted signature algorithms of id_tokens. All of these by default. */
   idTokenAlgorithms?: SignatureAlgorithm[];
   /** Another spelling of idTokenAlgorithms, never beside it. */
   id_token_algorithms?: SignatureAlgorithm[];
-  /** What is asked for, as a list or separated by spaces. openid profile offline_access by default. */
+  /** The scopes to request, as a list or separated by spaces. openid profile offline_access by default. */
   scopes?: string | string[];
-  /** Extra parameters of every authorize request. The protocol's own names are refused. */
+  /** Additional parameters of every authorization request. Names that the protocol uses are refused. */
   authorizeParameters?: Record<string, string>;
   /** Another spelling of authorizeParameters, never beside it. */
   authorize_parameters?: Record<string, string>;
-  /** Seconds before its end at which an access token is renewed. 60 by default. */
+  /** Seconds before its expiry at which an access token is renewed. 60 by default. */
   grace?: number;
   /** Seconds that a sign-in may take. 600 by default. */
   transactionLifetime?: number;
   /** Another spelling of transactionLifetime, never beside it. */
   transaction_lifetime?: number;
-  /** Seconds that the link in an e-mail is waited for. 86400 by default. */
+  /** Seconds to wait for the link in an e-mail. 86400 by default. */
   emailWait?: number;
   /** Another spelling of emailWait, never beside it. */
   email_wait?: number;
-  /** Whether the user confirms the profile before tokens count. True by default. */
+  /** Whether the user must confirm the profile before the tokens are used. True by default. */
   confirmation?: boolean;
-  /** Adds the scope email and asks for a verified address. False by default. */
+  /** Whether the user must have a verified e-mail address. Adds the scope email. False by default. */
   requireVerifiedEmail?: boolean;
   /** Another spelling of requireVerifiedEmail, never beside it. */
   require_verified_email?: boolean;
-  /** How a registration begins. signIn by default. */
+  /**
+   * How a registration begins: with the sign-in page, with prompt=create, or at the gateway's own page. signIn by
+   * default.
+   */
   registration?: RegistrationStart;
-  /** What an activation link leads to. authorize by default. */
+  /** What an activation link opens: an authorization request, or the welcome page. authorize by default. */
   activation?: Activation;
   /**
-   * The page that openPage opens, such as https://id.example/welcome/{activationToken}. The activation link itself
-   * by default.
+   * With activation openPage: the page to open, such as https://id.example/welcome/{activationToken}. The activation
+   * link itself by default.
    */
   welcomePage?: string;
   /** Another spelling of welcomePage, never beside it. */
   welcome_page?: string;
-  /** Activation links that are accepted, such as https://app.example/welcome/{activationToken}. */
+  /** The templates of accepted activation links, such as https://app.example/welcome/{activationToken}. */
   appLinks?: string[];
   /** Another spelling of appLinks, never beside it. */
   app_links?: string[];
-  /** The link that leads back into a registration. */
+  /** The link by which the gateway leads back into a registration. */
   fallbackUri?: string;
   /** Another spelling of fallbackUri, never beside it. */
   fallback_uri?: string;
-  /** False where the platform is no native app: the stand-in token is used. */
+  /** False on a platform that is not a native app. standInToken is then used instead of a sign-in. True by default. */
   native?: boolean;
-  /** The access token of a platform that is no native app. */
+  /** The access token to use on a platform that is not a native app. */
   standInToken?: string;
   /** Another spelling of standInToken, never beside it. */
   stand_in_token?: string;
-  /** Asked whether a registration is known. */
+  /** The URL of your back end that confirms that an account exists. */
   registrationCheckUri?: string;
   /** Another spelling of registrationCheckUri, never beside it. */
   registration_check_uri?: string;
   /**
-   * Whether it is asked before B, C and H, and has to know the account. False by default: it is asked before H
-   * alone, and only a contradiction counts.
+   * Whether registrationCheckUri must confirm the account before each state B, C and H. False by default: it is
+   * requested before H only, and only a contradiction in its response stops the sign-in.
    */
   requireCheck?: boolean;
   /** Another spelling of requireCheck, never beside it. */
   require_check?: boolean;
-  /** Told the confirmed profile. */
+  /** The URL of your back end that receives the confirmed profile. */
   profileUpdateUri?: string;
   /** Another spelling of profileUpdateUri, never beside it. */
   profile_update_uri?: string;
-  /** Told every failure, without secrets. */
+  /** The URL of your back end that receives a report of every failure, without secrets. */
   errorReportUri?: string;
   /** Another spelling of errorReportUri, never beside it. */
   error_report_uri?: string;
-  /** Ways to register that the host presents. */
+  /** The ways to register that the host presents. */
   choices?: ConfiguredChoice[];
-  /** Registration with another app's help. */
+  /** Registration by another app, which returns by a link. */
   app2app?: App2App;
   /** Another spelling of app2app, never beside it. */
   anotherApp?: App2App;
   /** Another spelling of app2app, never beside it. */
   another_app?: App2App;
-  /** A back end that signs in on the app's behalf. */
+  /** A back end that signs the user in for the app (BFF). */
   bff?: BFF;
   /** Another spelling of bff, never beside it. */
   backend?: BFF;
-  /** Which provider's way of passwordless sign-in is spoken. */
+  /** The provider whose passwordless sign-in API is used. */
   passwordless?: PasswordlessDialect;
   /**
-   * What the provider calls the connection that the user chose: connection, idp, kc_idp_hint, provider, … connection
-   * by default.
+   * The name of the parameter that selects a connection: connection, idp, kc_idp_hint, provider, … connection by
+   * default.
    */
   connectionParameter?: string;
   /** Another spelling of connectionParameter, never beside it. */
   connection_parameter?: string;
-  /** What the page shows that a loopback redirect leaves in the browser. */
+  /** The page that the browser shows after a loopback redirect. */
   returnPage?: ReturnPage;
   /** Another spelling of returnPage, never beside it. */
   return_page?: ReturnPage;
-  /** Lets a provider on this machine be spoken to by http. False by default. */
+  /** Whether http to a provider on this machine is allowed. False by default. */
   allowLoopbackHTTP?: boolean;
   /** Another spelling of allowLoopbackHTTP, never beside it. */
   allow_loopback_http?: boolean;
   /** Another spelling of allowLoopbackHTTP, never beside it. */
   allowLoopbackHttp?: boolean;
-  /** A PEM file with the authorities to trust instead of the system's. */
+  /** A PEM file with the certificate authorities to trust instead of the system's. */
   caFile?: string;
   /** Another spelling of caFile, never beside it. */
   ca_file?: string;
@@ -218,7 +227,7 @@ export type Endpoints = {
   deviceAuthorizationEndpoint?: string;
   /** Another spelling of deviceAuthorizationEndpoint, never beside it. */
   device_authorization_endpoint?: string;
-  /** Whether every answer carries iss (RFC 9207); its absence is then refused. False by default. */
+  /** Whether every redirect has iss (RFC 9207). If true, a redirect without iss is refused. False by default. */
   authorizationResponseIssParameterSupported?: boolean;
   /** Another spelling of authorizationResponseIssParameterSupported, never beside it. */
   authorization_response_iss_parameter_supported?: boolean;
@@ -245,7 +254,7 @@ export type RegistrationStart = 'signIn' | 'promptCreate' | RegistrationGateway;
 
 /** A registration that begins at a gateway's own page. */
 export type RegistrationGateway = {
-  /** The gateway's own page. */
+  /** The registration gateway's own page. */
   registrationUri?: string;
   /** Another spelling of registrationUri, never beside it. */
   registration_uri?: string;
@@ -256,39 +265,39 @@ export type Activation = 'authorize' | 'openPage';
 
 /** A way to register that the host presents. */
 export type ConfiguredChoice = {
-  /** The host's word: google, email, … */
+  /** The host's own name for it: google, email, … */
   kind: string;
-  /** The provider's name for the connection. */
+  /** The provider's name of the connection. */
   connection?: string;
-  /** What the user reads. */
+  /** The text that the user sees. */
   label: string;
-  /** What the user reads beside it. */
+  /** A further explanation that the user sees. */
   guidance?: string;
 };
 
-/** Registration with another app's help. */
+/** Registration by another app, which returns by a link. */
 export type App2App = {
-  /** Asked first. */
+  /** The gateway's endpoint that begins a registration and returns the other app's link. */
   initUri?: string;
   /** Another spelling of initUri, never beside it. */
   init_uri?: string;
-  /** Asked for tokens at the end. */
+  /** The gateway's endpoint that ends a registration and returns tokens. */
   completeUri?: string;
   /** Another spelling of completeUri, never beside it. */
   complete_uri?: string;
-  /** What the gateway calls its fields. */
+  /** The names of the gateway's fields. */
   fields?: App2AppFields;
-  /** Beginnings of links that may be opened, each up to the end of a whole host or path segment. */
+  /** The prefixes of links that may be opened. A prefix ends with a whole host or path segment. */
   allowedLinks?: string[];
   /** Another spelling of allowedLinks, never beside it. */
   allowed_links?: string[];
-  /** Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default. */
+  /** Whether the user must set a PIN before the profile is shown: the step is pin until pin.set. False by default. */
   requirePin?: boolean;
   /** Another spelling of requirePin, never beside it. */
   require_pin?: boolean;
 };
 
-/** What the gateway calls its fields. */
+/** The names of the gateway's fields. */
 export type App2AppFields = {
   /** sessionId by default. */
   sessionId?: string;
@@ -302,11 +311,11 @@ export type App2AppFields = {
   artefact_id?: string;
 };
 
-/** A back end that signs in on the app's behalf. */
+/** A back end that signs the user in for the app (BFF). */
 export type BFF = {
-  /** Where its /v1/auth begins. */
+  /** The base URL of the back end, below which it serves /v1/auth. */
   base: string;
-  /** Takes the session token out of the redirect itself, where others can see it. False by default. */
+  /** Accepts a session token in the redirect URL, where other programs can read it. False by default. */
   dangerouslyAcceptTokenInRedirect?: boolean;
   /** Another spelling of dangerouslyAcceptTokenInRedirect, never beside it. */
   dangerously_accept_token_in_redirect?: boolean;
@@ -317,28 +326,28 @@ export type PasswordlessDialect = 'auth0';
 
 /** What the page after a loopback redirect shows. */
 export type ReturnPage = {
-  /** The app's name, above the rest. */
+  /** The app's name, at the top of the page. */
   appName?: string;
   /** Another spelling of appName, never beside it. */
   app_name?: string;
-  /** A line of the app's own, in the page's language. */
+  /** An additional line of text, in the page's language. */
   text?: string;
-  /** The language of the page's own words. en by default. */
+  /** The language of the page's texts. en by default. */
   language?: ReturnPageLanguage;
-  /** The app's colour, such as #0b6e4f, for the line above the page. */
+  /** The colour of the line at the top of the page, such as #0b6e4f. */
   color?: string;
   /** Another spelling of color, never beside it. */
   colour?: string;
   /**
-   * The page's background; its text is then black or white, whichever is easier to read. The browser's own by
-   * default.
+   * The page's background colour. Its text is then black or white, whichever has more contrast. The browser's
+   * colours by default.
    */
   backgroundColor?: string;
   /** Another spelling of backgroundColor, never beside it. */
   background_color?: string;
   /** Another spelling of backgroundColor, never beside it. */
   backgroundColour?: string;
-  /** A claimed https or private-scheme link that leads back into the app. */
+  /** A link back to the app: a claimed https or private-scheme URL. */
   link?: string;
 };
 
@@ -348,19 +357,19 @@ export type ReturnPageLanguage = 'en' | 'de' | 'fr' | 'es' | 'it' | 'nl' | 'pt';
 /** An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit. */
 export type StoreFolder = string;
 
-/** What the host says about the device. */
+/** The host's description of the device. */
 export type Platform = {
-  /** False: no external browser is to be had, the stand-in token is used. */
+  /** False: the platform has no external browser; the stand-in token is used. */
   native?: boolean;
-  /** The host's word for the kind of device. */
+  /** The kind of device, in the host's own words. */
   type?: string;
   /** Of the screen, in pixels. */
   width?: number;
   /** Of the screen, in pixels. */
   height?: number;
-  /** The host's own version. */
+  /** The host app's version. */
   appVersion?: string;
-  /** An id that the host has for the device. */
+  /** The host's id of the device. */
   deviceId?: string;
 };
 
@@ -383,7 +392,7 @@ export type State =
   | {
     state: 'awaitingConfirmation';
     letter: 'G';
-    /** Whose tokens they are. */
+    /** The user whose tokens they are. */
     profile: Claims;
   }
   | {
@@ -397,13 +406,13 @@ export type State =
 
 /** A configured way to register. */
 export type RegistrationChoice = {
-  /** The host's word: google, email, … */
+  /** The host's own name for it: google, email, … */
   kind: string;
-  /** The provider's name for the connection. */
+  /** The provider's name of the connection. */
   connection?: string;
-  /** What the user reads. */
+  /** The text that the user sees. */
   label: string;
-  /** What the user reads beside it. */
+  /** A further explanation that the user sees. */
   guidance?: string;
 };
 
@@ -426,23 +435,23 @@ export type RenewalFailed = {
   reason: 'renewal';
   error: ErrorDetail;
   remedy: Remedy;
-  /** The access token has not expired yet. */
+  /** Whether the access token still works. */
   tokenUsable: boolean;
 };
 
 /** Why a call failed; no text in it holds a secret. */
 export type ErrorDetail = {
   status: Status;
-  /** The reason as the C status. */
+  /** The status as the number of the C API. */
   code: number;
   blame: Blame;
   /** Whether the same call may succeed later. */
   retryable: boolean;
-  /** What was expected and what came, for a log; never a secret. */
+  /** What happened, what was expected and what to do, for a log; never a secret. */
   message: string;
   /** The configuration key or parameter at fault. */
   field?: string;
-  /** Status of the response that caused it. */
+  /** The status of the HTTP response that caused it. */
   httpStatus?: number;
   /** The provider's own error code (RFC 6749 §5.2). */
   oauthError?: string;
@@ -523,21 +532,24 @@ export type TransactionKind = 'signIn' | 'register' | 'passwordless' | 'app2app'
 export type BeginOptions = {
   /** none, login, consent, select_account or create. */
   prompt?: string;
-  /** Who is likely to sign in. */
+  /** The user name or address to suggest at sign-in. */
   loginHint?: string;
   /** The user must have signed in at most so long ago. In seconds. */
   maxAge?: number;
   /** Authentication classes, the best first. */
   acrValues?: string[];
-  /** The best first. */
+  /** The preferred one first. */
   uiLocales?: string[];
-  /** Whose session prompt=none is about. */
+  /** An id_token of the user whose session prompt=none checks. */
   idTokenHint?: string;
-  /** The provider's name for the connection that the user chose; bff: its name for the provider, required. */
+  /**
+   * The provider's name of the connection that the user chose. Required for bff: the back end's name of the
+   * provider.
+   */
   connection?: string;
-  /** passwordless: where the code or link is sent. */
+  /** passwordless: the address to which the code or link is sent. */
   email?: string;
-  /** passwordless: where the code is sent, E.164. */
+  /** passwordless: the number to which the code is sent (E.164). */
   phoneNumber?: string;
   message?: PasswordlessMessage;
 };
@@ -549,11 +561,11 @@ export type PasswordlessMessage = 'code' | 'link';
 export type Transaction = {
   transaction: TransactionID;
   action: Action;
-  /** As it was sent: with a loopback redirect, its port. Absent when nothing redirects. */
+  /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
   redirectUri?: string;
-  /** When the transaction ends by itself. In seconds since 1970-01-01T00:00:00Z. */
+  /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
   expiresAt: number;
-  /** False for a loopback redirect: its listener dies with the process. */
+  /** False for a loopback redirect: its listener ends with the process. */
   survivesProcess: boolean;
 };
 
@@ -561,31 +573,31 @@ export type Transaction = {
 export type Action =
   | {
     type: 'openURL';
-    /** Holds the state of the transaction. */
+    /** Contains the state of the transaction. */
     url: string;
   }
   | {
     type: 'enterCode';
-    /** Where the code was sent. */
+    /** The address or number to which the code was sent. */
     recipient: string;
   }
   | {
     type: 'awaitLink';
-    /** Where the link was sent. */
+    /** The address to which the link was sent. */
     recipient: string;
   }
   | {
     type: 'openOtherApp';
-    /** A link of another app. */
+    /** The link of another app. */
     url: string;
   }
   | {
     type: 'showDeviceCode';
-    /** What the user types. */
+    /** The code that the user types. */
     userCode: string;
     /** Where the user types it. */
     verificationUri: string;
-    /** With the code in it, for a QR code. */
+    /** The address with the code in it, for a QR code. */
     verificationUriComplete?: string;
   };
 
@@ -595,11 +607,11 @@ export type HandledLink =
     kind: 'begun';
     transaction: TransactionID;
     action: Action;
-    /** As it was sent: with a loopback redirect, its port. Absent when nothing redirects. */
+    /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
     redirectUri?: string;
-    /** When the transaction ends by itself. In seconds since 1970-01-01T00:00:00Z. */
+    /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
     expiresAt: number;
-    /** False for a loopback redirect: its listener dies with the process. */
+    /** False for a loopback redirect: its listener ends with the process. */
     survivesProcess: boolean;
   }
   | Unsolicited
@@ -609,34 +621,34 @@ export type HandledLink =
 /** No transaction waits for the URL; nothing happened. */
 export type Unsolicited = {
   kind: 'unsolicited';
-  /** What may be offered to the user, the best first. */
+  /** What the host can offer to the user, the best first. */
   offers?: LinkOffer[];
 };
 
 /** What may be offered to a user whose link led nowhere: a transaction of that kind. */
 export type LinkOffer = 'signIn' | 'register';
 
-/** The link came before, or a fallback was taken before; nothing happened. */
+/** This link, or a fallback link, was used before; nothing happened. */
 export type LinkUsed = {
   kind: 'linkUsed';
-  /** What may be offered to the user, the best first. */
+  /** What the host can offer to the user, the best first. */
   offers: LinkOffer[];
 };
 
-/** What waited for the link has reached its deadline; nothing happened. */
+/** The transaction that waited for the link has expired; nothing happened. */
 export type LinkExpired = {
   kind: 'linkExpired';
-  /** What may be offered to the user, the best first. */
+  /** What the host can offer to the user, the best first. */
   offers: LinkOffer[];
 };
 
 /** A logout that forgot the device. */
 export type Deregistration = {
   state: State;
-  /** Ends the provider's session in the browser, as from logout.begin; absent when there is none. */
+  /** The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none. */
   url?: string;
   providerTold?: ProviderTold;
-  /** Why it is not possible to tell the provider. */
+  /** Why the tokens cannot be revoked at the provider. */
   reason?: string;
 };
 
@@ -654,24 +666,24 @@ export type HandledURL =
     kind: 'begun';
     transaction: TransactionID;
     action: Action;
-    /** As it was sent: with a loopback redirect, its port. Absent when nothing redirects. */
+    /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
     redirectUri?: string;
-    /** When the transaction ends by itself. In seconds since 1970-01-01T00:00:00Z. */
+    /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
     expiresAt: number;
-    /** False for a loopback redirect: its listener dies with the process. */
+    /** False for a loopback redirect: its listener ends with the process. */
     survivesProcess: boolean;
   }
   | Unsolicited
   | LinkUsed
   | LinkExpired;
 
-/** It was a redirect. */
+/** The URL was a redirect. */
 export type Redirected = {
   kind: 'registration';
   state: State;
 };
 
-/** It was the logout callback; the logout is finished. */
+/** The URL was the logout callback; the logout is finished. */
 export type LoggedOut = {
   kind: 'logout';
 };
@@ -680,44 +692,50 @@ export type LoggedOut = {
 export type AccessOutcome =
   | {
     outcome: 'valid';
-    /** For the Authorization header or a form body, nowhere else. */
+    /** For the Authorization header or a form body, and nowhere else. */
     accessToken: string;
-    /** As the server spelt it: Bearer, DPoP. */
+    /** As the server spells it: Bearer, DPoP. */
     tokenType: string;
-    /** By this device's clock; absent for a stand-in token, which has no end. In seconds since 1970-01-01T00:00:00Z. */
+    /**
+     * By this device's clock; absent for a stand-in token, which does not expire. In seconds since
+     * 1970-01-01T00:00:00Z.
+     */
     expiresAt?: number;
   }
   | {
     outcome: 'stale';
-    /** For the Authorization header or a form body, nowhere else. */
+    /** For the Authorization header or a form body, and nowhere else. */
     accessToken: string;
-    /** As the server spelt it: Bearer, DPoP. */
+    /** As the server spells it: Bearer, DPoP. */
     tokenType: string;
-    /** By this device's clock; absent for a stand-in token, which has no end. In seconds since 1970-01-01T00:00:00Z. */
+    /**
+     * By this device's clock; absent for a stand-in token, which does not expire. In seconds since
+     * 1970-01-01T00:00:00Z.
+     */
     expiresAt?: number;
-    /** One word or a short text, for a log. */
+    /** A word or a short text, for a log. */
     reason: string;
     error: ErrorDetail;
   }
   | {
     outcome: 'expired';
-    /** Of the first failure. In seconds since 1970-01-01T00:00:00Z. */
+    /** When the first renewal failed. In seconds since 1970-01-01T00:00:00Z. */
     offlineSince?: number;
     /** Until another try makes sense. In seconds. */
     retryAfter?: number;
-    /** One word or a short text, for a log. */
+    /** A word or a short text, for a log. */
     reason: string;
     error: ErrorDetail;
   }
   | {
     outcome: 'rejected';
-    /** One word or a short text, for a log. */
+    /** A word or a short text, for a log. */
     reason: string;
     error: ErrorDetail;
   }
   | {
     outcome: 'reauthenticate';
-    /** One word or a short text, for a log. */
+    /** A word or a short text, for a log. */
     reason: string;
   }
   | {
@@ -730,7 +748,7 @@ export type AccessOutcome =
 /** Whether the provider knows of a revocation. */
 export type Revocation = {
   providerTold?: ProviderTold;
-  /** Why it is not possible to tell the provider. */
+  /** Why the tokens cannot be revoked at the provider. */
   reason?: string;
 };
 
@@ -739,30 +757,30 @@ export type TokenKind = 'accessToken' | 'refreshToken';
 
 /** What the provider says of a token. */
 export type Introspection = {
-  /** Whether it works. */
+  /** Whether the token is active. */
   active: boolean;
-  /** All that was told, RFC 7662 §2.2. */
+  /** The whole response (RFC 7662 §2.2). */
   claims: Claims;
 };
 
 /** How a logout went on. */
 export type SignOut = {
-  /** To be opened in the external browser; absent when there is none. */
+  /** Open it in the external browser. Absent if the provider has no such page. */
   url?: string;
   providerTold?: ProviderTold;
-  /** Why it is not possible to tell the provider. */
+  /** Why the tokens cannot be revoked at the provider. */
   reason?: string;
 };
 
-/** What is kept about the account; never the refresh token. */
+/** Reads what the store has about the account; never the refresh token. */
 export type Account = {
-  /** The proven claims about the user. */
+  /** The verified claims about the user. */
   profile?: Claims;
-  /** As the provider signed it. */
+  /** The id_token as the provider signed it. */
   idToken?: string;
-  /** As it is kept, due or not; token.access gives one that works. */
+  /** The stored access token, even if it has expired; token.access returns one that works. */
   accessToken?: string;
-  /** When the access token ends. In seconds since 1970-01-01T00:00:00Z. */
+  /** When the access token expires. In seconds since 1970-01-01T00:00:00Z. */
   expiresAt?: number;
   registrationType?: RegistrationType;
 };
@@ -773,7 +791,7 @@ export type RegistrationType = 'SOCIAL' | 'PASSWORDLESS';
 /** The answer to a PIN. */
 export type PINAnswer = {
   outcome: PINOutcome;
-  /** Before the account is erased. */
+  /** Tries left before the account is erased. */
   triesLeft: number;
   /** Until the next try is looked at. In seconds. */
   retryAfter: number;
@@ -790,7 +808,7 @@ export type StoreDiagnosis =
   | {
     /** The folder. */
     store: string;
-    /** False: there is no such folder. */
+    /** False: there is no such directory. */
     exists: boolean;
   }
   | {
@@ -798,39 +816,39 @@ export type StoreDiagnosis =
     store: string;
     /** True. */
     exists: boolean;
-    /** The user's number. */
+    /** The user id of the owner. */
     owner: number;
     /** Octal. */
     permissions: string;
-    /** That guard the key; none before first use. */
+    /** The key providers that have the key. None before the first use. */
     keyProviders: string[];
     keyChoice?: KeyDecision;
-    /** How many there are, readable or not. */
+    /** The number of accounts, readable or not. */
     accounts: number;
-    /** Damaged files that were set aside. */
+    /** The number of damaged files that were set aside. */
     setAside: number;
-    /** None while the key is not to be had. */
+    /** The sealed files. None while the key is unavailable. */
     files: StoredFile[];
     /** What is wrong with the store. */
     problem?: ErrorDetail;
   };
 
-/** Who would get the key of a new store, and why. */
+/** The key provider that a new store would get, and why. */
 export type KeyDecision = {
-  /** A provider's name; none while the best is locked. */
+  /** The name of a key provider. Absent while the best one is locked. */
   provider?: string;
-  /** Why that one. */
+  /** Why this one was chosen. */
   reason: string;
-  /** In the order of preference. */
+  /** The key providers in the order of preference. */
   candidates: KeyCandidate[];
 };
 
 /** A key provider, and whether it is available. */
 export type KeyCandidate = {
-  /** A provider's name. */
+  /** The name of a key provider. */
   provider: string;
   presence: KeyPresence;
-  /** Why it is not present. */
+  /** Why it is not available. */
   reason?: string;
 };
 
@@ -839,18 +857,18 @@ export type KeyPresence = 'present' | 'locked' | 'absent';
 
 /** A sealed file of a store. */
 export type StoredFile = {
-  /** In the folder; tells no account's name. */
+  /** The file name. It contains no account name. */
   name: string;
   kind: StoredFileKind;
-  /** It was damaged, and had this name: renamed back it is used again. */
+  /** The file was damaged and had this name. If you rename it back, it is used again. */
   setAsideFrom?: string;
-  /** Grows by one with every save; decimal. */
+  /** Grows by one with every write; decimal. */
   generation?: string;
-  /** True: only its PIN opens the account. */
+  /** Whether the account has a PIN. */
   pin?: boolean;
-  /** As in diagnostics.export: for people, without secrets. */
+  /** As in diagnostics.export: for humans, without secrets. */
   account?: Record<string, unknown>;
-  /** Of the outbox: what servers still have to be told. */
+  /** Of the outbox: the number of messages that servers have not received yet. */
   entries?: number;
   /** What is wrong with the file. */
   problem?: ErrorDetail;
@@ -863,7 +881,7 @@ export type StoredFileKind = 'account' | 'outbox' | 'installation' | 'provider';
 export type PKCE = {
   /** A secret, 43 characters of base64url. */
   codeVerifier: string;
-  /** Its SHA-256, base64url. */
+  /** The SHA-256 of the verifier, in base64url. */
   codeChallenge: string;
   /** Always S256. */
   codeChallengeMethod: 'S256';
@@ -873,19 +891,19 @@ export type PKCE = {
 export type Redirect = {
   /** The authorization code. */
   code?: string;
-  /** Whose transaction it claims to be. */
+  /** The state, which names the transaction; not verified. */
   state?: string;
-  /** Who claims to answer. */
+  /** The issuer that the redirect names; not verified. */
   iss?: string;
   /** The provider's error code. */
   error?: string;
-  /** The provider's words for the developer. */
+  /** The provider's text for the developer. */
   errorDescription?: string;
 };
 
 /** Which configuration a URL belongs to. */
 export type Route = {
-  /** The place of its owner in the list; absent when it has none. */
+  /** The index of the configuration that owns the URL. Absent if none does. */
   index?: number;
   kind?: Ownership;
 };
@@ -898,15 +916,15 @@ export type Link = {
   kind: LinkKind;
   /** In lower case. */
   scheme: string;
-  /** An IPv6 address keeps its brackets. */
+  /** The host; an IPv6 address with its brackets. */
   host?: string;
-  /** Where the link names one. */
+  /** The port, if the link has one. */
   port?: number;
-  /** As it came. */
+  /** The path, unchanged. */
   path: string;
-  /** As it came, without the question mark. */
+  /** The query, without the question mark. */
   query?: string;
-  /** A fragment was dropped unread. */
+  /** Whether the URL had a fragment, which was dropped. */
   hadFragment: boolean;
 };
 
@@ -940,42 +958,42 @@ export interface EnrollError extends Error, ErrorDetail {
 
 /** What each event carries beside its `name`. */
 export interface EventParameters {
-  /** The registration is in another state. */
+  /** The state of the registration changed. */
   'registration.changed': {
-    /** What client.open gave. */
+    /** The handle that client.open returned. */
     client: string;
     state: State;
   };
-  /** Raised once, when the first state is settled: the host may hide its splash screen. */
+  /** Sent once, when the first state is known: the host may hide its splash screen. */
   'registration.settled': {
-    /** What client.open gave. */
+    /** The handle that client.open returned. */
     client: string;
     state: State;
   };
-  /** There are new tokens, and they are stored. */
+  /** The tokens were renewed and stored. */
   'token.renewed': {
-    /** What client.open gave. */
+    /** The handle that client.open returned. */
     client: string;
-    /** When the access token ends. In seconds since 1970-01-01T00:00:00Z. */
+    /** When the access token expires. In seconds since 1970-01-01T00:00:00Z. */
     expiresAt: number;
   };
-  /** A renewal failed; nothing is lost by it. */
+  /** A renewal failed; the session is unchanged. */
   'token.renewalFailed': {
-    /** What client.open gave. */
+    /** The handle that client.open returned. */
     client: string;
     error: ErrorDetail;
   };
-  /** The logout callback came back. */
+  /** The browser returned from the logout. */
   'logout.finished': {
-    /** What client.open gave. */
+    /** The handle that client.open returned. */
     client: string;
   };
-  /** A failure that the user may have to hear of. */
+  /** A failure that the host may show to the user. */
   'error.reported': {
-    /** What client.open gave. */
+    /** The handle that client.open returned. */
     client: string;
     error: ErrorDetail;
-    /** For the host's own words: error. and the reason's name. */
+    /** A key for the host's own texts: error. and the name of the status. */
     messageKey: string;
     helps: Help;
   };
@@ -988,57 +1006,60 @@ export type EventName = keyof EventParameters;
 export type EnrollEvent = { [Name in EventName]: { name: Name } & EventParameters[Name] }[EventName];
 
 export interface SystemCommands {
-  /** What this library is: versions, flavour, commands, key providers. */
+  /** Describes this library: versions, flavour, commands, key providers. */
   describe(parameters?: Record<string, never>, options?: CallOptions): Promise<SystemDescription>;
 }
 
 export interface PlatformCommands {
-  /** Says that the host's platform is ready (Cordova's deviceready). */
+  /** Reports that the host's platform is ready (Cordova's deviceready). */
   ready(parameters?: Record<string, never>, options?: CallOptions): Promise<Record<string, never>>;
 }
 
 export interface RegistrationCommands {
-  /** Where the registration stands; asking starts it. */
+  /** Reads the state of the registration. The first call starts it. */
   state(parameters?: {
-    /** Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for, too. */
+    /**
+     * Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
+     * outcome.
+     */
     wait?: boolean;
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** Begins a transaction and says what the host must do now. */
+  /** Begins a transaction and returns what the host has to do next. */
   begin(parameters?: {
     kind?: TransactionKind;
-    /** Instead of the configured ones. */
+    /** The scopes to request instead of the configured ones. */
     scopes?: string | string[];
     options?: BeginOptions;
-    /** The host's own authorize parameters; the protocol's names are refused. */
+    /** Additional parameters of the authorization request; names that the protocol uses are refused. */
     parameters?: Record<string, string>;
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<Transaction>;
-  /** Takes the redirect back and carries its transaction to its end. */
+  /** Takes the redirect and completes its transaction. */
   resume(parameters: {
-    /** As it reached the host. */
+    /** The URL as the host received it. */
     url: string;
-    /** Whose return it is; needed only for one without state when several are pending. */
+    /** The transaction of the redirect. Needed only if the URL has no state and several transactions are pending. */
     transaction?: TransactionID;
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** Takes an activation or fallback link, and says what the host must do now. */
+  /** Takes an activation or fallback link and returns what the host has to do next. */
   handleLink(parameters: {
-    /** As it reached the host. */
+    /** The URL as the host received it. */
     url: string;
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<HandledLink>;
   /**
-   * Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with a
-   * device code, by the user elsewhere.
+   * Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the user
+   * on another device.
    */
   awaitOutcome(parameters: {
     transaction: TransactionID;
@@ -1050,45 +1071,48 @@ export interface RegistrationCommands {
   /** Takes the one-time code that the user typed. */
   submitCode(parameters: {
     transaction: TransactionID;
-    /** As the user typed it. */
+    /** The code as the user typed it. */
     code: string;
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** The user's yes to the profile: G to H, after the verified address and the registration check that are required. */
+  /** Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration. */
   confirm(parameters?: {
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives. */
+  /** Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones. */
   retry(parameters?: {
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** The user left the browser: a hint, a late valid redirect still wins; a registration waits for its e-mail's link. */
+  /**
+   * Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then
+   * waits for the link of its e-mail.
+   */
   cancel(parameters?: {
-    /** Which one; without it, all. */
+    /** The transaction; without it, all. */
     transaction?: TransactionID;
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** The other app's link could not be opened: its transaction is over, with F. */
+  /** Reports that the other app's link could not be opened. Its transaction fails (F). */
   otherAppMissing(parameters: {
     transaction: TransactionID;
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** Empties local state alone; no server is told. */
+  /** Erases the local state only. Sends nothing. */
   clear(parameters?: Record<string, never>, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** A logout that forgets the device too: pending transactions are cleared, the installation id is reset. */
+  /** Logs out, erases pending transactions and resets the installation id. */
   deregister(parameters?: {
     /** How long the call may take. In seconds. */
     timeout?: number;
@@ -1096,9 +1120,9 @@ export interface RegistrationCommands {
 }
 
 export interface UrlCommands {
-  /** One door for every URL that reaches an app. */
+  /** Takes any URL that reaches the app: a redirect, a logout callback or a link. */
   handle(parameters: {
-    /** As it reached the host. */
+    /** The URL as the host received it. */
     url: string;
     /** How long the call may take. In seconds. */
     timeout?: number;
@@ -1106,7 +1130,7 @@ export interface UrlCommands {
 }
 
 export interface TokenCommands {
-  /** A valid access token, renewed when due. One renewal serves all who ask. */
+  /** Returns a valid access token, renewed if due. All callers share one renewal. */
   access(parameters?: {
     /** How long the token must still live. In seconds. */
     minimumLifetime?: number;
@@ -1114,19 +1138,19 @@ export interface TokenCommands {
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
   /**
-   * Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
-   * holds.
+   * Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
+   * provider asked for.
    */
   refresh(parameters?: {
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
-  /** Tells the provider to forget the session's tokens, and forgets them here. */
+  /** Revokes the session's tokens at the provider and erases them here. */
   revoke(parameters?: {
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<Revocation>;
-  /** What the provider says of one of the session's tokens (RFC 7662). */
+  /** Asks the provider about one of the session's tokens (RFC 7662). */
   introspect(parameters?: {
     token?: TokenKind;
     /** How long the call may take. In seconds. */
@@ -1135,29 +1159,29 @@ export interface TokenCommands {
 }
 
 export interface DpopCommands {
-  /** A proof for one request of the host's that carries a token of type DPoP (RFC 9449); asks nobody. */
+  /** Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing. */
   proof(parameters: {
-    /** As it is sent: GET. */
+    /** The method as it is sent, such as GET. */
     method: string;
-    /** As it reached the host. */
+    /** The URL as the host received it. */
     url: string;
-    /** What the server demanded; without it, the last one of that server. */
+    /** The nonce that the server demanded. By default the last one of that server. */
     nonce?: string;
-    /** The token that the request carries; without it, the present one. */
+    /** The token that the request carries. By default the present one. */
     accessToken?: string;
   }, options?: CallOptions): Promise<{
-    /** For the header DPoP. */
+    /** The value of the header DPoP. */
     proof: string;
   }>;
 }
 
 export interface IdentityCommands {
-  /** The proven claims about the user, as they are kept. */
+  /** Reads the stored, verified claims about the user. */
   profile(parameters?: Record<string, never>, options?: CallOptions): Promise<{
     /** OpenID Connect Core §5.1. */
     claims: Claims;
   }>;
-  /** The claims that the provider tells now, discarded unless they are about the same user. */
+  /** Fetches the claims from the provider. Claims about another user are refused. */
   userinfo(parameters?: {
     /** How long the call may take. In seconds. */
     timeout?: number;
@@ -1168,16 +1192,19 @@ export interface IdentityCommands {
 }
 
 export interface LogoutCommands {
-  /** Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser. */
+  /**
+   * Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in
+   * the browser.
+   */
   begin(parameters?: {
-    /** Nothing is sent, no URL is given. */
+    /** Sends nothing and returns no URL. */
     localOnly?: boolean;
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<SignOut>;
-  /** Takes the browser's answer to that URL back: the logout is finished. */
+  /** Finishes a logout with the redirect from the provider's logout page. */
   resume(parameters: {
-    /** As it reached the host. */
+    /** The URL as the host received it. */
     url: string;
   }, options?: CallOptions): Promise<{
     /** Always true. */
@@ -1186,45 +1213,45 @@ export interface LogoutCommands {
 }
 
 export interface AccountCommands {
-  /** What is kept about the account; never the refresh token. */
+  /** Reads what the store has about the account; never the refresh token. */
   read(parameters?: Record<string, never>, options?: CallOptions): Promise<Account>;
 }
 
 export interface DiagnosticsCommands {
-  /** All that support needs, without secrets: versions, configuration, provider, state, store, last errors. */
+  /** Collects what support needs, without secrets: versions, configuration, provider, state, store, last errors. */
   export(parameters?: Record<string, never>, options?: CallOptions): Promise<{
-    /** For people: its members may change with any version. */
+    /** For humans: its members may change with any version. */
     diagnostics: Record<string, unknown>;
   }>;
 }
 
 export interface PinCommands {
-  /** Guards what is kept of the account with a PIN; it stays open in this process. Ends the step pin. */
+  /** Protects the account with a PIN. The account stays open in this process. Ends the step pin. */
   set(parameters: {
     /** The new PIN. 4 to 64 bytes. */
     pin: string;
   }, options?: CallOptions): Promise<Record<string, never>>;
-  /** Opens the account in this process. */
+  /** Opens the account for this process. */
   unlock(parameters: {
     /** The PIN. 4 to 64 bytes. */
     pin: string;
   }, options?: CallOptions): Promise<PINAnswer>;
   /** Replaces the PIN. */
   change(parameters: {
-    /** The present one. 4 to 64 bytes. */
+    /** The present PIN. 4 to 64 bytes. */
     pin: string;
-    /** The new one. 4 to 64 bytes. */
+    /** The new PIN. 4 to 64 bytes. */
     newPin: string;
   }, options?: CallOptions): Promise<PINAnswer>;
-  /** Takes the PIN away; the account is open from then on. */
+  /** Removes the PIN. The account is open from then on. */
   remove(parameters: {
-    /** The present one. 4 to 64 bytes. */
+    /** The present PIN. 4 to 64 bytes. */
     pin: string;
   }, options?: CallOptions): Promise<PINAnswer>;
 }
 
 export interface AccountsCommands {
-  /** Names of the accounts in a store; none where there is no store yet. */
+  /** Lists the names of the accounts in a store. Empty if there is no store yet. */
   list(parameters?: {
     /** A name within the app's own data, not a path. */
     store?: StoreFolder;
@@ -1232,17 +1259,17 @@ export interface AccountsCommands {
     /** Sorted. */
     accounts: string[];
   }>;
-  /** Erases an account from a store, at every provider; no server is told. Removing an unknown one is no error. */
+  /** Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error. */
   remove(parameters: {
     /** A name within the app's own data, not a path. */
     store?: StoreFolder;
-    /** Names one set of tokens. */
+    /** The name of the account: one set of tokens in the store. */
     account: string;
   }, options?: CallOptions): Promise<Record<string, never>>;
 }
 
 export interface InstallationCommands {
-  /** Forgets the installation id of a store: the next use makes another. No store, no error. */
+  /** Erases the installation id of a store. The next use makes a new one. A missing store is no error. */
   reset(parameters?: {
     /** A name within the app's own data, not a path. */
     store?: StoreFolder;
@@ -1250,7 +1277,7 @@ export interface InstallationCommands {
 }
 
 export interface StoreCommands {
-  /** How a store is: owner, permissions, key provider and why, each file, set-aside ones. Changes nothing. */
+  /** Examines a store: owner, permissions, key provider, files, damaged files. Changes nothing. */
   diagnose(parameters?: {
     /** A name within the app's own data, not a path. */
     store?: StoreFolder;
@@ -1258,39 +1285,39 @@ export interface StoreCommands {
 }
 
 export interface PkceCommands {
-  /** A verifier and its challenge, S256 (RFC 7636 §4). */
+  /** Makes a verifier and its S256 challenge (RFC 7636 §4). */
   generate(parameters?: Record<string, never>, options?: CallOptions): Promise<PKCE>;
 }
 
 export interface RedirectCommands {
-  /** Reads a redirect without believing it (RFC 6749 §4.1.2, RFC 9207). */
+  /** Parses a redirect without verifying it (RFC 6749 §4.1.2, RFC 9207). */
   parse(parameters: {
-    /** As it reached the host. */
+    /** The URL as the host received it. */
     url: string;
   }, options?: CallOptions): Promise<Redirect>;
-  /** Which of several configurations a URL belongs to. Looks at no store: an owned URL may still be unsolicited. */
+  /** Finds which of several configurations a URL belongs to. Reads no store: the URL may still be unsolicited. */
   route(parameters: {
-    /** Of all that the app has. */
+    /** All configurations of the app. */
     configurations: Configuration[];
-    /** As it reached the host. */
+    /** The URL as the host received it. */
     url: string;
   }, options?: CallOptions): Promise<Route>;
 }
 
 export interface LinkCommands {
-  /** Reads a link by the allow-list of R9, or refuses it; nothing is repaired. */
+  /** Parses a link by the rules of R9, or refuses it. Repairs nothing. */
   parse(parameters: {
-    /** As it reached the host. */
+    /** The URL as the host received it. */
     url: string;
   }, options?: CallOptions): Promise<Link>;
 }
 
 export interface ExpiryCommands {
-  /** In which band of its life a token is: fresh, due or expired. */
+  /** Tells whether a token is fresh, due or expired. */
   check(parameters: {
-    /** When the token ends. In seconds since 1970-01-01T00:00:00Z. */
+    /** When the token expires. In seconds since 1970-01-01T00:00:00Z. */
     expiresAt: number;
-    /** Now; without it, this device's clock. In seconds since 1970-01-01T00:00:00Z. */
+    /** The present time. By default that of this device's clock. In seconds since 1970-01-01T00:00:00Z. */
     now?: number;
     /** How long before its end it is due. In seconds. */
     grace?: number;
@@ -1342,12 +1369,12 @@ export interface OpenOptions {
   configuration: Configuration;
   /** A name within the app's own data, not a path. By default "enroll". */
   store?: string;
-  /** Names one set of tokens. */
+  /** The name of the account: one set of tokens in the store. */
   account?: string;
   platform?: Platform;
-  /** Tokens are renewed a little before they are due, whether anybody asks or not, until client.close. */
+  /** Whether tokens are renewed in the background, shortly before they are due, until client.close. */
   renewInBackground?: boolean;
-  /** Calls that ask for the registration wait until platform.ready. */
+  /** Whether calls about the registration wait for platform.ready. */
   waitForPlatform?: boolean;
 }
 

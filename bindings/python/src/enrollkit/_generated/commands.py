@@ -22,7 +22,7 @@ from .._given import (
     transaction_id,
     whole_seconds,
 )
-from .._values import mapping, text, texts, told, truth
+from .._values import mapping, number, text, texts, told, truth
 from .types import (
     PKCE,
     AccessToken,
@@ -56,18 +56,18 @@ class ClientCommands(Caller):
     """The commands of a client."""
 
     def platform_ready(self) -> None:
-        """Says that the host's platform is ready (Cordova's deviceready).
+        """Reports that the host's platform is ready (Cordova's deviceready).
 
         Command: platform.ready.
         """
         self._call("platform.ready", {}, None)
 
     def state(self, *, wait: bool = False, timeout: Timeout = 30) -> State:
-        """Where the registration stands; asking starts it.
+        """Reads the state of the registration. The first call starts it.
 
         Args:
-            wait: Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
-                too.
+            wait: Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
+                outcome.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -98,23 +98,23 @@ class ClientCommands(Caller):
         parameters: Optional[Mapping[str, str]] = None,
         timeout: Timeout = 30,
     ) -> Transaction:
-        """Begins a transaction and says what the host must do now.
+        """Begins a transaction and returns what the host has to do next.
 
         Args:
             kind: What kind of transaction to begin.
-            scopes: Instead of the configured ones.
+            scopes: The scopes to request instead of the configured ones.
             prompt: none, login, consent, select_account or create.
-            login_hint: Who is likely to sign in.
+            login_hint: The user name or address to suggest at sign-in.
             max_age: The user must have signed in at most so many seconds (or a timedelta) ago.
             acr_values: Authentication classes, the best first.
-            ui_locales: The best first.
-            id_token_hint: Whose session prompt=none is about.
-            connection: The provider's name for the connection that the user chose; bff: its name for the provider,
-                required.
-            email: passwordless: where the code or link is sent.
-            phone_number: passwordless: where the code is sent, E.164.
+            ui_locales: The preferred one first.
+            id_token_hint: An id_token of the user whose session prompt=none checks.
+            connection: The provider's name of the connection that the user chose. Required for bff: the back end's name
+                of the provider.
+            email: passwordless: the address to which the code or link is sent.
+            phone_number: passwordless: the number to which the code is sent (E.164).
             message: What a passwordless sign-in sends to the user.
-            parameters: The host's own authorize parameters; the protocol's names are refused.
+            parameters: Additional parameters of the authorization request; names that the protocol uses are refused.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -151,10 +151,10 @@ class ClientCommands(Caller):
     def resume(
         self, url: str, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30
     ) -> State:
-        """Takes the redirect back and carries its transaction to its end.
+        """Takes the redirect and completes its transaction.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
             transaction: What `begin` returned, or its `id`.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -173,10 +173,10 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def handle_link(self, url: str, *, timeout: Timeout = 30) -> HandledLink:
-        """Takes an activation or fallback link, and says what the host must do now.
+        """Takes an activation or fallback link and returns what the host has to do next.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -190,8 +190,8 @@ class ClientCommands(Caller):
         return told(read_handled_link, result)
 
     def await_outcome(self, transaction: Union[Transaction, str], *, timeout: Timeout = None) -> State:
-        """Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with
-        a device code, by the user elsewhere.
+        """Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the
+        user on another device.
 
         Args:
             transaction: What `begin` returned, or its `id`.
@@ -214,7 +214,7 @@ class ClientCommands(Caller):
 
         Args:
             transaction: What `begin` returned, or its `id`.
-            code: As the user typed it.
+            code: The code as the user typed it.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -231,8 +231,8 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def confirm(self, *, timeout: Timeout = 30) -> State:
-        """The user's yes to the profile: G to H, after the verified address and the registration check that are
-        required.
+        """Confirms the profile for the user: G to H, after the required checks of the e-mail address and the
+        registration.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -248,7 +248,7 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def retry(self, *, timeout: Timeout = 30) -> State:
-        """Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.
+        """Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -262,8 +262,8 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def cancel(self, *, transaction: Optional[Union[Transaction, str]] = None) -> State:
-        """The user left the browser: a hint, a late valid redirect still wins; a registration waits for its e-mail's
-        link.
+        """Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then
+        waits for the link of its e-mail.
 
         Args:
             transaction: What `begin` returned, or its `id`.
@@ -277,7 +277,7 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def other_app_missing(self, transaction: Union[Transaction, str]) -> State:
-        """The other app's link could not be opened: its transaction is over, with F.
+        """Reports that the other app's link could not be opened. Its transaction fails (F).
 
         Args:
             transaction: What `begin` returned, or its `id`.
@@ -291,7 +291,7 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def clear(self) -> State:
-        """Empties local state alone; no server is told.
+        """Erases the local state only. Sends nothing.
 
         Raises:
             EnrollStoreError.
@@ -302,7 +302,7 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def deregister(self, *, timeout: Timeout = 30) -> Deregistration:
-        """A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
+        """Logs out, erases pending transactions and resets the installation id.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -316,10 +316,10 @@ class ClientCommands(Caller):
         return told(Deregistration.from_json, result)
 
     def handle_url(self, url: str, *, timeout: Timeout = 30) -> HandledURL:
-        """One door for every URL that reaches an app.
+        """Takes any URL that reaches the app: a redirect, a logout callback or a link.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -335,7 +335,7 @@ class ClientCommands(Caller):
         return told(read_handled_url, result)
 
     def access_token(self, *, minimum_lifetime: Optional[Seconds] = None, timeout: Timeout = 30) -> AccessToken:
-        """A valid access token, renewed when due. One renewal serves all who ask.
+        """Returns a valid access token, renewed if due. All callers share one renewal.
 
         Args:
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
@@ -351,8 +351,8 @@ class ClientCommands(Caller):
         )
 
     def refresh(self, *, timeout: Timeout = 30) -> AccessToken:
-        """Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
-        holds.
+        """Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
+        provider asked for.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -365,7 +365,7 @@ class ClientCommands(Caller):
         return self._token("token.refresh", {}, timeout)
 
     def revoke(self, *, timeout: Timeout = 30) -> Revocation:
-        """Tells the provider to forget the session's tokens, and forgets them here.
+        """Revokes the session's tokens at the provider and erases them here.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -381,7 +381,7 @@ class ClientCommands(Caller):
     def introspect(
         self, *, token: Optional[Union[TokenKind, Literal["accessToken", "refreshToken"]]] = None, timeout: Timeout = 30
     ) -> Introspection:
-        """What the provider says of one of the session's tokens (RFC 7662).
+        """Asks the provider about one of the session's tokens (RFC 7662).
 
         Args:
             token: One of the session's tokens, which is not handed out.
@@ -400,13 +400,13 @@ class ClientCommands(Caller):
     def dpop_proof(
         self, method: str, url: str, *, nonce: Optional[str] = None, access_token: Optional[str] = None
     ) -> str:
-        """A proof for one request of the host's that carries a token of type DPoP (RFC 9449); asks nobody.
+        """Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.
 
         Args:
-            method: As it is sent: GET.
-            url: As it reached the host.
-            nonce: What the server demanded; without it, the last one of that server.
-            access_token: The token that the request carries; without it, the present one.
+            method: The method as it is sent, such as GET.
+            url: The URL as the host received it.
+            nonce: The nonce that the server demanded. By default the last one of that server.
+            access_token: The token that the request carries. By default the present one.
 
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollStoreError.
@@ -419,7 +419,7 @@ class ClientCommands(Caller):
         return told(text, result, "proof")
 
     def profile(self) -> Dict[str, Any]:
-        """The proven claims about the user, as they are kept.
+        """Reads the stored, verified claims about the user.
 
         Raises:
             EnrollNotFound, EnrollStoreError.
@@ -430,7 +430,7 @@ class ClientCommands(Caller):
         return told(mapping, result, "claims")
 
     def userinfo(self, *, timeout: Timeout = 30) -> Dict[str, Any]:
-        """The claims that the provider tells now, discarded unless they are about the same user.
+        """Fetches the claims from the provider. Claims about another user are refused.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -446,10 +446,11 @@ class ClientCommands(Caller):
         return told(mapping, result, "claims")
 
     def logout(self, *, local_only: bool = False, timeout: Timeout = 30) -> SignOut:
-        """Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.
+        """Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in
+        the browser.
 
         Args:
-            local_only: Nothing is sent, no URL is given.
+            local_only: Sends nothing and returns no URL.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -461,10 +462,10 @@ class ClientCommands(Caller):
         return told(SignOut.from_json, result)
 
     def finish_logout(self, url: str) -> bool:
-        """Takes the browser's answer to that URL back: the logout is finished.
+        """Finishes a logout with the redirect from the provider's logout page.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
 
         Raises:
             EnrollRedirectMalformed, EnrollUnsolicited, EnrollStoreError.
@@ -475,7 +476,7 @@ class ClientCommands(Caller):
         return told(truth, result, "done")
 
     def account(self) -> Account:
-        """What is kept about the account; never the refresh token.
+        """Reads what the store has about the account; never the refresh token.
 
         Raises:
             EnrollStoreError.
@@ -486,7 +487,7 @@ class ClientCommands(Caller):
         return told(Account.from_json, result)
 
     def diagnostics(self) -> Dict[str, Any]:
-        """All that support needs, without secrets: versions, configuration, provider, state, store, last errors.
+        """Collects what support needs, without secrets: versions, configuration, provider, state, store, last errors.
 
         Command: diagnostics.export.
         """
@@ -494,7 +495,7 @@ class ClientCommands(Caller):
         return told(mapping, result, "diagnostics")
 
     def set_pin(self, pin: str) -> None:
-        """Guards what is kept of the account with a PIN; it stays open in this process. Ends the step pin.
+        """Protects the account with a PIN. The account stays open in this process. Ends the step pin.
 
         Args:
             pin: The new PIN. 4 to 64 bytes.
@@ -507,7 +508,7 @@ class ClientCommands(Caller):
         self._call("pin.set", given({"pin": pin}), None)
 
     def unlock(self, pin: str) -> PINAnswer:
-        """Opens the account in this process.
+        """Opens the account for this process.
 
         Args:
             pin: The PIN. 4 to 64 bytes.
@@ -524,8 +525,8 @@ class ClientCommands(Caller):
         """Replaces the PIN.
 
         Args:
-            pin: The present one. 4 to 64 bytes.
-            new_pin: The new one. 4 to 64 bytes.
+            pin: The present PIN. 4 to 64 bytes.
+            new_pin: The new PIN. 4 to 64 bytes.
 
         Raises:
             EnrollIllegalState, EnrollStoreError.
@@ -536,10 +537,10 @@ class ClientCommands(Caller):
         return told(PINAnswer.from_json, result)
 
     def remove_pin(self, pin: str) -> PINAnswer:
-        """Takes the PIN away; the account is open from then on.
+        """Removes the PIN. The account is open from then on.
 
         Args:
-            pin: The present one. 4 to 64 bytes.
+            pin: The present PIN. 4 to 64 bytes.
 
         Raises:
             EnrollIllegalState, EnrollStoreError.
@@ -554,7 +555,7 @@ class CoreCommands(Caller):
     """The commands without a client."""
 
     def describe(self) -> SystemDescription:
-        """What this library is: versions, flavour, commands, key providers.
+        """Describes this library: versions, flavour, commands, key providers.
 
         Command: system.describe.
         """
@@ -562,7 +563,7 @@ class CoreCommands(Caller):
         return told(SystemDescription.from_json, result)
 
     def accounts(self, store: StorePath, *, keys: Optional[Keys] = None) -> Tuple[str, ...]:
-        """Names of the accounts in a store; none where there is no store yet.
+        """Lists the names of the accounts in a store. Empty if there is no store yet.
 
         Args:
             store: The directory of the store.
@@ -577,12 +578,12 @@ class CoreCommands(Caller):
         return told(texts, result, "accounts")
 
     def remove_account(self, store: StorePath, account: str, *, keys: Optional[Keys] = None) -> None:
-        """Erases an account from a store, at every provider; no server is told. Removing an unknown one is no error.
+        """Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error.
 
         Args:
             store: The directory of the store.
             keys: Where the store's key is kept; None: a key file in the store.
-            account: Names one set of tokens.
+            account: The name of the account: one set of tokens in the store.
 
         Raises:
             EnrollStoreError.
@@ -594,7 +595,7 @@ class CoreCommands(Caller):
         )
 
     def reset_installation(self, store: StorePath, *, keys: Optional[Keys] = None) -> None:
-        """Forgets the installation id of a store: the next use makes another. No store, no error.
+        """Erases the installation id of a store. The next use makes a new one. A missing store is no error.
 
         Args:
             store: The directory of the store.
@@ -608,7 +609,7 @@ class CoreCommands(Caller):
         self._call("installation.reset", given({"store": store_path(store), "keys": given_keys(keys)}), None)
 
     def diagnose(self, store: StorePath, *, keys: Optional[Keys] = None) -> StoreDiagnosis:
-        """How a store is: owner, permissions, key provider and why, each file, set-aside ones. Changes nothing.
+        """Examines a store: owner, permissions, key provider, files, damaged files. Changes nothing.
 
         Args:
             store: The directory of the store.
@@ -630,13 +631,13 @@ class CoreCommands(Caller):
         new_keys: Optional[Keys] = None,
         new_data_key: bool = False,
     ) -> str:
-        """Gives a store's key to another key provider, or has the same one wrap it anew. Nothing is lost.
+        """Moves a store's key to another key provider, or wraps it again with the same one.
 
         Args:
             store: The directory of the store.
             keys: Where the store's key is kept; None: a key file in the store.
             new_keys: Where the store's key is kept from now on; None: in the same place, wrapped anew.
-            new_data_key: Also make a new key, and seal every file with it.
+            new_data_key: Whether to make a new data key and seal every file with it.
 
         Raises:
             EnrollNotFound, EnrollStoreError.
@@ -655,7 +656,7 @@ class CoreCommands(Caller):
         return told(text, result, "provider")
 
     def pkce(self) -> PKCE:
-        """A verifier and its challenge, S256 (RFC 7636 §4).
+        """Makes a verifier and its S256 challenge (RFC 7636 §4).
 
         Command: pkce.generate.
         """
@@ -663,10 +664,10 @@ class CoreCommands(Caller):
         return told(PKCE.from_json, result)
 
     def parse_redirect(self, url: str) -> Redirect:
-        """Reads a redirect without believing it (RFC 6749 §4.1.2, RFC 9207).
+        """Parses a redirect without verifying it (RFC 6749 §4.1.2, RFC 9207).
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
 
         Raises:
             EnrollRedirectMalformed.
@@ -677,11 +678,11 @@ class CoreCommands(Caller):
         return told(Redirect.from_json, result)
 
     def route(self, configurations: Sequence[Union[Configuration, Mapping[str, Any]]], url: str) -> Route:
-        """Which of several configurations a URL belongs to. Looks at no store: an owned URL may still be unsolicited.
+        """Finds which of several configurations a URL belongs to. Reads no store: the URL may still be unsolicited.
 
         Args:
-            configurations: Of all that the app has.
-            url: As it reached the host.
+            configurations: All configurations of the app.
+            url: The URL as the host received it.
 
         Raises:
             EnrollConfiguration, EnrollRedirectMalformed, EnrollJSON.
@@ -692,10 +693,10 @@ class CoreCommands(Caller):
         return told(Route.from_json, result)
 
     def parse_link(self, url: str) -> Link:
-        """Reads a link by the allow-list of R9, or refuses it; nothing is repaired.
+        """Parses a link by the rules of R9, or refuses it. Repairs nothing.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
 
         Raises:
             EnrollRedirectMalformed.
@@ -714,7 +715,7 @@ class CoreCommands(Caller):
         minimum_lifetime: Optional[Seconds] = None,
         lifetime: Optional[Seconds] = None,
     ) -> Expiry:
-        """In which band of its life a token is: fresh, due or expired.
+        """Tells whether a token is fresh, due or expired.
 
         Args:
             expires_at: A datetime with a time zone, or seconds since 1970.
@@ -742,18 +743,18 @@ class AsyncClientCommands(AsyncCaller):
     """The commands of a client."""
 
     async def platform_ready(self) -> None:
-        """Says that the host's platform is ready (Cordova's deviceready).
+        """Reports that the host's platform is ready (Cordova's deviceready).
 
         Command: platform.ready.
         """
         await self._call("platform.ready", {}, None)
 
     async def state(self, *, wait: bool = False, timeout: Timeout = 30) -> State:
-        """Where the registration stands; asking starts it.
+        """Reads the state of the registration. The first call starts it.
 
         Args:
-            wait: Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
-                too.
+            wait: Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
+                outcome.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -784,23 +785,23 @@ class AsyncClientCommands(AsyncCaller):
         parameters: Optional[Mapping[str, str]] = None,
         timeout: Timeout = 30,
     ) -> Transaction:
-        """Begins a transaction and says what the host must do now.
+        """Begins a transaction and returns what the host has to do next.
 
         Args:
             kind: What kind of transaction to begin.
-            scopes: Instead of the configured ones.
+            scopes: The scopes to request instead of the configured ones.
             prompt: none, login, consent, select_account or create.
-            login_hint: Who is likely to sign in.
+            login_hint: The user name or address to suggest at sign-in.
             max_age: The user must have signed in at most so many seconds (or a timedelta) ago.
             acr_values: Authentication classes, the best first.
-            ui_locales: The best first.
-            id_token_hint: Whose session prompt=none is about.
-            connection: The provider's name for the connection that the user chose; bff: its name for the provider,
-                required.
-            email: passwordless: where the code or link is sent.
-            phone_number: passwordless: where the code is sent, E.164.
+            ui_locales: The preferred one first.
+            id_token_hint: An id_token of the user whose session prompt=none checks.
+            connection: The provider's name of the connection that the user chose. Required for bff: the back end's name
+                of the provider.
+            email: passwordless: the address to which the code or link is sent.
+            phone_number: passwordless: the number to which the code is sent (E.164).
             message: What a passwordless sign-in sends to the user.
-            parameters: The host's own authorize parameters; the protocol's names are refused.
+            parameters: Additional parameters of the authorization request; names that the protocol uses are refused.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -837,10 +838,10 @@ class AsyncClientCommands(AsyncCaller):
     async def resume(
         self, url: str, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30
     ) -> State:
-        """Takes the redirect back and carries its transaction to its end.
+        """Takes the redirect and completes its transaction.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
             transaction: What `begin` returned, or its `id`.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -859,10 +860,10 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def handle_link(self, url: str, *, timeout: Timeout = 30) -> HandledLink:
-        """Takes an activation or fallback link, and says what the host must do now.
+        """Takes an activation or fallback link and returns what the host has to do next.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -876,8 +877,8 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_handled_link, result)
 
     async def await_outcome(self, transaction: Union[Transaction, str], *, timeout: Timeout = None) -> State:
-        """Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with
-        a device code, by the user elsewhere.
+        """Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the
+        user on another device.
 
         Args:
             transaction: What `begin` returned, or its `id`.
@@ -902,7 +903,7 @@ class AsyncClientCommands(AsyncCaller):
 
         Args:
             transaction: What `begin` returned, or its `id`.
-            code: As the user typed it.
+            code: The code as the user typed it.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -919,8 +920,8 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def confirm(self, *, timeout: Timeout = 30) -> State:
-        """The user's yes to the profile: G to H, after the verified address and the registration check that are
-        required.
+        """Confirms the profile for the user: G to H, after the required checks of the e-mail address and the
+        registration.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -936,7 +937,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def retry(self, *, timeout: Timeout = 30) -> State:
-        """Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.
+        """Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -950,8 +951,8 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def cancel(self, *, transaction: Optional[Union[Transaction, str]] = None) -> State:
-        """The user left the browser: a hint, a late valid redirect still wins; a registration waits for its e-mail's
-        link.
+        """Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then
+        waits for the link of its e-mail.
 
         Args:
             transaction: What `begin` returned, or its `id`.
@@ -965,7 +966,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def other_app_missing(self, transaction: Union[Transaction, str]) -> State:
-        """The other app's link could not be opened: its transaction is over, with F.
+        """Reports that the other app's link could not be opened. Its transaction fails (F).
 
         Args:
             transaction: What `begin` returned, or its `id`.
@@ -981,7 +982,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def clear(self) -> State:
-        """Empties local state alone; no server is told.
+        """Erases the local state only. Sends nothing.
 
         Raises:
             EnrollStoreError.
@@ -992,7 +993,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def deregister(self, *, timeout: Timeout = 30) -> Deregistration:
-        """A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
+        """Logs out, erases pending transactions and resets the installation id.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -1006,10 +1007,10 @@ class AsyncClientCommands(AsyncCaller):
         return told(Deregistration.from_json, result)
 
     async def handle_url(self, url: str, *, timeout: Timeout = 30) -> HandledURL:
-        """One door for every URL that reaches an app.
+        """Takes any URL that reaches the app: a redirect, a logout callback or a link.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1025,7 +1026,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_handled_url, result)
 
     async def access_token(self, *, minimum_lifetime: Optional[Seconds] = None, timeout: Timeout = 30) -> AccessToken:
-        """A valid access token, renewed when due. One renewal serves all who ask.
+        """Returns a valid access token, renewed if due. All callers share one renewal.
 
         Args:
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
@@ -1041,8 +1042,8 @@ class AsyncClientCommands(AsyncCaller):
         )
 
     async def refresh(self, *, timeout: Timeout = 30) -> AccessToken:
-        """Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
-        holds.
+        """Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
+        provider asked for.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -1055,7 +1056,7 @@ class AsyncClientCommands(AsyncCaller):
         return await self._token("token.refresh", {}, timeout)
 
     async def revoke(self, *, timeout: Timeout = 30) -> Revocation:
-        """Tells the provider to forget the session's tokens, and forgets them here.
+        """Revokes the session's tokens at the provider and erases them here.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -1071,7 +1072,7 @@ class AsyncClientCommands(AsyncCaller):
     async def introspect(
         self, *, token: Optional[Union[TokenKind, Literal["accessToken", "refreshToken"]]] = None, timeout: Timeout = 30
     ) -> Introspection:
-        """What the provider says of one of the session's tokens (RFC 7662).
+        """Asks the provider about one of the session's tokens (RFC 7662).
 
         Args:
             token: One of the session's tokens, which is not handed out.
@@ -1090,13 +1091,13 @@ class AsyncClientCommands(AsyncCaller):
     async def dpop_proof(
         self, method: str, url: str, *, nonce: Optional[str] = None, access_token: Optional[str] = None
     ) -> str:
-        """A proof for one request of the host's that carries a token of type DPoP (RFC 9449); asks nobody.
+        """Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.
 
         Args:
-            method: As it is sent: GET.
-            url: As it reached the host.
-            nonce: What the server demanded; without it, the last one of that server.
-            access_token: The token that the request carries; without it, the present one.
+            method: The method as it is sent, such as GET.
+            url: The URL as the host received it.
+            nonce: The nonce that the server demanded. By default the last one of that server.
+            access_token: The token that the request carries. By default the present one.
 
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollStoreError.
@@ -1109,7 +1110,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(text, result, "proof")
 
     async def profile(self) -> Dict[str, Any]:
-        """The proven claims about the user, as they are kept.
+        """Reads the stored, verified claims about the user.
 
         Raises:
             EnrollNotFound, EnrollStoreError.
@@ -1120,7 +1121,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(mapping, result, "claims")
 
     async def userinfo(self, *, timeout: Timeout = 30) -> Dict[str, Any]:
-        """The claims that the provider tells now, discarded unless they are about the same user.
+        """Fetches the claims from the provider. Claims about another user are refused.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -1136,10 +1137,11 @@ class AsyncClientCommands(AsyncCaller):
         return told(mapping, result, "claims")
 
     async def logout(self, *, local_only: bool = False, timeout: Timeout = 30) -> SignOut:
-        """Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.
+        """Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in
+        the browser.
 
         Args:
-            local_only: Nothing is sent, no URL is given.
+            local_only: Sends nothing and returns no URL.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1151,10 +1153,10 @@ class AsyncClientCommands(AsyncCaller):
         return told(SignOut.from_json, result)
 
     async def finish_logout(self, url: str) -> bool:
-        """Takes the browser's answer to that URL back: the logout is finished.
+        """Finishes a logout with the redirect from the provider's logout page.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
 
         Raises:
             EnrollRedirectMalformed, EnrollUnsolicited, EnrollStoreError.
@@ -1165,7 +1167,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(truth, result, "done")
 
     async def account(self) -> Account:
-        """What is kept about the account; never the refresh token.
+        """Reads what the store has about the account; never the refresh token.
 
         Raises:
             EnrollStoreError.
@@ -1176,7 +1178,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(Account.from_json, result)
 
     async def diagnostics(self) -> Dict[str, Any]:
-        """All that support needs, without secrets: versions, configuration, provider, state, store, last errors.
+        """Collects what support needs, without secrets: versions, configuration, provider, state, store, last errors.
 
         Command: diagnostics.export.
         """
@@ -1184,7 +1186,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(mapping, result, "diagnostics")
 
     async def set_pin(self, pin: str) -> None:
-        """Guards what is kept of the account with a PIN; it stays open in this process. Ends the step pin.
+        """Protects the account with a PIN. The account stays open in this process. Ends the step pin.
 
         Args:
             pin: The new PIN. 4 to 64 bytes.
@@ -1197,7 +1199,7 @@ class AsyncClientCommands(AsyncCaller):
         await self._call("pin.set", given({"pin": pin}), None)
 
     async def unlock(self, pin: str) -> PINAnswer:
-        """Opens the account in this process.
+        """Opens the account for this process.
 
         Args:
             pin: The PIN. 4 to 64 bytes.
@@ -1214,8 +1216,8 @@ class AsyncClientCommands(AsyncCaller):
         """Replaces the PIN.
 
         Args:
-            pin: The present one. 4 to 64 bytes.
-            new_pin: The new one. 4 to 64 bytes.
+            pin: The present PIN. 4 to 64 bytes.
+            new_pin: The new PIN. 4 to 64 bytes.
 
         Raises:
             EnrollIllegalState, EnrollStoreError.
@@ -1226,10 +1228,10 @@ class AsyncClientCommands(AsyncCaller):
         return told(PINAnswer.from_json, result)
 
     async def remove_pin(self, pin: str) -> PINAnswer:
-        """Takes the PIN away; the account is open from then on.
+        """Removes the PIN. The account is open from then on.
 
         Args:
-            pin: The present one. 4 to 64 bytes.
+            pin: The present PIN. 4 to 64 bytes.
 
         Raises:
             EnrollIllegalState, EnrollStoreError.
@@ -1244,7 +1246,7 @@ class AsyncCoreCommands(AsyncCaller):
     """The commands without a client."""
 
     async def describe(self) -> SystemDescription:
-        """What this library is: versions, flavour, commands, key providers.
+        """Describes this library: versions, flavour, commands, key providers.
 
         Command: system.describe.
         """
@@ -1252,7 +1254,7 @@ class AsyncCoreCommands(AsyncCaller):
         return told(SystemDescription.from_json, result)
 
     async def accounts(self, store: StorePath, *, keys: Optional[Keys] = None) -> Tuple[str, ...]:
-        """Names of the accounts in a store; none where there is no store yet.
+        """Lists the names of the accounts in a store. Empty if there is no store yet.
 
         Args:
             store: The directory of the store.
@@ -1267,12 +1269,12 @@ class AsyncCoreCommands(AsyncCaller):
         return told(texts, result, "accounts")
 
     async def remove_account(self, store: StorePath, account: str, *, keys: Optional[Keys] = None) -> None:
-        """Erases an account from a store, at every provider; no server is told. Removing an unknown one is no error.
+        """Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error.
 
         Args:
             store: The directory of the store.
             keys: Where the store's key is kept; None: a key file in the store.
-            account: Names one set of tokens.
+            account: The name of the account: one set of tokens in the store.
 
         Raises:
             EnrollStoreError.
@@ -1284,7 +1286,7 @@ class AsyncCoreCommands(AsyncCaller):
         )
 
     async def reset_installation(self, store: StorePath, *, keys: Optional[Keys] = None) -> None:
-        """Forgets the installation id of a store: the next use makes another. No store, no error.
+        """Erases the installation id of a store. The next use makes a new one. A missing store is no error.
 
         Args:
             store: The directory of the store.
@@ -1298,7 +1300,7 @@ class AsyncCoreCommands(AsyncCaller):
         await self._call("installation.reset", given({"store": store_path(store), "keys": given_keys(keys)}), None)
 
     async def diagnose(self, store: StorePath, *, keys: Optional[Keys] = None) -> StoreDiagnosis:
-        """How a store is: owner, permissions, key provider and why, each file, set-aside ones. Changes nothing.
+        """Examines a store: owner, permissions, key provider, files, damaged files. Changes nothing.
 
         Args:
             store: The directory of the store.
@@ -1320,13 +1322,13 @@ class AsyncCoreCommands(AsyncCaller):
         new_keys: Optional[Keys] = None,
         new_data_key: bool = False,
     ) -> str:
-        """Gives a store's key to another key provider, or has the same one wrap it anew. Nothing is lost.
+        """Moves a store's key to another key provider, or wraps it again with the same one.
 
         Args:
             store: The directory of the store.
             keys: Where the store's key is kept; None: a key file in the store.
             new_keys: Where the store's key is kept from now on; None: in the same place, wrapped anew.
-            new_data_key: Also make a new key, and seal every file with it.
+            new_data_key: Whether to make a new data key and seal every file with it.
 
         Raises:
             EnrollNotFound, EnrollStoreError.
@@ -1345,7 +1347,7 @@ class AsyncCoreCommands(AsyncCaller):
         return told(text, result, "provider")
 
     async def pkce(self) -> PKCE:
-        """A verifier and its challenge, S256 (RFC 7636 §4).
+        """Makes a verifier and its S256 challenge (RFC 7636 §4).
 
         Command: pkce.generate.
         """
@@ -1353,10 +1355,10 @@ class AsyncCoreCommands(AsyncCaller):
         return told(PKCE.from_json, result)
 
     async def parse_redirect(self, url: str) -> Redirect:
-        """Reads a redirect without believing it (RFC 6749 §4.1.2, RFC 9207).
+        """Parses a redirect without verifying it (RFC 6749 §4.1.2, RFC 9207).
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
 
         Raises:
             EnrollRedirectMalformed.
@@ -1367,11 +1369,11 @@ class AsyncCoreCommands(AsyncCaller):
         return told(Redirect.from_json, result)
 
     async def route(self, configurations: Sequence[Union[Configuration, Mapping[str, Any]]], url: str) -> Route:
-        """Which of several configurations a URL belongs to. Looks at no store: an owned URL may still be unsolicited.
+        """Finds which of several configurations a URL belongs to. Reads no store: the URL may still be unsolicited.
 
         Args:
-            configurations: Of all that the app has.
-            url: As it reached the host.
+            configurations: All configurations of the app.
+            url: The URL as the host received it.
 
         Raises:
             EnrollConfiguration, EnrollRedirectMalformed, EnrollJSON.
@@ -1382,10 +1384,10 @@ class AsyncCoreCommands(AsyncCaller):
         return told(Route.from_json, result)
 
     async def parse_link(self, url: str) -> Link:
-        """Reads a link by the allow-list of R9, or refuses it; nothing is repaired.
+        """Parses a link by the rules of R9, or refuses it. Repairs nothing.
 
         Args:
-            url: As it reached the host.
+            url: The URL as the host received it.
 
         Raises:
             EnrollRedirectMalformed.
@@ -1404,7 +1406,7 @@ class AsyncCoreCommands(AsyncCaller):
         minimum_lifetime: Optional[Seconds] = None,
         lifetime: Optional[Seconds] = None,
     ) -> Expiry:
-        """In which band of its life a token is: fresh, due or expired.
+        """Tells whether a token is fresh, due or expired.
 
         Args:
             expires_at: A datetime with a time zone, or seconds since 1970.

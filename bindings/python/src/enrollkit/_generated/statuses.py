@@ -78,7 +78,7 @@ class EnrollDeadlineExceeded(EnrollError, TimeoutError):
 
 
 class EnrollBusy(EnrollError):
-    """Too much is going on at once; ask again."""
+    """Too many calls run at once; try again."""
 
     status = "busy"
     code = -8
@@ -87,7 +87,7 @@ class EnrollBusy(EnrollError):
 
 
 class EnrollUnsupported(EnrollError):
-    """This build, this machine or this provider cannot do that."""
+    """This build, this machine or this provider does not support it."""
 
     status = "unsupported"
     code = -9
@@ -96,7 +96,7 @@ class EnrollUnsupported(EnrollError):
 
 
 class EnrollIllegalState(EnrollError):
-    """The registration is in a state in which that is not possible."""
+    """The registration's state does not allow the call."""
 
     status = "illegalState"
     code = -10
@@ -114,7 +114,7 @@ class EnrollNotFound(EnrollError, LookupError):
 
 
 class EnrollOutOfMemory(EnrollError, MemoryError):
-    """Memory could not be had."""
+    """Memory ran out."""
 
     status = "outOfMemory"
     code = -12
@@ -123,7 +123,7 @@ class EnrollOutOfMemory(EnrollError, MemoryError):
 
 
 class EnrollConfiguration(EnrollError, ValueError):
-    """The configuration is not acceptable; the field is named."""
+    """The configuration is invalid; the error names the key."""
 
     status = "configuration"
     code = -20
@@ -132,7 +132,7 @@ class EnrollConfiguration(EnrollError, ValueError):
 
 
 class EnrollRedirectMalformed(EnrollError):
-    """The URL is not one that a provider may redirect to."""
+    """The URL is not a valid redirect."""
 
     status = "redirectMalformed"
     code = -21
@@ -206,7 +206,7 @@ class EnrollNetwork(EnrollError, ConnectionError):
 
 
 class EnrollTLS(EnrollError):
-    """The server's certificate is not acceptable."""
+    """The server's certificate is not trusted."""
 
     status = "tls"
     code = -31
@@ -224,7 +224,7 @@ class EnrollTimeout(EnrollError, TimeoutError):
 
 
 class EnrollServer(EnrollError):
-    """The server is in trouble (5xx or 429)."""
+    """The server failed or is overloaded (5xx or 429)."""
 
     status = "server"
     code = -33
@@ -233,7 +233,7 @@ class EnrollServer(EnrollError):
 
 
 class EnrollResponseInvalid(EnrollError):
-    """The server's answer is not what the protocol says."""
+    """The server's response violates the protocol."""
 
     status = "responseInvalid"
     code = -34
@@ -278,7 +278,7 @@ class EnrollConsentRequired(EnrollError):
 
 
 class EnrollAccessDenied(EnrollError):
-    """The user or the provider said no."""
+    """The user or the provider denied access."""
 
     status = "accessDenied"
     code = -39
@@ -305,7 +305,7 @@ class EnrollCodeRejected(EnrollError):
 
 
 class EnrollKeysUnavailable(EnrollError):
-    """The issuer's keys could not be had."""
+    """The issuer's keys could not be fetched."""
 
     status = "keysUnavailable"
     code = -50
@@ -377,7 +377,7 @@ class EnrollExpired(EnrollError):
 
 
 class EnrollStoreLocked(EnrollStoreError):
-    """The store's key is not to be had now."""
+    """The store is locked: its key is unavailable."""
 
     status = "storeLocked"
     code = -70
@@ -395,7 +395,7 @@ class EnrollStoreCorrupt(EnrollStoreError):
 
 
 class EnrollStoreRefused(EnrollStoreError):
-    """The store's owner, permissions or kind are not acceptable."""
+    """The store's owner, permissions or file type are not safe."""
 
     status = "storeRefused"
     code = -72
@@ -422,7 +422,7 @@ class EnrollStoreFull(EnrollStoreError):
 
 
 class EnrollStoreKey(EnrollStoreError):
-    """The key is not this store's."""
+    """The key does not belong to this store."""
 
     status = "storeKey"
     code = -75
@@ -440,7 +440,7 @@ class EnrollStoreVersion(EnrollStoreError):
 
 
 class EnrollJSON(EnrollError):
-    """The text is not acceptable JSON."""
+    """The text is not valid JSON, or exceeds a limit."""
 
     status = "json"
     code = -80
@@ -449,7 +449,7 @@ class EnrollJSON(EnrollError):
 
 
 class EnrollInternal(EnrollError):
-    """A defect of this library; please report it."""
+    """A bug in this library; please report it."""
 
     status = "internal"
     code = -99

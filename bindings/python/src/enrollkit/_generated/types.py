@@ -32,7 +32,7 @@ class Blame(Word):
 
 @dataclass(frozen=True)
 class Starting:
-    """Nothing was asked yet, or the platform is not ready."""
+    """The state was not requested yet, or the platform is not ready."""
 
     state: ClassVar[str] = "starting"
 
@@ -45,7 +45,7 @@ class Starting:
 
 @dataclass(frozen=True)
 class Unregistered:
-    """No token at all: present the ways to register."""
+    """There are no tokens: present the ways to register."""
 
     choices: Tuple[RegistrationChoice, ...] = ()
     """The configured ways to register."""
@@ -66,16 +66,16 @@ class RegistrationChoice:
     """A configured way to register."""
 
     kind: str
-    """The host's word: google, email, …"""
+    """The host's own name for it: google, email, …"""
 
     label: str
-    """What the user reads."""
+    """The text that the user sees."""
 
     connection: Optional[str] = None
-    """The provider's name for the connection."""
+    """The provider's name of the connection."""
 
     guidance: Optional[str] = None
-    """What the user reads beside it."""
+    """A further explanation that the user sees."""
 
     @classmethod
     def from_json(cls, value: Any) -> RegistrationChoice:
@@ -91,7 +91,7 @@ class RegistrationChoice:
 
 @dataclass(frozen=True)
 class Authenticating:
-    """A transaction is under way."""
+    """A transaction is in progress."""
 
     transaction: str
     """Names a transaction."""
@@ -124,10 +124,10 @@ class Step(Word):
 
 @dataclass(frozen=True)
 class AwaitingConfirmation:
-    """Tokens arrived and wait for the user's word."""
+    """The tokens wait for the user's confirmation."""
 
     profile: Dict[str, Any] = field(repr=False)
-    """Whose tokens they are."""
+    """The user whose tokens they are."""
 
     state: ClassVar[str] = "awaitingConfirmation"
 
@@ -142,7 +142,7 @@ class AwaitingConfirmation:
 
 @dataclass(frozen=True)
 class Active:
-    """There is an access token to use."""
+    """There is an access token."""
 
     reason: ActiveReason
     """How a registration became active."""
@@ -178,7 +178,7 @@ class RenewalFailed:
     """What helps after a failed renewal."""
 
     token_usable: bool
-    """The access token has not expired yet."""
+    """Whether the access token still works."""
 
     state: ClassVar[str] = "failed"
 
@@ -252,13 +252,13 @@ class Transaction(Leading):
     """What the host has to do so that a transaction goes on."""
 
     expires_at: datetime
-    """When the transaction ends by itself."""
+    """When the transaction expires."""
 
     survives_process: bool
-    """False for a loopback redirect: its listener dies with the process."""
+    """False for a loopback redirect: its listener ends with the process."""
 
     redirect_uri: Optional[str] = None
-    """As it was sent: with a loopback redirect, its port. Absent when nothing redirects."""
+    """The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects."""
 
     @classmethod
     def from_json(cls, value: Any) -> Transaction:
@@ -275,10 +275,10 @@ class Transaction(Leading):
 
 @dataclass(frozen=True)
 class OpenURL:
-    """Open it in the external browser, and hand back what it redirects to."""
+    """Open the URL in the external browser, then pass the redirect to registration.resume."""
 
     url: str = field(repr=False)
-    """Holds the state of the transaction."""
+    """Contains the state of the transaction."""
 
     type: ClassVar[str] = "openURL"
 
@@ -293,10 +293,10 @@ class OpenURL:
 
 @dataclass(frozen=True)
 class EnterCode:
-    """Ask the user for the code, and hand it to registration.submitCode."""
+    """Ask the user for the code, then pass it to registration.submitCode."""
 
     recipient: str = field(repr=False)
-    """Where the code was sent."""
+    """The address or number to which the code was sent."""
 
     type: ClassVar[str] = "enterCode"
 
@@ -311,10 +311,10 @@ class EnterCode:
 
 @dataclass(frozen=True)
 class AwaitLink:
-    """Tell the user to open the link in that e-mail; what comes back goes to registration.resume."""
+    """Tell the user to open the link in that e-mail, then pass the redirect to registration.resume."""
 
     recipient: str = field(repr=False)
-    """Where the link was sent."""
+    """The address to which the link was sent."""
 
     type: ClassVar[str] = "awaitLink"
 
@@ -329,10 +329,10 @@ class AwaitLink:
 
 @dataclass(frozen=True)
 class OpenOtherApp:
-    """Open it; the other app comes back by a link, which goes to registration.resume."""
+    """Open the link. The other app returns by a link: pass it to registration.resume."""
 
     url: str = field(repr=False)
-    """A link of another app."""
+    """The link of another app."""
 
     type: ClassVar[str] = "openOtherApp"
 
@@ -347,16 +347,16 @@ class OpenOtherApp:
 
 @dataclass(frozen=True)
 class ShowDeviceCode:
-    """Show both, and wait by registration.awaitOutcome (RFC 8628 §3.3)."""
+    """Show the address and the code, then wait by registration.awaitOutcome (RFC 8628 §3.3)."""
 
     user_code: str = field(repr=False)
-    """What the user types."""
+    """The code that the user types."""
 
     verification_uri: str
     """Where the user types it."""
 
     verification_uri_complete: Optional[str] = field(default=None, repr=False)
-    """With the code in it, for a QR code."""
+    """The address with the code in it, for a QR code."""
 
     type: ClassVar[str] = "showDeviceCode"
 
@@ -376,7 +376,7 @@ class Unsolicited:
     """No transaction waits for the URL; nothing happened."""
 
     offers: Tuple[LinkOffer, ...] = ()
-    """What may be offered to the user, the best first."""
+    """What the host can offer to the user, the best first."""
 
     kind: ClassVar[str] = "unsolicited"
 
@@ -398,10 +398,10 @@ class LinkOffer(Word):
 
 @dataclass(frozen=True)
 class LinkUsed:
-    """The link came before, or a fallback was taken before; nothing happened."""
+    """This link, or a fallback link, was used before; nothing happened."""
 
     offers: Tuple[LinkOffer, ...]
-    """What may be offered to the user, the best first."""
+    """What the host can offer to the user, the best first."""
 
     kind: ClassVar[str] = "linkUsed"
 
@@ -416,10 +416,10 @@ class LinkUsed:
 
 @dataclass(frozen=True)
 class LinkExpired:
-    """What waited for the link has reached its deadline; nothing happened."""
+    """The transaction that waited for the link has expired; nothing happened."""
 
     offers: Tuple[LinkOffer, ...]
-    """What may be offered to the user, the best first."""
+    """What the host can offer to the user, the best first."""
 
     kind: ClassVar[str] = "linkExpired"
 
@@ -440,7 +440,7 @@ class Deregistration:
     """Where a registration stands; the documentation of the states has the letters."""
 
     url: Optional[str] = field(default=None, repr=False)
-    """Ends the provider's session in the browser, as from logout.begin; absent when there is none."""
+    """The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none."""
 
     provider_told: Optional[ProviderTold] = None
     """Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
@@ -448,7 +448,7 @@ class Deregistration:
     """
 
     reason: Optional[str] = None
-    """Why it is not possible to tell the provider."""
+    """Why the tokens cannot be revoked at the provider."""
 
     @classmethod
     def from_json(cls, value: Any) -> Deregistration:
@@ -474,7 +474,7 @@ class ProviderTold(Word):
 
 @dataclass(frozen=True)
 class Redirected:
-    """It was a redirect."""
+    """The URL was a redirect."""
 
     state: State
     """Where a registration stands; the documentation of the states has the letters."""
@@ -492,7 +492,7 @@ class Redirected:
 
 @dataclass(frozen=True)
 class LoggedOut:
-    """It was the logout callback; the logout is finished."""
+    """The URL was the logout callback; the logout is finished."""
 
     kind: ClassVar[str] = "logout"
 
@@ -511,16 +511,16 @@ class AccessToken(Authorizing):
     """`stale`: it is due and could not be renewed, and still works."""
 
     value: str = field(repr=False)
-    """For the Authorization header or a form body, nowhere else."""
+    """For the Authorization header or a form body, and nowhere else."""
 
     type: str
-    """As the server spelt it: Bearer, DPoP."""
+    """As the server spells it: Bearer, DPoP."""
 
     expires_at: Optional[datetime] = None
-    """By this device's clock; absent for a stand-in token, which has no end."""
+    """By this device's clock; absent for a stand-in token, which does not expire."""
 
     reason: Optional[str] = None
-    """One word or a short text, for a log."""
+    """A word or a short text, for a log."""
 
     error: Optional[EnrollError] = None
     """Why a call failed; no text in it holds a secret."""
@@ -556,7 +556,7 @@ class Revocation:
     """
 
     reason: Optional[str] = None
-    """Why it is not possible to tell the provider."""
+    """Why the tokens cannot be revoked at the provider."""
 
     @classmethod
     def from_json(cls, value: Any) -> Revocation:
@@ -580,10 +580,10 @@ class Introspection:
     """What the provider says of a token."""
 
     active: bool
-    """Whether it works."""
+    """Whether the token is active."""
 
     claims: Dict[str, Any] = field(repr=False)
-    """All that was told, RFC 7662 §2.2."""
+    """The whole response (RFC 7662 §2.2)."""
 
     @classmethod
     def from_json(cls, value: Any) -> Introspection:
@@ -600,7 +600,7 @@ class SignOut:
     """How a logout went on."""
 
     url: Optional[str] = field(default=None, repr=False)
-    """To be opened in the external browser; absent when there is none."""
+    """Open it in the external browser. Absent if the provider has no such page."""
 
     provider_told: Optional[ProviderTold] = None
     """Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
@@ -608,7 +608,7 @@ class SignOut:
     """
 
     reason: Optional[str] = None
-    """Why it is not possible to tell the provider."""
+    """Why the tokens cannot be revoked at the provider."""
 
     @classmethod
     def from_json(cls, value: Any) -> SignOut:
@@ -623,19 +623,19 @@ class SignOut:
 
 @dataclass(frozen=True)
 class Account:
-    """What is kept about the account; never the refresh token."""
+    """Reads what the store has about the account; never the refresh token."""
 
     profile: Optional[Dict[str, Any]] = field(default=None, repr=False)
-    """The proven claims about the user."""
+    """The verified claims about the user."""
 
     id_token: Optional[str] = field(default=None, repr=False)
-    """As the provider signed it."""
+    """The id_token as the provider signed it."""
 
     access_token: Optional[str] = field(default=None, repr=False)
-    """As it is kept, due or not; token.access gives one that works."""
+    """The stored access token, even if it has expired; token.access returns one that works."""
 
     expires_at: Optional[datetime] = None
-    """When the access token ends."""
+    """When the access token expires."""
 
     registration_type: Optional[RegistrationType] = None
     """How the account was registered; absent for other ways."""
@@ -670,7 +670,7 @@ class PINAnswer:
     """
 
     tries_left: int
-    """Before the account is erased."""
+    """Tries left before the account is erased."""
 
     retry_after: int
     """Until the next try is looked at. In seconds."""
@@ -705,10 +705,10 @@ class SystemDescription:
     """Its own name."""
 
     version: str
-    """Of the library: major.minor.patch."""
+    """The version of the library: major.minor.patch."""
 
     abi: int
-    """Of the C interface: major × 65536 + minor."""
+    """The version of the C interface: major × 65536 + minor."""
 
     flavour: Flavour
     """How the library was built; small: Embedded Swift, without a runtime."""
@@ -720,7 +720,7 @@ class SystemDescription:
     """An event's name."""
 
     key_providers: Tuple[str, ...]
-    """That can protect a store."""
+    """The key providers that can protect a store."""
 
     @classmethod
     def from_json(cls, value: Any) -> SystemDescription:
@@ -752,28 +752,28 @@ class StoreDiagnosis:
     """The folder."""
 
     exists: bool
-    """False: there is no such folder."""
+    """False: there is no such directory."""
 
     owner: Optional[int] = None
-    """The user's number."""
+    """The user id of the owner."""
 
     permissions: Optional[str] = None
     """Octal."""
 
     key_providers: Tuple[str, ...] = ()
-    """That guard the key; none before first use."""
+    """The key providers that have the key. None before the first use."""
 
     key_choice: Optional[KeyDecision] = None
-    """Who would get the key of a new store, and why."""
+    """The key provider that a new store would get, and why."""
 
     accounts: Optional[int] = None
-    """How many there are, readable or not."""
+    """The number of accounts, readable or not."""
 
     set_aside: Optional[int] = None
-    """Damaged files that were set aside."""
+    """The number of damaged files that were set aside."""
 
     files: Tuple[StoredFile, ...] = ()
-    """None while the key is not to be had."""
+    """The sealed files. None while the key is unavailable."""
 
     problem: Optional[EnrollError] = None
     """What is wrong with the store."""
@@ -798,16 +798,16 @@ class StoreDiagnosis:
 
 @dataclass(frozen=True)
 class KeyDecision:
-    """Who would get the key of a new store, and why."""
+    """The key provider that a new store would get, and why."""
 
     reason: str
-    """Why that one."""
+    """Why this one was chosen."""
 
     candidates: Tuple[KeyCandidate, ...]
-    """In the order of preference."""
+    """The key providers in the order of preference."""
 
     provider: Optional[str] = None
-    """A provider's name; none while the best is locked."""
+    """The name of a key provider. Absent while the best one is locked."""
 
     @classmethod
     def from_json(cls, value: Any) -> KeyDecision:
@@ -825,13 +825,13 @@ class KeyCandidate:
     """A key provider, and whether it is available."""
 
     provider: str
-    """A provider's name."""
+    """The name of a key provider."""
 
     presence: KeyPresence
     """Whether a key provider is available."""
 
     reason: Optional[str] = None
-    """Why it is not present."""
+    """Why it is not available."""
 
     @classmethod
     def from_json(cls, value: Any) -> KeyCandidate:
@@ -857,25 +857,25 @@ class StoredFile:
     """A sealed file of a store."""
 
     name: str
-    """In the folder; tells no account's name."""
+    """The file name. It contains no account name."""
 
     kind: StoredFileKind
     """What a sealed file holds."""
 
     set_aside_from: Optional[str] = None
-    """It was damaged, and had this name: renamed back it is used again."""
+    """The file was damaged and had this name. If you rename it back, it is used again."""
 
     generation: Optional[str] = None
-    """Grows by one with every save; decimal."""
+    """Grows by one with every write; decimal."""
 
     pin: Optional[bool] = None
-    """True: only its PIN opens the account."""
+    """Whether the account has a PIN."""
 
     account: Optional[Dict[str, Any]] = None
-    """As in diagnostics.export: for people, without secrets."""
+    """As in diagnostics.export: for humans, without secrets."""
 
     entries: Optional[int] = None
-    """Of the outbox: what servers still have to be told."""
+    """Of the outbox: the number of messages that servers have not received yet."""
 
     problem: Optional[EnrollError] = None
     """What is wrong with the file."""
@@ -913,7 +913,7 @@ class PKCE:
     """A secret, 43 characters of base64url."""
 
     code_challenge: str
-    """Its SHA-256, base64url."""
+    """The SHA-256 of the verifier, in base64url."""
 
     code_challenge_method: str
     """Always S256."""
@@ -937,16 +937,16 @@ class Redirect:
     """The authorization code."""
 
     state: Optional[str] = field(default=None, repr=False)
-    """Whose transaction it claims to be."""
+    """The state, which names the transaction; not verified."""
 
     iss: Optional[str] = None
-    """Who claims to answer."""
+    """The issuer that the redirect names; not verified."""
 
     error: Optional[str] = None
     """The provider's error code."""
 
     error_description: Optional[str] = None
-    """The provider's words for the developer."""
+    """The provider's text for the developer."""
 
     @classmethod
     def from_json(cls, value: Any) -> Redirect:
@@ -966,7 +966,7 @@ class Route:
     """Which configuration a URL belongs to."""
 
     index: Optional[int] = None
-    """The place of its owner in the list; absent when it has none."""
+    """The index of the configuration that owns the URL. Absent if none does."""
 
     kind: Optional[Ownership] = None
     """What a URL is to the configuration that owns it."""
@@ -1001,19 +1001,19 @@ class Link:
     """In lower case."""
 
     path: str
-    """As it came."""
+    """The path, unchanged."""
 
     had_fragment: bool
-    """A fragment was dropped unread."""
+    """Whether the URL had a fragment, which was dropped."""
 
     host: Optional[str] = None
-    """An IPv6 address keeps its brackets."""
+    """The host; an IPv6 address with its brackets."""
 
     port: Optional[int] = None
-    """Where the link names one."""
+    """The port, if the link has one."""
 
     query: Optional[str] = field(default=None, repr=False)
-    """As it came, without the question mark."""
+    """The query, without the question mark."""
 
     @classmethod
     def from_json(cls, value: Any) -> Link:
@@ -1068,7 +1068,7 @@ class Band(Word):
 
 @dataclass(frozen=True)
 class RegistrationChanged:
-    """The registration is in another state."""
+    """The state of the registration changed."""
 
     state: State
     """Where a registration stands; the documentation of the states has the letters."""
@@ -1084,7 +1084,7 @@ class RegistrationChanged:
 
 @dataclass(frozen=True)
 class RegistrationSettled:
-    """Raised once, when the first state is settled: the host may hide its splash screen."""
+    """Sent once, when the first state is known: the host may hide its splash screen."""
 
     state: State
     """Where a registration stands; the documentation of the states has the letters."""
@@ -1100,10 +1100,10 @@ class RegistrationSettled:
 
 @dataclass(frozen=True)
 class TokenRenewed:
-    """There are new tokens, and they are stored."""
+    """The tokens were renewed and stored."""
 
     expires_at: datetime
-    """When the access token ends."""
+    """When the access token expires."""
 
     @classmethod
     def from_json(cls, value: Any) -> TokenRenewed:
@@ -1116,7 +1116,7 @@ class TokenRenewed:
 
 @dataclass(frozen=True)
 class TokenRenewalFailed:
-    """A renewal failed; nothing is lost by it."""
+    """A renewal failed; the session is unchanged."""
 
     error: EnrollError
     """Why a call failed; no text in it holds a secret."""
@@ -1132,7 +1132,7 @@ class TokenRenewalFailed:
 
 @dataclass(frozen=True)
 class LogoutFinished:
-    """The logout callback came back."""
+    """The browser returned from the logout."""
 
     @classmethod
     def from_json(cls, value: Any) -> LogoutFinished:
@@ -1143,13 +1143,13 @@ class LogoutFinished:
 
 @dataclass(frozen=True)
 class ErrorReported:
-    """A failure that the user may have to hear of."""
+    """A failure that the host may show to the user."""
 
     error: EnrollError
     """Why a call failed; no text in it holds a secret."""
 
     message_key: str
-    """For the host's own words: error. and the reason's name."""
+    """A key for the host's own texts: error. and the name of the status."""
 
     helps: Help
     """What can be done about a failure."""
@@ -1297,36 +1297,36 @@ class Endpoints(_Endpoints, total=False):
     """RFC 8628 §3.1."""
 
     authorization_response_iss_parameter_supported: bool
-    """Whether every answer carries iss (RFC 9207); its absence is then refused. False by default."""
+    """Whether every redirect has iss (RFC 9207). If true, a redirect without iss is refused. False by default."""
 
 
 class RegistrationGateway(TypedDict):
     """A registration that begins at a gateway's own page."""
 
     registration_uri: str
-    """The gateway's own page."""
+    """The registration gateway's own page."""
 
 
 class _ConfiguredChoice(TypedDict):
     kind: str
-    """The host's word: google, email, …"""
+    """The host's own name for it: google, email, …"""
 
     label: str
-    """What the user reads."""
+    """The text that the user sees."""
 
 
 class ConfiguredChoice(_ConfiguredChoice, total=False):
     """A way to register that the host presents."""
 
     connection: str
-    """The provider's name for the connection."""
+    """The provider's name of the connection."""
 
     guidance: str
-    """What the user reads beside it."""
+    """A further explanation that the user sees."""
 
 
 class App2AppFields(TypedDict, total=False):
-    """What the gateway calls its fields."""
+    """The names of the gateway's fields."""
 
     session_id: str
     """SessionId by default."""
@@ -1340,196 +1340,202 @@ class App2AppFields(TypedDict, total=False):
 
 class _App2App(TypedDict):
     init_uri: str
-    """Asked first."""
+    """The gateway's endpoint that begins a registration and returns the other app's link."""
 
     complete_uri: str
-    """Asked for tokens at the end."""
+    """The gateway's endpoint that ends a registration and returns tokens."""
 
     allowed_links: Sequence[str]
-    """Beginnings of links that may be opened, each up to the end of a whole host or path segment."""
+    """The prefixes of links that may be opened. A prefix ends with a whole host or path segment."""
 
 
 class App2App(_App2App, total=False):
-    """Registration with another app's help."""
+    """Registration by another app, which returns by a link."""
 
     fields: App2AppFields
-    """What the gateway calls its fields."""
+    """The names of the gateway's fields."""
 
     require_pin: bool
-    """Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default."""
+    """Whether the user must set a PIN before the profile is shown: the step is pin until pin.set. False by default."""
 
 
 class _BFF(TypedDict):
     base: str
-    """Where its /v1/auth begins."""
+    """The base URL of the back end, below which it serves /v1/auth."""
 
 
 class BFF(_BFF, total=False):
-    """A back end that signs in on the app's behalf."""
+    """A back end that signs the user in for the app (BFF)."""
 
     dangerously_accept_token_in_redirect: bool
-    """Takes the session token out of the redirect itself, where others can see it. False by default."""
+    """Accepts a session token in the redirect URL, where other programs can read it. False by default."""
 
 
 class ReturnPage(TypedDict, total=False):
     """What the page after a loopback redirect shows."""
 
     app_name: str
-    """The app's name, above the rest."""
+    """The app's name, at the top of the page."""
 
     text: str
-    """A line of the app's own, in the page's language."""
+    """An additional line of text, in the page's language."""
 
     language: Literal["en", "de", "fr", "es", "it", "nl", "pt"]
-    """The language of the page's own words. en by default."""
+    """The language of the page's texts. en by default."""
 
     color: str
-    """The app's colour, such as #0b6e4f, for the line above the page."""
+    """The colour of the line at the top of the page, such as #0b6e4f."""
 
     background_color: str
-    """The page's background; its text is then black or white, whichever is easier to read. The browser's own by
-    default.
+    """The page's background colour. Its text is then black or white, whichever has more contrast. The browser's
+    colours by default.
     """
 
     link: str
-    """A claimed https or private-scheme link that leads back into the app."""
+    """A link back to the app: a claimed https or private-scheme URL."""
 
 
 class _Configuration(TypedDict):
     issuer: str
-    """The provider, exactly as it names itself. As discovery_uri, the address of its discovery document will do."""
+    """The issuer URL, exactly as the provider's metadata spells it. discovery_uri may also be the URL of the discovery
+    document.
+    """
 
     client_id: str
-    """The client that the provider registered."""
+    """The client id that the provider registered."""
 
     redirect_uri: str
-    """Where the browser comes back to: claimed https, com.example.app:/callback, or http://127.0.0.1/callback."""
+    """The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or
+    http://127.0.0.1/callback.
+    """
 
 
 class Configuration(_Configuration, total=False):
     """The provider and the client."""
 
     post_logout_redirect_uri: str
-    """Where the browser comes back to after a logout."""
+    """The redirect URI after a logout."""
 
     logout_dialect: Literal["auth0"]
-    """A provider's own logout URL instead of RP-Initiated Logout: auth0 is /v2/logout with returnTo."""
+    """A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo."""
 
     prompt_after_logout: Literal["login", "select_account"]
-    """What the sign-in after a logout or retry asks for. login by default."""
+    """The prompt of the sign-in after a logout or retry. login by default."""
 
     endpoints: Endpoints
-    """Endpoints of a provider without discovery, instead of asking it."""
+    """The endpoints of a provider without discovery. No discovery document is fetched."""
 
     pushed_requests: Literal["auto", "always", "never"]
-    """Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto:
-    where the provider has an endpoint for them.
+    """Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if
+    the provider has an endpoint for it.
     """
 
     dpop: Literal["auto", "always", "never"]
-    """Tokens are bound to a key of this client, and each request that carries one needs a proof from dpop.proof (RFC
-    9449). By default auto: where the provider announces ES256. always refuses Bearer tokens; never is for hosts
-    that send nothing else.
+    """Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
+    from dpop.proof. The default, auto, binds tokens if the provider announces ES256; always refuses Bearer tokens;
+    never is for hosts that can send only Bearer tokens.
     """
 
     id_token_algorithms: Sequence[
         Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
     ]
-    """Algorithms that id_tokens may be signed with. All of these by default."""
+    """The accepted signature algorithms of id_tokens. All of these by default."""
 
     scopes: Union[str, Sequence[str]]
-    """What is asked for, as a list or separated by spaces. openid profile offline_access by default."""
+    """The scopes to request, as a list or separated by spaces. openid profile offline_access by default."""
 
     authorize_parameters: Mapping[str, str]
-    """Extra parameters of every authorize request. The protocol's own names are refused."""
+    """Additional parameters of every authorization request. Names that the protocol uses are refused."""
 
     grace: int
-    """Seconds before its end at which an access token is renewed. 60 by default."""
+    """Seconds before its expiry at which an access token is renewed. 60 by default."""
 
     transaction_lifetime: int
     """Seconds that a sign-in may take. 600 by default."""
 
     email_wait: int
-    """Seconds that the link in an e-mail is waited for. 86400 by default."""
+    """Seconds to wait for the link in an e-mail. 86400 by default."""
 
     confirmation: bool
-    """Whether the user confirms the profile before tokens count. True by default."""
+    """Whether the user must confirm the profile before the tokens are used. True by default."""
 
     require_verified_email: bool
-    """Adds the scope email and asks for a verified address. False by default."""
+    """Whether the user must have a verified e-mail address. Adds the scope email. False by default."""
 
     registration: Union[Literal["signIn", "promptCreate"], RegistrationGateway]
-    """How a registration begins. signIn by default."""
+    """How a registration begins: with the sign-in page, with prompt=create, or at the gateway's own page. signIn by
+    default.
+    """
 
     activation: Literal["authorize", "openPage"]
-    """What an activation link leads to. authorize by default."""
+    """What an activation link opens: an authorization request, or the welcome page. authorize by default."""
 
     welcome_page: str
-    """The page that openPage opens, such as https://id.example/welcome/{activationToken}. The activation link itself
-    by default.
+    """With activation openPage: the page to open, such as https://id.example/welcome/{activationToken}. The activation
+    link itself by default.
     """
 
     app_links: Sequence[str]
-    """Activation links that are accepted, such as https://app.example/welcome/{activationToken}."""
+    """The templates of accepted activation links, such as https://app.example/welcome/{activationToken}."""
 
     fallback_uri: str
-    """The link that leads back into a registration."""
+    """The link by which the gateway leads back into a registration."""
 
     native: bool
-    """False where the platform is no native app: the stand-in token is used."""
+    """False on a platform that is not a native app. standInToken is then used instead of a sign-in. True by default."""
 
     stand_in_token: str
-    """The access token of a platform that is no native app."""
+    """The access token to use on a platform that is not a native app."""
 
     registration_check_uri: str
-    """Asked whether a registration is known."""
+    """The URL of your back end that confirms that an account exists."""
 
     require_check: bool
-    """Whether it is asked before B, C and H, and has to know the account. False by default: it is asked before H
-    alone, and only a contradiction counts.
+    """Whether registrationCheckUri must confirm the account before each state B, C and H. False by default: it is
+    requested before H only, and only a contradiction in its response stops the sign-in.
     """
 
     profile_update_uri: str
-    """Told the confirmed profile."""
+    """The URL of your back end that receives the confirmed profile."""
 
     error_report_uri: str
-    """Told every failure, without secrets."""
+    """The URL of your back end that receives a report of every failure, without secrets."""
 
     choices: Sequence[ConfiguredChoice]
-    """Ways to register that the host presents."""
+    """The ways to register that the host presents."""
 
     app2app: App2App
-    """Registration with another app's help."""
+    """Registration by another app, which returns by a link."""
 
     bff: BFF
-    """A back end that signs in on the app's behalf."""
+    """A back end that signs the user in for the app (BFF)."""
 
     passwordless: Literal["auth0"]
-    """Which provider's way of passwordless sign-in is spoken."""
+    """The provider whose passwordless sign-in API is used."""
 
     connection_parameter: str
-    """What the provider calls the connection that the user chose: connection, idp, kc_idp_hint, provider, … connection
-    by default.
+    """The name of the parameter that selects a connection: connection, idp, kc_idp_hint, provider, … connection by
+    default.
     """
 
     return_page: ReturnPage
-    """What the page shows that a loopback redirect leaves in the browser."""
+    """The page that the browser shows after a loopback redirect."""
 
     allow_loopback_http: bool
-    """Lets a provider on this machine be spoken to by http. False by default."""
+    """Whether http to a provider on this machine is allowed. False by default."""
 
     ca_file: str
-    """A PEM file with the authorities to trust instead of the system's."""
+    """A PEM file with the certificate authorities to trust instead of the system's."""
 
 
 class Platform(TypedDict, total=False):
-    """What the host says about the device."""
+    """The host's description of the device."""
 
     native: bool
-    """False: no external browser is to be had, the stand-in token is used."""
+    """False: the platform has no external browser; the stand-in token is used."""
 
     type: str
-    """The host's word for the kind of device."""
+    """The kind of device, in the host's own words."""
 
     width: int
     """Of the screen, in pixels."""
@@ -1538,10 +1544,10 @@ class Platform(TypedDict, total=False):
     """Of the screen, in pixels."""
 
     app_version: str
-    """The host's own version."""
+    """The host app's version."""
 
     device_id: str
-    """An id that the host has for the device."""
+    """The host's id of the device."""
 
 
 TIMED = frozenset(

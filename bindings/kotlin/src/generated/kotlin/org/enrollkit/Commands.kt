@@ -13,7 +13,7 @@ import kotlinx.serialization.json.JsonPrimitive
 /** The commands `system.…` of the library. */
 public class SystemCommands internal constructor(private val caller: Caller) {
   /**
-   * What this library is: versions, flavour, commands, key providers.
+   * Describes this library: versions, flavour, commands, key providers.
    *
    * @return What the library is.
    * @throws EnrollException When the call itself is refused.
@@ -27,7 +27,7 @@ public class SystemCommands internal constructor(private val caller: Caller) {
 /** The commands `platform.…` of a client. */
 public class PlatformCommands internal constructor(private val caller: Caller) {
   /**
-   * Says that the host's platform is ready (Cordova's deviceready).
+   * Reports that the host's platform is ready (Cordova's deviceready).
    *
    * @throws EnrollException When the call itself is refused.
    */
@@ -39,10 +39,10 @@ public class PlatformCommands internal constructor(private val caller: Caller) {
 /** The commands `registration.…` of a client. */
 public class RegistrationCommands internal constructor(private val caller: Caller) {
   /**
-   * Where the registration stands; asking starts it.
+   * Reads the state of the registration. The first call starts it.
    *
-   * @param wait Answer once the state has settled. A sign-in that an earlier run left in the browser is waited for,
-   *   too.
+   * @param wait Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
+   *   outcome.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where a registration stands; the documentation of the states has the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
@@ -59,12 +59,12 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Begins a transaction and says what the host must do now.
+   * Begins a transaction and returns what the host has to do next.
    *
    * @param kind What kind of transaction to begin.
-   * @param scopes Instead of the configured ones.
+   * @param scopes The scopes to request instead of the configured ones.
    * @param options How to begin a transaction.
-   * @param parameters The host's own authorize parameters; the protocol's names are refused.
+   * @param parameters Additional parameters of the authorization request; names that the protocol uses are refused.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return A transaction that has begun.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
@@ -88,10 +88,11 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Takes the redirect back and carries its transaction to its end.
+   * Takes the redirect and completes its transaction.
    *
-   * @param url As it reached the host.
-   * @param transaction Whose return it is; needed only for one without state when several are pending.
+   * @param url The URL as the host received it.
+   * @param transaction The transaction of the redirect. Needed only if the URL has no state and several transactions
+   *   are pending.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where a registration stands; the documentation of the states has the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, REDIRECT_MALFORMED,
@@ -113,9 +114,9 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Takes an activation or fallback link, and says what the host must do now.
+   * Takes an activation or fallback link and returns what the host has to do next.
    *
-   * @param url As it reached the host.
+   * @param url The URL as the host received it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a link led to.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, REDIRECT_MALFORMED,
@@ -133,8 +134,8 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Waits until a transaction is settled: by its loopback redirect, by another call or another process, or, with a
-   * device code, by the user elsewhere.
+   * Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the user on
+   * another device.
    *
    * @param transaction Names a transaction.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
@@ -159,7 +160,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Takes the one-time code that the user typed.
    *
    * @param transaction Names a transaction.
-   * @param code As the user typed it.
+   * @param code The code as the user typed it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where a registration stands; the documentation of the states has the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, ALREADY_SETTLED,
@@ -180,7 +181,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * The user's yes to the profile: G to H, after the verified address and the registration check that are required.
+   * Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where a registration stands; the documentation of the states has the letters.
@@ -196,7 +197,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Another try: provisional tokens are revoked and cleared, an earlier confirmed set survives.
+   * Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Where a registration stands; the documentation of the states has the letters.
@@ -211,9 +212,10 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * The user left the browser: a hint, a late valid redirect still wins; a registration waits for its e-mail's link.
+   * Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then waits
+   * for the link of its e-mail.
    *
-   * @param transaction Which one; without it, all.
+   * @param transaction The transaction; without it, all.
    * @return Where a registration stands; the documentation of the states has the letters.
    * @throws EnrollException With one of NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
    *   STORE_KEY, STORE_VERSION.
@@ -228,7 +230,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * The other app's link could not be opened: its transaction is over, with F.
+   * Reports that the other app's link could not be opened. Its transaction fails (F).
    *
    * @param transaction Names a transaction.
    * @return Where a registration stands; the documentation of the states has the letters.
@@ -245,7 +247,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Empties local state alone; no server is told.
+   * Erases the local state only. Sends nothing.
    *
    * @return Where a registration stands; the documentation of the states has the letters.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
@@ -257,7 +259,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
+   * Logs out, erases pending transactions and resets the installation id.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return A logout that forgot the device.
@@ -275,9 +277,9 @@ public class RegistrationCommands internal constructor(private val caller: Calle
 /** The commands `url.…` of a client. */
 public class UrlCommands internal constructor(private val caller: Caller) {
   /**
-   * One door for every URL that reaches an app.
+   * Takes any URL that reaches the app: a redirect, a logout callback or a link.
    *
-   * @param url As it reached the host.
+   * @param url The URL as the host received it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a URL that reached the app turned out to be.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, REDIRECT_MALFORMED,
@@ -300,7 +302,7 @@ public class UrlCommands internal constructor(private val caller: Caller) {
 /** The commands `token.…` of a client. */
 public class TokenCommands internal constructor(private val caller: Caller) {
   /**
-   * A valid access token, renewed when due. One renewal serves all who ask.
+   * Returns a valid access token, renewed if due. All callers share one renewal.
    *
    * @param minimumLifetime How long the token must still live.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
@@ -319,8 +321,8 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Renews now, whatever the token's age: after a resource server refused it. A pause that the provider asked for
-   * holds.
+   * Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
+   * provider asked for.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a call for a valid access token returns.
@@ -335,7 +337,7 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Tells the provider to forget the session's tokens, and forgets them here.
+   * Revokes the session's tokens at the provider and erases them here.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Whether the provider knows of a revocation.
@@ -350,7 +352,7 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * What the provider says of one of the session's tokens (RFC 7662).
+   * Asks the provider about one of the session's tokens (RFC 7662).
    *
    * @param token One of the session's tokens, which is not handed out.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
@@ -373,13 +375,13 @@ public class TokenCommands internal constructor(private val caller: Caller) {
 /** The commands `dpop.…` of a client. */
 public class DpopCommands internal constructor(private val caller: Caller) {
   /**
-   * A proof for one request of the host's that carries a token of type DPoP (RFC 9449); asks nobody.
+   * Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.
    *
-   * @param method As it is sent: GET.
-   * @param url As it reached the host.
-   * @param nonce What the server demanded; without it, the last one of that server.
-   * @param accessToken The token that the request carries; without it, the present one.
-   * @return For the header DPoP.
+   * @param method The method as it is sent, such as GET.
+   * @param url The URL as the host received it.
+   * @param nonce The nonce that the server demanded. By default the last one of that server.
+   * @param accessToken The token that the request carries. By default the present one.
+   * @return The value of the header DPoP.
    * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED,
    *   STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -402,7 +404,7 @@ public class DpopCommands internal constructor(private val caller: Caller) {
 /** The commands `identity.…` of a client. */
 public class IdentityCommands internal constructor(private val caller: Caller) {
   /**
-   * The proven claims about the user, as they are kept.
+   * Reads the stored, verified claims about the user.
    *
    * @return OpenID Connect Core §5.1.
    * @throws EnrollException With one of NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
@@ -414,7 +416,7 @@ public class IdentityCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * The claims that the provider tells now, discarded unless they are about the same user.
+   * Fetches the claims from the provider. Claims about another user are refused.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return OpenID Connect Core §5.1.
@@ -433,9 +435,10 @@ public class IdentityCommands internal constructor(private val caller: Caller) {
 /** The commands `logout.…` of a client. */
 public class LogoutCommands internal constructor(private val caller: Caller) {
   /**
-   * Erases the tokens here first, tells the provider, and gives the URL that ends its session in the browser.
+   * Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in the
+   * browser.
    *
-   * @param localOnly Nothing is sent, no URL is given.
+   * @param localOnly Sends nothing and returns no URL.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return How a logout went on.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
@@ -452,9 +455,9 @@ public class LogoutCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Takes the browser's answer to that URL back: the logout is finished.
+   * Finishes a logout with the redirect from the provider's logout page.
    *
-   * @param url As it reached the host.
+   * @param url The URL as the host received it.
    * @return Always true.
    * @throws EnrollException With one of REDIRECT_MALFORMED, UNSOLICITED, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED,
    *   STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -472,9 +475,9 @@ public class LogoutCommands internal constructor(private val caller: Caller) {
 /** The commands `account.…` of a client. */
 public class AccountCommands internal constructor(private val caller: Caller) {
   /**
-   * What is kept about the account; never the refresh token.
+   * Reads what the store has about the account; never the refresh token.
    *
-   * @return What is kept about the account; never the refresh token.
+   * @return Reads what the store has about the account; never the refresh token.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */
@@ -487,9 +490,9 @@ public class AccountCommands internal constructor(private val caller: Caller) {
 /** The commands `diagnostics.…` of a client. */
 public class DiagnosticsCommands internal constructor(private val caller: Caller) {
   /**
-   * All that support needs, without secrets: versions, configuration, provider, state, store, last errors.
+   * Collects what support needs, without secrets: versions, configuration, provider, state, store, last errors.
    *
-   * @return For people: its members may change with any version.
+   * @return For humans: its members may change with any version.
    * @throws EnrollException When the call itself is refused.
    */
   public suspend fun export(): JsonObject {
@@ -501,7 +504,7 @@ public class DiagnosticsCommands internal constructor(private val caller: Caller
 /** The commands `pin.…` of a client. */
 public class PinCommands internal constructor(private val caller: Caller) {
   /**
-   * Guards what is kept of the account with a PIN; it stays open in this process. Ends the step pin.
+   * Protects the account with a PIN. The account stays open in this process. Ends the step pin.
    *
    * @param pin The new PIN. 4 to 64 bytes.
    * @throws EnrollException With one of ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
@@ -516,7 +519,7 @@ public class PinCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Opens the account in this process.
+   * Opens the account for this process.
    *
    * @param pin The PIN. 4 to 64 bytes.
    * @return The answer to a PIN.
@@ -535,8 +538,8 @@ public class PinCommands internal constructor(private val caller: Caller) {
   /**
    * Replaces the PIN.
    *
-   * @param pin The present one. 4 to 64 bytes.
-   * @param newPin The new one. 4 to 64 bytes.
+   * @param pin The present PIN. 4 to 64 bytes.
+   * @param newPin The new PIN. 4 to 64 bytes.
    * @return The answer to a PIN.
    * @throws EnrollException With one of ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -553,9 +556,9 @@ public class PinCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Takes the PIN away; the account is open from then on.
+   * Removes the PIN. The account is open from then on.
    *
-   * @param pin The present one. 4 to 64 bytes.
+   * @param pin The present PIN. 4 to 64 bytes.
    * @return The answer to a PIN.
    * @throws EnrollException With one of ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -573,10 +576,10 @@ public class PinCommands internal constructor(private val caller: Caller) {
 /** The commands `accounts.…` of the library. */
 public class AccountsCommands internal constructor(private val caller: Caller) {
   /**
-   * Names of the accounts in a store; none where there is no store yet.
+   * Lists the names of the accounts in a store. Empty if there is no store yet.
    *
    * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param keys Who guards the store's key. The daemon's default: provider auto; a library's: file.
+   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
    * @return Sorted.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
@@ -593,11 +596,11 @@ public class AccountsCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Erases an account from a store, at every provider; no server is told. Removing an unknown one is no error.
+   * Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error.
    *
    * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param account Names one set of tokens.
-   * @param keys Who guards the store's key. The daemon's default: provider auto; a library's: file.
+   * @param account The name of the account: one set of tokens in the store.
+   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */
@@ -617,10 +620,10 @@ public class AccountsCommands internal constructor(private val caller: Caller) {
 /** The commands `installation.…` of the library. */
 public class InstallationCommands internal constructor(private val caller: Caller) {
   /**
-   * Forgets the installation id of a store: the next use makes another. No store, no error.
+   * Erases the installation id of a store. The next use makes a new one. A missing store is no error.
    *
    * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param keys Who guards the store's key. The daemon's default: provider auto; a library's: file.
+   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */
@@ -638,10 +641,10 @@ public class InstallationCommands internal constructor(private val caller: Calle
 /** The commands `store.…` of the library. */
 public class StoreCommands internal constructor(private val caller: Caller) {
   /**
-   * How a store is: owner, permissions, key provider and why, each file, set-aside ones. Changes nothing.
+   * Examines a store: owner, permissions, key provider, files, damaged files. Changes nothing.
    *
    * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param keys Who guards the store's key. The daemon's default: provider auto; a library's: file.
+   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
    * @return How a store is; without secrets.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
@@ -658,13 +661,13 @@ public class StoreCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Gives a store's key to another key provider, or has the same one wrap it anew. Nothing is lost.
+   * Moves a store's key to another key provider, or wraps it again with the same one.
    *
    * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param keys Who guards the store's key. The daemon's default: provider auto; a library's: file.
-   * @param newKeys Who guards the key from now on. The default: as keys says; auto is the best that is present.
-   * @param newDataKey Also make a new key, and seal every file with it.
-   * @return Who guards the key now.
+   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
+   * @param newKeys The key provider from now on. The default is that of keys; auto is the best one that is available.
+   * @param newDataKey Whether to make a new data key and seal every file with it.
+   * @return The key provider that now has the key.
    * @throws EnrollException With one of NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
    *   STORE_KEY, STORE_VERSION.
    */
@@ -687,7 +690,7 @@ public class StoreCommands internal constructor(private val caller: Caller) {
 /** The commands `pkce.…` of the library. */
 public class PkceCommands internal constructor(private val caller: Caller) {
   /**
-   * A verifier and its challenge, S256 (RFC 7636 §4).
+   * Makes a verifier and its S256 challenge (RFC 7636 §4).
    *
    * @return A PKCE verifier and its challenge (RFC 7636 §4).
    * @throws EnrollException When the call itself is refused.
@@ -701,9 +704,9 @@ public class PkceCommands internal constructor(private val caller: Caller) {
 /** The commands `redirect.…` of the library. */
 public class RedirectCommands internal constructor(private val caller: Caller) {
   /**
-   * Reads a redirect without believing it (RFC 6749 §4.1.2, RFC 9207).
+   * Parses a redirect without verifying it (RFC 6749 §4.1.2, RFC 9207).
    *
-   * @param url As it reached the host.
+   * @param url The URL as the host received it.
    * @return A redirect as it was read, not believed.
    * @throws EnrollException With one of REDIRECT_MALFORMED.
    */
@@ -717,10 +720,10 @@ public class RedirectCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Which of several configurations a URL belongs to. Looks at no store: an owned URL may still be unsolicited.
+   * Finds which of several configurations a URL belongs to. Reads no store: the URL may still be unsolicited.
    *
-   * @param configurations Of all that the app has.
-   * @param url As it reached the host.
+   * @param configurations All configurations of the app.
+   * @param url The URL as the host received it.
    * @return Which configuration a URL belongs to.
    * @throws EnrollException With one of CONFIGURATION, REDIRECT_MALFORMED, JSON.
    */
@@ -739,9 +742,9 @@ public class RedirectCommands internal constructor(private val caller: Caller) {
 /** The commands `link.…` of the library. */
 public class LinkCommands internal constructor(private val caller: Caller) {
   /**
-   * Reads a link by the allow-list of R9, or refuses it; nothing is repaired.
+   * Parses a link by the rules of R9, or refuses it. Repairs nothing.
    *
-   * @param url As it reached the host.
+   * @param url The URL as the host received it.
    * @return A link that the allow-list takes.
    * @throws EnrollException With one of REDIRECT_MALFORMED.
    */
@@ -758,10 +761,10 @@ public class LinkCommands internal constructor(private val caller: Caller) {
 /** The commands `expiry.…` of the library. */
 public class ExpiryCommands internal constructor(private val caller: Caller) {
   /**
-   * In which band of its life a token is: fresh, due or expired.
+   * Tells whether a token is fresh, due or expired.
    *
-   * @param expiresAt When the token ends.
-   * @param now Now; without it, this device's clock.
+   * @param expiresAt When the token expires.
+   * @param now The present time. By default that of this device's clock.
    * @param grace How long before its end it is due.
    * @param minimumLifetime How long the token must still live.
    * @param lifetime Its whole life: at most half of it counts as grace period.

@@ -10,17 +10,17 @@ import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
-/** Registration with another app's help. */
+/** Registration by another app, which returns by a link. */
 public data class App2App(
-  /** Asked first. */
+  /** The gateway's endpoint that begins a registration and returns the other app's link. */
   public val initUri: String,
-  /** Asked for tokens at the end. */
+  /** The gateway's endpoint that ends a registration and returns tokens. */
   public val completeUri: String,
-  /** Beginnings of links that may be opened, each up to the end of a whole host or path segment. */
+  /** The prefixes of links that may be opened. A prefix ends with a whole host or path segment. */
   public val allowedLinks: List<String>,
-  /** What the gateway calls its fields. */
+  /** The names of the gateway's fields. */
   public val fields: App2AppFields? = null,
-  /** Whether the user sets a PIN (step pin, ended by pin.set) before the profile is shown. False by default. */
+  /** Whether the user must set a PIN before the profile is shown: the step is pin until pin.set. False by default. */
   public val requirePin: Boolean? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
@@ -32,7 +32,7 @@ public data class App2App(
   }
 }
 
-/** What the gateway calls its fields. */
+/** The names of the gateway's fields. */
 public data class App2AppFields(
   /** SessionId by default. */
   public val sessionId: String? = null,
@@ -48,11 +48,11 @@ public data class App2AppFields(
   }
 }
 
-/** A back end that signs in on the app's behalf. */
+/** A back end that signs the user in for the app (BFF). */
 public data class BFF(
-  /** Where its /v1/auth begins. */
+  /** The base URL of the back end, below which it serves /v1/auth. */
   public val base: String,
-  /** Takes the session token out of the redirect itself, where others can see it. False by default. */
+  /** Accepts a session token in the redirect URL, where other programs can read it. False by default. */
   public val dangerouslyAcceptTokenInRedirect: Boolean? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
@@ -65,21 +65,23 @@ public data class BFF(
 public data class BeginOptions(
   /** none, login, consent, select_account or create. */
   public val prompt: String? = null,
-  /** Who is likely to sign in. */
+  /** The user name or address to suggest at sign-in. */
   public val loginHint: String? = null,
   /** The user must have signed in at most so long ago. */
   public val maxAge: Duration? = null,
   /** Authentication classes, the best first. */
   public val acrValues: List<String>? = null,
-  /** The best first. */
+  /** The preferred one first. */
   public val uiLocales: List<String>? = null,
-  /** Whose session prompt=none is about. */
+  /** An id_token of the user whose session prompt=none checks. */
   public val idTokenHint: String? = null,
-  /** The provider's name for the connection that the user chose; bff: its name for the provider, required. */
+  /**
+   * The provider's name of the connection that the user chose. Required for bff: the back end's name of the provider.
+   */
   public val connection: String? = null,
-  /** passwordless: where the code or link is sent. */
+  /** passwordless: the address to which the code or link is sent. */
   public val email: String? = null,
-  /** passwordless: where the code is sent, E.164. */
+  /** passwordless: the number to which the code is sent (E.164). */
   public val phoneNumber: String? = null,
   /** What a passwordless sign-in sends to the user. */
   public val message: PasswordlessMessage? = null,
@@ -104,93 +106,102 @@ public data class BeginOptions(
 
 /** The provider and the client. */
 public data class Configuration(
-  /** The provider, exactly as it names itself. As discovery_uri, the address of its discovery document will do. */
+  /**
+   * The issuer URL, exactly as the provider's metadata spells it. discovery_uri may also be the URL of the discovery
+   * document.
+   */
   public val issuer: String,
-  /** The client that the provider registered. */
+  /** The client id that the provider registered. */
   public val clientId: String,
-  /** Where the browser comes back to: claimed https, com.example.app:/callback, or http://127.0.0.1/callback. */
+  /**
+   * The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or
+   * http://127.0.0.1/callback.
+   */
   public val redirectUri: String,
-  /** Where the browser comes back to after a logout. */
+  /** The redirect URI after a logout. */
   public val postLogoutRedirectUri: String? = null,
-  /** A provider's own logout URL instead of RP-Initiated Logout: auth0 is /v2/logout with returnTo. */
+  /** A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. */
   public val logoutDialect: LogoutDialect? = null,
-  /** What the sign-in after a logout or retry asks for. login by default. */
+  /** The prompt of the sign-in after a logout or retry. login by default. */
   public val promptAfterLogout: PromptAfterLogout? = null,
-  /** Endpoints of a provider without discovery, instead of asking it. */
+  /** The endpoints of a provider without discovery. No discovery document is fetched. */
   public val endpoints: Endpoints? = null,
   /**
-   * Authorize requests go to the provider by POST, the browser carries only their name (RFC 9126). By default auto:
-   * where the provider has an endpoint for them.
+   * Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if the
+   * provider has an endpoint for it.
    */
   public val pushedRequests: FeaturePolicy? = null,
   /**
-   * Tokens are bound to a key of this client, and each request that carries one needs a proof from dpop.proof (RFC
-   * 9449). By default auto: where the provider announces ES256. always refuses Bearer tokens; never is for hosts that
-   * send nothing else.
+   * Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
+   * from dpop.proof. The default, auto, binds tokens if the provider announces ES256; always refuses Bearer tokens;
+   * never is for hosts that can send only Bearer tokens.
    */
   public val dpop: FeaturePolicy? = null,
-  /** Algorithms that id_tokens may be signed with. All of these by default. */
+  /** The accepted signature algorithms of id_tokens. All of these by default. */
   public val idTokenAlgorithms: List<SignatureAlgorithm>? = null,
-  /** What is asked for, as a list or separated by spaces. openid profile offline_access by default. */
+  /** The scopes to request, as a list or separated by spaces. openid profile offline_access by default. */
   public val scopes: List<String>? = null,
-  /** Extra parameters of every authorize request. The protocol's own names are refused. */
+  /** Additional parameters of every authorization request. Names that the protocol uses are refused. */
   public val authorizeParameters: Map<String, String>? = null,
-  /** Seconds before its end at which an access token is renewed. 60 by default. */
+  /** Seconds before its expiry at which an access token is renewed. 60 by default. */
   public val grace: Int? = null,
   /** Seconds that a sign-in may take. 600 by default. */
   public val transactionLifetime: Int? = null,
-  /** Seconds that the link in an e-mail is waited for. 86400 by default. */
+  /** Seconds to wait for the link in an e-mail. 86400 by default. */
   public val emailWait: Int? = null,
-  /** Whether the user confirms the profile before tokens count. True by default. */
+  /** Whether the user must confirm the profile before the tokens are used. True by default. */
   public val confirmation: Boolean? = null,
-  /** Adds the scope email and asks for a verified address. False by default. */
+  /** Whether the user must have a verified e-mail address. Adds the scope email. False by default. */
   public val requireVerifiedEmail: Boolean? = null,
-  /** How a registration begins. signIn by default. */
-  public val registration: RegistrationStart? = null,
-  /** What an activation link leads to. authorize by default. */
-  public val activation: Activation? = null,
   /**
-   * The page that openPage opens, such as https://id.example/welcome/{activationToken}. The activation link itself by
+   * How a registration begins: with the sign-in page, with prompt=create, or at the gateway's own page. signIn by
    * default.
    */
+  public val registration: RegistrationStart? = null,
+  /** What an activation link opens: an authorization request, or the welcome page. authorize by default. */
+  public val activation: Activation? = null,
+  /**
+   * With activation openPage: the page to open, such as https://id.example/welcome/{activationToken}. The activation
+   * link itself by default.
+   */
   public val welcomePage: String? = null,
-  /** Activation links that are accepted, such as https://app.example/welcome/{activationToken}. */
+  /** The templates of accepted activation links, such as https://app.example/welcome/{activationToken}. */
   public val appLinks: List<String>? = null,
-  /** The link that leads back into a registration. */
+  /** The link by which the gateway leads back into a registration. */
   public val fallbackUri: String? = null,
-  /** False where the platform is no native app: the stand-in token is used. */
+  /** False on a platform that is not a native app. standInToken is then used instead of a sign-in. True by default. */
   public val native: Boolean? = null,
-  /** The access token of a platform that is no native app. */
+  /** The access token to use on a platform that is not a native app. */
   public val standInToken: String? = null,
-  /** Asked whether a registration is known. */
+  /** The URL of your back end that confirms that an account exists. */
   public val registrationCheckUri: String? = null,
   /**
-   * Whether it is asked before B, C and H, and has to know the account. False by default: it is asked before H alone,
-   * and only a contradiction counts.
+   * Whether registrationCheckUri must confirm the account before each state B, C and H. False by default: it is
+   * requested before H only, and only a contradiction in its response stops the sign-in.
    */
   public val requireCheck: Boolean? = null,
-  /** Told the confirmed profile. */
+  /** The URL of your back end that receives the confirmed profile. */
   public val profileUpdateUri: String? = null,
-  /** Told every failure, without secrets. */
+  /** The URL of your back end that receives a report of every failure, without secrets. */
   public val errorReportUri: String? = null,
-  /** Ways to register that the host presents. */
+  /** The ways to register that the host presents. */
   public val choices: List<ConfiguredChoice>? = null,
-  /** Registration with another app's help. */
+  /** Registration by another app, which returns by a link. */
   public val app2app: App2App? = null,
-  /** A back end that signs in on the app's behalf. */
+  /** A back end that signs the user in for the app (BFF). */
   public val bff: BFF? = null,
-  /** Which provider's way of passwordless sign-in is spoken. */
+  /** The provider whose passwordless sign-in API is used. */
   public val passwordless: PasswordlessDialect? = null,
   /**
-   * What the provider calls the connection that the user chose: connection, idp, kc_idp_hint, provider, … connection by
+   * The name of the parameter that selects a connection: connection, idp, kc_idp_hint, provider, … connection by
    * default.
    */
   public val connectionParameter: String? = null,
-  /** What the page shows that a loopback redirect leaves in the browser. */
+  /** The page that the browser shows after a loopback redirect. */
   public val returnPage: ReturnPage? = null,
-  /** Lets a provider on this machine be spoken to by http. False by default. */
+  /** Whether http to a provider on this machine is allowed. False by default. */
   public val allowLoopbackHTTP: Boolean? = null,
-  /** A PEM file with the authorities to trust instead of the system's. */
+  /** A PEM file with the certificate authorities to trust instead of the system's. */
   public val caFile: String? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
@@ -235,13 +246,13 @@ public data class Configuration(
 
 /** A way to register that the host presents. */
 public data class ConfiguredChoice(
-  /** The host's word: google, email, … */
+  /** The host's own name for it: google, email, … */
   public val kind: String,
-  /** What the user reads. */
+  /** The text that the user sees. */
   public val label: String,
-  /** The provider's name for the connection. */
+  /** The provider's name of the connection. */
   public val connection: String? = null,
-  /** What the user reads beside it. */
+  /** A further explanation that the user sees. */
   public val guidance: String? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
@@ -272,7 +283,7 @@ public data class Endpoints(
   public val pushedAuthorizationRequestEndpoint: String? = null,
   /** RFC 8628 §3.1. */
   public val deviceAuthorizationEndpoint: String? = null,
-  /** Whether every answer carries iss (RFC 9207); its absence is then refused. False by default. */
+  /** Whether every redirect has iss (RFC 9207). If true, a redirect without iss is refused. False by default. */
   public val authorizationResponseIssParameterSupported: Boolean? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
@@ -289,19 +300,19 @@ public data class Endpoints(
   }
 }
 
-/** What the host says about the device. */
+/** The host's description of the device. */
 public data class Platform(
-  /** False: no external browser is to be had, the stand-in token is used. */
+  /** False: the platform has no external browser; the stand-in token is used. */
   public val native: Boolean? = null,
-  /** The host's word for the kind of device. */
+  /** The kind of device, in the host's own words. */
   public val type: String? = null,
   /** Of the screen, in pixels. */
   public val width: Int? = null,
   /** Of the screen, in pixels. */
   public val height: Int? = null,
-  /** The host's own version. */
+  /** The host app's version. */
   public val appVersion: String? = null,
-  /** An id that the host has for the device. */
+  /** The host's id of the device. */
   public val deviceId: String? = null,
 ) {
   /** Without what is secret or personal. */
@@ -328,7 +339,7 @@ public sealed interface RegistrationStart {
 
   /** A page of the provider's own. */
   public data class Page(
-    /** The gateway's own page. */
+    /** The registration gateway's own page. */
     public val registrationUri: String,
   ) : RegistrationStart {
     internal fun encode(): JsonObject = buildJsonObject {
@@ -345,19 +356,20 @@ internal fun RegistrationStart.encode(): JsonElement = when (this) {
 
 /** What the page after a loopback redirect shows. */
 public data class ReturnPage(
-  /** The app's name, above the rest. */
+  /** The app's name, at the top of the page. */
   public val appName: String? = null,
-  /** A line of the app's own, in the page's language. */
+  /** An additional line of text, in the page's language. */
   public val text: String? = null,
-  /** The language of the page's own words. en by default. */
+  /** The language of the page's texts. en by default. */
   public val language: ReturnPageLanguage? = null,
-  /** The app's colour, such as #0b6e4f, for the line above the page. */
+  /** The colour of the line at the top of the page, such as #0b6e4f. */
   public val color: String? = null,
   /**
-   * The page's background; its text is then black or white, whichever is easier to read. The browser's own by default.
+   * The page's background colour. Its text is then black or white, whichever has more contrast. The browser's colours
+   * by default.
    */
   public val backgroundColor: String? = null,
-  /** A claimed https or private-scheme link that leads back into the app. */
+  /** A link back to the app: a claimed https or private-scheme URL. */
   public val link: String? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {

@@ -8,7 +8,7 @@ import kotlinx.serialization.json.JsonObject
 
 /** What happened to a client. The events of a client come in their order. */
 public sealed interface Event {
-  /** The registration is in another state. */
+  /** The state of the registration changed. */
   public data class RegistrationChanged(
     /** Where a registration stands; the documentation of the states has the letters. */
     public val state: State,
@@ -20,7 +20,7 @@ public sealed interface Event {
     }
   }
 
-  /** Raised once, when the first state is settled: the host may hide its splash screen. */
+  /** Sent once, when the first state is known: the host may hide its splash screen. */
   public data class RegistrationSettled(
     /** Where a registration stands; the documentation of the states has the letters. */
     public val state: State,
@@ -32,9 +32,9 @@ public sealed interface Event {
     }
   }
 
-  /** There are new tokens, and they are stored. */
+  /** The tokens were renewed and stored. */
   public data class TokenRenewed(
-    /** When the access token ends. */
+    /** When the access token expires. */
     public val expiresAt: Instant,
   ) : Event {
     internal companion object {
@@ -44,7 +44,7 @@ public sealed interface Event {
     }
   }
 
-  /** A renewal failed; nothing is lost by it. */
+  /** A renewal failed; the session is unchanged. */
   public data class TokenRenewalFailed(
     /** Why a call failed; no text in it holds a secret. */
     public val error: EnrollError,
@@ -56,14 +56,14 @@ public sealed interface Event {
     }
   }
 
-  /** The logout callback came back. */
+  /** The browser returned from the logout. */
   public data object LogoutFinished : Event
 
-  /** A failure that the user may have to hear of. */
+  /** A failure that the host may show to the user. */
   public data class ErrorReported(
     /** Why a call failed; no text in it holds a secret. */
     public val error: EnrollError,
-    /** For the host's own words: error. and the reason's name. */
+    /** A key for the host's own texts: error. and the name of the status. */
     public val messageKey: String,
     /** What can be done about a failure. */
     public val helps: Help,

@@ -12,11 +12,11 @@ import kotlinx.serialization.json.JsonObject
 public sealed interface AccessOutcome {
   /** Use it. */
   public data class Valid(
-    /** For the Authorization header or a form body, nowhere else. */
+    /** For the Authorization header or a form body, and nowhere else. */
     public val accessToken: String,
-    /** As the server spelt it: Bearer, DPoP. */
+    /** As the server spells it: Bearer, DPoP. */
     public val tokenType: String,
-    /** By this device's clock; absent for a stand-in token, which has no end. */
+    /** By this device's clock; absent for a stand-in token, which does not expire. */
     public val expiresAt: Instant?,
   ) : AccessOutcome {
     /** Without what is secret or personal. */
@@ -32,15 +32,15 @@ public sealed interface AccessOutcome {
     }
   }
 
-  /** Due, and it could not be renewed just now; it still works. */
+  /** The token is due and could not be renewed just now; it still works. */
   public data class Stale(
-    /** For the Authorization header or a form body, nowhere else. */
+    /** For the Authorization header or a form body, and nowhere else. */
     public val accessToken: String,
-    /** As the server spelt it: Bearer, DPoP. */
+    /** As the server spells it: Bearer, DPoP. */
     public val tokenType: String,
-    /** By this device's clock; absent for a stand-in token, which has no end. */
+    /** By this device's clock; absent for a stand-in token, which does not expire. */
     public val expiresAt: Instant?,
-    /** One word or a short text, for a log. */
+    /** A word or a short text, for a log. */
     public val reason: String,
     /** Why a call failed; no text in it holds a secret. */
     public val error: EnrollError,
@@ -60,13 +60,13 @@ public sealed interface AccessOutcome {
     }
   }
 
-  /** Expired, and it could not be renewed yet; waiting helps. */
+  /** The token has expired and could not be renewed yet; retry later. */
   public data class Expired(
-    /** Of the first failure. */
+    /** When the first renewal failed. */
     public val offlineSince: Instant?,
     /** Until another try makes sense. */
     public val retryAfter: Duration?,
-    /** One word or a short text, for a log. */
+    /** A word or a short text, for a log. */
     public val reason: String,
     /** Why a call failed; no text in it holds a secret. */
     public val error: EnrollError,
@@ -83,7 +83,7 @@ public sealed interface AccessOutcome {
 
   /** The provider refused to renew, without ending the session. */
   public data class Rejected(
-    /** One word or a short text, for a log. */
+    /** A word or a short text, for a log. */
     public val reason: String,
     /** Why a call failed; no text in it holds a secret. */
     public val error: EnrollError,
@@ -96,9 +96,9 @@ public sealed interface AccessOutcome {
     }
   }
 
-  /** The session is over, or there never was one: sign in. */
+  /** There is no session, or it has ended: sign in. */
   public data class Reauthenticate(
-    /** One word or a short text, for a log. */
+    /** A word or a short text, for a log. */
     public val reason: String,
   ) : AccessOutcome {
     internal companion object {
@@ -108,10 +108,10 @@ public sealed interface AccessOutcome {
     }
   }
 
-  /** The store's key is not to be had now. */
+  /** The store is locked: its key is unavailable. */
   public data object StoreLocked : AccessOutcome
 
-  /** Another one is renewing, and the deadline came first. */
+  /** Another renewal is in progress and did not end before the timeout. */
   public data object Busy : AccessOutcome
 
 }
@@ -127,15 +127,15 @@ internal fun decodeAccessOutcome(json: JsonObject): AccessOutcome = when {
   else -> throw unknownVariant("AccessOutcome", json)
 }
 
-/** What is kept about the account; never the refresh token. */
+/** Reads what the store has about the account; never the refresh token. */
 public data class Account(
-  /** The proven claims about the user. */
+  /** The verified claims about the user. */
   public val profile: Claims?,
-  /** As the provider signed it. */
+  /** The id_token as the provider signed it. */
   public val idToken: String?,
-  /** As it is kept, due or not; token.access gives one that works. */
+  /** The stored access token, even if it has expired; token.access returns one that works. */
   public val accessToken: String?,
-  /** When the access token ends. */
+  /** When the access token expires. */
   public val expiresAt: Instant?,
   /** How the account was registered; absent for other ways. */
   public val registrationType: RegistrationType?,
@@ -157,9 +157,9 @@ public data class Account(
 
 /** What the host has to do so that a transaction goes on. */
 public sealed interface Action {
-  /** Open it in the external browser, and hand back what it redirects to. */
+  /** Open the URL in the external browser, then pass the redirect to registration.resume. */
   public data class OpenURL(
-    /** Holds the state of the transaction. */
+    /** Contains the state of the transaction. */
     public val url: String,
   ) : Action {
     /** Without what is secret or personal. */
@@ -173,9 +173,9 @@ public sealed interface Action {
     }
   }
 
-  /** Ask the user for the code, and hand it to registration.submitCode. */
+  /** Ask the user for the code, then pass it to registration.submitCode. */
   public data class EnterCode(
-    /** Where the code was sent. */
+    /** The address or number to which the code was sent. */
     public val recipient: String,
   ) : Action {
     /** Without what is secret or personal. */
@@ -189,9 +189,9 @@ public sealed interface Action {
     }
   }
 
-  /** Tell the user to open the link in that e-mail; what comes back goes to registration.resume. */
+  /** Tell the user to open the link in that e-mail, then pass the redirect to registration.resume. */
   public data class AwaitLink(
-    /** Where the link was sent. */
+    /** The address to which the link was sent. */
     public val recipient: String,
   ) : Action {
     /** Without what is secret or personal. */
@@ -205,9 +205,9 @@ public sealed interface Action {
     }
   }
 
-  /** Open it; the other app comes back by a link, which goes to registration.resume. */
+  /** Open the link. The other app returns by a link: pass it to registration.resume. */
   public data class OpenOtherApp(
-    /** A link of another app. */
+    /** The link of another app. */
     public val url: String,
   ) : Action {
     /** Without what is secret or personal. */
@@ -221,13 +221,13 @@ public sealed interface Action {
     }
   }
 
-  /** Show both, and wait by registration.awaitOutcome (RFC 8628 §3.3). */
+  /** Show the address and the code, then wait by registration.awaitOutcome (RFC 8628 §3.3). */
   public data class ShowDeviceCode(
-    /** What the user types. */
+    /** The code that the user types. */
     public val userCode: String,
     /** Where the user types it. */
     public val verificationUri: String,
-    /** With the code in it, for a QR code. */
+    /** The address with the code in it, for a QR code. */
     public val verificationUriComplete: String?,
   ) : Action {
     /** Without what is secret or personal. */
@@ -303,14 +303,14 @@ public enum class Band(
 public data class Deregistration(
   /** Where a registration stands; the documentation of the states has the letters. */
   public val state: State,
-  /** Ends the provider's session in the browser, as from logout.begin; absent when there is none. */
+  /** The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none. */
   public val url: String?,
   /**
    * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
    * tokens work until they end by themselves). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
-  /** Why it is not possible to tell the provider. */
+  /** Why the tokens cannot be revoked at the provider. */
   public val reason: String?,
 ) {
   /** Without what is secret or personal. */
@@ -373,7 +373,7 @@ public enum class Flavour(
 
 /** What a link led to. */
 public sealed interface HandledLink {
-  /** The link led on: do what the action says. */
+  /** The link began a transaction: do what the action says. */
   public data class Begun(
     /** A transaction that has begun. */
     public val transaction: Transaction,
@@ -381,7 +381,7 @@ public sealed interface HandledLink {
 
   /** No transaction waits for the URL; nothing happened. */
   public data class Unsolicited(
-    /** What may be offered to the user, the best first. */
+    /** What the host can offer to the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledLink {
     internal companion object {
@@ -391,9 +391,9 @@ public sealed interface HandledLink {
     }
   }
 
-  /** The link came before, or a fallback was taken before; nothing happened. */
+  /** This link, or a fallback link, was used before; nothing happened. */
   public data class LinkUsed(
-    /** What may be offered to the user, the best first. */
+    /** What the host can offer to the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledLink {
     internal companion object {
@@ -403,9 +403,9 @@ public sealed interface HandledLink {
     }
   }
 
-  /** What waited for the link has reached its deadline; nothing happened. */
+  /** The transaction that waited for the link has expired; nothing happened. */
   public data class LinkExpired(
-    /** What may be offered to the user, the best first. */
+    /** What the host can offer to the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledLink {
     internal companion object {
@@ -427,7 +427,7 @@ internal fun decodeHandledLink(json: JsonObject): HandledLink = when {
 
 /** What a URL that reached the app turned out to be. */
 public sealed interface HandledURL {
-  /** It was a redirect. */
+  /** The URL was a redirect. */
   public data class Redirected(
     /** Where a registration stands; the documentation of the states has the letters. */
     public val state: State,
@@ -439,10 +439,10 @@ public sealed interface HandledURL {
     }
   }
 
-  /** It was the logout callback; the logout is finished. */
+  /** The URL was the logout callback; the logout is finished. */
   public data object LoggedOut : HandledURL
 
-  /** The link led on: do what the action says. */
+  /** The link began a transaction: do what the action says. */
   public data class Begun(
     /** A transaction that has begun. */
     public val transaction: Transaction,
@@ -450,7 +450,7 @@ public sealed interface HandledURL {
 
   /** No transaction waits for the URL; nothing happened. */
   public data class Unsolicited(
-    /** What may be offered to the user, the best first. */
+    /** What the host can offer to the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledURL {
     internal companion object {
@@ -460,9 +460,9 @@ public sealed interface HandledURL {
     }
   }
 
-  /** The link came before, or a fallback was taken before; nothing happened. */
+  /** This link, or a fallback link, was used before; nothing happened. */
   public data class LinkUsed(
-    /** What may be offered to the user, the best first. */
+    /** What the host can offer to the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledURL {
     internal companion object {
@@ -472,9 +472,9 @@ public sealed interface HandledURL {
     }
   }
 
-  /** What waited for the link has reached its deadline; nothing happened. */
+  /** The transaction that waited for the link has expired; nothing happened. */
   public data class LinkExpired(
-    /** What may be offered to the user, the best first. */
+    /** What the host can offer to the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledURL {
     internal companion object {
@@ -516,9 +516,9 @@ public enum class Help(
 
 /** What the provider says of a token. */
 public data class Introspection(
-  /** Whether it works. */
+  /** Whether the token is active. */
   public val active: Boolean,
-  /** All that was told, RFC 7662 §2.2. */
+  /** The whole response (RFC 7662 §2.2). */
   public val claims: Claims,
 ) {
   internal companion object {
@@ -531,11 +531,11 @@ public data class Introspection(
 
 /** A key provider, and whether it is available. */
 public data class KeyCandidate(
-  /** A provider's name. */
+  /** The name of a key provider. */
   public val provider: String,
   /** Whether a key provider is available. */
   public val presence: KeyPresence,
-  /** Why it is not present. */
+  /** Why it is not available. */
   public val reason: String?,
 ) {
   internal companion object {
@@ -547,13 +547,13 @@ public data class KeyCandidate(
   }
 }
 
-/** Who would get the key of a new store, and why. */
+/** The key provider that a new store would get, and why. */
 public data class KeyDecision(
-  /** A provider's name; none while the best is locked. */
+  /** The name of a key provider. Absent while the best one is locked. */
   public val provider: String?,
-  /** Why that one. */
+  /** Why this one was chosen. */
   public val reason: String,
-  /** In the order of preference. */
+  /** The key providers in the order of preference. */
   public val candidates: List<KeyCandidate>,
 ) {
   internal companion object {
@@ -586,15 +586,15 @@ public data class Link(
   public val kind: LinkKind,
   /** In lower case. */
   public val scheme: String,
-  /** An IPv6 address keeps its brackets. */
+  /** The host; an IPv6 address with its brackets. */
   public val host: String?,
-  /** Where the link names one. */
+  /** The port, if the link has one. */
   public val port: Int?,
-  /** As it came. */
+  /** The path, unchanged. */
   public val path: String,
-  /** As it came, without the question mark. */
+  /** The query, without the question mark. */
   public val query: String?,
-  /** A fragment was dropped unread. */
+  /** Whether the URL had a fragment, which was dropped. */
   public val hadFragment: Boolean,
 ) {
   /** Without what is secret or personal. */
@@ -679,7 +679,7 @@ public data class PINAnswer(
    * gone).
    */
   public val outcome: PINOutcome,
-  /** Before the account is erased. */
+  /** Tries left before the account is erased. */
   public val triesLeft: Int,
   /** Until the next try is looked at. */
   public val retryAfter: Duration,
@@ -715,7 +715,7 @@ public enum class PINOutcome(
 public data class PKCE(
   /** A secret, 43 characters of base64url. */
   public val codeVerifier: String,
-  /** Its SHA-256, base64url. */
+  /** The SHA-256 of the verifier, in base64url. */
   public val codeChallenge: String,
   /** Always S256. */
   public val method: String,
@@ -796,13 +796,13 @@ public enum class ProviderTold(
 public data class Redirect(
   /** The authorization code. */
   public val code: String?,
-  /** Whose transaction it claims to be. */
+  /** The state, which names the transaction; not verified. */
   public val state: String?,
-  /** Who claims to answer. */
+  /** The issuer that the redirect names; not verified. */
   public val iss: String?,
   /** The provider's error code. */
   public val error: String?,
-  /** The provider's words for the developer. */
+  /** The provider's text for the developer. */
   public val errorDescription: String?,
 ) {
   /** Without what is secret or personal. */
@@ -822,13 +822,13 @@ public data class Redirect(
 
 /** A configured way to register. */
 public data class RegistrationChoice(
-  /** The host's word: google, email, … */
+  /** The host's own name for it: google, email, … */
   public val kind: String,
-  /** The provider's name for the connection. */
+  /** The provider's name of the connection. */
   public val connection: String?,
-  /** What the user reads. */
+  /** The text that the user sees. */
   public val label: String,
-  /** What the user reads beside it. */
+  /** A further explanation that the user sees. */
   public val guidance: String?,
 ) {
   internal companion object {
@@ -896,7 +896,7 @@ public data class Revocation(
    * tokens work until they end by themselves). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
-  /** Why it is not possible to tell the provider. */
+  /** Why the tokens cannot be revoked at the provider. */
   public val reason: String?,
 ) {
   internal companion object {
@@ -909,7 +909,7 @@ public data class Revocation(
 
 /** Which configuration a URL belongs to. */
 public data class Route(
-  /** The place of its owner in the list; absent when it has none. */
+  /** The index of the configuration that owns the URL. Absent if none does. */
   public val index: Int?,
   /** What a URL is to the configuration that owns it. */
   public val kind: Ownership?,
@@ -924,14 +924,14 @@ public data class Route(
 
 /** How a logout went on. */
 public data class SignOut(
-  /** To be opened in the external browser; absent when there is none. */
+  /** Open it in the external browser. Absent if the provider has no such page. */
   public val url: String?,
   /**
    * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
    * tokens work until they end by themselves). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
-  /** Why it is not possible to tell the provider. */
+  /** Why the tokens cannot be revoked at the provider. */
   public val reason: String?,
 ) {
   /** Without what is secret or personal. */
@@ -971,10 +971,10 @@ public enum class SignatureAlgorithm(
 
 /** Where a registration stands; the documentation of the states has the letters. */
 public sealed interface State {
-  /** Nothing was asked yet, or the platform is not ready. */
+  /** The state was not requested yet, or the platform is not ready. */
   public data object Starting : State
 
-  /** No token at all: present the ways to register. */
+  /** There are no tokens: present the ways to register. */
   public data class Unregistered(
     /** The configured ways to register. */
     public val choices: List<RegistrationChoice>,
@@ -986,7 +986,7 @@ public sealed interface State {
     }
   }
 
-  /** A transaction is under way. */
+  /** A transaction is in progress. */
   public data class Authenticating(
     /** Names a transaction. */
     public val transaction: String,
@@ -1001,9 +1001,9 @@ public sealed interface State {
     }
   }
 
-  /** Tokens arrived and wait for the user's word. */
+  /** The tokens wait for the user's confirmation. */
   public data class AwaitingConfirmation(
-    /** Whose tokens they are. */
+    /** The user whose tokens they are. */
     public val profile: Claims,
   ) : State {
     internal companion object {
@@ -1013,7 +1013,7 @@ public sealed interface State {
     }
   }
 
-  /** There is an access token to use. */
+  /** There is an access token. */
   public data class Active(
     /** How a registration became active. */
     public val reason: ActiveReason,
@@ -1031,7 +1031,7 @@ public sealed interface State {
     public val error: EnrollError,
     /** What helps after a failed renewal. */
     public val remedy: Remedy,
-    /** The access token has not expired yet. */
+    /** Whether the access token still works. */
     public val tokenUsable: Boolean,
   ) : State {
     internal companion object {
@@ -1090,21 +1090,21 @@ public enum class Step(
 public data class StoreDiagnosis(
   /** The folder. */
   public val store: String,
-  /** False: there is no such folder. */
+  /** False: there is no such directory. */
   public val exists: Boolean,
-  /** The user's number. */
+  /** The user id of the owner. */
   public val owner: Long?,
   /** Octal. */
   public val permissions: String?,
-  /** That guard the key; none before first use. */
+  /** The key providers that have the key. None before the first use. */
   public val keyProviders: List<String>,
-  /** Who would get the key of a new store, and why. */
+  /** The key provider that a new store would get, and why. */
   public val keyChoice: KeyDecision?,
-  /** How many there are, readable or not. */
+  /** The number of accounts, readable or not. */
   public val accounts: Int?,
-  /** Damaged files that were set aside. */
+  /** The number of damaged files that were set aside. */
   public val setAside: Int?,
-  /** None while the key is not to be had. */
+  /** The sealed files. None while the key is unavailable. */
   public val files: List<StoredFile>,
   /** What is wrong with the store. */
   public val problem: EnrollError?,
@@ -1127,19 +1127,19 @@ public data class StoreDiagnosis(
 
 /** A sealed file of a store. */
 public data class StoredFile(
-  /** In the folder; tells no account's name. */
+  /** The file name. It contains no account name. */
   public val name: String,
   /** What a sealed file holds. */
   public val kind: StoredFileKind,
-  /** It was damaged, and had this name: renamed back it is used again. */
+  /** The file was damaged and had this name. If you rename it back, it is used again. */
   public val setAsideFrom: String?,
-  /** Grows by one with every save; decimal. */
+  /** Grows by one with every write; decimal. */
   public val generation: String?,
-  /** True: only its PIN opens the account. */
+  /** Whether the account has a PIN. */
   public val pin: Boolean?,
-  /** As in diagnostics.export: for people, without secrets. */
+  /** As in diagnostics.export: for humans, without secrets. */
   public val account: JsonObject?,
-  /** Of the outbox: what servers still have to be told. */
+  /** Of the outbox: the number of messages that servers have not received yet. */
   public val entries: Int?,
   /** What is wrong with the file. */
   public val problem: EnrollError?,
@@ -1178,9 +1178,9 @@ public enum class StoredFileKind(
 public data class SystemDescription(
   /** Its own name. */
   public val name: String,
-  /** Of the library: major.minor.patch. */
+  /** The version of the library: major.minor.patch. */
   public val version: String,
-  /** Of the C interface: major × 65536 + minor. */
+  /** The version of the C interface: major × 65536 + minor. */
   public val abi: Long,
   /** How the library was built; small: Embedded Swift, without a runtime. */
   public val flavour: Flavour,
@@ -1188,7 +1188,7 @@ public data class SystemDescription(
   public val commands: List<String>,
   /** An event's name. */
   public val events: List<String>,
-  /** That can protect a store. */
+  /** The key providers that can protect a store. */
   public val keyProviders: List<String>,
 ) {
   internal companion object {
@@ -1224,11 +1224,11 @@ public data class Transaction(
   public val id: String,
   /** What the host has to do so that a transaction goes on. */
   public val action: Action,
-  /** As it was sent: with a loopback redirect, its port. Absent when nothing redirects. */
+  /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
   public val redirectUri: String?,
-  /** When the transaction ends by itself. */
+  /** When the transaction expires. */
   public val expiresAt: Instant,
-  /** False for a loopback redirect: its listener dies with the process. */
+  /** False for a loopback redirect: its listener ends with the process. */
   public val survivesProcess: Boolean,
 ) {
   internal companion object {

@@ -94,29 +94,29 @@ public enum class Status(
     true,
     "the caller's deadline passed first",
   ),
-  /** Too much is going on at once; ask again. */
+  /** Too many calls run at once; try again. */
   BUSY(
     "busy",
     -8,
     Blame.CALLER,
     true,
-    "too much is going on at once; ask again",
+    "too many calls run at once; try again",
   ),
-  /** This build, this machine or this provider cannot do that. */
+  /** This build, this machine or this provider does not support it. */
   UNSUPPORTED(
     "unsupported",
     -9,
     Blame.CALLER,
     false,
-    "this build, this machine or this provider cannot do that",
+    "this build, this machine or this provider does not support it",
   ),
-  /** The registration is in a state in which that is not possible. */
+  /** The registration's state does not allow the call. */
   ILLEGAL_STATE(
     "illegalState",
     -10,
     Blame.CALLER,
     false,
-    "the registration is in a state in which that is not possible",
+    "the registration's state does not allow the call",
   ),
   /** No such command, account or transaction. */
   NOT_FOUND(
@@ -126,29 +126,29 @@ public enum class Status(
     false,
     "no such command, account or transaction",
   ),
-  /** Memory could not be had. */
+  /** Memory ran out. */
   OUT_OF_MEMORY(
     "outOfMemory",
     -12,
     Blame.INTERNAL,
     true,
-    "memory could not be had",
+    "memory ran out",
   ),
-  /** The configuration is not acceptable; the field is named. */
+  /** The configuration is invalid; the error names the key. */
   CONFIGURATION(
     "configuration",
     -20,
     Blame.HOST,
     false,
-    "the configuration is not acceptable; the field is named",
+    "the configuration is invalid; the error names the key",
   ),
-  /** The URL is not one that a provider may redirect to. */
+  /** The URL is not a valid redirect. */
   REDIRECT_MALFORMED(
     "redirectMalformed",
     -21,
     Blame.NETWORK,
     false,
-    "the URL is not one that a provider may redirect to",
+    "the URL is not a valid redirect",
   ),
   /** The URL is not the redirect URI of its transaction. */
   REDIRECT_MISMATCH(
@@ -209,13 +209,13 @@ public enum class Status(
     true,
     "the server could not be reached",
   ),
-  /** The server's certificate is not acceptable. */
+  /** The server's certificate is not trusted. */
   TLS(
     "tls",
     -31,
     Blame.SERVER,
     false,
-    "the server's certificate is not acceptable",
+    "the server's certificate is not trusted",
   ),
   /** The server did not answer in time. */
   TIMEOUT(
@@ -225,21 +225,21 @@ public enum class Status(
     true,
     "the server did not answer in time",
   ),
-  /** The server is in trouble (5xx or 429). */
+  /** The server failed or is overloaded (5xx or 429). */
   SERVER(
     "server",
     -33,
     Blame.SERVER,
     true,
-    "the server is in trouble (5xx or 429)",
+    "the server failed or is overloaded (5xx or 429)",
   ),
-  /** The server's answer is not what the protocol says. */
+  /** The server's response violates the protocol. */
   RESPONSE_INVALID(
     "responseInvalid",
     -34,
     Blame.SERVER,
     false,
-    "the server's answer is not what the protocol says",
+    "the server's response violates the protocol",
   ),
   /** The provider refused; its error code is given. */
   OAUTH(
@@ -273,13 +273,13 @@ public enum class Status(
     false,
     "prompt=none, but the user has to consent",
   ),
-  /** The user or the provider said no. */
+  /** The user or the provider denied access. */
   ACCESS_DENIED(
     "accessDenied",
     -39,
     Blame.USER,
     false,
-    "the user or the provider said no",
+    "the user or the provider denied access",
   ),
   /** The issuer is not the configured one. */
   ISSUER_MISMATCH(
@@ -297,13 +297,13 @@ public enum class Status(
     false,
     "the one-time code is wrong or too old; ask the user for it again",
   ),
-  /** The issuer's keys could not be had. */
+  /** The issuer's keys could not be fetched. */
   KEYS_UNAVAILABLE(
     "keysUnavailable",
     -50,
     Blame.SERVER,
     true,
-    "the issuer's keys could not be had",
+    "the issuer's keys could not be fetched",
   ),
   /** The id_token breaks a rule; the message names it. */
   ID_TOKEN_INVALID(
@@ -361,13 +361,13 @@ public enum class Status(
     true,
     "the token expired and could not be renewed yet",
   ),
-  /** The store's key is not to be had now. */
+  /** The store is locked: its key is unavailable. */
   STORE_LOCKED(
     "storeLocked",
     -70,
     Blame.HOST,
     true,
-    "the store's key is not to be had now",
+    "the store is locked: its key is unavailable",
   ),
   /** The store's file is damaged; it was set aside. */
   STORE_CORRUPT(
@@ -377,13 +377,13 @@ public enum class Status(
     false,
     "the store's file is damaged; it was set aside",
   ),
-  /** The store's owner, permissions or kind are not acceptable. */
+  /** The store's owner, permissions or file type are not safe. */
   STORE_REFUSED(
     "storeRefused",
     -72,
     Blame.HOST,
     false,
-    "the store's owner, permissions or kind are not acceptable",
+    "the store's owner, permissions or file type are not safe",
   ),
   /** The store could not be read or written. */
   STORE_IO(
@@ -401,13 +401,13 @@ public enum class Status(
     true,
     "no space is left for the store",
   ),
-  /** The key is not this store's. */
+  /** The key does not belong to this store. */
   STORE_KEY(
     "storeKey",
     -75,
     Blame.HOST,
     false,
-    "the key is not this store's",
+    "the key does not belong to this store",
   ),
   /** The store was written by a newer version. */
   STORE_VERSION(
@@ -417,21 +417,21 @@ public enum class Status(
     false,
     "the store was written by a newer version",
   ),
-  /** The text is not acceptable JSON. */
+  /** The text is not valid JSON, or exceeds a limit. */
   JSON(
     "json",
     -80,
     Blame.CALLER,
     false,
-    "the text is not acceptable JSON",
+    "the text is not valid JSON, or exceeds a limit",
   ),
-  /** A defect of this library; please report it. */
+  /** A bug in this library; please report it. */
   INTERNAL(
     "internal",
     -99,
     Blame.INTERNAL,
     false,
-    "a defect of this library; please report it",
+    "a bug in this library; please report it",
   ),
   ;
 
@@ -446,17 +446,17 @@ public enum class Status(
 public data class EnrollError(
   /** Why a call failed, by name. */
   public val status: Status,
-  /** The reason as the C status. */
+  /** The status as the number of the C API. */
   public val code: Int,
   /** Who is to blame for a failure. */
   public val blame: Blame,
   /** Whether the same call may succeed later. */
   public val retryable: Boolean,
-  /** What was expected and what came, for a log; never a secret. */
+  /** What happened, what was expected and what to do, for a log; never a secret. */
   public val message: String,
   /** The configuration key or parameter at fault. */
   public val field: String?,
-  /** Status of the response that caused it. */
+  /** The status of the HTTP response that caused it. */
   public val httpStatus: Int?,
   /** The provider's own error code (RFC 6749 §5.2). */
   public val oauthError: String?,
