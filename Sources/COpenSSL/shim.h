@@ -86,7 +86,7 @@ static inline int enroll_atomic_fill(void *_Nullable *_Nonnull cell, void *_Nonn
 
 static inline int enroll_evp_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
 
-// What secrets need even where libcrypto is not loaded. Zeroes memory in a way that compilers do not remove.
+// Zeroes memory in a way that compilers do not remove. Secrets need it even if libcrypto is not loaded.
 static inline void enroll_wipe_memory(void *memory, size_t size) {
   if (size > 0) explicit_bzero(memory, size);
 }

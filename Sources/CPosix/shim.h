@@ -1,6 +1,6 @@
 // The C library of the system, for EnrollHost and the programs. Macros and variadics become functions here.
 // No _GNU_SOURCE here or in any other shim: it changes fd_set, and Swift refuses modules that disagree about a type.
-// What only GNU declares is declared here by hand.
+// Functions that only GNU headers declare are declared here by hand.
 #ifndef ENROLL_CPOSIX_SHIM_H
 #define ENROLL_CPOSIX_SHIM_H
 #include <dirent.h>
@@ -171,7 +171,7 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
 }
 
 // A descriptor that becomes readable at an instant of the clock that counts suspend; above the standard streams. Negative
-// where there is none to be had.
+// if none is available.
 static inline int enroll_posix_alarm(void) {
   return enroll_posix_own(timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC));
 }
@@ -218,7 +218,7 @@ static inline int enroll_posix_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
-// What a child ended with: its exit status, 128 and more for a signal; -1 while it runs, or for no child of ours.
+// The exit status of a child, 128 and more for a signal; -1 while it runs, or if it is no child of ours.
 static inline int enroll_posix_ending(pid_t child) {
   int status;
   if (waitpid(child, &status, WNOHANG) != child) return -1;

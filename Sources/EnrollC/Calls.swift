@@ -7,7 +7,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// What a call by name is made of, read from C.
+/// A call by name, read from C.
 private struct NamedCall: Sendable {
   var command: String
   var parameters: JSON
@@ -77,7 +77,7 @@ public func enroll_call_start(
     let deadline = try handle?.deadline(timeout_ms) ?? .distantFuture
     let room = handle?.room ?? CallExecutor.clientless.value
     try room.start(pending) { cancellation throws(EnrollError) in
-      // What is about no client cannot be cancelled once it runs.
+      // A command without a client cannot be cancelled once it runs.
       if cancellation.isCancelled { throw EnrollError(.cancelled, "the call was cancelled") }
       return try call.run(handle?.client, until: deadline, cancellation)
     } deliver: { result in

@@ -26,7 +26,7 @@ final class HostClock: Clock, @unchecked Sendable {
       throw EnrollError(
         .invalidArgument, "a clock needs date and monotonic; one of them is NULL", field: "clock")
     }
-    // What the host counts from is its own affair: another clock, another process cannot know.
+    // Another clock or another process cannot know what moment the host's clock counts from.
     let name = Base64URL.encode(try SystemRandomSource().bytes(16))
     self.init(functions, date, monotonic, name: name)
   }

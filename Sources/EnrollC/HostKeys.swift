@@ -88,7 +88,7 @@ final class HostSecretStore: SecretStore, @unchecked Sendable {
 
   func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
     guard secret.count == Int(ENROLL_SECRET_SIZE) else {
-      throw EnrollError(.internal, "a secret of \(secret.count) bytes is no key")
+      throw EnrollError(.internal, "the secret has \(secret.count) bytes; expected \(ENROLL_SECRET_SIZE)")
     }
     let status = name.text.withCString { name in
       secret.withBytes { bytes in

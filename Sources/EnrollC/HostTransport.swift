@@ -1,6 +1,6 @@
 // HTTP as the host does it: a struct of function pointers becomes a Transport. Its callbacks run inside a call, so what
-// they may call back is little: the thread is marked meanwhile (R41). What the host answers is believed no more than
-// what a server answers.
+// they may call back is little: the thread is marked meanwhile (R41). The host's response is trusted no more than a
+// server's.
 
 public import CEnroll
 import EnrollCore
@@ -43,7 +43,7 @@ final class HostTransport: Transport, @unchecked Sendable {
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     let answer = HostResponse(limit: request.responseLimit, cancellation: cancellation)
     guard let handle = HostResponse.table.insert(answer) else {
-      throw EnrollError(.busy, "too many requests are under way")
+      throw EnrollError(.busy, "too many requests are in progress")
     }
     defer { _ = HostResponse.table.remove(handle) }
     if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
@@ -61,7 +61,7 @@ final class HostTransport: Transport, @unchecked Sendable {
     case .timeout: EnrollError(.timeout, "the host's transport timed out")
     case .responseInvalid: EnrollError(.responseInvalid, "the host's transport refused the response")
     case .cancelled: EnrollError(.cancelled, "the host's transport was cancelled")
-    default: EnrollError(.internal, "the host's transport returned \(status), which is none of its statuses")
+    default: EnrollError(.internal, "the host's transport returned \(status), which is not allowed")
     }
   }
 }

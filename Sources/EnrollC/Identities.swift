@@ -1,4 +1,4 @@
-// Who the user is, and logging out.
+// The user's identity, and logging out.
 
 public import CEnroll
 import EnrollCore

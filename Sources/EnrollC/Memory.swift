@@ -1,4 +1,4 @@
-// What a host does with the memory of its own that holds secrets.
+// Functions for the host's own memory that holds secrets.
 
 public import CEnroll
 import EnrollCore

@@ -1,4 +1,4 @@
-// What needs no client: PKCE, redirects, expiry.
+// Functions that need no client: PKCE, redirects, expiry.
 
 public import CEnroll
 import EnrollCore

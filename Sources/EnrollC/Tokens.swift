@@ -9,7 +9,7 @@ import EnrollPosix
 
 extension AccessOutcome {
   /// The token where there is one to hand out.
-  /// - Parameter reason: where there is none because a renewal failed, why.
+  /// - Parameter reason: why the renewal failed, if that is why there is no token.
   /// - Throws: why there is none.
   fileprivate func token(orBecause reason: inout enroll_status) throws(EnrollError) -> AccessToken {
     do throws(EnrollError) {

@@ -22,7 +22,7 @@ public struct CryptoError: Error, Equatable, Sendable {
 
   /// The reason.
   public var reason: Reason
-  /// What was expected and what came; never key material.
+  /// What happened and what was expected; never key material.
   public var message: String
 
   public init(_ reason: Reason, _ message: String) {
@@ -35,7 +35,7 @@ public struct CryptoError: Error, Equatable, Sendable {
     let libcrypto: UnsafePointer<enroll_openssl>
     do throws(CryptoError) { libcrypto = try OpenSSL.functions() } catch { return error }
     let (reason, isMemory) = takeReasons(libcrypto)
-    // What fails without a reason had no memory to keep one in.
+    // A failure without a reason had no memory to record one.
     guard reason != 0, !isMemory else {
       return CryptoError(.memory, operation + " failed because memory ran out")
     }

@@ -41,7 +41,7 @@ public enum Digest: Sendable, CaseIterable {
     }
   }
 
-  /// - Throws: `.library` when OpenSSL cannot, `.missing` where there is none.
+  /// - Throws: `.library` when OpenSSL cannot, `.missing` if OpenSSL is absent.
   public func hash(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: byteCount)
     let status = bytes.withUnsafeBytes { input in

@@ -1,5 +1,5 @@
 // Bytes that must not leak: unprintable, compared in constant time, wiped when the last reference goes (R40).
-// What it cannot wipe: copies that a caller makes with `reveal`, and those inside jansson and libcurl.
+// It cannot wipe copies that a caller makes with `reveal`, nor those inside jansson and libcurl.
 
 import COpenSSL
 

@@ -27,7 +27,7 @@ public struct JSONObject: Equatable, Sendable {
   public struct Member: Equatable, Sendable {
     /// Unique in its object.
     public var key: String
-    /// What it names.
+    /// The value that it names.
     public var value: JSON
   }
 
@@ -135,7 +135,7 @@ extension JSON {
     }
   }
 
-  /// What kind of value it is, for error texts: `string`, `integer`, …
+  /// The kind of the value, for error texts: `string`, `integer`, …
   public var kind: String {
     switch self {
     case .null: "null"

@@ -6,7 +6,7 @@ import CJansson
 
 /// Why a text is not acceptable JSON, and where.
 public struct JSONError: Error, Equatable, Sendable {
-  /// What was expected or refused; never a part of the text.
+  /// Says what was expected or refused; never quotes the text.
   public var message: String
   /// Byte offset in the text, -1 when unknown.
   public var offset: Int
@@ -56,7 +56,7 @@ extension JSON {
     return self.value(value)
   }
 
-  /// Our own words: jansson's quote the text. What it says about the syntax may be a want of memory as well.
+  /// Our own words, because jansson's quote the text. A syntax error of jansson's may be a lack of memory as well.
   private static func refusal(of text: [UInt8], _ error: json_error_t, _ offset: Int) -> JSONError {
     var error = error
     let code = json_error_code(UInt32(bitPattern: enroll_json_error_code(&error)))

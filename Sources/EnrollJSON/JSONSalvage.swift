@@ -1,7 +1,7 @@
-// What can still be read of an object that is no acceptable JSON (R37): a member twice, NUL in a string, nesting that is too
-// deep, a comma at the end, a byte order mark or a warning before it, something behind it, its end missing. For answers that
-// must not be lost as a whole, because one value in them cannot be fetched again (R30). Reads the members of the outermost object
-// only, and believes a value only where the text leaves no doubt about it.
+// Reads the usable members of an object that is not acceptable JSON (R37): a duplicate member, NUL in a string, nesting that is
+// too deep, a comma at the end, a byte order mark or a warning before it, other bytes after it, its end missing. It serves
+// responses that must not be lost as a whole, because one value in them cannot be fetched again (R30). It reads the members of
+// the outermost object only, and takes a value only if the text leaves no doubt about it.
 
 extension JSON {
   /// The members named `names` that the text gives without doubt: acceptable by itself (R37), and the same wherever the

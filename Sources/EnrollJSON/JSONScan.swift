@@ -40,7 +40,7 @@ struct JSONScan {
           edits.append(Edit(range: at..<number.end, replacement: replacement))
         }
         let end = max(number.end, at + 1)
-        // What replaces it may be longer.
+        // The replacement may be longer.
         longestToken = max(longestToken, end - at + 24)
         at = end
       case 0: throw JSONError("not valid JSON", offset: at)
@@ -127,7 +127,7 @@ private struct NumberToken {
     isWellFormed = true
   }
 
-  /// What jansson can read instead, nil when it can read the number as it is.
+  /// A number that jansson can read instead; nil if it can read this one.
   func replacement(in text: [UInt8]) -> [UInt8]? {
     guard isWellFormed else { return nil }
     if isTooGreat(in: text) {

@@ -1,4 +1,4 @@
-// What happens to the client, as streams.
+// The events of a client, as streams.
 
 public import EnrollCore
 import EnrollHost

@@ -1,4 +1,4 @@
-// Who is signed in, and what support needs to know.
+// The user's identity, and diagnostics for support.
 
 public import EnrollCore
 import EnrollHost
@@ -11,7 +11,7 @@ extension EnrollClient {
     try await offload { client, _, _ throws(EnrollError) in try client.profile() }
   }
 
-  /// What the userinfo endpoint says now. - Throws: `.profileMismatch` when it speaks of somebody else (R28).
+  /// The userinfo endpoint's current answer. - Throws: `.profileMismatch` if it describes another user (R28).
   public func userinfo() async throws(EnrollError) -> JSONObject {
     try await offload { client, deadline, cancellation throws(EnrollError) in
       try client.userinfo(until: deadline, cancellation: cancellation)

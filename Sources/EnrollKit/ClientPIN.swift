@@ -5,8 +5,8 @@ import EnrollHost
 
 extension EnrollClient {
   /// Guards what is kept of the account with a PIN of 4 to 64 bytes; it stays open in this process, and every other one
-  /// gets `.storeLocked` until ``unlock(pin:)``. Whoever holds the store's key can try all short PINs. Ends the step
-  /// `pin`: the profile that waited for it is shown or, without confirmation, confirmed.
+  /// gets `.storeLocked` until ``unlock(pin:)``. Everybody who holds the store's key can try all short PINs. Ends the
+  /// step `pin`: the profile that waited for it is shown or, without confirmation, confirmed.
   /// - Throws: `.illegalState` when it has one, or nothing is kept yet; `.unsupported` for a store in memory.
   public func setPIN(_ pin: Secret) async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.setPIN(pin) }

@@ -142,6 +142,6 @@ extension EnrollClient {
 }
 
 extension Transaction {
-  /// What is to be opened: empty where the host has nothing to open, but something to ask (``HostAction/enterCode(recipient:)``).
+  /// The URL to open; empty if the host has to ask the user for a code instead (``HostAction/enterCode(recipient:)``).
   public var url: String { action.url ?? "" }
 }

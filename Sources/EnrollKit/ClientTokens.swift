@@ -5,7 +5,7 @@ import EnrollHost
 public import EnrollJSON
 
 extension EnrollClient {
-  /// What to do with the next request: a valid token, or why there is none. Costs nothing while the token is fresh.
+  /// A valid token for the next request, or why there is none. Costs nothing while the token is fresh.
   /// - Parameters:
   ///   - minimumLifetime: how long the caller needs the token to live; whole seconds count.
   ///   - timeout: how long it may take; afterwards a token that still works is served, or `busy`.
@@ -35,7 +35,7 @@ extension EnrollClient {
     }
   }
 
-  /// What the provider says of one of the session's tokens: `active`, and what else it tells (RFC 7662 §2.2).
+  /// The provider's answer about one of the session's tokens: `active`, and other members (RFC 7662 §2.2).
   /// - Throws: `.unsupported` without an endpoint, `.notFound` without such a token, `.oauth` when the provider tells
   ///   this client nothing.
   public func introspect(

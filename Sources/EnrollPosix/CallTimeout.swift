@@ -10,7 +10,7 @@ public final class CallTimeout: Sendable {
   /// Nanoseconds of the machine's clock; nil: the call has no end.
   private let end: Int64?
   private let cancellation: (any Cancellation)?
-  /// Of the call of which this one is a part.
+  /// The timeout of the call that this one is a part of.
   private let outer: CallTimeout?
   private let onCommitment: (@Sendable () -> Void)?
   private let isCommitted = Atomic<Bool>(false)

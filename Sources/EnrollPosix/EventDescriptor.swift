@@ -3,7 +3,7 @@
 import CPosix
 package import EnrollCore
 
-/// A descriptor to poll beside others, made readable from any thread. Whoever may still call ``wake()`` holds a
+/// A descriptor to poll beside others, made readable from any thread. Every possible caller of ``wake()`` holds a
 /// reference, so a late call finds the descriptor open and merely wakes once too often.
 package final class EventDescriptor: Sendable {
   /// To be polled for input.

@@ -62,7 +62,7 @@ public enum ExitBarrier {
   ) throws(Failure) -> Result {
     guard leave() else { return try body() }
     defer { if !comeBack() { park() } }
-    // What the host calls from there waits as on a thread of its own.
+    // Calls that the host makes from there wait, as on a thread of its own.
     return try ours.lifted(body)
   }
 

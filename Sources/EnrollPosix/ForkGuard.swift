@@ -1,7 +1,7 @@
-// What fork() would break: a child of the process that holds a file lock keeps the lock alive after its parent died,
-// and finds mutexes held by threads that it does not have. So the child closes the lock descriptors before it does
-// anything else, and everything made before the fork refuses to work in it (store.md, Fork).
-// Not covered: clone(2) and _Fork(), which run no handlers. posix_spawn and vfork need none: exec closes the descriptors.
+// Guards against fork(): a child of the process that holds a file lock keeps the lock alive after its parent died, and
+// finds mutexes held by threads that it does not have. So the child closes the lock descriptors before it does anything
+// else, and everything made before the fork refuses to work in it (store.md, Fork). Not covered: clone(2) and _Fork(),
+// which run no handlers. posix_spawn and vfork need none: exec closes the descriptors.
 
 import CPosix
 public import EnrollCore
@@ -67,7 +67,7 @@ private final class ForkState: @unchecked Sendable {
       { pthread_mutex_unlock(ForkState.shared.mutex) },
       { ForkState.shared.becomeChild() }) == 0
 
-  /// What every guard has asked for.
+  /// The state, after the handlers of fork() were registered.
   static var ready: ForkState {
     let shared = shared
     _ = isToldOfForks

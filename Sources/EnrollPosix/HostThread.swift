@@ -1,5 +1,5 @@
-// What the host's code finds on a thread of ours: the signal mask of the host's own thread, so that the children which it
-// starts there take signals. Threads of the library block signals otherwise, because those belong to the host.
+// The host's code runs on the library's threads with the signal mask of the host's own thread, so that children it starts
+// there receive signals. Otherwise the library's threads block all signals, because signals belong to the host.
 
 import CPosix
 

@@ -1,4 +1,5 @@
-// What a process has one of, and a forked child makes anew: threads and locks of the parent's are not there in the child.
+// An object that each process has once. A forked child makes its own, because the parent's threads and locks do not exist
+// in the child.
 
 /// An object that is made when it is first asked for, and again in a child.
 public final class PerProcess<Value: AnyObject & Sendable>: @unchecked Sendable {

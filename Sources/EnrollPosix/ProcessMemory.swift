@@ -1,4 +1,5 @@
-// What lets others read a process's memory while it runs and after it died: tokens pass through it (R40).
+// Prevents other processes from reading this process's memory, while it runs and in a core dump: the memory holds
+// tokens (R40).
 
 import CPosix
 public import EnrollCore

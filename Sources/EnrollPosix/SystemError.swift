@@ -10,7 +10,7 @@ public enum SystemError {
   }
 }
 
-/// What is not there, as opposed to what cannot be accessed: only the former is made, or counts as nothing.
+/// Tells a missing file from one that cannot be accessed: only a missing file is made, or counts as nothing.
 public enum Absence {
   /// Whether an error number of a path says that nothing is there.
   public static func isMeant(by number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }

@@ -1,5 +1,5 @@
-// What is true of the current thread for a while: a mark around a host's callback, so that a call which the callback makes
-// into the library can be told from any other (R41), or how long the thread's caller wants to wait.
+// A value that the current thread has for a while: a mark around a host's callback, to recognize calls that the callback
+// makes into the library (R41), or the timeout of the thread's caller.
 
 import CPosix
 

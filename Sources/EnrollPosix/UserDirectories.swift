@@ -42,8 +42,8 @@ public enum UserDirectories {
   /// - Parameters:
   ///   - name: what errors call it.
   ///   - wait: called with a pipe's descriptor while nothing is in it; nil where a file is expected. Throws to give up.
-  /// - Throws: `.notFound` where there is none; `.configuration` where it cannot be opened or is not JSON; what `wait`
-  ///   throws.
+  /// - Throws: `.notFound` if there is no file; `.configuration` if it cannot be opened or is not JSON; errors of
+  ///   `wait`.
   public static func readConfiguration(
     at path: String, called name: String, wait: ((Int32) throws(EnrollError) -> Void)? = nil
   ) throws(EnrollError) -> JSON {

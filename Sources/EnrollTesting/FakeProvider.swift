@@ -48,7 +48,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case timeout
     /// An answer with this status instead of the proper one; the server did no work.
     case status(Int, headers: [HTTPHeader] = [], body: String = "")
-    /// What comes is not HTTP, and the server did no work.
+    /// The response is not HTTP, and the server did no work.
     case garbled
     /// As it should be; to be queued between others.
     case proper
@@ -68,7 +68,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var codes: [String: Grant] = [:]
     var refreshTokens: [String: Grant] = [:]
     var deviceCodes: [String: Grant] = [:]
-    /// Who waits for a one-time code.
+    /// The recipients who wait for a one-time code.
     var recipients: [String] = []
     var issued = 0
     /// Queries by the names that clients got.
@@ -88,7 +88,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var challenge: String
     var redirectURI: String
     var hasOpenID: Bool
-    /// Of the key that its tokens are bound to.
+    /// The thumbprint of the key that its tokens are bound to.
     var thumbprint: String?
     /// When its refresh token was rotated; the token is kept for the time of grace.
     var rotated: UnixTime?
@@ -135,7 +135,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// Forgets the requests so far, for tests that send very many: all counts begin again.
   public func forgetRequests() { state.withLock { $0.requests = [] } }
 
-  /// What its keys endpoint would say now.
+  /// The current answer of its keys endpoint.
   public var keySet: String { String(decoding: keys().serialized(), as: UTF8.self) }
 
   /// Tokens that were revoked.
@@ -188,7 +188,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       if request.url == issuer + "/token" {
         return HTTPResponse(status: 404, body: Array("<p>Not found".utf8))
       }
-      throw EnrollError(.network, "nobody is at \(request.url)")
+      throw EnrollError(.network, "no server is at \(request.url)")
     }
     let reply = state.withLock { state -> Reply in
       state.requests.append((endpoint, request))

@@ -1,4 +1,4 @@
-// What each endpoint of the fake provider does and answers.
+// The endpoints of the fake provider.
 
 import EnrollCore
 import EnrollCrypto

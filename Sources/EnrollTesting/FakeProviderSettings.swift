@@ -1,12 +1,12 @@
-// What a test chooses about the fake provider.
+// The settings of the fake provider that a test chooses.
 
 public import EnrollCore
 public import EnrollJSON
 
 extension FakeProvider {
-  /// What the provider says of itself and puts into tokens.
+  /// The provider's metadata, and the content of its tokens.
   public struct Settings: Sendable {
-    /// What it says in `expires_in`; nil for nothing.
+    /// The value of `expires_in`; nil for no such member.
     public var lifetime: JSON? = .integer(3600)
     /// `sub` of the user who signs in.
     public var subject = "alice"
@@ -24,7 +24,7 @@ extension FakeProvider {
     public var dpopAlgorithms: [String] = []
     /// Answers Bearer tokens to those who prove a key, too.
     public var answersBearer = false
-    /// What every proof must hold; a request without it is refused, and told.
+    /// The nonce that every proof must hold; a request without it is refused with the nonce.
     public var dpopNonce: String?
     /// Announces an endpoint for pushed authorization requests.
     public var takesPushedRequests = false
@@ -46,7 +46,7 @@ extension FakeProvider {
     public var userinfoSubject: String?
     /// The one-time code that everybody gets.
     public var oneTimeCode = "123456"
-    /// What a poll of a device code gets: nil for tokens, else the error.
+    /// The answer to a poll of a device code: nil for tokens, else the error.
     public var deviceError: String? = "authorization_pending"
     /// Edits the answer of the device authorization endpoint.
     public var deviceAuthorization: @Sendable (inout JSONObject) -> Void = { _ in }

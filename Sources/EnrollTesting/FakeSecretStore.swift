@@ -30,7 +30,7 @@ public final class FakeSecretStore: SecretStore {
     set { state.withLock { $0.absence = newValue } }
   }
 
-  /// What is kept now, by the text of the name.
+  /// The current items, by the text of the name.
   public var items: [String: Secret] {
     get { state.withLock { $0.items } }
     set { state.withLock { $0.items = newValue } }

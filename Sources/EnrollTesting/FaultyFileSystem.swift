@@ -13,7 +13,7 @@ public final class FaultyFileSystem: FileSystem {
     public var name: String?
   }
 
-  /// What happens at a call, decided before it is made.
+  /// The effect on a call, decided before it is made.
   public enum Fault: Sendable {
     /// It fails with this `errno`, and nothing was done.
     case error(Int32)

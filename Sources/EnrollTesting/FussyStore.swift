@@ -7,7 +7,7 @@ package import EnrollStore
 
 /// A memory store whose updates fail as often as planned, before or after they took place, and whose reads fail on demand.
 package final class FussyStore: TokenStore {
-  /// What becomes of an update.
+  /// The fate of an update.
   package enum Refusal: Sendable {
     /// Nothing changed.
     case before

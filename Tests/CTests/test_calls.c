@@ -191,7 +191,7 @@ TEST("who waits for the state is told of the sign-in that is under way") {
   enroll_buf url = ENROLL_BUF_INIT;
   CHECK_OK(enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, &error));
   CHECK_STATUS(ENROLL_E_DEADLINE_EXCEEDED, enroll_registration_state(client, 1, 20, &state, &error));
-  CHECK(strstr(error.message, "a sign-in is under way (step browser)") != NULL);
+  CHECK(strstr(error.message, "a sign-in is in progress (step browser)") != NULL);
   CHECK_OK(enroll_registration_state(client, 0, 20, &state, &error));
   CHECK_NUMBER(ENROLL_STEP_BROWSER, state.step);
   enroll_buf_free(&url);

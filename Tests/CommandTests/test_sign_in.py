@@ -282,7 +282,7 @@ class InATerminal(CommandCase):
         terminal.shows("paste the address")
         redirect = self.sandbox.play(url)
         terminal.line("http://127.0.0.1/callback?code=x&state=y")
-        terminal.shows("That is not the address")
+        terminal.shows("This address is not the redirect")
         terminal.line(f"  {redirect} ")
         terminal.shows(r"Signed in as Alice.*\[Y/n\]")
         terminal.line("y")

@@ -45,7 +45,7 @@ class Present(KeyringCase):
         self.assertEqual(diagnosis["keyProviders"], ["secret-service"])
         self.assertEqual(diagnosis["keyChoice"]["provider"], "secret-service")
         self.assertEqual(diagnosis["keyChoice"]["reason"],
-                         "the best that is present (no passphrase: no passphrase was given)")
+                         "the best that is available (no passphrase: no passphrase was given)")
         self.assertEqual([each["presence"] for each in diagnosis["keyChoice"]["candidates"]],
                          ["absent", "present", "present"])
         self.assertNotIn("problem", diagnosis)

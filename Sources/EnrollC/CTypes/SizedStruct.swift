@@ -17,7 +17,7 @@ protocol SizedStruct {
 extension SizedStruct {
   static var firstSize: Int { MemoryLayout<Self>.size }
 
-  /// What a caller filled.
+  /// The struct as the caller filled it.
   /// - Throws: `.invalidArgument` for no struct or one that is too short, `.unsupported` when it is longer than ours and
   ///   says something there.
   init(reading pointer: UnsafePointer<Self>?) throws(EnrollError) {

@@ -97,7 +97,7 @@ final class CallExecutor: Sendable {
   }
 }
 
-/// What a call under way has to know of itself.
+/// The state of a call in progress.
 private struct StartedCall: Sendable {
   let cancellation: CancellationFlag
   /// Its hook on the client's closing.

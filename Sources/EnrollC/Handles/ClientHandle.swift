@@ -1,4 +1,4 @@
-// What an enroll_client stands for: a client, the threads that work and call back for it, and the wish to end them.
+// The object behind an enroll_client: a client, the threads that work and call back for it, and whether they are to end.
 
 import CEnroll
 import EnrollCore

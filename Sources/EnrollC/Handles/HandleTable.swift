@@ -103,12 +103,12 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// What a handle can tell without a count of its users.
+/// The part of a handle that can be read without counting a user.
 struct Glimpse {
   fileprivate let slot: UnsafeMutablePointer<Slot>
   fileprivate let generation: UInt32
 
-  /// What was put beside the object; that of another object, when the handle is not alive.
+  /// The word kept beside the object; another object's word if the handle is no longer alive.
   var word: UInt { slot.pointee.word.load(ordering: .relaxed) }
 
   /// Whether the handle lives at this moment.
@@ -121,7 +121,7 @@ private struct Slot: ~Copyable {
   let state = Atomic<UInt64>(Slot.closed)
   /// The retained object.
   let object = Atomic<UInt>(0)
-  /// Kept beside the object, for who needs no more than that.
+  /// A word kept beside the object, for callers that need nothing else.
   let word = Atomic<UInt>(0)
   /// The next free slot, plus 1.
   let next = Atomic<UInt32>(0)

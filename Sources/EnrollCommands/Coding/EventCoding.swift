@@ -39,7 +39,7 @@ public struct EventKind: Sendable {
 }
 
 extension EnrollEvent {
-  /// What the event carries beside the client.
+  /// The event's parameters, without the client.
   public func parameters(choices: [RegistrationChoice]) -> JSONObject {
     switch self {
     case .registrationChanged(let state), .registrationSettled(let state):

@@ -1,10 +1,10 @@
-// What came of a link, as JSON: `kind` tells the objects apart, here and in `url.handle`.
+// The outcome of a link, as JSON: `kind` tells the objects apart, here and in `url.handle`.
 
 import EnrollCore
 import EnrollJSON
 
 extension HandledLink {
-  static let schema = Schema(.anyOf(begun + refused), "What a link led to.").named("HandledLink")
+  static let schema = Schema(.anyOf(begun + refused), "The outcome of a link.").named("HandledLink")
 
   static let begun = [
     Schema.object(
@@ -27,7 +27,7 @@ extension HandledLink {
 
   private static let offer = Schema.words(
     "LinkOffer", LinkOffer.allCases.map { $0.rawValue },
-    "What may be offered to a user whose link led nowhere: a transaction of that kind.")
+    "A transaction that the host may offer to a user whose link had no effect.")
 
   var json: JSON {
     switch self {

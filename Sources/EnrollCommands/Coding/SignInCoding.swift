@@ -9,7 +9,7 @@ extension SignInOptions {
     .optional(
       "kind",
       .words(
-        "TransactionKind", TransactionKind.allCases.map { $0.rawValue }, "What kind of transaction to begin."
+        "TransactionKind", TransactionKind.allCases.map { $0.rawValue }, "The kind of transaction to begin."
       ),
       default: .string("signIn")),
     .optional(
@@ -60,7 +60,7 @@ extension SignInOptions {
         "message",
         .words(
           "PasswordlessMessage", PasswordlessMessage.allCases.map { $0.rawValue },
-          "What a passwordless sign-in sends to the user."),
+          "The message that a passwordless sign-in sends to the user."),
         default: .string("code")),
     ], "How to begin a transaction."
   ).named("BeginOptions")
@@ -149,7 +149,7 @@ extension Schema {
             "verificationUriComplete",
             .text("The address with the code in it, for a QR code.", maximumBytes: 8192).sensitive),
         ], "Show the address and the code, then wait by registration.awaitOutcome (RFC 8628 §3.3)."),
-    ]), "What the host has to do so that a transaction goes on."
+    ]), "The action that the host takes so that a transaction continues."
   ).named("Action")
 }
 

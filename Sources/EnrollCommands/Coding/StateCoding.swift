@@ -73,7 +73,7 @@ extension Schema {
             "step",
             .words(
               "Step", RegistrationState.Step.allCases.map { $0.rawValue },
-              "What a transaction under way waits for.")),
+              "The step that a transaction in progress waits for.")),
         ], "A transaction is in progress."),
       .object(
         [
@@ -98,7 +98,7 @@ extension Schema {
             "remedy",
             .words(
               "Remedy", RegistrationState.RenewalFailure.Remedy.allCases.map { $0.rawValue },
-              "What helps after a failed renewal.")),
+              "The remedy after a failed renewal.")),
           .required("tokenUsable", Schema(.boolean, "Whether the access token still works.")),
         ], "The token was due and could not be renewed."
       ).named("RenewalFailed"),
@@ -108,7 +108,7 @@ extension Schema {
           .required("reason", .word("registration")), .required("error", error),
         ], "The browser, link, app or code step failed."
       ).named("RegistrationFailed"),
-    ]), "Where a registration stands; the documentation of the states has the letters."
+    ]), "The state of a registration; the documentation of the states explains the letters."
   ).named("State")
 
   static let transaction = Schema.text("Names a transaction.", maximumBytes: 64).named("TransactionID")

@@ -27,7 +27,8 @@ public final class Command: Sendable {
   }
 
   public let name: String
-  /// What it is called where methods have no noun before them: Swift and Python. The verb, unless it says too little.
+  /// The command's name in languages whose methods have no noun before them, Swift and Python: the verb, unless it
+  /// says too little.
   public let method: String
   /// One sentence.
   public let summary: String
@@ -36,15 +37,15 @@ public final class Command: Sendable {
   public let usesClient: Bool
   /// The version that brought it.
   public let since: String
-  /// What it takes where clients have handles; the order of the members is that of positional parameters.
+  /// The parameters where clients have handles; the order of the members is that of positional parameters.
   public let input: Schema
-  /// What it takes where a client is given otherwise: the same without the member `client`.
+  /// The parameters where the client is given otherwise: the same without the member `client`.
   let bareInput: Schema
   public let output: Schema
-  /// What it may answer beside a result, beyond what every command may.
+  /// The errors it may return, besides those of every command.
   public let errors: CommandErrors
   let body: Body
-  /// What a parked one answers from memory alone; nil where it has to begin.
+  /// The answer that a parked command has in memory; nil if it has to begin work.
   let known: (@Sendable (Invocation) -> JSON?)?
 
   convenience init(

@@ -4,7 +4,7 @@ public import EnrollCore
 
 /// The errors of one command, beyond those of every command.
 public struct CommandErrors: Sendable {
-  /// What many commands have in common.
+  /// Errors that many commands have in common.
   enum Group: Sendable {
     /// The store: its key, its files, its lock.
     case store
@@ -35,12 +35,13 @@ public struct CommandErrors: Sendable {
     }
   }
 
-  /// What any command may answer: `busy` when too much is under way, `unsupported` without a library that it needs.
+  /// Errors that any command may return: `busy` when too many calls are in progress, `unsupported` without a library
+  /// that it needs.
   static let every: [EnrollError.Code] = [
     .invalidArgument, .cancelled, .busy, .unsupported, .outOfMemory, .internal,
   ]
 
-  /// What any command of a client may answer besides.
+  /// Errors that any command of a client may return besides.
   static let client: [EnrollError.Code] = [.handle, .reentrant, .forked]
 
   private let groups: [Group]

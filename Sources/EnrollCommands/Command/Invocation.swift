@@ -4,7 +4,7 @@ import EnrollCore
 import EnrollHost
 import EnrollJSON
 
-/// What a command's run is given. The accessors take for granted what the schema has checked.
+/// The input of a command's run. The accessors rely on the checks of the schema.
 struct Invocation: Sendable {
   var parameters: JSONObject
   var client: Client?
@@ -14,7 +14,7 @@ struct Invocation: Sendable {
   /// The caller's own end of waiting, beside the parameter `timeout`.
   var deadline: Instant?
   var cancellation: (any Cancellation)?
-  /// Who guards the store's key, from a face that can say what JSON cannot.
+  /// The key provider of the store, from a face that can pass what JSON cannot.
   var keys: KeyPlan?
   /// The same for where the key goes.
   var newKeys: KeyPlan?
@@ -27,7 +27,7 @@ struct Invocation: Sendable {
   /// - Throws: `.invalidArgument`.
   func requiredText(_ name: String) throws(EnrollError) -> String {
     guard let text = text(name) else {
-      throw EnrollError(.invalidArgument, "\(name): it is missing", field: name)
+      throw EnrollError(.invalidArgument, "\(name) is missing", field: name)
     }
     return text
   }

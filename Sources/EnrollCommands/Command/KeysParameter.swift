@@ -1,5 +1,5 @@
-// Who guards a store's key, as a caller says it; or the program's default: a library's is a key file, the daemon's the best
-// that is present (store.md, Keys).
+// The key provider of a store, as a caller names it, or the program's default: a key file for the library, the best
+// provider that is present for the daemon (store.md, Keys).
 
 import EnrollCore
 import EnrollCrypto
@@ -43,7 +43,7 @@ extension KeyPlan {
   static let automaticName = "auto"
   static let hostName = "host"
 
-  /// What a caller can name.
+  /// The providers that a caller can name.
   static let choices = [
     automaticName, KeyFileProvider.providerName, SecretService.providerName,
     PassphraseKeyProvider.providerName, hostName,

@@ -1,4 +1,4 @@
-// What is kept about an account.
+// The data kept about an account.
 
 import EnrollCore
 import EnrollCrypto

@@ -18,7 +18,7 @@ extension CommandTable {
     },
     Command(
       "events.unsubscribe", .memory,
-      "Stops the client's events. One that is being sent may still arrive."
+      "Stops the client's events. An event that is being sent may still arrive."
     ) { call throws(EnrollError) in
       try call.openHandle().unsubscribe()
       return .object([])

@@ -1,4 +1,4 @@
-// Who the user is, and logging out (flows.md §5, §7, §11).
+// The user's identity, and logging out (flows.md §5, §7, §11).
 
 import EnrollCore
 import EnrollHost

@@ -203,7 +203,7 @@ extension CommandTable {
           [.required("kind", .word("logout"))], "The URL was the logout callback; the logout is finished."
         )
         .named("LoggedOut"),
-      ] + HandledLink.begun + HandledLink.refused), "What a URL that reached the app turned out to be."
+      ] + HandledLink.begun + HandledLink.refused), "The meaning of a URL that reached the app."
   ).named("HandledURL")
 }
 

@@ -121,7 +121,7 @@ extension CommandTable {
             .list(storedFile, maximumCount: .max), "The sealed files. None while the key is unavailable.")),
         .optional("problem", .error.as("What is wrong with the store.")),
       ]),
-    ]), "How a store is; without secrets."
+    ]), "The state of a store, without secrets."
   ).named("StoreDiagnosis")
 
   private static let storedFile = Schema.object(
@@ -130,7 +130,8 @@ extension CommandTable {
       .required(
         "kind",
         .words(
-          "StoredFileKind", ["account", "outbox", "installation", "provider"], "What a sealed file holds.")),
+          "StoredFileKind", ["account", "outbox", "installation", "provider"], "The content of a sealed file."
+        )),
       .optional(
         "setAsideFrom",
         .text(
@@ -178,7 +179,7 @@ extension Schema {
 }
 
 extension Invocation {
-  /// nil where there is no such folder: asking makes none.
+  /// nil if there is no such folder; the folder is not made.
   fileprivate func openStore() throws(EnrollError) -> FileTokenStore? {
     let path = try storePath()
     guard try StoreDiagnosis.examine(path: path) != nil else { return nil }

@@ -1,4 +1,4 @@
-// What this build is.
+// Facts about this build.
 
 import EnrollCore
 import EnrollHost
@@ -42,6 +42,6 @@ extension CommandTable {
           .list(.text("The name of a key provider."), maximumCount: 16),
           "The key providers that can protect a store.")
       ),
-    ], "What the library is."
+    ], "A description of the library."
   ).named("SystemDescription")
 }

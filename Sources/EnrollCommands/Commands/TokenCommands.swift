@@ -48,7 +48,7 @@ extension CommandTable {
           "token",
           .words(
             "TokenKind", Introspection.Subject.allCases.map { $0.rawValue },
-            "One of the session's tokens, which is not handed out."),
+            "One of the session's tokens; it is not returned."),
           default: .string(Introspection.Subject.accessToken.rawValue)),
         .timeout,
       ],
@@ -56,7 +56,7 @@ extension CommandTable {
         [
           .required("active", Schema(.boolean, "Whether the token is active.")),
           .required("claims", .profile.as("The whole response (RFC 7662 §2.2).")),
-        ], "What the provider says of a token."
+        ], "The provider's answer about a token."
       ).named("Introspection"),
       fails: CommandErrors(.access, .network, .store, .timeout, also: .notFound, .oauth)
     ) { call throws(EnrollError) in

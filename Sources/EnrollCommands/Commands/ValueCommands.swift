@@ -39,7 +39,7 @@ extension CommandTable {
           .optional("iss", .text("The issuer that the redirect names; not verified.", maximumBytes: 8192)),
           .optional("error", .text("The provider's error code.", maximumBytes: 64)),
           .optional("errorDescription", .text("The provider's text for the developer.")),
-        ], "A redirect as it was read, not believed."
+        ], "A redirect as it was read, not verified."
       ).named("Redirect"),
       fails: CommandErrors(also: .redirectMalformed)
     ) { call throws(EnrollError) in
@@ -73,7 +73,7 @@ extension CommandTable {
             "kind",
             .words(
               "Ownership", Configuration.Ownership.allCases.map { $0.rawValue },
-              "What a URL is to the configuration that owns it.")),
+              "How a URL relates to the configuration that owns it.")),
         ], "Which configuration a URL belongs to."
       ).named("Route"),
       fails: CommandErrors(also: .redirectMalformed, .configuration, .json)
@@ -96,7 +96,7 @@ extension CommandTable {
         [
           .required(
             "kind",
-            .words("LinkKind", ["https", "loopbackHTTP", "privateScheme"], "What may be done with a link.")),
+            .words("LinkKind", ["https", "loopbackHTTP", "privateScheme"], "The permitted use of a link.")),
           .required("scheme", .text("In lower case.", maximumBytes: 8192)),
           .optional("host", .text("The host; an IPv6 address with its brackets.", maximumBytes: 8192)),
           .optional("port", Schema(.integer(1...65_535), "The port, if the link has one.")),
@@ -116,7 +116,7 @@ extension CommandTable {
         .required("expiresAt", .date("When the token expires.")),
         .optional("now", .date("The present time. By default that of this device's clock.")),
         .optional(
-          "grace", .seconds(0...86_400, "How long before its end it is due."),
+          "grace", .seconds(0...86_400, "How long before its expiry the token is due."),
           default: .integer(60)),
         .minimumLifetime,
         .optional(
@@ -131,7 +131,7 @@ extension CommandTable {
               "Band", ["fresh", "due", "expired"],
               "The part of its life that a token is in: hand it out; renew it; renew it or fail.")),
           .required("secondsLeft", .seconds(.min ... .max, "Until it ends; negative once it has ended.")),
-        ], "In which band of its life a token is."
+        ], "The part of its life that a token is in."
       ).named("Expiry")
     ) { call in
       checkedExpiry(call)

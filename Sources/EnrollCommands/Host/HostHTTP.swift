@@ -1,4 +1,4 @@
-// HTTP as the host does it, asked for by requests. What the host answers is believed no more than what a server answers.
+// HTTP that the host does, requested over the connection. The host's response is trusted no more than a server's.
 
 import EnrollCore
 import EnrollJSON

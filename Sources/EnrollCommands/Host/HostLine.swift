@@ -3,7 +3,7 @@
 public import EnrollCore
 public import EnrollJSON
 
-/// What became of a question.
+/// The outcome of a request to the host.
 public enum HostAnswer: Sendable {
   /// As the host said it: not checked yet.
   case result(JSON)
@@ -14,7 +14,7 @@ public enum HostAnswer: Sendable {
   case malformed(String)
   /// None came in time; one that comes later is dropped.
   case silence
-  /// Whoever asked stopped waiting.
+  /// The caller stopped waiting.
   case cancelled
   /// The host cannot answer any more.
   case gone

@@ -1,4 +1,5 @@
-// What a host that serves HTTP or secrets itself is asked, each once, with its schemas: the other half of the commands.
+// The requests to a host that serves HTTP or secrets itself, each once, with its schemas: the counterpart of the
+// commands.
 
 public import EnrollCore
 
@@ -9,9 +10,9 @@ public struct HostRequest: Sendable {
   public let summary: String
   /// The version that brought it.
   public let since: String
-  /// What the host is told. It may grow in later versions.
+  /// The parameters of the request. Later versions may add members.
   public let input: Schema
-  /// What the host answers: these members and no others.
+  /// The host's result: these members and no others.
   public let output: Schema
   /// The errors with a meaning of their own. Any other is taken for the first of them.
   public let errors: [EnrollError.Code]

@@ -8,7 +8,7 @@ import EnrollPosix
 
 /// The host's secrets.
 final class HostSecrets: SecretStore {
-  /// What a keeper takes.
+  /// The size of a secret.
   static let secretBytes = 32
   /// How long a call without a deadline waits for the host, as for the desktop's keyring.
   static let timeoutSeconds: Int64 = 30
@@ -48,21 +48,21 @@ final class HostSecrets: SecretStore {
   func load(_ name: SecretName) throws(EnrollError) -> Secret? {
     guard let result = try ask(Self.get, name), let text = result["secret"]?.string else { return nil }
     guard let bytes = Base64URL.decode(text), bytes.count == Self.secretBytes else {
-      throw Self.wrong(Self.get, "result.secret: expected what host.store.set gave")
+      throw Self.wrong(Self.get, "result.secret: expected the text that host.store.set stored")
     }
     return Secret(bytes)
   }
 
   func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
     guard secret.count == Self.secretBytes else {
-      throw EnrollError(.internal, "a secret of \(secret.count) bytes is no key")
+      throw EnrollError(.internal, "the secret has \(secret.count) bytes; expected \(Self.secretBytes)")
     }
     _ = try ask(Self.set, name, ("secret", .string(Base64URL.encode(secret.revealBytes()))))
   }
 
   func remove(_ name: SecretName) throws(EnrollError) { _ = try ask(Self.remove, name) }
 
-  /// - Returns: nil where there is no such secret.
+  /// - Returns: nil if there is no such secret.
   private func ask(
     _ request: HostRequest, _ name: SecretName, _ more: (String, JSON?)...
   ) throws(EnrollError) -> JSON? {

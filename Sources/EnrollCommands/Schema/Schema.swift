@@ -1,5 +1,5 @@
-// What a command takes and gives, as a value: it checks JSON strictly and prints itself as JSON Schema (draft 2020-12),
-// so that the documentation of a command cannot differ from what the command accepts.
+// The parameters and results of a command, as a value: it checks JSON strictly and prints itself as JSON Schema (draft
+// 2020-12), so that the documentation of a command cannot differ from what the command accepts.
 
 public import EnrollJSON
 
@@ -31,7 +31,7 @@ public struct Schema: Sendable {
     public var name: String
     public var schema: Schema
     public var isRequired: Bool
-    /// What its absence means.
+    /// The value that an absent member stands for.
     public var defaultValue: JSON?
 
     init(_ name: String, _ schema: Schema, isRequired: Bool, defaultValue: JSON? = nil) {
@@ -50,7 +50,7 @@ public struct Schema: Sendable {
     }
   }
 
-  /// What a value means beside its shape: JSON Schema's `format`.
+  /// The meaning of a value beyond its shape: JSON Schema's `format`.
   public enum Format: String, Sendable {
     /// A length of time in seconds.
     case seconds
@@ -61,11 +61,11 @@ public struct Schema: Sendable {
   }
 
   public var shape: Shape
-  /// What the type is, or, without a name, what this value is.
+  /// Describes the type or, without a name, this value.
   public var documentation: String
   /// The name of the type in every language; nil for a shape that is no type of its own.
   public private(set) var name: String?
-  /// What this value of a named type is.
+  /// Describes this value of a named type.
   public private(set) var use = ""
   public private(set) var format: Format?
   /// Never shown by what prints a result: secrets, what leads to one, and who the user is.
@@ -130,7 +130,7 @@ public struct Schema: Sendable {
 
   static let configuration = Schema(.configuration, "The provider and the client.").named("Configuration")
 
-  /// What the provider says of the user.
+  /// The provider's claims about the user.
   static let profile = Schema(.claims, "Claims about the user (OpenID Connect Core §5.1).").named("Claims")
     .sensitive
 

@@ -34,7 +34,7 @@ final class CallLimits: Sendable {
     let refusal = counts.withLock { counts -> String? in
       let place = counts.place(of: handle)
       if let place, counts.byClient[place].count >= limit {
-        return "\(limit) calls about \(handle.isEmpty ? "no" : "this") client are under way"
+        return "\(limit) calls \(handle.isEmpty ? "without a" : "of this") client are in progress"
       }
       guard counts.blocking < Self.blocking else { return "\(Self.blocking) calls are in progress" }
       counts.blocking += 1

@@ -9,8 +9,8 @@ import EnrollPosix
 final class OpenClient: Sendable {
   let handle: String
   let client: Client
-  /// The thread on which its parked calls begin, where that may mean waiting for who has the store's key; nil: on the
-  /// thread that asks.
+  /// The pool on which its parked calls begin if that may mean waiting for the keeper of the store's key; nil: they
+  /// begin on the calling thread.
   let beginner: WorkerPool?
   private let tell: Session.EventSink
   private let ticket = Guarded<Int?>(nil, by: Mutex())

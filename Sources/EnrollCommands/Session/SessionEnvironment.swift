@@ -1,4 +1,4 @@
-// What a program around the commands brings in: where configurations with a name are, and where tokens live by default.
+// Settings of the program around the commands: where named configurations are, and where tokens are kept by default.
 // A library has neither: its host says where (flows.md §1).
 
 public import EnrollCore
@@ -50,7 +50,7 @@ public struct SessionEnvironment: Sendable {
         field: "configurationName")
     },
     defaultStore: { () throws(EnrollError) in
-      throw EnrollError(.invalidArgument, "store: it is missing", field: "store")
+      throw EnrollError(.invalidArgument, "store is missing", field: "store")
     })
 
   /// The user's directories, and the best key provider that is present: for a program, as the user's own.

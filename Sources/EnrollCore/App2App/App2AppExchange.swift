@@ -24,7 +24,7 @@ enum App2AppExchange {
       .post, settings.initURI, headers: [HTTPHeader("Accept", "application/json")], freshConnection: true)
   }
 
-  /// What init gave.
+  /// The response to init.
   struct Session {
     var id: Secret
     /// To be opened: it begins as one of ``App2AppSettings/allowedLinks``.
@@ -66,7 +66,7 @@ enum App2AppExchange {
     ).followedUp
   }
 
-  /// What complete gave.
+  /// The response to complete.
   enum Completion {
     case tokens(TokenResponse)
     /// Nothing but a refresh token, which is to be renewed at once.

@@ -125,8 +125,8 @@ extension Engine {
     }
   }
 
-  /// A refresh token alone is worth an access token, within the bounds of R33. One that cannot be turned into any is
-  /// revoked, since nobody keeps it.
+  /// A refresh token alone is worth an access token, within the bounds of R33. A refresh token that gives no access
+  /// token is revoked, because it is not kept.
   private func renewAtOnce(
     _ refreshToken: Secret, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> TokenSet {

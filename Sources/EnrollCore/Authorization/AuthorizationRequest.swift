@@ -9,9 +9,9 @@ public struct AuthorizationRequest: Sendable {
   public static let randomByteCount = 16 + 32 + 32 + PKCE.randomByteCount
 
   public internal(set) var transaction: TransactionRecord
-  /// What the transaction keeps of the request.
+  /// The part of the request that the transaction keeps.
   public let sent: CodeRequest
-  /// What of that works once.
+  /// The values of the request that work once.
   public let secrets: CodeRequest.Secrets
   /// With all parameters in it. Holds the state: to be opened, never logged (R40).
   public let url: String

@@ -9,7 +9,7 @@ public struct CodeRequest: Equatable, Sendable {
   public var redirect: AwaitedRedirect
   /// nil once the transaction is settled.
   public var secrets: Secrets?
-  /// What the id_token has to prove.
+  /// The claims that the id_token has to prove.
   public var demands: IDTokenDemands
   /// `prompt` as it was sent.
   public var prompt: String?
@@ -18,11 +18,11 @@ public struct CodeRequest: Equatable, Sendable {
   /// The user chose one of the provider's connections (flows.md §6).
   public var isSocial: Bool
 
-  /// What works once.
+  /// The values that work once.
   public struct Secrets: Equatable, Sendable {
     /// Sent with the request, and expected in the id_token (OpenID Connect Core §3.1.2.1).
     public var nonce: Secret
-    /// What proves that the code was meant for this app (RFC 7636 §4.1).
+    /// Proves that the code was meant for this app (RFC 7636 §4.1).
     public var codeVerifier: Secret
     /// Tokens that come of it are bound to it (RFC 9449); nil for Bearer tokens.
     public var dpopKey: DPoPKey?
@@ -63,7 +63,7 @@ public struct AwaitedRedirect: Equatable, Sendable {
   }
 }
 
-/// What the id_token has to prove beyond who signed in (R26).
+/// The claims that the id_token has to prove besides the user's identity (R26).
 public struct IDTokenDemands: Equatable, Sendable {
   /// `max_age` as it was sent, seconds.
   public var maxAgeSeconds: Int64?

@@ -16,7 +16,7 @@ enum CustomParameters {
   /// Written by an option of ``SignInOptions``, which checks the answer too.
   static let optionNames = ["prompt", "login_hint", "max_age", "acr_values", "ui_locales", "id_token_hint"]
 
-  /// What is wrong with them; nil when nothing is.
+  /// The fault of the parameters; nil if they have none.
   static func problem(in parameters: [(String, String)]) -> String? {
     guard parameters.count <= maximumCount else {
       return "expected at most \(maximumCount) parameters, got \(parameters.count)"

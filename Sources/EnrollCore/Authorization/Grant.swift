@@ -4,7 +4,7 @@
 import EnrollCrypto
 import EnrollJSON
 
-/// What the tokens of one transaction are measured by.
+/// The expectations that the tokens of one transaction are checked against.
 struct Grant {
   let transaction: TransactionRecord
   /// The tokens are bound to it (RFC 9449); nil for Bearer tokens.

@@ -48,7 +48,7 @@ public enum PushedAuthorizationRequest {
   }
 }
 
-/// What the endpoint gave (RFC 9126 §2.2).
+/// The endpoint's response (RFC 9126 §2.2).
 public struct PushedAuthorizationResponse: Equatable, Sendable {
   /// Bytes of a name.
   static let maximumBytes = 2048

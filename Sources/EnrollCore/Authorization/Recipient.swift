@@ -1,4 +1,4 @@
-// Who gets a one-time code or a link (flows.md §6).
+// The recipient of a one-time code or a link (flows.md §6).
 
 /// An e-mail address or a phone number, as the user gave it.
 public struct Recipient: Equatable, Sendable {
@@ -21,7 +21,7 @@ public struct Recipient: Equatable, Sendable {
   }
 }
 
-/// What a passwordless sign-in sends.
+/// The message that a passwordless sign-in sends.
 public enum PasswordlessMessage: String, Sendable, CaseIterable {
   /// A one-time code that the user types.
   case code

@@ -28,7 +28,7 @@ struct RequestedPrompt {
     guard !Scopes.contains("none", in: asked) else {
       throw EnrollError(
         .loginRequired,
-        "prompt=none was asked for after a logout or a retry. A silent sign-in could bring back the account that the user left. Begin without prompt=none",
+        "prompt=none was requested after a logout or a retry. A silent sign-in could bring back the account that the user left. Begin without prompt=none",
         field: "prompt")
     }
     // A user who makes a new account does not come back as the old one.
@@ -50,7 +50,7 @@ struct RequestedPrompt {
     guard lacksLogin else { return nil }
     return EnrollError(
       .unsupported,
-      "a log-in is due after a logout or a retry, and the provider announces neither prompt=login nor prompt=select_account. The request goes without, so the provider may sign in the same user again. End the provider's own session to prevent that",
+      "a new login is due after a logout or a retry, and the provider announces neither prompt=login nor prompt=select_account. The request goes without, so the provider may sign in the same user again. End the provider's own session to prevent that",
       field: "prompt")
   }
 }

@@ -1,18 +1,18 @@
-// What a host may ask of one sign-in beyond the configuration (flows.md §2). Checked before a URL is made: what could
-// not be verified in the answer is not asked for.
+// Options of one sign-in, beyond the configuration (flows.md §2). They are checked before a URL is made; an option
+// whose effect could not be verified in the answer is refused.
 
 public import EnrollCrypto
 
 /// Options of one authorize request.
 public struct SignInOptions: Sendable {
-  /// What is begun: a sign-in, unless something else is said.
+  /// The kind of transaction to begin; a sign-in by default.
   public var kind: TransactionKind
   /// Instead of the configured ones.
   public var scopes: [String]?
   /// `none`, `login`, `consent`, `select_account`, `create`, or several separated by spaces (OpenID Connect Core
   /// §3.1.2.1).
   public var prompt: String?
-  /// Who is probably signing in, for the provider's own form (OpenID Connect Core §3.1.2.1): 1 to 512 bytes.
+  /// The user who is probably signing in, for the provider's own form (OpenID Connect Core §3.1.2.1): 1 to 512 bytes.
   public var loginHint: String?
   /// The user must have signed in at most so long ago; checked in the id_token (R26).
   public var maxAgeSeconds: Int64?
@@ -25,9 +25,9 @@ public struct SignInOptions: Sendable {
   /// Which of the provider's connections the user chose (flows.md §6): its own name for it. For
   /// ``TransactionKind/bff`` it is required: the back end's name for the provider (flows.md §10).
   public var connection: String?
-  /// Who gets a code or a link; for ``TransactionKind/passwordless`` only.
+  /// The recipient of the code or link; for ``TransactionKind/passwordless`` only.
   public var recipient: Recipient?
-  /// What is sent to ``recipient``.
+  /// The message that is sent to ``recipient``.
   public var message: PasswordlessMessage
   /// The host's own; each takes the place of a configured one of the same name.
   public var parameters: [(String, String)]
@@ -99,7 +99,7 @@ extension SignInOptions {
     }
   }
 
-  /// What belongs to an authorize request, of a grant that has none: it could not be sent, hence not be checked.
+  /// Refuses options of an authorize request for a grant that has none: they could not be sent, hence not be checked.
   /// - Throws: `.invalidArgument`; `field` is the option.
   func requireNoBrowser(because reason: String) throws(EnrollError) {
     let given: [(String, Bool)] = [

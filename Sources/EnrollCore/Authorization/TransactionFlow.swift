@@ -1,5 +1,6 @@
-// What a transaction waits for decides what it carries. What works once (a verifier, a session, a device code) is nil
-// from when the transaction is settled: a record that knows how it ended holds nothing to be stolen (R7).
+// The step that a transaction waits for decides which data it carries. Values that work once (a verifier, a session,
+// a device code) become nil when the transaction is settled: the record of a settled transaction holds nothing to
+// steal (R7).
 
 public import EnrollCrypto
 
@@ -44,7 +45,7 @@ extension TransactionRecord {
     public enum Start: Equatable, Sendable {
       /// With an authorize request.
       case request(CodeRequest)
-      /// At the gateway's own page: nothing redirects from there. What is demanded is demanded of the link's sign-in.
+      /// At the gateway's own page: nothing redirects from there. The demands apply to the sign-in that the link begins.
       case page(IDTokenDemands)
     }
 
@@ -71,7 +72,7 @@ extension TransactionRecord {
   public struct MagicLink: Equatable, Sendable {
     /// As it was sent.
     public var request: CodeRequest
-    /// Who got it; nil once it is settled.
+    /// The recipient; nil once the transaction is settled.
     public var recipient: Recipient?
 
     public init(_ request: CodeRequest, to recipient: Recipient?) {
@@ -82,7 +83,7 @@ extension TransactionRecord {
 
   /// A code that was sent to an address or a number.
   public struct OneTimeCode: Equatable, Sendable {
-    /// Who got it.
+    /// The recipient.
     public var recipient: Recipient
     /// How many codes were sent to the provider that may have been wrong.
     public var tries: Int64
@@ -100,7 +101,7 @@ extension TransactionRecord {
     /// nil once it is settled.
     public var session: Session?
 
-    /// What the gateway gave for the other app to answer.
+    /// The session that the gateway gave for the other app to answer.
     public struct Session: Equatable, Sendable {
       /// The gateway's name for the session.
       public var id: Secret
@@ -128,11 +129,11 @@ extension TransactionRecord {
     /// nil once it is settled.
     public var exchange: Exchange?
 
-    /// What the one-time code is redeemed with.
+    /// The values that the one-time code is redeemed with.
     public struct Exchange: Equatable, Sendable {
       /// The back end's name for the provider.
       public var provider: String
-      /// What proves that the code was meant for this app (RFC 7636 §4.1).
+      /// Proves that the code was meant for this app (RFC 7636 §4.1).
       public var codeVerifier: Secret
 
       public init(provider: String, codeVerifier: Secret) {
@@ -148,7 +149,7 @@ extension TransactionRecord {
     }
   }
 
-  /// What a device polls with (RFC 8628 §3.2).
+  /// The values that a device polls with (RFC 8628 §3.2).
   public struct Device: Equatable, Sendable {
     /// `device_code`.
     public var code: Secret
@@ -169,7 +170,7 @@ extension TransactionRecord {
 }
 
 extension TransactionRecord {
-  /// What began it, in the host's words.
+  /// The kind of transaction that the host began.
   public var kind: TransactionKind {
     switch flow {
     case .signIn: .signIn
@@ -181,7 +182,7 @@ extension TransactionRecord {
     }
   }
 
-  /// What it waits for; where the state machine stands in a process that did not begin it.
+  /// The step it waits for; a process that did not begin the transaction starts its state machine there.
   public var step: RegistrationState.Step {
     switch flow {
     case .signIn, .bff, .device: .browser
@@ -243,8 +244,8 @@ extension TransactionRecord.EmailRegistration {
 }
 
 extension TransactionRecord.Flow {
-  /// What works once is gone. The state stays, to know a second redirect by (R7), and so do the links that were used,
-  /// until the deadline.
+  /// Removes the values that work once. The state stays until the deadline, to recognize a second redirect (R7), and
+  /// so do the links that were used.
   mutating func spend() {
     switch self {
     case .signIn(var signIn):

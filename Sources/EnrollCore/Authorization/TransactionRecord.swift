@@ -1,6 +1,6 @@
-// One attempt at getting tokens, from the URL handed to the host until its redirect is settled. Kept in the store,
-// so that the process which receives the redirect need not be the one that began (R7, R12). What every attempt has is
-// here; what it waits for, and carries because of that, is its flow.
+// One attempt at getting tokens, from the URL handed to the host until its redirect is settled. Kept in the store, so
+// that the process which receives the redirect need not be the one that began (R7, R12). This record has the members
+// that every transaction has; `flow` has the step it waits for and the data of that step.
 
 /// A pending or settled attempt. The secrets in it are spent once.
 public struct TransactionRecord: Equatable, Sendable {
@@ -33,7 +33,7 @@ public struct TransactionRecord: Equatable, Sendable {
   public var deadline: Expiry
   /// Another transaction of the account brought tokens while this one was open.
   public var isOvertaken: Bool
-  /// What it waits for, and what it carries because of that.
+  /// The step it waits for, with the data of that step.
   public var flow: Flow
 
   public init(

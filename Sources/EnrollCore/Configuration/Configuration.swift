@@ -18,11 +18,11 @@ public struct Configuration: Sendable {
   public let postLogoutRedirectURI: String?
   /// Where the provider ends its session in its own way instead of RP-Initiated Logout.
   public let logoutDialect: LogoutDialect?
-  /// What the authorize request after a logout or a retry asks for, so that another account can be chosen.
+  /// The `prompt` of the authorize request after a logout or a retry, so that the user can choose another account.
   public let promptAfterLogout: PromptAfterLogout
   /// Where a link that lost its way comes back to (flows.md §4).
   public let fallbackURI: String?
-  /// What every authorize request asks for. Without `openid` there is no id_token: nothing is added to it silently.
+  /// The scopes of every authorize request. Nothing is added silently: without `openid` there is no id_token.
   public let scopes: [String]
   /// Activation links that are accepted (flows.md §3).
   public let appLinks: [LinkTemplate]
@@ -46,7 +46,7 @@ public struct Configuration: Sendable {
   public let idTokenAlgorithms: [SignatureAlgorithm]
   /// How a registration begins (flows.md §3).
   public let registration: Registration
-  /// What an activation link leads to (flows.md §3).
+  /// The effect of an activation link (flows.md §3).
   public let activation: Activation
   /// The page that ``Activation/openPage`` opens; nil: the activation link itself (R10).
   public let welcomePage: LinkTemplate?
@@ -68,9 +68,9 @@ public struct Configuration: Sendable {
   public let requireVerifiedEmail: Bool
   /// Ways to register that the host presents (flows.md §1).
   public let choices: [RegistrationChoice]
-  /// Registration with another app's help (flows.md §9); nil where there is none.
+  /// Registration with another app's help (flows.md §9); nil if the app does not use it.
   public let app2app: App2AppSettings?
-  /// A back end that signs in on the app's behalf (flows.md §10); nil where there is none.
+  /// A back end that signs in on the app's behalf (flows.md §10); nil if there is none.
   public let bff: BFFSettings?
   /// How the provider sends one-time codes and links (flows.md §6); nil where it does not.
   public let passwordless: PasswordlessDialect?
@@ -162,7 +162,7 @@ public struct Configuration: Sendable {
     try ConfigurationRules.check(self)
   }
 
-  /// What is meant where nothing is said (flows.md §1, §8, R12).
+  /// The defaults of keys that are absent (flows.md §1, §8, R12).
   public enum Defaults {
     /// An id_token, a profile, and a refresh token.
     public static let scopes = ["openid", "profile", "offline_access"]
@@ -172,7 +172,7 @@ public struct Configuration: Sendable {
     public static let transactionSeconds: Int64 = 600
     /// Seconds that a registration waits for the link in an e-mail: a day.
     public static let emailWaitSeconds: Int64 = 86_400
-    /// What most providers call the parameter.
+    /// The parameter's name at most providers.
     public static let connectionParameter = "connection"
   }
 }

@@ -5,7 +5,7 @@ import EnrollCrypto
 
 /// One key of a configuration in JSON.
 public struct ConfigurationKey: Sendable {
-  /// What values it takes.
+  /// The values that the key takes.
   public indirect enum Shape: Sendable {
     /// Any text.
     case text
@@ -33,7 +33,7 @@ public struct ConfigurationKey: Sendable {
   public var name: String
   /// Accepted instead of ``name``, never beside it.
   public var otherSpellings: [String]
-  /// What values it takes.
+  /// The values that the key takes.
   public var shape: Shape
   /// Whether a configuration without it is refused.
   public var isRequired: Bool
@@ -190,7 +190,7 @@ extension Configuration {
       ConfigurationKey(
         "activation",
         .named(
-          "Activation", "What an activation link leads to.", .oneOf(Activation.allCases.map { $0.rawValue })),
+          "Activation", "The effect of an activation link.", .oneOf(Activation.allCases.map { $0.rawValue })),
         "What an activation link opens: an authorization request, or the welcome page. authorize by default."),
       ConfigurationKey(
         "welcomePage", or: ["welcome_page"], .text,

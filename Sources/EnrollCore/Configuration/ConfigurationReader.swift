@@ -119,7 +119,7 @@ extension ConfigurationReader {
     value.string.map(shown) ?? value.kind
   }
 
-  /// What a misspelt key was meant to be, if one of them is near enough.
+  /// The key that a misspelt one probably stands for, if one is near enough.
   private static func guess(_ text: String, _ keys: [ConfigurationKey]) -> String {
     var best: (name: String, distance: Int)?
     for key in keys {

@@ -8,17 +8,17 @@ public struct Endpoints: Equatable, Sendable {
   public var token: String
   /// Where the keys of id_tokens are (RFC 7517 §5).
   public var jwks: String
-  /// OpenID Connect Core §5.3; nil where there is none.
+  /// OpenID Connect Core §5.3; nil if there is none.
   public var userinfo: String?
-  /// RFC 7009; nil where there is none.
+  /// RFC 7009; nil if there is none.
   public var revocation: String?
-  /// OpenID Connect RP-Initiated Logout; nil where there is none.
+  /// OpenID Connect RP-Initiated Logout; nil if there is none.
   public var endSession: String?
-  /// RFC 7662; nil where there is none.
+  /// RFC 7662; nil if there is none.
   public var introspection: String?
   /// RFC 9126.
   public var pushedAuthorizationRequest: String?
-  /// RFC 8628 §3.1; nil where there is none.
+  /// RFC 8628 §3.1; nil if there is none.
   public var deviceAuthorization: String?
   /// Whether the provider puts `iss` into every answer (RFC 9207); its absence is then refused (R17).
   public var announcesIssuerInRedirect: Bool
@@ -61,7 +61,7 @@ public enum Registration: Equatable, Sendable {
   case page(String)
 }
 
-/// What an activation link leads to (flows.md §3).
+/// The effect of an activation link (flows.md §3).
 public enum Activation: String, Sendable, CaseIterable {
   /// A sign-in with an authorize request.
   case authorize
@@ -75,9 +75,9 @@ public struct RegistrationChoice: Equatable, Sendable {
   public var kind: String
   /// The provider's name for the connection.
   public var connection: String?
-  /// What the user reads on the button, in the host's language.
+  /// The button's text, in the host's language.
   public var label: String
-  /// What the user reads beside it; nil for nothing.
+  /// The text beside the button; nil for none.
   public var guidance: String?
 
   public init(kind: String, connection: String? = nil, label: String, guidance: String? = nil) {
@@ -94,11 +94,11 @@ public struct App2AppSettings: Equatable, Sendable {
   public var initURI: String
   /// Where the gateway is told that the other app came back: an https URL that takes a POST.
   public var completeURI: String
-  /// What the gateway calls the session id, the link and the artefact id.
+  /// The gateway's name for the session id.
   public var sessionIDField: String
-  /// What the gateway calls the link to the other app.
+  /// The gateway's name for the link to the other app.
   public var linkField: String
-  /// What the gateway calls what it hands out for the other app's return.
+  /// The gateway's name for the artefact id, which the other app returns.
   public var artefactIDField: String
   /// Beginnings of links that may be opened, each ending in a whole host or path segment.
   public var allowedLinks: [String]
@@ -124,8 +124,8 @@ public struct BFFSettings: Equatable, Sendable {
   /// Where its `/v1/auth` begins.
   public var base: String
   /// Takes a session token out of the redirect itself, also one without `state` when exactly one transaction of this
-  /// kind is pending. Whoever sees that URL has the token, and any page can send one (RFC 9700 §4.3.2): for back ends
-  /// that cannot do better yet.
+  /// kind is pending. Everybody who sees that URL has the token, and any page can send one (RFC 9700 §4.3.2). It is
+  /// for back ends that cannot do better yet.
   public var dangerouslyAcceptsTokenInRedirect: Bool
 
   public init(base: String, dangerouslyAcceptsTokenInRedirect: Bool = false) {

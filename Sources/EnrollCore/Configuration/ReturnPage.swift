@@ -7,7 +7,7 @@ public struct ReturnPage: Equatable, Sendable {
   public var appName: String?
   /// A line of the app's own; nil for none.
   public var text: String?
-  /// Of the page's own words.
+  /// The language of the page's own words.
   public var language: Language
   /// `#rrggbb`, for the line above the page; nil for the browser's own.
   public var color: String?

@@ -30,7 +30,7 @@ public enum Scopes {
     contains(scope, in: scopes) ? scopes : scopes + [scope]
   }
 
-  /// What is wrong with a list that we are asked to send; nil when nothing is.
+  /// The fault of a list of scopes to be sent; nil if it has none.
   public static func problem(in scopes: [String]) -> String? {
     guard scopes.count <= maximumCount else {
       return "expected at most \(maximumCount) scopes, got \(scopes.count)"

@@ -1,6 +1,6 @@
 // Which types of token an answer may have (RFC 9449 §5, RFC 6749 §7.1: a type that is not understood must not be used).
 
-/// What was proven when tokens were asked for.
+/// The key that was proven when tokens were requested, if any.
 public enum DPoPBinding: Equatable, Sendable {
   /// Nothing: tokens are Bearer tokens.
   case none
@@ -9,7 +9,7 @@ public enum DPoPBinding: Equatable, Sendable {
   /// A key, and tokens that are not bound to it are of no use.
   case required
 
-  /// What an answer's `token_type` should have been; nil when it may be this one.
+  /// The fault of a response's `token_type`; nil if it has none.
   func problem(with type: String) -> String? {
     let isBearer = ASCII.equalsIgnoringCase(type, "Bearer")
     let isDPoP = ASCII.equalsIgnoringCase(type, "DPoP")

@@ -43,7 +43,8 @@ public enum DPoPProof {
   }
 }
 
-/// What a proof is for: the method as it is sent, and the URL without query and fragment (§4.2, `htm`, `htu`).
+/// The request that a proof is for: the method as it is sent, and the URL without query and fragment (§4.2, `htm`,
+/// `htu`).
 public struct DPoPRequest: Equatable, Sendable {
   public let method: String
   public let target: String

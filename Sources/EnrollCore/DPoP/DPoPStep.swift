@@ -30,7 +30,7 @@ extension Engine {
     }
   }
 
-  /// What an answer to a request that was proven with `key` may bring.
+  /// The binding that a response to a request proven with `key` may have.
   func binding(_ key: DPoPKey?) -> DPoPBinding {
     key == nil ? .none : configuration.dpop == .always ? .required : .offered
   }

@@ -4,7 +4,7 @@
 import EnrollCrypto
 import EnrollJSON
 
-/// What the device authorization endpoint gave.
+/// The response of the device authorization endpoint.
 struct DeviceAuthorization {
   var deviceCode: Secret
   var shown: DeviceCode

@@ -1,5 +1,5 @@
-// What the token endpoint says while the user is busy elsewhere (RFC 8628 §3.5). Only the provider's own word ends the
-// wait: a page of a proxy, a status that no token endpoint gives, and trouble at the server (R33) do not.
+// The token endpoint's answer while the user approves on another device (RFC 8628 §3.5). Only the provider's own
+// answer ends the wait: a proxy's page, a status that no token endpoint gives, and server errors (R33) do not.
 
 /// The answer to one poll.
 enum DevicePollAnswer {

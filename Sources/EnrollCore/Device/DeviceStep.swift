@@ -59,7 +59,7 @@ extension Engine {
       // RFC 8628 §3.5: after a time-out, ask less often.
       let isTimeout = error.code == .timeout
       try putOff(transactionID, bySeconds: isTimeout ? max(interval, min(interval * 2, 60)) : interval)
-      // What is no HTTP, or no discovery document, is not the provider's word either.
+      // A response that is not HTTP, or not a discovery document, is not the provider's own answer either.
       guard error.isRetryable || error.code == .responseInvalid else { throw error }
       return nil
     }
@@ -122,7 +122,7 @@ extension Engine {
 }
 
 extension TransactionRecord {
-  /// What to poll with, where it is time to; else nil.
+  /// The device to poll for, if it is time to; else nil.
   fileprivate func duePoll(at moment: Moment) -> Device? {
     guard isLive(at: moment), case .device(let device?) = flow, device.notBefore.isOver(at: moment) else {
       return nil

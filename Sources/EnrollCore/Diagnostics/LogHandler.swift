@@ -1,5 +1,5 @@
-// What a client tells of itself while it works. No line holds a secret: URLs are shown with scheme, host and the names of
-// their parameters (R40).
+// The log lines that a client writes while it works. No line holds a secret: URLs are shown with scheme, host and the
+// names of their parameters (R40).
 
 /// How important a line is.
 public enum LogLevel: Int32, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
-// One document of the provider's that was fetched, and when it is asked for again. What is known serves until a valid
-// answer takes its place: a page of a proxy, a refusal or an outage says nothing about the provider.
+// A document that was fetched from the provider, and when it is fetched again. It is used until a valid response
+// replaces it: a proxy's page, a refusal or an outage says nothing about the provider.
 
 /// The metadata or the keys of an issuer, as far as they are at hand.
 struct KnownDocument<Content: Sendable>: Sendable {
@@ -14,7 +14,7 @@ struct KnownDocument<Content: Sendable>: Sendable {
   /// Why the last request for it failed; nil when it succeeded.
   private(set) var failure: EnrollError?
 
-  /// What may be used without asking: it is fresh and nobody doubts it, or asking failed a moment ago.
+  /// The content that may be used without a request: it is fresh and not in doubt, or a request failed a moment ago.
   func serving(at now: Instant, isDoubted: Bool = false) -> Content? {
     now < freshUntil && !isDoubted || now < pausedUntil ? content : nil
   }
@@ -34,8 +34,8 @@ struct KnownDocument<Content: Sendable>: Sendable {
     failure = nil
   }
 
-  /// Asking failed. What is known goes on serving, and the server's wish is kept to; with nothing known, for a minute at
-  /// most, because whoever answered may not be the provider.
+  /// A request failed. The known content is still used, and the server's Retry-After is obeyed; without known content
+  /// for a minute at most, because the responding server may not be the provider.
   /// - Returns: the error to throw where nothing is known.
   mutating func postpone(_ error: EnrollError, at now: Instant) -> EnrollError {
     failure = error
@@ -52,7 +52,7 @@ struct KnownDocument<Content: Sendable>: Sendable {
     return left > 0 ? Expiry(lifetimeSeconds: left, from: moment) : nil
   }
 
-  /// What the store kept takes the place of what is at hand, where it is newer.
+  /// Replaces the content in memory with the store's, if that is newer.
   mutating func adopt(_ content: Content, _ kept: KeptDocument, at moment: Moment) {
     let fresh = kept.freshness.certainEnd(at: moment) ?? Instant(nanoseconds: .min)
     guard self.content == nil || fresh > freshUntil else { return }

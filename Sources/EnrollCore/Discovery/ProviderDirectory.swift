@@ -1,6 +1,5 @@
-// What is known of the provider: its metadata and its keys, fetched when needed, kept in memory and in the store while
-// fresh, and serving beyond that as long as no valid answer takes their place (R18, R23; OpenID Connect Discovery §4,
-// RFC 7517).
+// The provider's metadata and keys: fetched when needed, kept in memory and in the store while fresh, and used beyond
+// that until a valid response replaces them (R18, R23; OpenID Connect Discovery §4, RFC 7517).
 
 import EnrollCrypto
 

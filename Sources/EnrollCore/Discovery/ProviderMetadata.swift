@@ -1,4 +1,4 @@
-// What a provider says about itself (OpenID Connect Discovery §3, RFC 8414 §2), as proven facts: the issuer is the
+// A provider's metadata (OpenID Connect Discovery §3, RFC 8414 §2), as proven facts: the issuer is the
 // configured one, byte for byte (R18), and every endpoint is https or allowed loopback (R19).
 
 /// A provider's endpoints and abilities.

@@ -1,7 +1,7 @@
 // The server's time by the clock of this boot, as answers tell it (R25). The answer to a request of ours alone is fresh;
 // a document that anybody may fetch comes out of some cache, perhaps one that does not say so, and is then too early.
 
-/// What one process heard of a server's clock.
+/// What this process knows of a server's clock.
 struct ServerTimes: Sendable {
   /// By answers to requests of ours alone.
   private var answers = ServerClock()

@@ -10,7 +10,7 @@ public final class Engine: Sendable {
   public let configuration: Configuration
   public let account: AccountName
   public let platform: Platform
-  /// What this engine queues in the outbox, and what it may send of it, is this client's.
+  /// The client whose entries of the outbox this engine queues and sends.
   let sender: OutboxEntry.Sender
   let transport: any Transport
   let store: any TokenStore
@@ -22,7 +22,7 @@ public final class Engine: Sendable {
   let observer: any EngineObserver
   let memory: Guarded<Memory>
 
-  /// What this process knows beyond the store; all of it may be lost.
+  /// State that this process keeps beside the store; all of it may be lost.
   struct Memory {
     var state: RegistrationState = .starting
     var hasSettled = false
@@ -33,7 +33,7 @@ public final class Engine: Sendable {
     var check = CheckStanding.none
     /// The epoch of tokens that this process renewed: once they are checked, the state is C.
     var renewedEpoch: UInt64?
-    /// What a renewal brought and the disk would not take.
+    /// Renewed tokens that could not be written to disk.
     var unsaved: RenewedTokens?
     /// The renewal failure that was reported last; nil after a success.
     var reportedRenewal: EnrollError.Code?

@@ -28,7 +28,7 @@ public struct EnrollError: Error, Sendable {
 
   /// The reason, out of a closed set.
   public var code: Code { details.code }
-  /// What was expected and what came, for a developer's log. Never holds a secret.
+  /// What happened and what was expected, for a developer's log. Never holds a secret.
   public var message: String { details.message }
   /// The configuration key or parameter at fault, where one is.
   public var field: String? { details.field }
@@ -42,7 +42,7 @@ public struct EnrollError: Error, Sendable {
   /// It ended an attempt to sign in: what may help another call to the same server does not help this one.
   var hasEndedAttempt: Bool { details.hasEndedAttempt }
 
-  /// What helps where the state E says it: the same error may end a session or say nothing about it.
+  /// The remedy, if the state E names one: the same error may end a session or say nothing about it.
   var remedy: RegistrationState.RenewalFailure.Remedy? { details.remedy }
 
   /// The same, with what the state E says helps.
@@ -149,7 +149,7 @@ extension EnrollError {
     self.init(code, message)
   }
 
-  /// What a text that is not acceptable JSON means to its reader.
+  /// The error for a text that is not acceptable JSON.
   /// - Parameter code: `.outOfMemory` takes its place where that was all.
   package init(
     _ code: Code, _ message: String, _ cause: JSONError, field: String? = nil, httpStatus: Int? = nil

@@ -196,7 +196,7 @@ extension EnrollError.Code {
       Row("rejected", .server, retry: true, "the provider refused to renew, without ending the session")
     case .expired: Row("expired", .network, retry: true, "the token expired and could not be renewed yet")
     case .storeLocked: Row("storeLocked", .host, retry: true, "the store is locked: its key is unavailable")
-    case .storeCorrupt: Row("storeCorrupt", .host, "the store's file is damaged; it was set aside")
+    case .storeCorrupt: Row("storeCorrupt", .host, "a file of the store is damaged; the message names it")
     case .storeRefused:
       Row("storeRefused", .host, "the store's owner, permissions or file type are not safe")
     case .storeIO: Row("storeIO", .host, retry: true, "the store could not be read or written")

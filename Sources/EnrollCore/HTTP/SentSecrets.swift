@@ -15,7 +15,7 @@ struct SentSecrets: Sendable {
 
   init() {}
 
-  /// What the browser and the provider were told of an account's transactions, and its tokens.
+  /// The secrets of an account's transactions that were sent to the browser or the provider, and its tokens.
   init(of record: AccountRecord) {
     for transaction in record.transactions {
       if let request = transaction.codeRequest {

@@ -6,7 +6,7 @@ public import EnrollJSON
 
 /// A proven id_token: signed by the issuer for us, in answer to our request.
 public struct IDToken: Equatable, Sendable {
-  /// What stays the same for the life of the session (R27).
+  /// The claims that stay the same for the life of the session (R27).
   public let facts: IdentityFacts
   public let issuedAt: UnixTime
   /// When the token stops being a proof; not the end of the session.
@@ -58,7 +58,7 @@ public struct IDToken: Equatable, Sendable {
       }
     }
 
-    /// What a set of keys says about the signature.
+    /// The result of checking the signature with a set of keys.
     enum Signature {
       case proven(Signed)
       /// Newer keys may prove it (R23).

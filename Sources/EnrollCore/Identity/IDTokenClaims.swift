@@ -1,5 +1,5 @@
-// The claims of an id_token (OpenID Connect Core §2), each of its type and none of them believed yet. What is missing or
-// of another type is refused here; what a value has to be is decided by the rules.
+// The claims of an id_token (OpenID Connect Core §2), each of its type and none of them proven yet. A claim that is
+// missing or of another type is refused here; the rules decide which values are valid.
 
 import EnrollCrypto
 import EnrollJSON

@@ -1,4 +1,4 @@
-// What an id_token is measured by: what was asked for, who asked, and the time.
+// The values that an id_token is checked against: those of the request, of the client, and the time.
 
 public import EnrollCrypto
 
@@ -10,7 +10,7 @@ public struct IDTokenExpectations: Sendable {
   /// The configured issuer.
   public var issuer: String
   public var clientID: String
-  /// The nonce of the transaction; nil on refresh, where there is none.
+  /// The nonce of the transaction; nil on refresh, which has none.
   public var nonce: Secret?
   /// Difference between the clocks of one provider's machines that is tolerated where only they are compared.
   public static let serverToleranceSeconds: Int64 = 10

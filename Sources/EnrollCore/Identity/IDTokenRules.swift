@@ -5,7 +5,7 @@ import EnrollCrypto
 
 /// One rule about the claims.
 struct IDTokenRule: Sendable {
-  /// What an id_token lacks; nil when it lacks nothing.
+  /// The rule that an id_token breaks; nil if it breaks none.
   typealias Finding =
     @Sendable (IDTokenClaims, SignatureAlgorithm, IDTokenExpectations) throws(EnrollError) -> String?
 

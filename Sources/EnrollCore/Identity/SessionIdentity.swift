@@ -8,7 +8,7 @@ import EnrollJSON
 struct SessionIdentity: Sendable {
   let tokens: TokenSet
   let issuer: String
-  /// Of the last proven id_token, or of userinfo where there was none; nil where neither tells.
+  /// The subject of the last proven id_token or, without one, of userinfo; nil if neither has one.
   let subject: String?
   let clientID: String
 

@@ -3,7 +3,7 @@
 import EnrollCrypto
 
 enum SignatureRule {
-  /// What a set of keys says about a token.
+  /// The result of checking a token's signature with a set of keys.
   enum Verdict {
     /// One of them made the signature.
     case proven

@@ -1,4 +1,4 @@
-// Who the user is: the proven claims that are kept, and the userinfo endpoint (OpenID Connect Core §5.3, R28, R31).
+// The user's identity: the proven claims that are kept, and the userinfo endpoint (OpenID Connect Core §5.3, R28, R31).
 
 public import EnrollJSON
 

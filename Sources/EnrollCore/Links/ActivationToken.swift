@@ -1,5 +1,4 @@
-// What stands at the token's place of an activation link: bounded, from an alphabet that no reader of a URL changes,
-// never logged (R11).
+// The token of an activation link: bounded, from an alphabet that no URL parser changes, never logged (R11).
 
 public import EnrollCrypto
 

@@ -1,4 +1,4 @@
-// What came of a link: what the host must do now, or why nothing and what it may offer instead.
+// The outcome of a link: what the host must do now, or why nothing is to do and what it may offer instead.
 
 /// The answer to an activation or fallback link.
 public enum HandledLink: Equatable, Sendable {
@@ -16,7 +16,7 @@ public struct LinkRefusal: Equatable, Sendable {
     case unsolicited
     /// The link came before; a fallback was taken before.
     case used
-    /// What waited for it has reached its deadline.
+    /// The transaction that waited for it has expired.
     case expired
   }
 
@@ -31,7 +31,7 @@ public struct LinkRefusal: Equatable, Sendable {
   }
 }
 
-/// What a host may offer a user whose link led nowhere.
+/// The ways forward that a host may offer if a link has no effect.
 public enum LinkOffer: String, Sendable, CaseIterable {
   /// The account may exist by now: the link may have been opened in another browser.
   case signIn

@@ -1,6 +1,6 @@
 // The answer to a URL that reached the app (flows.md §4).
 
-/// What a URL that reached the app turned out to be.
+/// The meaning of a URL that reached the app.
 public enum HandledURL: Equatable, Sendable {
   /// A redirect, or an activation link that stands for one: the registration is in this state now.
   case registration(RegistrationState)

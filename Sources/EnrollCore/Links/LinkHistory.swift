@@ -1,4 +1,4 @@
-// What is known of the links that came for a registration, and of the link that began a sign-in (flows.md §3, §4).
+// The links that arrived for a registration, and the link that began a sign-in (flows.md §3, §4).
 
 /// The link that began a sign-in.
 public struct LinkCause: Equatable, Sendable {
@@ -63,7 +63,7 @@ extension TransactionRecord {
   /// A fallback link can be about it (flows.md §4).
   var takesFallback: Bool { isOpen && hasFallenBack != nil }
 
-  /// What was demanded of the id_token, and is demanded again of the sign-in that a link begins.
+  /// The demands on the id_token, which apply again to the sign-in that a link begins.
   var demands: IDTokenDemands {
     if case .registration(let registration) = flow { return registration.demands }
     return codeRequest?.demands ?? IDTokenDemands()

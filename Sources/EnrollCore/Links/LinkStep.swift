@@ -159,10 +159,10 @@ extension AccountRecord {
     change(transactionID) { $0.fallBack() }
   }
 
-  /// Of the links that come for one wait only the newest has a sign-in under way: whoever sends forged ones takes the
-  /// place of their own, and of no other transaction.
+  /// Of the links that arrive for one wait only the newest has a sign-in in progress: a forged link replaces the
+  /// sign-in of that wait, and of no other transaction.
   fileprivate mutating func forgetAttempts(at origin: String) {
-    // What follows another stands behind it.
+    // A transaction that follows another stands behind it.
     var chain = [origin]
     for transaction in transactions {
       guard let before = transaction.cause?.origin, chain.contains(where: { ASCII.equals($0, before) })

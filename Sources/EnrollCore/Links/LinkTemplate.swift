@@ -9,9 +9,9 @@ public struct LinkTemplate: Equatable, Sendable {
 
   /// The template as it was configured.
   public let text: String
-  /// What stands before the token, and after it.
+  /// The text before the token.
   public let prefix: [UInt8]
-  /// What follows the token, bytes of UTF-8.
+  /// The text after the token, as bytes of UTF-8.
   public let suffix: [UInt8]
 
   /// - Throws: what is wrong with it, as one sentence.
@@ -48,7 +48,7 @@ public struct LinkTemplate: Equatable, Sendable {
 
   /// Why a text is no template.
   public struct Problem: Error, Equatable, Sendable {
-    /// What was expected.
+    /// The expectation that failed.
     public var text: String
   }
 

@@ -3,7 +3,7 @@
 
 import EnrollCrypto
 
-/// What a link of ours asks for.
+/// The purpose of a link of ours.
 public enum ReceivedLink: Equatable, Sendable {
   /// The link in an e-mail (flows.md §3), and the template that it is.
   case activation(ActivationToken, LinkTemplate)
@@ -46,7 +46,7 @@ public enum ReceivedLink: Equatable, Sendable {
 }
 
 extension LinkTemplate {
-  /// Where the token of a link of this template stands; nil for any other link. What divides a URL is no token.
+  /// Where the token of a link of this template stands; nil for any other link. A token contains no delimiter of a URL.
   func tokenPlace(in url: StrictURL) -> Range<Int>? {
     let bytes = url.bytes
     guard bytes.count >= prefix.count + suffix.count, bytes.starts(with: prefix),

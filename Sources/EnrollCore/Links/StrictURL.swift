@@ -106,7 +106,7 @@ extension StrictURL {
 }
 
 extension StrictURL.Refusal {
-  /// What was expected and what came, for an error text; holds no part of the URL.
+  /// What is wrong with the URL, for an error text; holds no part of the URL.
   public var text: String {
     switch self {
     case .empty: "expected a URL, got nothing"

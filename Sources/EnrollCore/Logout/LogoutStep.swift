@@ -11,7 +11,7 @@ extension Engine {
   static let logoutSeconds: Int64 = 600
 
   /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session.
-  /// What was begun before is over with it: tokens that are still on their way are revoked, not stored (R35).
+  /// Ends transactions that were begun before: tokens that arrive later are revoked, not stored (R35).
   /// - Parameter localOnly: tells no server anything.
   /// - Returns: no URL when the provider announces none or cannot be asked now, or with `localOnly`.
   /// - Throws: store errors. The session is gone when it returns.
@@ -87,7 +87,7 @@ extension Engine {
   private func eraseForLogout(forgettingTransactions: Bool = false) throws(EnrollError) -> [TokenSet] {
     var dropped: [TokenSet] = []
     let unsaved = memory.withLock { $0.unsaved.map { [$0.tokens] } ?? [] }
-    // What could not be stored is the session's all the same.
+    // Tokens that could not be stored belong to the session, too.
     func tokens(of record: AccountRecord) -> [TokenSet] {
       [record.confirmed, record.provisional].compactMap { $0 } + (record.confirmed == nil ? [] : unsaved)
     }
@@ -144,7 +144,7 @@ extension Engine {
 
   static let noRevocationEndpoint = "the provider announces no revocation endpoint (RFC 7009)"
 
-  /// What became of the wish to have a server forget a token.
+  /// The state of the request to revoke a token.
   enum Queued {
     /// ``deliver(cancellation:)`` sends it.
     case entry(OutboxEntry)

@@ -1,6 +1,6 @@
-// What servers still have to be told: sent when there is a chance, kept sealed until then, dropped after 7 days
-// (flows.md §5, reliability.md, The outbox). A store may serve several clients; each sends what it queued itself, because
-// another one may take another server for the one that was meant.
+// Messages that servers have not received yet: sent when possible, kept sealed until then, dropped after 7 days (flows.md
+// §5, reliability.md, The outbox). A store may serve several clients; each sends the messages that it queued itself,
+// because another client may be configured for another server.
 
 extension Engine {
   /// How the sending of one entry went.

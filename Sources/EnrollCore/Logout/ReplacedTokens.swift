@@ -4,7 +4,7 @@
 import EnrollCrypto
 import EnrollJSON
 
-/// What a sign-in replaces in a record: tokens, and whom they are about.
+/// The tokens in a record that a sign-in replaces, and the user they belong to.
 struct ReplacedTokens {
   private(set) var all: [(tokens: TokenSet, profile: JSONObject?)] = []
 

@@ -1,4 +1,4 @@
-// What a revocation came to (RFC 7009 §2.2). An unknown token is a success there: it is as dead as it should be.
+// The result of a revocation (RFC 7009 §2.2). For an unknown token it is a success: the token no longer works.
 
 /// The answer to a revocation.
 public enum RevocationAnswer: Equatable, Sendable {

@@ -1,5 +1,5 @@
-// What came of a sign-out: whether the provider knows of it, and what is left to open. The tokens are gone here in any
-// case.
+// The result of a sign-out: whether the provider knows of it, and which URL is left to open. The tokens on this device
+// are erased in any case.
 
 /// Whether the provider was told that a session is over (RFC 7009).
 public enum ProviderTold: Equatable, Sendable {
@@ -41,7 +41,7 @@ public enum ProviderTold: Equatable, Sendable {
 
 /// The answer to a logout, a revocation or a deregistration.
 public struct SignOut: Equatable, Sendable {
-  /// The URL at which the browser ends the provider's own session, to be opened; nil where there is none.
+  /// The URL at which the browser ends the provider's own session: open it. nil if there is none.
   public var url: String?
   /// nil where there was nothing to tell: nobody was signed in, or the sign-out was this device's alone.
   public var providerTold: ProviderTold?

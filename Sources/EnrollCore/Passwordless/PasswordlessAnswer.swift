@@ -1,4 +1,4 @@
-// What came of a one-time code (flows.md §6): tokens, "that is not it" with another try, or the end.
+// The answer to a one-time code (flows.md §6): tokens, "wrong code" with another try, or the end.
 
 /// The answer to a one-time code.
 enum PasswordlessAnswer {

@@ -11,7 +11,7 @@ enum PasswordlessRequest {
   static let maximumCodeBytes = 64
   static let grantType = "http://auth0.com/oauth/grant-type/passwordless/otp"
 
-  /// Who is to get what.
+  /// The recipient of the code or the link.
   /// - Throws: `.unsupported` without a dialect; `.invalidArgument`, before anything is sent.
   static func recipient(_ configuration: Configuration, _ options: SignInOptions) throws(EnrollError)
     -> Recipient
@@ -58,7 +58,7 @@ enum PasswordlessRequest {
       body: JSON.object(body).serialized(), freshConnection: true)
   }
 
-  /// What the provider said to ``start(_:authorization:configuration:options:)``.
+  /// The provider's response to ``start(_:authorization:configuration:options:)``.
   /// - Throws: `.oauth` (such as `bad.email`), `.server`, `.responseInvalid`.
   static func accept(_ response: HTTPResponse) throws(EnrollError) {
     if let error = TokenEndpointError.read(response, expecting: "a confirmation that a message was sent") {

@@ -1,4 +1,4 @@
-// A redirect as it arrived: read, but not believed. What it claims counts only once it is a VerifiedRedirect.
+// A redirect as it arrived: read, but not trusted. Its values count only once it is a VerifiedRedirect.
 // Refused (R8, RFC 6749 §3.1): a repeated `code`, `state`, `error` or `iss`, a `code` beside an `error`, an empty one.
 // A fragment is dropped unread, unknown parameters are ignored.
 

@@ -2,7 +2,7 @@
 // is pending is not looked at, so a URL that has an owner may still be unsolicited.
 
 extension Configuration {
-  /// What a URL is to the configuration that owns it.
+  /// How a URL relates to a configuration.
   public enum Ownership: String, Sendable, CaseIterable {
     /// Its redirect, with whatever query; a loopback redirect without a port owns every port.
     case redirect

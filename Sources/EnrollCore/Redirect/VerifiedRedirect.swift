@@ -43,7 +43,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
     } else {
       transaction = transactions[try VerifiedRedirect.match(redirect, transactions)]
       guard transactionID.map({ ASCII.equals($0, transaction.id) }) ?? true else {
-        throw EnrollError(.unsolicited, "the URL answers another transaction than the one that was named")
+        throw EnrollError(.unsolicited, "the URL belongs to another transaction than the named one")
       }
     }
     try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)

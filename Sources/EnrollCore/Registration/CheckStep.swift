@@ -6,7 +6,7 @@
 import EnrollCrypto
 import EnrollJSON
 
-/// What this process knows of the check of the confirmed tokens.
+/// The state of the check of the confirmed tokens, as this process knows it.
 enum CheckStanding: Equatable, Sendable {
   case none
   case passed(epoch: UInt64)
@@ -35,7 +35,7 @@ extension Engine {
 
   // MARK: B and C
 
-  /// What the check has to say before the store's fresh tokens count; nil when nothing stands in their way.
+  /// Whether a check must run, or has failed, before the store's fresh tokens count; nil if they count now.
   func checkStanding(epoch: UInt64) -> Standing? {
     guard requiresCheck else { return nil }
     let now = clock.instant()
@@ -104,7 +104,7 @@ extension Engine {
 
   // MARK: H
 
-  /// What has to hold before the user's yes counts. Every failure is reported by the caller; F and E are reached here.
+  /// Checks the conditions for the user's confirmation. The caller reports every failure; F and E are reached here.
   /// - Returns: the tokens and the profile that passed.
   /// - Throws: `.emailNotVerified`, `.unknownAccount`, an outage: the state stays G. `.profileMismatch`: the tokens are
   ///   dropped, the state is F. `.oauth`: the access token is not taken, the state is E.

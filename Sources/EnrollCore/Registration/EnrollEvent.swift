@@ -1,6 +1,6 @@
-// What the engine tells whoever observes it; faces turn it into events, streams and callbacks.
+// Events that the engine sends to its observer; faces turn them into events, streams and callbacks.
 
-/// What happened to an account, for whoever watches it: ``RegistrationState`` says where it stands.
+/// An event of an account, for its observers. ``RegistrationState`` is the state that it leads to.
 public enum EnrollEvent: Equatable, Sendable {
   /// The registration stands somewhere else now.
   case registrationChanged(RegistrationState)

@@ -3,7 +3,7 @@
 import EnrollJSON
 
 extension EnrollError {
-  /// What the user or the host can do about it.
+  /// The ways in which the user or the host can solve an error.
   public enum Help: String, Sendable, CaseIterable {
     /// Do the same again.
     case retry
@@ -22,7 +22,7 @@ extension EnrollError {
   /// Under which the host keeps its own words: `error.` and the code's name.
   public var messageKey: String { "error.\(code.name)" }
 
-  /// What the user, or the host for them, can do about it: what the state E says where it is the reason of that.
+  /// The way in which the user, or the host for the user, can solve it; in the state E, that of the state's reason.
   public var helps: Help {
     guard !hasEndedAttempt else { return .registerAgain }
     switch remedy {

@@ -1,4 +1,4 @@
-// What the host has to do so that a transaction goes on.
+// The action that the host takes so that a transaction continues.
 
 /// The next move is the host's.
 public enum HostAction: Equatable, Sendable {
@@ -13,7 +13,7 @@ public enum HostAction: Equatable, Sendable {
   /// Show the user a code to be typed in a browser elsewhere (RFC 8628 §3.3).
   case showDeviceCode(DeviceCode)
 
-  /// What is to be opened, or shown to the user as an address; nil when there is nothing.
+  /// The URL to open, or to show to the user as an address; nil if there is none.
   public var url: String? {
     switch self {
     case .openURL(let url), .openOtherApp(let url): url
@@ -23,7 +23,7 @@ public enum HostAction: Equatable, Sendable {
   }
 }
 
-/// What a user without a browser on this device types elsewhere (RFC 8628 §3.2).
+/// The code that a user without a browser on this device types on another one (RFC 8628 §3.2).
 public struct DeviceCode: Equatable, Sendable {
   /// The code to be typed, with the provider's own separators.
   public var userCode: String
@@ -43,7 +43,7 @@ public struct DeviceCode: Equatable, Sendable {
 public struct Transaction: Equatable, Sendable {
   /// Names it to later calls, in this process or another: 128 random bits, base64url.
   public var transactionID: String
-  /// What the host has to do now.
+  /// The action that the host takes now.
   public var action: HostAction
   /// The redirect URI that was sent: with a loopback redirect, the port that was chosen. nil when nothing redirects.
   public var redirectURI: String?

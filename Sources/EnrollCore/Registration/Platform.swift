@@ -1,6 +1,6 @@
-// What the host says about the device it runs on; EnrollKit reads no hardware facts itself (flows.md §7).
+// Facts about the device, given by the host; EnrollKit reads no hardware facts itself (flows.md §7).
 
-/// What the host knows of the device that it runs on: sent with requests that want it, never read by this library.
+/// Facts about the device, given by the host: sent with requests that want them, never used by this library.
 public struct Platform: Equatable, Sendable {
   /// False: there is no external browser, and the configured stand-in token is used (state A).
   public var isNative: Bool

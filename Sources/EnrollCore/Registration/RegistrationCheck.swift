@@ -1,6 +1,6 @@
 // Asking the host's back end whether it knows whoever holds the tokens (flows.md §7, Check registration): a POST with
-// the access token in the header (R31), the installation id and the platform facts in a JSON body. What it returns must
-// agree with the id_token.
+// the access token in the header (R31), the installation id and the platform facts in a JSON body. The returned profile
+// must agree with the id_token.
 
 import EnrollCrypto
 public import EnrollJSON
@@ -75,7 +75,7 @@ public enum RegistrationCheck {
 }
 
 extension Platform {
-  /// What the host said, in the names of `client.open`.
+  /// The facts that the host gave, by their names in `client.open`.
   var facts: JSONObject {
     JSONObject([
       ("type", type.map { .string($0) }), ("width", width.map { .integer($0) }),

@@ -1,4 +1,4 @@
-// What can happen to a registration.
+// The events that can happen to a registration.
 
 public import EnrollJSON
 

@@ -19,7 +19,7 @@ public enum RegistrationState: Equatable, Sendable {
   /// F: the browser, link, app or code step failed.
   case registrationFailed(EnrollError)
 
-  /// What an authenticating transaction waits for.
+  /// The step that an authenticating transaction waits for.
   public enum Step: String, Sendable, CaseIterable {
     /// The redirect of the external browser.
     case browser
@@ -51,12 +51,12 @@ public enum RegistrationState: Equatable, Sendable {
   public struct RenewalFailure: Equatable, Sendable {
     /// Why it could not be renewed.
     public var error: EnrollError
-    /// What helps.
+    /// The remedy that helps.
     public var remedy: Remedy
     /// The access token has not expired yet.
     public var isTokenUsable: Bool
 
-    /// What makes a failed renewal succeed.
+    /// Ways to make a failed renewal succeed.
     public enum Remedy: String, Sendable, CaseIterable {
       /// The same again, now or when the network is back.
       case retry

@@ -3,7 +3,7 @@
 import EnrollJSON
 
 extension Engine {
-  /// What the store says about the state, and whether a renewal has to be tried before it can be told.
+  /// The state according to the store, and whether a renewal must be tried first to find it out.
   public enum Standing: Equatable, Sendable {
     case known(RegistrationState)
     /// The confirmed token is due or expired: renew, and the state is C or E.
@@ -141,7 +141,7 @@ extension Engine {
     return try apply(.cleared)
   }
 
-  /// What the store says is the state again.
+  /// Sets the state to the one that follows from the store.
   func settleBesideSession(cancellation: (any Cancellation)? = nil) throws(EnrollError) -> RegistrationState {
     switch try standing() {
     case .known(let state): return state

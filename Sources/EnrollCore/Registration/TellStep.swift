@@ -1,5 +1,5 @@
-// What the host's back end is told: the confirmed profile and failures (flows.md §7). Both go through the sealed outbox,
-// so neither holds anybody up, and an outage loses neither for 7 days.
+// Messages to the host's back end: the confirmed profile and failures (flows.md §7). Both go through the sealed outbox:
+// no call waits for them, and an outage of up to 7 days loses neither.
 
 extension Engine {
   /// Raises `error.reported`, and queues the report where one is to be posted.
@@ -19,7 +19,7 @@ extension Engine {
     notify(.errorReported(error))
   }
 
-  /// What went wrong and the flow goes on without: for the log and the diagnostics, not for the user.
+  /// Records an error that does not stop the flow: for the log and the diagnostics, not for the user.
   func warn(_ error: EnrollError) {
     let now = clock.wallTime()
     memory.withLock { $0.errors.add(error, at: now) }
@@ -48,8 +48,7 @@ extension Engine {
     }
   }
 
-  /// After a logout or clearing: a profile that nobody was told of yet is nobody's business any more, and the next
-  /// session is judged anew.
+  /// After a logout or clearing: a profile that was not sent yet is dropped, and the next session is judged anew.
   func forgetSession() {
     memory.withLock {
       $0.backoff = nil

@@ -6,7 +6,7 @@
 public enum TransitionTable {
   private typealias Kind = RegistrationState.Kind
 
-  /// What an event does.
+  /// The effect of an event.
   private struct Row {
     let target: Kind
     /// Where the event leads to `target`.

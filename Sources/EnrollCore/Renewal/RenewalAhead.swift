@@ -2,7 +2,7 @@
 // whose outcome is not known, while the provider may still take the token again; and until the disk takes what one brought.
 
 extension Engine {
-  /// What a renewal in the background has to do now.
+  /// The next step of a renewal in the background.
   public enum RenewalPlan: Equatable, Sendable {
     /// There is nothing that could be renewed, until something changes.
     case nothing
@@ -37,9 +37,9 @@ extension Engine {
       ? .wait(until: moment.instant.advanced(bySeconds: early)) : .renew(epoch: record.tokenEpoch)
   }
 
-  /// What a renewal brought and could not store is stored as soon as the disk takes it (R30), a store that cannot even be
-  /// read included.
-  /// - Returns: nil where there is no such thing, or other tokens took its place.
+  /// Stores renewed tokens that could not be stored, as soon as the disk takes them (R30), even if the store could not be
+  /// read.
+  /// - Returns: nil if there are no such tokens, or if others replaced them.
   private func epochOfUnsaved() -> UInt64? {
     guard let unsaved = memory.withLock({ $0.unsaved }) else { return nil }
     guard let readable = try? store.read(account) else { return unsaved.epoch }

@@ -1,10 +1,10 @@
-// What the answer to a refresh token means for the session (R27, R30, R33, R34). These two tables are the only place that
-// decides it: one for refusals, by status and content, and one for the id_token that a success brings. Pure.
-// docs/reliability.md shows them as they stand here.
+// The meaning of the answer to a refresh token for the session (R27, R30, R33, R34). Only these two tables decide it: one
+// for refusals, by status and content, and one for the id_token of a success. Pure. docs/reliability.md shows them as
+// they stand here.
 
 import EnrollJSON
 
-/// What a refusal of a refresh token means.
+/// The meaning of a refusal of a refresh token.
 public enum RenewalVerdict: String, Sendable, CaseIterable {
   /// The provider ends the session: this refresh token is refused for good (R34).
   case ends
@@ -16,7 +16,7 @@ public enum RenewalVerdict: String, Sendable, CaseIterable {
   case unclear
 }
 
-/// What a token endpoint, or a server that answers in its place, puts into a refusal.
+/// The content of a refusal by a token endpoint, or by a server that answers in its place.
 public enum RefusalContent: Sendable, CaseIterable {
   /// `invalid_grant` (RFC 6749 §5.2).
   case invalidGrant
@@ -95,7 +95,7 @@ public enum RenewalJudgement {
     Row(content: .withoutCode, at400: .unclear, at401: .unclear, at403: .unclear),
   ]
 
-  /// What a refusal means. A success is judged by what it brings, and a request that got no answer is `unclear`.
+  /// The meaning of a refusal. A success is judged by its content, and a request without an answer is `unclear`.
   public static func verdict(status: Int, content: RefusalContent) -> RenewalVerdict {
     guard let row = refusals.first(where: { $0.content == content }) else { return .unclear }
     switch status {
@@ -107,7 +107,7 @@ public enum RenewalJudgement {
   }
 }
 
-/// What the id_token of a renewal shows.
+/// The findings about the id_token of a renewal.
 public enum RenewedIDTokenShows: Sendable, CaseIterable {
   /// The session goes on: same issuer, same user, for this client, and no rule is broken.
   case sameSession
@@ -119,7 +119,7 @@ public enum RenewedIDTokenShows: Sendable, CaseIterable {
   case unreadable
 }
 
-/// What becomes of a renewal that brought an id_token (R27).
+/// The verdict on a renewal that brought an id_token (R27).
 public enum RenewedIDTokenVerdict: String, Sendable, CaseIterable {
   /// The tokens are used; id_token and profile are the new ones.
   case adopted

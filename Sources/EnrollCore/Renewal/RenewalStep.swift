@@ -102,7 +102,7 @@ extension Engine {
     return .unavailable(backoff.error.retrying(after: wait))
   }
 
-  /// What failures before this ask for.
+  /// The backoff that earlier failures require.
   func backoff(_ record: AccountRecord?) -> RenewalBackoff? {
     record?.backoff ?? memory.withLock { $0.backoff }
   }

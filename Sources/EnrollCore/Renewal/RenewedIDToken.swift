@@ -35,7 +35,7 @@ extension Engine {
     }
   }
 
-  /// What an id_token turned out to be.
+  /// The result of checking an id_token.
   struct IDTokenFinding {
     var shows: RenewedIDTokenShows
     /// Whether a key of the issuer's made the signature.
@@ -43,7 +43,7 @@ extension Engine {
     /// Whether no key of the issuer's can have made it: it proves nothing about anybody. Where the keys are out of reach
     /// neither this nor the other is known.
     var isRefuted = false
-    /// What makes it another session's.
+    /// The claim that shows another session.
     var claim = ""
     /// The whole token, where every rule holds.
     var token: IDToken?

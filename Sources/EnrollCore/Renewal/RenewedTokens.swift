@@ -1,5 +1,5 @@
-// What a renewal brought, on its way to the disk: stored first, judged afterwards (R30). While the disk refuses it, it
-// stays in memory, and the next renewal begins by storing it: the refresh token on the disk is spent by then.
+// Renewed tokens on their way to the disk: stored first, judged afterwards (R30). While the disk refuses them, they
+// stay in memory, and the next renewal begins by storing them: the refresh token on the disk is spent by then.
 
 import EnrollCrypto
 
@@ -7,7 +7,7 @@ import EnrollCrypto
 struct RenewedTokens: Equatable, Sendable {
   /// The new ones; or the old ones with the new refresh token, where the rest of the answer is of no use.
   let tokens: TokenSet
-  /// Of the tokens that were renewed.
+  /// The epoch of the tokens that were renewed.
   let epoch: UInt64
   /// Server's clock minus the device's, seconds; nil where the answer did not tell.
   var clockOffset: Int64?
@@ -17,7 +17,7 @@ struct RenewedTokens: Equatable, Sendable {
   let bringsIDToken: Bool
 
   /// All that an answer brought; its access token is left out where its id_token, proven or not, is another session's
-  /// (R27). What an earlier answer brought says nothing about this one.
+  /// (R27). An earlier answer says nothing about this one.
   init(
     _ response: TokenResponse, renewing session: SessionIdentity, epoch: UInt64, sent: Moment,
     clockOffset: Int64?
@@ -68,7 +68,7 @@ extension Engine {
     }
     forgetUnsaved()
     guard let epoch else {
-      // Who renewed since has a session that a revocation of these may end.
+      // A renewal since then has a session that revoking these tokens may end.
       let isSignedOut = try store.read(account)?.confirmed == nil
       if !isLate || isSignedOut {
         revokeLater(renewed.tokens)
@@ -84,7 +84,7 @@ extension Engine {
         "the provider's answer had a new refresh token, and no access token that can be used"))
   }
 
-  /// What an earlier renewal of this process could not store.
+  /// The tokens that an earlier renewal of this process could not store.
   /// - Returns: nil when there is no such thing, or it came too late.
   func keepUnsaved(replacing epoch: UInt64) throws(EnrollError) -> RenewalResult? {
     guard let renewed = memory.withLock({ $0.unsaved }) else { return nil }
@@ -115,7 +115,7 @@ extension Engine {
       do throws(EnrollError) {
         return try save(renewed)
       } catch {
-        // A lock that was not to be had was waited for already.
+        // The timeout for a busy lock has passed already.
         guard tries < Self.savesPerRenewal, error.code != .busy else { throw error }
         tries += 1
         clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseBetweenSaves))

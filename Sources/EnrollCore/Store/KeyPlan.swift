@@ -1,11 +1,11 @@
-// What a host says about the key of a store: which provider, or the best there is. Nothing is opened or asked until a store
-// needs its key.
+// A host's choice for the key of a store: a provider, or the best that is available. Nothing is opened or asked until a
+// store needs its key.
 
 public import EnrollCrypto
 
 /// How the key of a store is kept.
 public struct KeyPlan: Sendable {
-  /// Who keeps it.
+  /// The provider of the key.
   public enum Provider: Sendable {
     /// The best that is present, for a store that is new or moves; the one that has it, for a store that is there.
     case automatic
@@ -21,7 +21,7 @@ public struct KeyPlan: Sendable {
     case custom(any KeyProvider)
   }
 
-  /// Who keeps it.
+  /// The provider of the key.
   public var provider: Provider
   /// For the provider of that name; nil where the user was not asked.
   public var passphrase: Secret?

@@ -4,7 +4,7 @@
 public import EnrollCrypto
 public import EnrollJSON
 
-/// What a wrapped key belongs to. A provider binds it into the wrapping, so that a slot cannot be moved.
+/// The slot that a wrapped key belongs to. A provider binds it into the wrapping, so that a slot cannot be moved.
 public struct KeySlot: Sendable {
   /// Base64url, as in the `keys` file.
   public var storeID: String
@@ -43,8 +43,8 @@ public protocol KeyProvider: AnyObject, Sendable {
   ///   `.storeCorrupt`, `.storeRefused`, `.storeIO` where they are files.
   func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
 
-  /// Before the keys of a store are wrapped again by the same provider: what it wraps with from now on is new. What it
-  /// wrapped before still unwraps.
+  /// Called before the same provider wraps the keys of a store again: from now on it wraps with a new key. It still
+  /// unwraps what the old key wrapped.
   func renew() throws(EnrollError)
 
   /// The slot is gone from the `keys` file for good: whatever was kept for it alone may go too.
@@ -53,7 +53,7 @@ public protocol KeyProvider: AnyObject, Sendable {
   /// Called by a process that has opened a store: what processes left half made that died may go. Nothing depends on it.
   func tidy()
 
-  /// Where 32 bytes can be kept that do not come back with a copy of the store's folder; nil where there is no such place.
+  /// A place for 32 bytes that a copy of the store's folder does not restore; nil if there is none.
   var anchors: (any SecretStore)? { get }
 }
 

@@ -1,5 +1,5 @@
-// What servers still have to be told: the only remnant on the device after a logout, for at most 7 days (flows.md §5,
-// §7).
+// Messages that servers have not received yet: all that a logout leaves on the device, for at most 7 days (flows.md
+// §5, §7).
 
 public import EnrollCrypto
 
@@ -8,7 +8,7 @@ public struct OutboxEntry: Equatable, Sendable {
   /// Seconds after which an entry is given up: 7 days.
   public static let keptSeconds: Int64 = 7 * 24 * 3600
 
-  /// What the server is to be told.
+  /// A message to a server.
   public enum Message: Equatable, Sendable {
     /// A token to be forgotten (RFC 7009 §2.1).
     case revocation(Revocation)
@@ -42,7 +42,7 @@ public struct OutboxEntry: Equatable, Sendable {
     }
   }
 
-  /// Who queued an entry, and who alone may send it: another client could show it to another server.
+  /// The client that queued an entry. Only that client may send it: another one could show it to another server.
   public struct Sender: Equatable, Sendable {
     /// The client id of its configuration.
     public var clientID: String
@@ -61,7 +61,7 @@ public struct OutboxEntry: Equatable, Sendable {
   public var sender: Sender?
   /// nil when the provider could not be asked for it yet: discovered when the entry is sent.
   public var endpoint: String?
-  /// What is to be told.
+  /// The message to send.
   public var message: Message
   /// When it was queued, by the device's clock.
   public var queued: UnixTime
@@ -90,7 +90,7 @@ extension OutboxEntry {
   func belongs(toIssuer issuer: String, _ client: Sender) -> Bool {
     guard ASCII.equals(self.issuer, issuer) else { return false }
     if let sender { return sender == client }
-    // What does not say who queued it is trusted to no setting that somebody chose.
+    // An entry without a sender is sent by a client with the standard trust settings only.
     return client.trust == .standard && (message.clientID.map { ASCII.equals($0, client.clientID) } ?? false)
   }
 }

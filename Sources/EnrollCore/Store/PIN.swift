@@ -6,7 +6,7 @@ import EnrollJSON
 
 /// How a PIN was taken.
 public struct PINAnswer: Equatable, Sendable {
-  /// What came of it.
+  /// The outcome of the try.
   public enum Outcome: String, Sendable, CaseIterable {
     /// The account is open in this process.
     case unlocked
@@ -18,7 +18,7 @@ public struct PINAnswer: Equatable, Sendable {
     case erased
   }
 
-  /// What came of it.
+  /// The outcome of the try.
   public var outcome: Outcome
   /// Before the account is erased.
   public var triesLeft: Int64
@@ -32,7 +32,7 @@ public struct PINAnswer: Equatable, Sendable {
   }
 }
 
-/// What a PIN may be, and how patient the account is.
+/// Limits on a PIN and on the number of tries.
 public enum PINPolicy {
   /// The last of them erases the account.
   public static let tries: Int64 = 10
@@ -71,7 +71,7 @@ public protocol PINKeeper: AnyObject, Sendable {
   func usePIN(_ pin: Secret, _ account: AccountName, to change: PINChange) throws(EnrollError) -> PINAnswer
 }
 
-/// What the right PIN is given for.
+/// The operation that the right PIN allows.
 public enum PINChange: Equatable, Sendable {
   /// The account is opened in this process.
   case unlock
@@ -81,7 +81,7 @@ public enum PINChange: Equatable, Sendable {
   case remove
 }
 
-/// What stands outside the PIN's seal: how to make the key from it, and how often that was tried.
+/// The data outside the PIN's seal: how to derive the key from the PIN, and how often that was tried.
 public struct PINEnvelope: Equatable, Sendable {
   /// Of scrypt: N = 2^`cost`, r = 8, p = 1 (RFC 7914).
   public static let cost: Int64 = 17

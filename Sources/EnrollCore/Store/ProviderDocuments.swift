@@ -1,6 +1,6 @@
-// What is kept of a provider beside the records: its discovery document and its keys, as they came. A new process uses
-// them without asking for as long as their headers allow (RFC 9111), and beyond that while the provider cannot be asked.
-// Whoever reads them judges them as if they had just come over the network.
+// A provider's documents, kept beside the records: its discovery document and its keys, as received. A new process uses
+// them without a request for as long as their headers allow (RFC 9111), and beyond that while the provider is
+// unreachable. Readers check them as if they had just been received from the network.
 
 package import EnrollCrypto
 package import EnrollJSON
@@ -47,7 +47,7 @@ extension KeptDocument {
 }
 
 extension KeptDocument? {
-  /// What came in answer to `request`: 200, or 304 for what is kept.
+  /// Records the response to `request`: 200, or 304 for the kept document.
   mutating func note(_ response: HTTPResponse, to request: HTTPRequest, at moment: Moment) {
     let freshness = Expiry(lifetimeSeconds: CacheControl.keptSeconds(of: response), from: moment)
     let tag = response.header("ETag")
@@ -64,9 +64,9 @@ extension KeptDocument? {
   }
 }
 
-/// What is kept of one provider.
+/// The kept documents of one provider.
 public struct ProviderDocuments: Equatable, Sendable {
-  /// What the provider says of itself (OpenID Connect Discovery, RFC 8414).
+  /// The provider's metadata (OpenID Connect Discovery, RFC 8414).
   public var metadata: KeptDocument?
   /// Its JWK Set (RFC 7517).
   public var keys: KeptDocument?

@@ -9,14 +9,14 @@ public protocol SecretStore: AnyObject, Sendable {
   func presence() -> KeyPresence
 
   /// - Parameter name: of the item, in two parts that together are unique: the store's id and the item's own, base64url.
-  /// - Returns: nil where there is no such item.
+  /// - Returns: nil if there is no such item.
   /// - Throws: `.storeLocked` while the keeper is shut; `.storeIO` when it fails.
   func load(_ name: SecretName) throws(EnrollError) -> Secret?
 
   /// Keeps the secret durably, before it returns.
   func save(_ secret: Secret, as name: SecretName) throws(EnrollError)
 
-  /// One that is not there is no error.
+  /// A missing item is no error.
   func remove(_ name: SecretName) throws(EnrollError)
 }
 

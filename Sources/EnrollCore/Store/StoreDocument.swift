@@ -1,5 +1,5 @@
-// What the store's sealed files hold: one JSON document each, with the version of its form (StoreForm). Anything that is not
-// exactly such a document is damage.
+// The content of the store's sealed files: one JSON document each, with the version of its form (StoreForm). Any other
+// content is damage.
 
 package import EnrollCrypto
 package import EnrollJSON

@@ -1,9 +1,9 @@
 // Everything that the store keeps says in which form it was written: the documents of accounts, the outbox and the
 // installation id, the `keys` file, and the sealing around the first three. A program writes the newest form that it knows.
-// What an older one wrote is upgraded while it is read, step by step, each from one form to the next, and stands in the new
-// form from the next save on, which replaces the file whole; what a newer one wrote is refused, and left as it is.
+// A file in an older form is upgraded while it is read, step by step, each step from one form to the next. The next save,
+// which replaces the whole file, writes the new form. A file in a newer form is refused and left as it is.
 //
-// Whoever changes a form raises its number, and leaves the step from the form before it here.
+// To change a form, raise its number and add the step from the previous form here.
 
 /// One kind of thing that the store keeps, and how an older one becomes one of today.
 package struct StoreForm<Content>: Sendable {

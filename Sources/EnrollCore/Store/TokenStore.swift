@@ -1,5 +1,5 @@
 // Where account records live, and the only place where threads and processes exclude each other. Steps are written
-// against this interface. What an implementation must guarantee: store.md, A store of your own.
+// against this interface. store.md, A store of your own, lists the guarantees of an implementation.
 
 /// The name of an account: 1 to 128 bytes of UTF-8 without control characters.
 public struct AccountName: Equatable, Hashable, Sendable {
@@ -104,13 +104,15 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Forgets the installation id durably: the next use makes another (flows.md §5, deregister).
   func resetInstallationID() throws(EnrollError)
 
-  /// What servers still have to be told (reliability.md, The outbox): reads, edits and saves it durably, as ``update(_:_:)``.
+  /// The messages that servers have not received yet (reliability.md, The outbox): reads, edits and saves them durably, as
+  /// ``update(_:_:)``.
   @discardableResult
   func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry]
 
-  /// What was kept of that provider; nil where nothing was that can be read. Never a failure: the provider is asked then.
+  /// The kept documents of a provider; nil if none can be read. This never fails: without documents the provider is
+  /// asked.
   func providerDocuments(_ provider: ProviderName) -> ProviderDocuments?
 
   /// Edits what is kept of that provider, empty where nothing is. Best effort: it only saves requests, and nobody waits

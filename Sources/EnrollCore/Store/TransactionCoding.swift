@@ -88,7 +88,7 @@ private struct StoredFlow {
     case bff = "backend"
   }
 
-  /// What some flows have beside.
+  /// Members that only some flows have.
   enum Details {
     case app2app(TransactionRecord.App2App.Session)
     case passwordless(TransactionRecord.OneTimeCode)

@@ -15,7 +15,7 @@ public struct FormEncoding: Sendable {
 
   public static let contentType = "application/x-www-form-urlencoded"
 
-  /// What was written so far.
+  /// The bytes written so far.
   public private(set) var bytes: [UInt8] = []
   /// The secrets among the values.
   private(set) var secrets: [Secret] = []

@@ -1,4 +1,4 @@
-// What a caller who wants a token gets: a closed set (flows.md §8).
+// The outcome of a call for an access token: a closed set (flows.md §8).
 
 public import EnrollCrypto
 

@@ -4,7 +4,7 @@
 import EnrollJSON
 
 extension Engine {
-  /// What can be said without asking the provider.
+  /// A decision that needs no request to the provider.
   public enum AccessDecision: Equatable, Sendable {
     /// A token that is not due, with its end: it may be served again without asking.
     case fresh(AccessToken, Expiry)
@@ -14,7 +14,7 @@ extension Engine {
     case renew(epoch: UInt64)
   }
 
-  /// What can be said of a renewal that somebody wants now, whatever the token's age.
+  /// A decision about a renewal that a caller wants now, whatever the token's age.
   public enum RefreshDecision: Equatable, Sendable {
     case answer(AccessOutcome)
     case renew(epoch: UInt64)
@@ -82,7 +82,7 @@ extension Engine {
     return .live(record, tokens)
   }
 
-  /// What a caller gets after a renewal ended, whoever ran it.
+  /// The outcome for a caller after a renewal ended, whichever caller ran it.
   public func outcome(
     after result: RenewalResult, minimumLifetimeSeconds: Int64
   ) throws(EnrollError) -> AccessOutcome {

@@ -3,7 +3,7 @@
 
 /// One reading of the clock, taken together so that the parts agree.
 public struct Moment: Equatable, Sendable {
-  /// What the device believes the date to be.
+  /// The date by the device's clock.
   public var wall: UnixTime
   /// The monotonic clock, which nobody can set.
   public var instant: Instant

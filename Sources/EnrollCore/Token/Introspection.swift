@@ -8,9 +8,9 @@ public import EnrollJSON
 public enum Introspection {
   /// Which of the session's tokens is asked about.
   public enum Subject: String, Sendable, CaseIterable {
-    /// What requests are made with.
+    /// The token that requests carry.
     case accessToken
-    /// What renews it.
+    /// The token that renews it.
     case refreshToken
 
     /// RFC 7662 §2.1.
@@ -36,7 +36,7 @@ public enum Introspection {
   }
 
   /// The answer's members, of which `active` is true or false; of a token that is not active a server tells no more.
-  /// What repeats a token is left out (R40).
+  /// Members that repeat a token are left out (R40).
   /// - Throws: `.oauth` when the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` otherwise.
   public static func accept(_ response: HTTPResponse) throws(EnrollError) -> JSONObject {
     if let error = TokenEndpointError.read(response, expecting: "an introspection response") { throw error }
@@ -51,7 +51,7 @@ public enum Introspection {
 }
 
 extension Engine {
-  /// What the provider says of one of the session's tokens; the token itself stays here.
+  /// The provider's answer about one of the session's tokens; the token itself is not returned.
   /// - Throws: `.reauthenticate` when nobody is signed in; `.notFound` when there is no such token; `.unsupported`
   ///   without an endpoint, and for a back end's session token; `.oauth` when the provider tells this client nothing.
   public func introspect(

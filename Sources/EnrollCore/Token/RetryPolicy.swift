@@ -1,5 +1,5 @@
-// How long to wait before the next try: doubling, bounded, jittered (R33). What is never repeated, a code (R15), does
-// not come here.
+// How long to wait before the next try: doubling, bounded, jittered (R33). Requests that are never repeated, such as
+// one with a code (R15), do not use it.
 
 public enum RetryPolicy {
   /// The first wait, before jitter.

@@ -1,5 +1,5 @@
-// What a token endpoint, or one that follows its rules, says when it refuses (RFC 6749 §5.2), by classes of status. Its
-// `error_description` is left alone: some servers repeat the token in it (R40).
+// The refusal of a token endpoint, or of one that follows its rules (RFC 6749 §5.2), by classes of status. The
+// `error_description` is ignored: some servers repeat the token in it (R40).
 
 import EnrollJSON
 

@@ -1,4 +1,4 @@
-// What a token endpoint gives (RFC 6749 §5.1). By then the code is spent, so an optional member that cannot be read
+// The response of a token endpoint (RFC 6749 §5.1). By then the code is spent, so an optional member that cannot be read
 // counts as absent, and so does `null`. An answer to a refresh token is read by RefreshAnswer, which never loses a
 // rotated token (R30).
 
@@ -28,7 +28,7 @@ public struct TokenResponse: Equatable, Sendable {
     try self.init(reading: try TokenResponse.object(in: response), of: response, binding)
   }
 
-  /// What can be used of a successful answer; members of a wrong type count as absent.
+  /// Reads the usable members of a successful response; members of a wrong type count as absent.
   init(reading json: JSON, of response: HTTPResponse, _ binding: DPoPBinding) throws(EnrollError) {
     guard let accessToken = json["access_token"]?.string, TokenText.isAcceptable(accessToken) else {
       throw TokenResponse.invalid(
@@ -46,9 +46,9 @@ public struct TokenResponse: Equatable, Sendable {
 }
 
 extension TokenResponse {
-  /// What a missing, negative, zero or unreadable `expires_in` counts as (R32).
+  /// The lifetime for a missing, negative, zero or unreadable `expires_in` (R32).
   public static let defaultLifetimeSeconds: Int64 = 300
-  /// What an absurd one is clamped to (R32): a year.
+  /// The longest lifetime that is believed (R32): a year.
   public static let maximumLifetimeSeconds: Int64 = 365 * 86_400
 
   /// `expires_in`: 1 to ``maximumLifetimeSeconds``. Fractions are cut off, a string of digits is read as a number;

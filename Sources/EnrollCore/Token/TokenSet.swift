@@ -1,20 +1,21 @@
-// What a token endpoint gave, as it is kept.
+// The tokens of a token endpoint, as they are kept.
 
 public import EnrollCrypto
 
 /// Tokens of one account that belong together.
 public struct TokenSet: Equatable, Sendable {
-  /// What requests carry.
+  /// The token that requests carry.
   public var accessToken: Secret
   /// As the server spelt it: `Bearer`, `DPoP`.
   public var tokenType: String
-  /// What is spent for the next tokens; nil where the provider gave none.
+  /// The token that is spent for the next tokens; nil if the provider gave none.
   public var refreshToken: Secret?
   /// The proof of who signed in, as it came, proven; nil without the scope `openid`.
   public var idToken: Secret?
-  /// What they are bound to (RFC 9449): the access token where it is of type DPoP, the refresh token in any case.
+  /// The key that the tokens are bound to (RFC 9449): the access token if its type is DPoP, the refresh token in any
+  /// case.
   public var dpopKey: DPoPKey?
-  /// What the tokens may be used for: the granted scopes, or the ones asked for where the server does not say.
+  /// The granted scopes, or the requested ones if the server does not name any.
   public var scopes: [String]
   /// When the access token ends.
   public var expiry: Expiry
@@ -23,10 +24,10 @@ public struct TokenSet: Equatable, Sendable {
   /// An id_token of a renewal that is not proven, or breaks a rule (R27): never handed out, and looked at again with the next
   /// renewal.
   public var unprovenIDToken: Secret?
-  /// Who gave them.
+  /// The endpoint that gave the tokens.
   public var source: Source
 
-  /// Who gave the tokens, and who alone may therefore see them.
+  /// The endpoint that gave the tokens. No other endpoint may see them.
   public enum Source: String, Sendable, CaseIterable {
     /// The configured issuer, or a gateway in its name.
     case issuer

@@ -1,5 +1,5 @@
-// An algorithm of OpenSSL, fetched when it is first needed and kept. One that was unavailable is asked for again: there may
-// have been no memory for it, which says nothing about the next time.
+// An algorithm of OpenSSL, fetched when it is first needed and kept. An algorithm that was unavailable is fetched again at
+// the next use, because the cause may have been a lack of memory.
 
 import COpenSSL
 

@@ -37,7 +37,7 @@ public enum Curve: String, Sendable, CaseIterable {
   }
 }
 
-/// What kind of key it is.
+/// The kind of the key.
 public enum KeyKind: Equatable, Sendable {
   /// RSA, with a modulus of so many bits.
   case rsa(bits: Int)

@@ -45,7 +45,7 @@ public final class Client: Sendable {
     var isClosed = false
   }
 
-  /// What one run of the renewal step gave to all who joined it.
+  /// The result of one run of the renewal step, for all callers that joined it.
   enum RenewalRun: Sendable {
     case ended(RenewalResult)
     case failed(EnrollError)
@@ -93,7 +93,7 @@ public final class Client: Sendable {
     self.engine = engine
     let outbox = OutboxSender(engine, pool: pool, steps)
     self.outbox = outbox
-    // Before any other observer: who hears of new tokens and asks for one must not get the old one.
+    // Before any other observer: an observer that requests a token after `tokensRenewed` must not get the old one.
     _ = hub.add(CacheKeeper(tokens))
     if let log = options.log {
       _ = hub.add(EventLog(log))
@@ -114,7 +114,7 @@ public final class Client: Sendable {
           try UnsavedTokens.ofProcess.store(of: place)
           return try engine.renew(epochs: wanted.epochs, forced: wanted.areForced)
         }
-        // Whoever waits for the tokens does not wait for these.
+        // Callers that wait for the tokens do not wait for these.
         if result == .renewed { _ = pool.submit { engine.checkIfNeeded(cancellation: outbox.ending) } }
         outbox.send()
         return .ended(result)

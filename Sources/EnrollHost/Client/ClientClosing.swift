@@ -1,4 +1,4 @@
-// What the closing of a client does to the calls that are under way in it.
+// Closing a client: the effect on its calls in progress.
 
 public import EnrollCore
 public import EnrollPosix
@@ -9,7 +9,7 @@ extension Client {
   public func untilClosed<Value>(
     _ cancellation: CancellationFlag, _ completion: @escaping @Sendable (Result<Value, EnrollError>) -> Void
   ) -> @Sendable (Result<Value, EnrollError>) -> Void {
-    // What comes too late is told so.
+    // A call that comes too late fails and says so.
     guard !closing.isCancelled else { return completion }
     let ticket = closing.onCancel { cancellation.cancel() }
     return { [closing] result in
@@ -23,6 +23,6 @@ extension Result where Failure == EnrollError {
   /// To whoever called before the client was closed, its handle was good: what ended the call is the closing.
   public var ofClosedClient: Self {
     guard case .failure(let error) = self, error.code == .handle else { return self }
-    return .failure(EnrollError(.cancelled, "the client was closed meanwhile"))
+    return .failure(EnrollError(.cancelled, "the client was closed during the call"))
   }
 }

@@ -1,4 +1,4 @@
-// Who the user is, what is kept, and logging out, through a client.
+// The user's identity, the data kept about the account, and logging out, through a client.
 
 public import EnrollCore
 public import EnrollJSON

@@ -1,4 +1,4 @@
-// What a host gives to open a client.
+// The options with which a host opens a client.
 
 public import EnrollCore
 

@@ -69,7 +69,7 @@ extension Client {
         try engine.decideRefresh()
       }
       switch decision {
-      // What is no token cannot be renewed: nobody is signed in, say.
+      // Without a token there is nothing to renew; the user may not be signed in.
       case .answer(let outcome): completion(.success(outcome))
       case .renew(let epoch):
         renew(
@@ -158,7 +158,7 @@ extension Client {
     return try engine.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
   }
 
-  /// What the provider says of one of the session's tokens (RFC 7662); an access token that is due is renewed first.
+  /// The provider's answer about one of the session's tokens (RFC 7662); an access token that is due is renewed first.
   public func introspect(
     _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {

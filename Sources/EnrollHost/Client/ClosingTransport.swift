@@ -1,6 +1,6 @@
-// What the closing of a client does to its requests: none is sent any more, and those under way end. An answer that may
-// bring what comes once gets a moment more, and that to a request which spends a code or a refresh token is waited for as
-// long as the transport does (reliability.md, Closing; R39).
+// Closing a client: no request is sent any more, and requests in progress end. An answer that may hold a value issued
+// once gets a moment more; the answer to a request that spends a code or a refresh token gets the transport's whole
+// timeout (reliability.md, Closing; R39).
 
 import EnrollCore
 import EnrollPosix

@@ -39,7 +39,7 @@ extension Client {
   }
 }
 
-/// What the caller of a step and its thread share. A class because both hold it.
+/// State shared by the caller of a step and its thread. A class because both hold it.
 private final class FollowedStep<Value: Sendable>: Sendable {
   struct Ending {
     /// One of the two, once the step has ended.
@@ -50,7 +50,7 @@ private final class FollowedStep<Value: Sendable>: Sendable {
 
   /// The step has ended, or its caller wants to leave.
   let isOver = Event()
-  /// What was not sent yet is not to be sent any more.
+  /// Set when requests that were not sent yet must not be sent any more.
   let isUnwanted = CancellationFlag()
   private let ending = Guarded(Ending(), by: Mutex())
 

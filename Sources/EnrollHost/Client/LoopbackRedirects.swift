@@ -84,8 +84,9 @@ extension Client {
     }
   }
 
-  /// What the browser is told; a URL that settles nothing is declined, and the listener goes on waiting (R6). While what
-  /// the exchange needs of the provider is out of reach, the code stays unsent (R15), and the URL is tried again.
+  /// The reply to the browser; a URL that settles nothing is declined, and the listener goes on waiting (R6). While the
+  /// documents that the exchange needs are unavailable at the provider, the code stays unsent (R15), and the URL is
+  /// tried again.
   /// - Parameter tries: how often it was tried before.
   private func reply(to url: String, tries: Int, cancellation: CancellationFlag) -> LoopbackReply {
     let language = configuration.returnPage.language

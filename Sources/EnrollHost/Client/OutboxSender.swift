@@ -53,7 +53,7 @@ final class OutboxSender: Sendable {
     guard starts else { return }
     let isAccepted = pool.submit { [self] in
       while takeWish() {
-        // What cannot be had of the store before the closing waits for the next process.
+        // Entries that the store cannot give before the client closes wait for the next process.
         try? CallTimeout.until(cancellation: closing) { engine.sendOutbox(cancellation: ending) }
       }
     }

@@ -6,12 +6,12 @@ public import EnrollCore
 import EnrollCrypto
 import EnrollPosix
 
-/// What a ``TokenCache`` holds, at an address that stays good when the cache is gone.
+/// The content of a ``TokenCache``, at an address that stays valid when the cache is gone.
 struct TokenPlace: @unchecked Sendable {
   // Unchecked: all of a place but `origin`, which never changes, is only touched with its mutex held; the list of free
   // ones only where no fork can fall.
 
-  /// What a call looks at before every request of the host: numbers, and the address of the bytes.
+  /// The values that a call reads before every request of the host: numbers, and the address of the bytes.
   struct Served {
     /// Those of `token`, which keeps them there.
     var bytes: UnsafeRawBufferPointer
@@ -38,8 +38,8 @@ struct TokenPlace: @unchecked Sendable {
 
   private nonisolated(unsafe) static var firstFree: UnsafeMutablePointer<Content>?
 
-  /// An empty place. One that was made before a fork is never used again: its mutex may be held by a thread that the
-  /// child does not have.
+  /// An empty place. A place made before a fork is never used again: its mutex may be held by a thread that the child
+  /// does not have.
   static func take() -> TokenPlace {
     ForkGuard.undisturbed {
       if let free = firstFree {

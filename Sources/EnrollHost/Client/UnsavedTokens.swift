@@ -1,5 +1,5 @@
-// What renewals brought and the disk would not take, once the clients that renewed are closed: the refresh token in the store is
-// spent, so these tokens are the session. They stay with the process, which tries to store them until the disk takes them.
+// Renewed tokens that could not be written to disk before their clients closed: the refresh token in the store is spent, so
+// these tokens are the session. The process keeps them and retries until the disk takes them.
 
 import EnrollCore
 import EnrollPosix

@@ -5,7 +5,7 @@ import EnrollCore
 
 /// The redirect URI in the parts that a request is held against.
 struct LoopbackAddress {
-  /// What the authorization request has to carry.
+  /// The redirect URI of the authorization request.
   let redirectURI: String
   /// The same without its query: where the page is.
   let base: String

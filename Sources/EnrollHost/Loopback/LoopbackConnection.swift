@@ -48,7 +48,7 @@ struct LoopbackConnection {
     }
   }
 
-  /// Sends a response. What of it the browser does not take is lost.
+  /// Sends a response. The part that the browser does not read is lost.
   func answer(_ response: [UInt8]) {
     response.withUnsafeBytes { response in
       var sent = 0

@@ -72,8 +72,8 @@ enum LoopbackStyle {
     return 2126 * squares[0] + 7152 * squares[1] + 722 * squares[2] > 10_000 * 255 * 255 * 18 / 100
   }
 
-  /// What a Content-Security-Policy names this very style by (CSP 3 §2.3.1); nil where it cannot be hashed: the page is
-  /// plain then.
+  /// The hash by which a Content-Security-Policy names this style (CSP 3 §2.3.1); nil if it cannot be hashed: the page
+  /// is plain then.
   static func source(of style: String) -> String? {
     guard let hash = try? Digest.sha256.hash(Array(style.utf8)) else { return nil }
     let base64 = Base64URL.encode(hash).utf8.map { byte in

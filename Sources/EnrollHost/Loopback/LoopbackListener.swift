@@ -1,8 +1,8 @@
 // The redirect of a loopback sign-in (R4, RFC 8252 §7.3): listens on this machine only, while a transaction is pending,
 // until one answer was accepted. Every program and every web page on the machine can send requests here, so it is strict:
 // GET of exactly the configured path, with the configured host as Host (a name that was rebound to 127.0.0.1 is another
-// Host), and what the host does not recognise changes nothing (R6). What it does recognise is answered with a redirect to
-// the path alone, so that the code leaves the address bar and the history; the page is there.
+// Host), and what the host does not recognise changes nothing (R6). A request that it does recognise is answered with a
+// redirect to the path alone, so that the code leaves the address bar and the history; the page is there.
 
 import CPosix
 public import EnrollCore
@@ -27,7 +27,7 @@ public final class LoopbackListener: @unchecked Sendable {
   private let fork = ForkGuard()
   private var connections: [LoopbackConnection] = []
   private let look: ReturnPage
-  /// What the path shows without a query; nil before anything was recognised.
+  /// The page that the path shows without a query; nil before a request was recognised.
   private var shown: LoopbackPage?
   private var postponed = PostponedRedirects()
 
@@ -170,7 +170,7 @@ public final class LoopbackListener: @unchecked Sendable {
 
 // One turn of the wait: poll, serve, accept.
 extension LoopbackListener {
-  /// What there is to do.
+  /// The sockets that are ready.
   private struct Ready {
     var listeners: [Int32] = []
     var connections: Set<Int32> = []

@@ -1,10 +1,10 @@
-// What the browser shows after it came back: a page that any reader can read, with nothing in it that came with the
-// request. No script, nothing loaded, nothing kept (RFC 8252 §8.10 leaves the page to the app).
+// The page that the browser shows after the redirect. It holds nothing from the request, has no script, loads nothing
+// and keeps nothing (RFC 8252 §8.10 leaves the page to the app).
 
 import EnrollCore
 import EnrollCrypto
 
-/// What is to become of one URL that the listener received.
+/// The reply to a URL that the listener received.
 public enum LoopbackReply: Equatable, Sendable {
   /// Not a redirect of ours (R6): the browser is told so, and the wait goes on.
   case declined

@@ -65,7 +65,7 @@ struct LoopbackRequest: Equatable {
     host = try Self.host(in: lines.dropFirst())
   }
 
-  /// What stands between CRLFs. A CR or LF alone stays in its line, where no rule allows it.
+  /// The lines between CRLFs. A CR or LF alone stays in its line, where no rule allows it.
   private static func lines(of head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     let text = head.dropLast(4)

@@ -1,4 +1,4 @@
-// What the page says by itself, in the languages that it has.
+// The page's own words, in each of its languages.
 
 public import EnrollCore
 

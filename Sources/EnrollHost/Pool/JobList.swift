@@ -12,7 +12,7 @@ struct JobList {
   mutating func takeFirst() -> WorkerPool.Job? {
     guard first < jobs.count else { return nil }
     let job = jobs[first]
-    // What a job holds must not outlive it.
+    // Objects that a job holds must not outlive it.
     jobs[first] = {}
     first += 1
     // Taken jobs are dropped in batches: each drop moves the rest.

@@ -29,7 +29,7 @@ final class TimerThread: @unchecked Sendable {
   private var foreign: [(ticket: UInt64, entry: Entry)] = []
   private var nextTicket: UInt64 = 1
   private var isRunning = false
-  /// A timerfd while the thread runs; negative where there is none.
+  /// A timerfd while the thread runs; else negative.
   private var alarm: Int32 = -1
   private var armedFor = Instant(nanoseconds: .max)
 

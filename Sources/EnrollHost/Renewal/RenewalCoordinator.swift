@@ -9,7 +9,7 @@ import EnrollPosix
 public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   // Unchecked: all mutable state is only touched with `condition` held.
 
-  /// What a caller gets.
+  /// The answer to a caller.
   public enum Answer: Sendable {
     /// The job ended while the caller waited.
     case finished(Outcome)
@@ -59,7 +59,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
 
   /// Joins the running job, or starts one, without holding the caller's thread.
   /// - Parameters:
-  ///   - deadline: when the caller's timeout ends. One that has passed already starts the job all the same.
+  ///   - deadline: when the caller's timeout ends. A deadline that has passed already still starts the job.
   ///   - completion: called exactly once, with no lock held, on a thread of the library or the one that cancels; may be
   ///     called before this returns. It must be short: others wait behind it.
   public func join(
@@ -95,7 +95,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     while running > 0 { condition.wait() }
   }
 
-  /// Gives the caller a place in the running job, starting one where there is none. nil after it was refused.
+  /// Gives the caller a place in the running job, and starts a job if none runs. nil after it was refused.
   private func enter(_ completion: @escaping Completion) -> (Flight, UInt64)? {
     if origin.isForkedChild {
       completion(.refused(EnrollError(.forked, "this process forked after the client was made")))

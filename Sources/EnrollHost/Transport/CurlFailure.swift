@@ -1,5 +1,6 @@
-// What libcurl's outcome means for us: one row of the table of codes per kind of trouble. The text names scheme, host and
-// the cause; libcurl's own words appear only for TLS, where they tell which check failed and hold no more than names.
+// Turns libcurl's result into an error: one row of the table of codes for each kind of failure. The text names scheme,
+// host and the cause; libcurl's own words appear only for TLS, where they say which check failed and hold no more than
+// names.
 
 import CCurl
 import EnrollCore
@@ -35,7 +36,7 @@ enum CurlFailure {
       return EnrollError(.network, "no connection to \(place)")
     case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
       return EnrollError(
-        .network, "the connection to \(place) was lost before the whole answer had come (\(summary))")
+        .network, "the connection to \(place) was lost before the response was complete (\(summary))")
     case CURLE_FILESIZE_EXCEEDED:
       reader.refuseLength()
       return reader.failure ?? EnrollError(.responseInvalid, "\(place) sent too much (R20)")

@@ -172,6 +172,6 @@ final class CurlSession: @unchecked Sendable {
   }
 
   private static func defect(_ target: RequestTarget) -> EnrollError {
-    EnrollError(.internal, "libcurl could not go on with the request to \(target.display)")
+    EnrollError(.internal, "libcurl could not continue the request to \(target.display)")
   }
 }

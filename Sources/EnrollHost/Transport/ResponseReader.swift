@@ -1,6 +1,7 @@
 // One response while it arrives, line by line and piece by piece, within limits (R20): a head of 64 KiB, the request's
-// limit for the body, no compressed body. What breaks a rule ends the transfer at once and is remembered here. Where an
-// answer comes once, a body that is only said to be compressed is read, and one that is cut is kept as it is (R30).
+// limit for the body, no compressed body. A response that breaks a rule ends the transfer at once; the fault is kept
+// here. Where an answer comes once, a body that is only said to be compressed is read, and one that is cut is kept as
+// it is (R30).
 
 import EnrollCore
 
@@ -44,7 +45,7 @@ final class ResponseReader {
     return response
   }
 
-  /// What came of an answer before its transfer failed by `error`; nil where it is of no use.
+  /// The part of an answer that arrived before its transfer failed by `error`; nil if it is of no use.
   func cut(by error: EnrollError) -> HTTPResponse? {
     guard keepsCut, failure == nil, isHeadComplete, !body.isEmpty, var response = try? finished() else {
       return nil

@@ -60,7 +60,7 @@ extension Provider {
     }
   }
 
-  /// What the user's yes in the other app leads to, without its page.
+  /// The effect of the user's approval in the other app, without its page.
   /// - Throws: when the link is none that is waited for, or nobody has that name.
   public func approve(otherAppLink link: String, user name: String = "alice") throws -> String {
     let request = URLComponents(string: link)?.queryItems?.first { $0.name == "request" }?.value

@@ -4,7 +4,7 @@
 struct OtherAppSessions: Codable, Sendable {
   struct Session: Codable, Sendable {
     let id: String
-    /// What the other app's link carries: not the id, which stays between the app and the gateway.
+    /// The value in the other app's link: not the id, which stays between the app and the gateway.
     let request: String
     let expiresAt: Int64
     var artefactID: String?
@@ -12,14 +12,14 @@ struct OtherAppSessions: Codable, Sendable {
     var isOver = false
   }
 
-  /// What the gateway calls its fields.
+  /// The names of the gateway's fields.
   struct Fields: Codable, Sendable, Equatable {
     var sessionID = "sessionId"
     var link = "link"
     var artefactID = "artefactId"
   }
 
-  /// What complete answers with.
+  /// The answer of complete.
   enum Answer: String, CaseIterable, Codable, Sendable { case tokens, withoutIDToken, refreshTokenOnly }
 
   private(set) var sessions: [Session] = []

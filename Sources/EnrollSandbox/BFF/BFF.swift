@@ -24,7 +24,7 @@ struct BFF: Sendable {
     var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
   }
 
-  /// What a redirect's one-time code is redeemed for.
+  /// The session that a redirect's one-time code is redeemed for.
   struct Code: Sendable {
     var userID: String
     var identity: Identity
@@ -36,7 +36,7 @@ struct BFF: Sendable {
   struct Session: Sendable {
     var userID: String
     var expiresAt: Int64
-    /// Of the web: what its forms must bring along (CSRF).
+    /// The token that forms in the browser must send (CSRF).
     var formToken: String
   }
 

@@ -1,4 +1,4 @@
-// What comes after a sign-in at the back end: an app redeems its code, a browser sees its account and signs out.
+// The steps after a sign-in at the back end: an app redeems its code, a browser sees its account and signs out.
 // Refused: a body that is not JSON, a verifier that is not the challenge's, a form without its token (CSRF).
 
 import EnrollJSON
@@ -53,7 +53,7 @@ extension Provider {
     return answer
   }
 
-  /// What the userinfo endpoint says of a session token.
+  /// The userinfo endpoint's answer for a session token.
   func backendClaims(ofSession token: String?) -> JSON? {
     bff.account(ofSession: token, now: now).map { account in
       .object([("sub", .string(account.userID)), ("email", .string(account.email))])

@@ -5,7 +5,7 @@
 import Foundation
 
 extension Provider {
-  /// What the provider behind it knows the back end as.
+  /// The back end as a client of the provider behind it.
   var backendClient: Client {
     Client(
       id: "sandbox-backend", name: "Sample Back End",
@@ -84,7 +84,8 @@ extension Provider {
     }
     let pending = PendingSignIn(
       sealed: http.cookie(pendingCookie), with: bff.cookieKey, now: now)
-    // Whoever cannot show the cookie and its state did not begin here: nothing happens, the real one may still come.
+    // A browser without the cookie and its state did not begin here: nothing happens, and the right browser may still
+    // come.
     guard let pending, pending.identity == identity, pending.state == form["state"] else {
       return Page.signInOver.answer()
     }

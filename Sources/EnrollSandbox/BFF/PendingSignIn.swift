@@ -1,5 +1,5 @@
-// What a sign-in at the back end must remember until its provider answers. It travels in a cookie, sealed, so that the
-// back end keeps nothing: httpOnly, secure, SameSite, 10 minutes, deleted afterwards.
+// The data of a sign-in at the back end until its provider answers. It is in a sealed cookie, so that the back end
+// keeps nothing: httpOnly, secure, SameSite, 10 minutes, deleted afterwards.
 
 import EnrollCrypto
 import EnrollJSON

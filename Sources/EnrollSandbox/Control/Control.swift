@@ -77,7 +77,7 @@ extension Provider {
     }
   }
 
-  /// What the host's back end was asked and told, oldest first.
+  /// The messages that the host's back end received, oldest first.
   public var receivedMessages: [ReceivedMessage] { messages }
 
   /// Makes a user unknown to the host's back end, or known again.
@@ -106,7 +106,7 @@ extension Provider {
   /// Whether the back end puts its session token into the redirect itself (flows.md §10).
   public func putBFFTokenInRedirect(_ isWanted: Bool) { bff.putsTokenInRedirect = isWanted }
 
-  /// What the gateway of another app answers at the end: `tokens`, `withoutIDToken` or `refreshTokenOnly`.
+  /// Sets the final answer of another app's gateway: `tokens`, `withoutIDToken` or `refreshTokenOnly`.
   /// - Throws: for any other word.
   public func answerOtherApp(with name: String) throws {
     guard let answer = OtherAppSessions.Answer(rawValue: name) else {
@@ -116,7 +116,7 @@ extension Provider {
     otherApp.answer = answer
   }
 
-  /// What the gateway of another app calls its fields.
+  /// Sets the names of the fields of another app's gateway.
   public func nameOtherAppFields(sessionID: String, link: String, artefactID: String) {
     otherApp.fields = .init(sessionID: sessionID, link: link, artefactID: artefactID)
   }

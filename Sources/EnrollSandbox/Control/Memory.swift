@@ -1,5 +1,5 @@
-// What a sandbox knows of its clients, as JSON, so that another sandbox at the same address can go on: tokens, codes, and
-// sign-ins that wait. Keys, pages, messages and the back end's accounts stay behind.
+// A sandbox's data about its clients, as JSON, so that another sandbox at the same address can continue: tokens, codes,
+// and sign-ins that wait. Keys, pages, messages and the back end's accounts are not included.
 
 import EnrollJSON
 import Foundation

@@ -142,7 +142,7 @@ struct FaultPlan: Sendable {
 
   mutating func clear() { faults = [] }
 
-  /// What happens to the request that has just come to that endpoint. Uses up one turn of every matching fault.
+  /// The effect on a request that has just arrived at that endpoint. Uses up one turn of every matching fault.
   mutating func strike(_ endpoint: Endpoint) -> [Fault.Effect] {
     var effects: [Fault.Effect] = []
     for index in faults.indices where faults[index].endpoint == endpoint {

@@ -13,7 +13,7 @@ struct NamedFault: Sendable {
   var summary: String
   var make: @Sendable (Endpoint, Arguments) -> [Fault.Effect]
 
-  /// What the request's `value` must be, and whether it names a `member`.
+  /// The type of the request's `value`, and whether it names a `member`.
   enum Value: String, Sendable {
     case none, integer, text, any, member
     case memberAndText = "member, text"

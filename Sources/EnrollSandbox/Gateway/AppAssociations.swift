@@ -1,4 +1,5 @@
-// What a site says about the apps that may claim its links: Android's Digital Asset Links, and Apple's association file.
+// A site's statements about the apps that may claim its links: Android's Digital Asset Links, and Apple's association
+// file.
 
 import EnrollJSON
 

@@ -9,7 +9,7 @@ public struct GatewayOptions: Sendable {
   public var isUsed = false
   /// False: the script cannot read `fromURI`, and the gateway falls back to the app's own link.
   public var readsFromURI = true
-  /// What the e-mails link to, with `{activationToken}` in it; nil: this gateway's own welcome page.
+  /// The link in the e-mails, with `{activationToken}` in it; nil: this gateway's own welcome page.
   public var activationLink: String?
   /// Seconds that the link of an e-mail works.
   public var activationLifetimeSeconds: Int64 = 86_400
@@ -17,7 +17,7 @@ public struct GatewayOptions: Sendable {
   public init() {}
 }
 
-/// What the gateway keeps.
+/// The gateway's data.
 struct Gateway: Sendable {
   /// Of a user at the provider, in its words.
   enum Status: String, Codable, Sendable {
@@ -85,8 +85,8 @@ struct Gateway: Sendable {
 
 extension Gateway {
 
-  /// STAGED, then PROVISIONED with a token by e-mail; again for somebody who has not set a password yet. Whoever has an
-  /// account gets an e-mail that says so; the page says the same to both.
+  /// STAGED, then PROVISIONED with a token by e-mail; again for somebody who has not set a password yet. A user who has
+  /// an account gets an e-mail that says so; the page is the same in both cases.
   mutating func register(
     _ email: String, clientID: String, isTaken: Bool, token: String, issuer: String, now: Int64
   ) {
@@ -133,7 +133,7 @@ extension Gateway {
     accounts[email]?.userName = user.name
   }
 
-  /// What a mail scanner does that presses every button: the links are used up, and nobody is the wiser.
+  /// Acts as a mail scanner that presses every button: the links are used up, and no user is signed in.
   mutating func burnLinks() {
     for token in activations.keys { activations[token]?.isUsed = true }
   }

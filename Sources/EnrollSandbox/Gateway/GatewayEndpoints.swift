@@ -6,7 +6,7 @@ import Foundation
 
 /// Where a form of the gateway came from, and where it leads in the end.
 struct GatewayContext {
-  /// Of the authorize request that waits; nil: the fallback.
+  /// The key of the authorize request that waits; nil: the fallback.
   var key: String?
   var clientID: String
   var browserID: String
@@ -16,7 +16,7 @@ struct GatewayContext {
   /// `fromURI`, when it is ours.
   var fromURI: String?
 
-  /// What proves that a form was shown to this browser.
+  /// Proves that a form was shown to this browser.
   var mark: String {
     Encoding.base64URL((try? Digest.sha256.hash(Array(("gateway " + browserID).utf8))) ?? [])
   }

@@ -133,7 +133,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     self = found
   }
 
-  /// What stands in the place of the braces; nil when the path is another endpoint's.
+  /// The text in the place of the braces; nil if the path belongs to another endpoint.
   func parameter(of path: String) -> String? {
     let pattern = self.path.split(separator: "/", omittingEmptySubsequences: false)
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)

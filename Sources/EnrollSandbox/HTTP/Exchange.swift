@@ -3,7 +3,7 @@
 import EnrollJSON
 import Foundation
 
-/// What came in.
+/// A received request.
 public struct SandboxRequest: Sendable {
   public var method: String
   /// Without the query.
@@ -68,7 +68,7 @@ public struct SandboxRequest: Sendable {
   }
 }
 
-/// What goes out, and how.
+/// The answer to send, and how to send it.
 public struct SandboxAnswer: Sendable {
   public var status: Int
   public var headers: [(name: String, value: String)]

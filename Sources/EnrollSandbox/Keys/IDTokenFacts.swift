@@ -2,7 +2,7 @@
 
 import EnrollJSON
 
-/// What an id_token is made of.
+/// The facts that an id_token is made from.
 struct IDTokenFacts: Sendable {
   var issuer: String
   var user: User

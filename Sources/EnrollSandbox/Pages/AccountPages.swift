@@ -104,7 +104,7 @@ extension Page {
         """, formTargets: interaction.formTargets)
   }
 
-  /// Who can sign in here; the sandbox keeps no secret.
+  /// Lists the users who can sign in here; the sandbox has no secrets.
   static func hint(_ users: [User]) -> HTML {
     let rows: [HTML] = users.map { "<tr><td>\($0.name)</td><td><code>\($0.password)</code></td></tr>\n" }
     return """

@@ -1,4 +1,4 @@
-// What all pages share: language, title, one main heading, landmarks, and the headers that keep them safe.
+// The parts that all pages share: language, title, one main heading, landmarks, and security headers.
 // No script runs but that of the hosted login page, nothing is loaded from elsewhere, nobody may frame a page (RFC 9700 §4.16).
 
 import EnrollCrypto
@@ -73,7 +73,7 @@ struct Page {
     stroke="#bcdcff" stroke-width="2"/><circle cx="16.500" cy="16.500" r="1.300" fill="#0b5cad"/></svg>
     """
 
-  /// What an address may say after `form-action` for a redirect there: `http://127.0.0.1:5000`, `com.example.app:`.
+  /// The value of `form-action` that allows a redirect to an address: `http://127.0.0.1:5000`, `com.example.app:`.
   static func formTarget(of address: String) -> String? {
     guard let parts = URLComponents(string: address), let scheme = parts.scheme else { return nil }
     guard scheme == "http" || scheme == "https" else { return scheme + ":" }

@@ -1,7 +1,7 @@
 // An authorize request, read and checked (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
 // Refuses: any flow but the code flow, a missing or `plain` challenge, repeated parameters.
 
-/// What the client asks for.
+/// The client's request.
 struct AuthorizationRequest: Sendable, Equatable {
   var clientID: String
   var redirectURI: String
@@ -13,9 +13,9 @@ struct AuthorizationRequest: Sendable, Equatable {
   var maxAgeSeconds: Int64?
   var loginHint: String?
   var acrValues: [String]
-  /// Of the link in an e-mail (flows.md §3); nil when it cannot be one.
+  /// The token of the link in an e-mail (flows.md §3); nil if it cannot be one.
   var activationToken: String?
-  /// Of the key that the code belongs to (RFC 9449 §10).
+  /// The thumbprint of the key that the code belongs to (RFC 9449 §10).
   var thumbprint: String?
 
   enum Prompt: String, CaseIterable { case none, login, consent, create, selectAccount = "select_account" }

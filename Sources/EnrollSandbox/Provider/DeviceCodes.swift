@@ -1,7 +1,7 @@
 // Device codes and the rules of their use (RFC 8628 §3.2-§3.5): short-lived, polled no faster than agreed, worth tokens
 // once. Pure: time and fresh random texts are arguments.
 
-/// What a device asked for, and what its user said.
+/// A device's request, and its user's decision.
 struct DeviceRequest: Codable, Sendable {
   enum Decision: Codable, Sendable {
     case none, denied

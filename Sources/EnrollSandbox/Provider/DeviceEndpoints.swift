@@ -59,7 +59,7 @@ extension Provider {
         codeChallenge: "", prompts: [], maxAgeSeconds: nil, loginHint: nil, acrValues: []),
       id: Encoding.randomToken(), browserID: browser.id, now: now)
     interaction.deviceCode = deviceCode
-    // Whoever sent the link may be somebody else: nobody's device is let in without a word (§5.4).
+    // An attacker may have sent the link, so every device needs the user's approval (§5.4).
     interaction.mustConsent = true
     interactions[interaction.id] = interaction
     var answer = SandboxAnswer.redirect(to: "\(Endpoint.interaction.path)?id=\(interaction.id)")
@@ -92,7 +92,7 @@ extension Provider {
     return open(try deviceCodes.poll(code, clientID: clientID, now: now), key: key, effects: effects)
   }
 
-  /// What the user of a device does, without pages.
+  /// The decision of a device's user, without pages.
   /// - Throws: when no device waits with that code, or nobody has that name.
   public func settleDevice(userCode: String, user name: String = "alice", denies: Bool = false) throws {
     guard let deviceCode = deviceCodes.deviceCode(userCode: userCode, now: now),

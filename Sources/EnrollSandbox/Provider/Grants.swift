@@ -2,7 +2,7 @@
 // token is replaced at each use, and one that was replaced ends its whole family (RFC 9700 §4.14.2). Pure: time and
 // fresh random texts are arguments.
 
-/// What a user allowed a client to have.
+/// The access that a user granted to a client.
 struct Grant: Codable, Sendable, Equatable {
   var userName: String
   var clientID: String
@@ -21,12 +21,12 @@ struct Family: Codable, Sendable, Equatable {
   let grant: Grant
   /// How many began before it.
   let number: Int
-  /// Of the current refresh token; 0 when there never was one.
+  /// The generation of the current refresh token; 0 if there never was one.
   var generation = 0
   var refreshToken: String?
   var rotatedAt: Int64
   var refreshExpiresAt: Int64
-  /// Of the key that its refresh token is bound to.
+  /// The thumbprint of the key that its refresh token is bound to.
   var thumbprint: String?
   /// Why nothing of it works any more.
   var end: End?
@@ -37,7 +37,7 @@ struct Grants: Codable, Sendable {
     var grant: Grant
     var redirectURI: String
     var codeChallenge: String
-    /// Of the key that it belongs to.
+    /// The thumbprint of the key that it belongs to.
     var thumbprint: String?
     var expiresAt: Int64
     var familyID: String?

@@ -3,7 +3,7 @@
 
 public import EnrollJSON
 
-/// What the back end keeps of a request, for tests to look at.
+/// The parts of a request that the back end keeps for tests.
 public struct ReceivedMessage: Sendable, Equatable {
   public var endpoint: Endpoint
   /// Whose access token came with it.

@@ -1,4 +1,4 @@
-// One authorize request on its way through the pages. What to show next is a pure function of what is known.
+// One authorize request on its way through the pages. The next page is a pure function of the state.
 
 /// A pending authorize request, bound to one browser.
 struct Interaction: Sendable {
@@ -9,7 +9,7 @@ struct Interaction: Sendable {
   let begunAt: Int64
   /// The device that waits for its end, instead of a redirect.
   var deviceCode: String?
-  /// What the request's `prompt` still asks for.
+  /// Whether the request's `prompt` still requires a new account.
   var mustCreate: Bool
   var mustChoose: Bool
   var mustSignIn: Bool

@@ -44,7 +44,7 @@ extension Provider {
     case (.choose, _):
       interaction.mustChoose = false
     case (.consent, _):
-      // Whoever allows must be the one who was asked: nobody else signed in meanwhile.
+      // The user who allows must be the one who was asked: no other user may have signed in since.
       guard nextStep(interaction) == .consent, let session = signedIn[interaction.browserID] else { break }
       interaction.mustConsent = false
       consents[[session.userName, client.id], default: []].formUnion(interaction.request.scopes)

@@ -1,4 +1,4 @@
-// What the sandbox says about itself to whoever starts it.
+// The text that the sandbox prints when it starts.
 
 public import EnrollJSON
 

@@ -1,4 +1,4 @@
-// What the provider says about itself (OpenID Connect Discovery §3, RFC 8414 §2), and about a user (Core §5.3).
+// The provider's metadata (OpenID Connect Discovery §3, RFC 8414 §2), and a user's claims (Core §5.3).
 
 import EnrollCrypto
 import EnrollJSON
@@ -73,8 +73,8 @@ extension Provider {
     return .object([("sub", .string(user.subject))] + user.claims(for: grant.scopes))
   }
 
-  /// Whose access token the request shows. One that is bound to a key comes with a proof that covers it, and never as a
-  /// Bearer token (RFC 9449 §7).
+  /// Whose access token the request shows. A token that is bound to a key needs a proof that covers it, and is refused
+  /// as a Bearer token (RFC 9449 §7).
   func shown(_ http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> Grant {
     guard let (scheme, text) = http.credentials, let token = grants.accessTokens[text],
       let grant = grants.grant(ofAccessToken: text, now: now)

@@ -28,7 +28,7 @@ extension Provider {
     var clientID: String
     var realm: String
     var address: String
-    /// What a link stands for.
+    /// The request that a link continues.
     var authorization: AuthorizationRequest?
   }
 
@@ -107,7 +107,7 @@ extension Provider {
     return grant(link.request, to: session, effects: [])
   }
 
-  /// Whoever has that address; a new account for somebody who comes for the first time.
+  /// The user who has that address; a new account if there is none.
   private func member(_ address: String, realm: String) -> User {
     if realm == "email", let known = users.first(where: { $0.email.lowercased() == address }) { return known }
     let letters = address.lowercased().filter { ($0.isLetter || $0.isNumber) && $0.isASCII }

@@ -5,9 +5,9 @@ import EnrollCrypto
 import EnrollJSON
 import Foundation
 
-/// What a request proved.
+/// The key that a request proved.
 struct KeyProof: Sendable, Equatable {
-  /// Of the key (RFC 7638).
+  /// The thumbprint of the key (RFC 7638).
   var thumbprint: String
   var nonce: String?
   var id: String
@@ -65,7 +65,7 @@ struct KeyProof: Sendable, Equatable {
 /// Proofs that were seen, and the nonces that the next ones must hold (§8).
 struct ProofMemory: Sendable {
   private var seen: Set<String> = []
-  /// The newest last. One that was just replaced still works: requests overlap.
+  /// The newest is last. A nonce that was just replaced still works, because requests overlap.
   private var nonces: [String] = []
 
   static let seenLimit = 10_000
@@ -85,7 +85,7 @@ struct ProofMemory: Sendable {
 }
 
 extension Provider {
-  /// What the request proves; nil when it tries nothing.
+  /// The key that the request proves; nil if it has no proof.
   func proof(of http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> KeyProof? {
     guard options.dpop != .off, let text = http.headers["dpop"] else {
       if options.dpop == .required { throw KeyProof.refusal("the header DPoP is missing") }

@@ -28,7 +28,7 @@ public actor Provider {
   var clockShiftSeconds: Int64 = 0
   var counts: [Endpoint: Int] = [:]
   var log: [LogEntry] = []
-  /// What the host's back end was asked and told.
+  /// The messages that the host's back end received.
   var messages: [ReceivedMessage] = []
   /// Users whom the host's back end does not know.
   var unknownUsers: Set<String> = []
@@ -113,7 +113,7 @@ public actor Provider {
     }
   }
 
-  /// What was sent so far, the gateway's and of passwordless sign-ins, oldest first.
+  /// The e-mails and messages sent so far, by the gateway and by passwordless sign-ins, oldest first.
   private var letters: [Letter] {
     (gateway.mails.map(Letter.init) + passwordless.messages.map(Letter.init)).sorted { $0.at < $1.at }
   }

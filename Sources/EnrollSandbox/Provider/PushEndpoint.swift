@@ -59,7 +59,7 @@ extension Provider {
     }
   }
 
-  /// What the browser brings: the request itself, or the name of a pushed one, which is used up by this.
+  /// The request that the browser brings: the request itself, or the name of a pushed one, which is used up.
   func authorizationRequest(_ form: Form) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
     guard options.pushedRequests != .off, let name = form["request_uri"],
       name.hasPrefix(PushedRequest.namePrefix)

@@ -1,11 +1,11 @@
-// Who can sign in. Passwords are part of the sandbox's documentation, not secrets.
+// The users who can sign in. Passwords are part of the sandbox's documentation, not secrets.
 
 import EnrollJSON
 import Foundation
 
 /// A person in the sandbox.
 public struct User: Sendable, Equatable {
-  /// What is typed at sign-in; the `preferred_username`.
+  /// The name to type at sign-in; the `preferred_username`.
   public var name: String
   public var givenName: String
   public var familyName: String
@@ -34,7 +34,7 @@ public struct User: Sendable, Equatable {
   /// The `sub` claim: not the name, so that nobody relies on the two being one.
   public var subject: String { "user-\(name)" }
 
-  /// What is typed where a second factor is asked for.
+  /// The code to type as the second factor.
   static let confirmationCode = "246810"
 
   /// The claims of OpenID Connect Core §5.4 that these scopes ask for.
@@ -54,7 +54,7 @@ public struct User: Sendable, Equatable {
   }
 }
 
-/// What somebody typed on the page that makes an account, checked.
+/// The checked input of the page that makes an account.
 struct NewAccount {
   struct Problem: Equatable {
     /// The form's field.

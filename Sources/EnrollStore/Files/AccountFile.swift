@@ -21,7 +21,7 @@ final class AccountFile: RenewalGround, Sendable {
   private let writing: StoreLock
   private let gate = RenewalGate()
   private let known: RecordCache
-  /// What the next save of tokens finds, whatever else happens.
+  /// Disk space reserved for the next save of tokens.
   private let reserved = Guarded<ReservedSpace?>(nil, by: Mutex())
   /// Calls that use this object now.
   let users = Atomic<Int>(0)
@@ -130,7 +130,7 @@ final class AccountFile: RenewalGround, Sendable {
     _ document: AccountDocument, _ record: AccountRecord?, changesTokens: Bool
   ) throws(EnrollError) -> Milestone {
     let plaintext = document.encoded(as: form)
-    // What could not be read again must not replace what can.
+    // Bytes that could not be read again must not replace a readable file.
     guard try AccountDocument(decoding: plaintext, as: form) == document else {
       throw EnrollError(.internal, "the record would not read back as it was written")
     }
@@ -147,7 +147,7 @@ final class AccountFile: RenewalGround, Sendable {
     }
   }
 
-  /// Seals what is there with the key that seals now. What cannot be opened is left as it is.
+  /// Seals the file again with the current key. A file that cannot be opened is left as it is.
   func reseal() throws(EnrollError) {
     let held = try writing.take()
     defer { held.release() }
@@ -200,7 +200,7 @@ final class AccountFile: RenewalGround, Sendable {
     held.keepFileOpen()
   }
 
-  /// What the turn needed that is over.
+  /// Frees the space that was reserved for a turn that is over.
   private func endReserve() {
     reserved.withLock { $0 = nil }
     writing.closeBetweenTakings()

@@ -32,7 +32,7 @@ public enum FileAccess: Sendable {
   case writing
 }
 
-/// What the store asks about a file.
+/// The facts about a file that the store needs.
 public struct FileStatus: Equatable, Sendable {
   public enum Kind: Sendable { case file, folder, symbolicLink, other }
 
@@ -71,7 +71,7 @@ public protocol FileSystem: AnyObject, Sendable {
   func openFolder(_ path: String) throws(FileFault) -> Int32
   /// A descriptor of a file in a folder.
   func open(_ name: String, in folder: Int32, for access: FileAccess) throws(FileFault) -> Int32
-  /// A file that only serves as a lock, made with mode 0600 where there is none. A forked child loses it at once.
+  /// A file that only serves as a lock, made with mode 0600 if there is none. A forked child loses it at once.
   func openLock(_ name: String, in folder: Int32) throws(FileFault) -> Int32
   /// Never fails as the store sees it: everything that matters was synced before.
   func close(_ descriptor: Int32)
@@ -99,7 +99,7 @@ public protocol FileSystem: AnyObject, Sendable {
   func unlink(_ name: String, in folder: Int32) throws(FileFault)
   /// Of an open descriptor (fstat).
   func status(_ descriptor: Int32) throws(FileFault) -> FileStatus
-  /// Of the name itself: a symbolic link is not followed.
+  /// The status of the name itself: a symbolic link is not followed.
   func status(_ name: String, in folder: Int32) throws(FileFault) -> FileStatus
   /// Of what is at an absolute path: a symbolic link at its end is not followed.
   func status(ofPath path: String) throws(FileFault) -> FileStatus

@@ -28,7 +28,7 @@ final class KeyRing: @unchecked Sendable {
   /// Held while keys are replaced: nobody else replaces them meanwhile.
   private let replacing: StoreLock
   private let condition = Condition()
-  /// Held while keys are opened, which may mean waiting for who has them.
+  /// Held while keys are opened, which may mean waiting for their keeper.
   private let opening = TimedMutex()
   private var chooser: KeyChooser
   private var loaded: Loaded?
@@ -45,7 +45,7 @@ final class KeyRing: @unchecked Sendable {
     replacing = StoreLock(StoreNames.keysLock, in: folder)
   }
 
-  /// The keys, opened at the first call that succeeds. A new store is made where there is none.
+  /// The keys, opened at the first call that succeeds. A new store is made if there is none.
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeVersion`, and what files can throw.
   func open() throws(EnrollError) -> StoreKeys {
     if let loaded = locked({ loaded }) { return loaded.keys }
@@ -68,8 +68,8 @@ final class KeyRing: @unchecked Sendable {
     for candidate in locked({ chooser }).candidates { candidate.tidy() }
   }
 
-  /// What a copy of the store does not bring back about the account of that tag; nil where the key's provider has no place
-  /// for it.
+  /// How far the account with that tag had come, kept where a copy of the store does not restore it; nil if the key's
+  /// provider has no such place.
   func anchor(for tag: [UInt8]) -> RollbackAnchor? {
     guard let keys = try? open(), let found = try? KeysFile.read(folder, as: form) else { return nil }
     for candidate in locked({ chooser }).candidates {
@@ -81,7 +81,7 @@ final class KeyRing: @unchecked Sendable {
     return nil
   }
 
-  /// Who opens the keys.
+  /// The chooser that opens the keys.
   var currentChooser: KeyChooser { locked { chooser } }
 
   /// The keys as they are on disk now: after another process replaced one.
@@ -145,7 +145,7 @@ final class KeyRing: @unchecked Sendable {
     let whole = KeysFile(
       storeID: storeID, active: keyID,
       slots: [KeysFile.Slot(provider: provider.name, keyID: keyID, wrapped: wrapped)])
-    // What cannot be opened again must not become the key of a store.
+    // A key that cannot be opened again must not become the key of a store.
     let opened = try unwrap(whole, chooser)
     guard opened.nameKey == StoreKeys.halves(of: both)?.name else { throw KeyRing.otherKey }
     return Loaded(keys: opened, status: try save(whole))
@@ -241,7 +241,7 @@ final class KeyRing: @unchecked Sendable {
     locked { loaded = Loaded(keys: keys, status: last) }
     for slot in before.slots {
       for candidate in old.candidates where ASCII.equals(candidate.name, slot.provider) {
-        // What stays behind opens nothing any more.
+        // A key that stays behind opens nothing any more.
         try? candidate.discard(slot.wrapped, slot: before.slot(slot.keyID))
       }
     }
@@ -256,7 +256,7 @@ final class KeyRing: @unchecked Sendable {
 }
 
 extension StoreKeys {
-  /// What a slot wraps: the key of names, then the data key.
+  /// The two keys that a slot wraps: the key of names, then the data key.
   static func halves(of both: Secret) -> (name: Secret, data: Secret)? {
     guard both.count == 2 * keyCount else { return nil }
     return both.withBytes { bytes in

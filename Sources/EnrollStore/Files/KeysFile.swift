@@ -52,7 +52,7 @@ struct KeysFile {
     return start + Base64URL.encodedBytes(checksum) + [0x0A]
   }
 
-  /// nil where there is none.
+  /// nil if there is none.
   static func read(
     _ folder: StoreFolder, as form: StoreForm<JSONObject> = form
   ) throws(EnrollError) -> (file: KeysFile, status: FileStatus)? {

@@ -33,7 +33,7 @@ final class OpenStore: Sendable {
     ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: lock, form: forms.keys)
   }
 
-  /// What is in this one's place now.
+  /// The store that is at this path now.
   /// - Throws: as the opening of a store does; a folder that is not there is not made.
   func reopened() throws(EnrollError) -> OpenStore {
     OpenStore(try folder.reopened(), ring.currentChooser, clock: clock, random: random, forms: forms)
@@ -46,7 +46,7 @@ final class OpenStore: Sendable {
     return keys
   }
 
-  /// The names of all files, for a call that is about all of them. What processes that died left behind is removed.
+  /// The names of all files, for a call that is about all of them. Files that dead processes left behind are removed.
   func names() throws(EnrollError) -> [String] {
     let names = try folder.names()
     folder.tidy(names)

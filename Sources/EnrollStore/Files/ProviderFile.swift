@@ -1,6 +1,6 @@
-// What the store keeps of providers: a sealed file for each, named after the tag of its issuer and its trust. It only saves
-// requests, so nothing depends on it: a file that cannot be read counts for none and is replaced, nobody waits for the
-// lock, and a save that fails is left.
+// The store's copies of provider documents: a sealed file for each provider, named after the tag of its issuer and its
+// trust. They only save requests, so nothing depends on them: an unreadable file counts as missing and is replaced, no call
+// waits for the lock, and a failed save is ignored.
 
 import CPosix
 public import EnrollCore

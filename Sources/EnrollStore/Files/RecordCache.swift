@@ -1,6 +1,6 @@
-// What this process knows of one account: the last content of its sealed file, and the key that its PIN gave
-// (store.md, Memory and the disk). A look at the file's status tells whether another process has changed it; threads that
-// wait for a renewal look once a second. Takes no lock on the file, and changes nothing there.
+// This process's copy of one account: the last content of its sealed file, and the key derived from its PIN (store.md,
+// Memory and the disk). The file's status shows whether another process has changed it; threads that wait for a renewal
+// check it once a second. Takes no lock on the file, and changes nothing there.
 
 import EnrollCore
 import EnrollCrypto
@@ -12,7 +12,7 @@ import EnrollPosix
 final class RecordCache: @unchecked Sendable {
   // Unchecked: `known`, `isAnchored` and `key` are only touched with `reading` held.
 
-  /// What is known of the file.
+  /// The known state of the file.
   private struct Known {
     /// nil: there is no record.
     var document: AccountDocument?
@@ -55,7 +55,7 @@ final class RecordCache: @unchecked Sendable {
   /// Of what was read or saved last; 0 without a record.
   var generation: UInt64 { locked { known?.generation ?? 0 } }
 
-  /// What is there, or was a second ago.
+  /// The content of the file, at most a second old.
   /// - Parameter fresh: look at the disk now.
   func look(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     reading.lock()
@@ -94,7 +94,8 @@ final class RecordCache: @unchecked Sendable {
       self.known?.checked = now
       return document
     }
-    // Whoever wrote it may not have come to syncing the folder. What is handed out must be there after a crash (flows.md §8).
+    // The process that wrote the file may not have synced the folder yet. Tokens that are handed out must survive a crash
+    // (flows.md §8).
     if !isSettled { try? file.folder.sync() }
     let (plaintext, generation) = try file.open(content)
     let document = try AccountDocument(decoding: plaintext, as: form)
@@ -159,7 +160,7 @@ final class RecordCache: @unchecked Sendable {
     EnrollError(.storeLocked, "the account is locked by its PIN", field: "pin")
   }
 
-  /// What this process saved.
+  /// Keeps the content that this process saved.
   func keep(
     _ document: AccountDocument, _ record: AccountRecord?,
     _ saved: (generation: UInt64, header: [UInt8], status: FileStatus)

@@ -1,13 +1,13 @@
 // The turn at renewal as the threads of one process see it: one holds it or polls for it, the others are parked
-// (reliability.md, Renewal across threads and processes). Whoever waits goes by the account's epoch, so that a waiter leaves as
-// soon as somebody else's renewal, or a logout, has changed the tokens.
+// (reliability.md, Renewal across threads and processes). Waiters watch the account's epoch: a waiter leaves as soon as another
+// renewal, or a logout, has changed the tokens.
 
 import CPosix
 import EnrollCore
 import EnrollPosix
 import EnrollPosix
 
-/// What the gate asks of its account.
+/// The operations of an account that the gate needs.
 protocol RenewalGround: AnyObject {
   /// The epoch of the committed record; nil without a record.
   /// - Parameter fresh: look at the disk now. Otherwise what was known within the last second will do.
@@ -58,7 +58,7 @@ final class RenewalGate: @unchecked Sendable {
     return .taken
   }
 
-  /// What one thread waits for, and how long.
+  /// The condition that one thread waits for, and its timeout.
   private struct Wait {
     let epoch: UInt64
     let deadline: Instant
@@ -156,7 +156,7 @@ final class RenewalGate: @unchecked Sendable {
       try wait.requireWanted()
       guard try wait.ground.tokenEpoch(fresh: true) == wait.epoch else { return .overtaken }
       if try lock?.tryLock() ?? true {
-        // What the last holder did before it let go.
+        // The last holder may have changed the account before it released the lock.
         return try wait.ground.tokenEpoch(fresh: true) == wait.epoch ? nil : .overtaken
       }
       let left = wait.deadline.since(wait.clock.instant())

@@ -7,14 +7,14 @@ import EnrollCrypto
 struct SealedFile: Sendable {
   let name: String
   let temporary: String
-  /// What the file has to be about.
+  /// The tag that the file must have.
   let tag: [UInt8]
   let folder: StoreFolder
   let ring: KeyRing
   let random: any RandomSource
   let form: StoreForm<SealedBytes>
 
-  /// What was read, still closed.
+  /// The bytes that were read, still sealed.
   struct Content {
     var bytes: [UInt8]
     var status: FileStatus

@@ -41,7 +41,7 @@ struct StoreKeys: Sendable {
 /// A sealed file, with what opens it.
 struct SealedBytes: Sendable {
   var file: [UInt8]
-  /// What it has to be about.
+  /// The tag that the file must have.
   let tag: [UInt8]
   let keys: StoreKeys
 }
@@ -142,7 +142,7 @@ enum SealedFormat {
     }
   }
 
-  /// What must not fail, in the words of this library.
+  /// Turns an error of the crypto library into an EnrollError.
   static func crypto<Value>(_ body: () throws(CryptoError) -> Value) throws(EnrollError) -> Value {
     do {
       return try body()

@@ -28,7 +28,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
   /// - Parameters:
   ///   - path: absolute.
   ///   - keys: with what the key is looked for.
-  /// - Returns: nil where there is no such folder.
+  /// - Returns: nil if there is no such folder.
   /// - Throws: `.invalidArgument` for a relative path; `.storeRefused`, `.storeIO` for what is no folder, or cannot be
   ///   looked into.
   public static func examine(
@@ -74,7 +74,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
     keyDecision = chooser.decision(keyCandidates)
   }
 
-  /// What using the store would come upon first.
+  /// Finds the first problem that using the store would meet.
   private mutating func look(
     into path: String, _ names: [String], _ plan: KeyPlan, _ system: any FileSystem
   ) {

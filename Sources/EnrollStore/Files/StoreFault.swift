@@ -1,4 +1,4 @@
-// What a failed system call means to the store, and to whom it is told.
+// The error for a failed system call of the store.
 
 import CPosix
 import EnrollCore

@@ -29,13 +29,13 @@ final class StoreFolder: Sendable {
     try checkFolder()
   }
 
-  /// What is at the path now, which is not made.
+  /// Opens the folder that is at the path now, without making one.
   func reopened() throws(EnrollError) -> StoreFolder {
     try StoreFolder(path, system, allowsNetworkFilesystem, makes: false)
   }
 
   /// Opens a folder of somebody else's, in which only the files themselves are looked at.
-  /// - Throws: `.storeRefused`, also where there is none.
+  /// - Throws: `.storeRefused`, also if there is no folder.
   convenience init(foreign path: String, system: any FileSystem) throws(EnrollError) {
     let path = try StoreFolder.absolute(path)
     self.init(path, system, true, owning: try StoreFolder.open(path, system, makes: false))
@@ -195,7 +195,7 @@ final class StoreFolder: Sendable {
 
   // MARK: Reading
 
-  /// Content and status of a file; nil where there is none.
+  /// Content and status of a file; nil if there is no file.
   /// - Throws: `.storeCorrupt` for more than `limit` bytes, `.storeRefused`, `.storeIO`.
   func read(_ name: String, limit: Int) throws(EnrollError) -> (bytes: [UInt8], status: FileStatus)? {
     guard
@@ -236,7 +236,7 @@ final class StoreFolder: Sendable {
     return (bytes, status)
   }
 
-  /// nil where there is no such file.
+  /// nil if there is no such file.
   func status(_ name: String) throws(EnrollError) -> FileStatus? {
     let status = try attempt(name) { () throws(FileFault) in
       try StoreFault.absent { () throws(FileFault) in try system.status(name, in: folder) }

@@ -35,7 +35,7 @@ final class StoreLock: @unchecked Sendable {
 
   /// The lock file is open only while the lock is held, as usual.
   func closeBetweenTakings() {
-    // Who holds it for so long will free it with the file open, which is no harm.
+    // A holder that keeps the lock for so long frees it with the file open, which does no harm.
     guard (try? mutex.lock()) != nil else { return }
     staysOpen = false
     spare?.close()

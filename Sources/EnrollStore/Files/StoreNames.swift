@@ -1,4 +1,4 @@
-// What the files of a store are called. Names of accounts never appear: a file is named after their tag.
+// The names of a store's files. Names of accounts never appear: a file is named after the account's tag.
 
 import EnrollCore
 
@@ -15,7 +15,7 @@ struct AccountFileNames {
   init(tag: [UInt8]) { stem = StoreNames.hex(tag) }
 
   var record: String { stem + Self.recordSuffix }
-  /// What is being written.
+  /// The file while it is being written.
   var temporary: String { stem + Self.temporarySuffix }
   /// Space kept for the next change of tokens.
   var reserve: String { stem + Self.reserveSuffix }
@@ -62,16 +62,16 @@ enum StoreNames {
 
   private static let providerSuffix = ".provider"
 
-  /// What is known of the provider with that tag.
+  /// The documents of the provider with that tag.
   static func provider(_ tag: [UInt8]) -> String { hex(tag) + providerSuffix }
 
   /// The tag in the name of such a file; nil for any other.
   static func tag(ofProvider name: String) -> [UInt8]? { AccountFileNames.tag(name, providerSuffix) }
 
-  /// What is being written for a file of the store as a whole.
+  /// A file of the whole store while it is being written.
   static func temporary(_ name: String) -> String { name + ".temp" }
 
-  /// Of the store's own files.
+  /// The temporary names of the store's own files.
   static let ownTemporaries = [outbox, installation, keys].map { temporary($0) }
 
   /// See ``AccountFileNames/locks(ofTemporary:)``.

@@ -1,6 +1,6 @@
-// What a process leaves in the store's folder that dies while it saves: files half written, and space kept for tokens that never
-// came. The next save of the same file takes their place. Where none comes, they go at the first use of the same account by
-// another process, and whenever the whole folder is looked at: no call looks at it for this.
+// Removes files that a process left in the store's folder when it died while saving: half-written files, and space reserved for
+// tokens that never came. The next save of the same file replaces them. Otherwise they are removed at the first use of the same
+// account by another process, and whenever a call reads the whole folder; no call reads it only for this.
 
 import EnrollCore
 

@@ -1,12 +1,12 @@
-// The sealed files of a store one by one, for who has to find out what happened: which open, which do not and why, what was
-// set aside and could be put back. Nothing is changed, and no secret and no name of an account is in it.
+// The sealed files of a store one by one, for diagnosis: which files open, which do not and why, and which were set aside
+// and could be put back. Nothing is changed, and no secret and no name of an account is in the result.
 
 public import EnrollCore
 public import EnrollJSON
 import EnrollPosix
 import EnrollPosix
 
-/// What is known of one sealed file.
+/// The facts about one sealed file.
 public struct StoredFile: Equatable, Sendable {
   public enum Kind: String, Sendable { case account, outbox, installation, provider }
 
@@ -20,10 +20,10 @@ public struct StoredFile: Equatable, Sendable {
   public var generation: UInt64?
   /// Why it does not open; nil: it does.
   public var problem: EnrollError?
-  /// What an account's record holds, without secrets; nil while a PIN keeps it shut, and for what is no record.
+  /// The content of an account's record, without secrets; nil while a PIN locks it, and if the file holds no record.
   public var account: JSONObject?
   public var isUnderPIN = false
-  /// What servers still have to be told.
+  /// The number of messages that servers have not received yet.
   public var entryCount: Int?
 }
 
@@ -64,7 +64,7 @@ extension OpenStore {
     into file: inout StoredFile, _ tag: [UInt8], _ keys: StoreKeys, _ moment: Moment
   ) throws(EnrollError) {
     guard let (bytes, _) = try folder.read(file.name, limit: SealedFormat.fileLimit) else {
-      throw EnrollError(.notFound, "it was removed meanwhile", field: "store")
+      throw EnrollError(.notFound, "the file was removed during the call", field: "store")
     }
     file.generation = (try? SealedHeader(of: bytes))?.generation
     let (plaintext, generation) = try SealedFormat.open(bytes, tag: tag, keys: keys, as: forms.sealed)

@@ -12,7 +12,7 @@ public struct KeyCandidate: Equatable, Sendable {
   public var presence: KeyPresence
 }
 
-/// What was chosen, and why.
+/// The chosen provider, and why.
 public struct KeyDecision: Equatable, Sendable {
   /// nil where the choice waits for somebody to unlock something.
   public var provider: String?
@@ -55,7 +55,7 @@ final class KeyChooser: Sendable {
     throw failure ?? EnrollError(.invalidArgument, "no key provider was given", field: "keys")
   }
 
-  /// What a survey leads to.
+  /// The decision that follows from a survey.
   func decision(_ survey: [KeyCandidate]) -> KeyDecision {
     guard isAutomatic else {
       return KeyDecision(provider: candidates.first?.name, reason: "it was chosen by the program or its user")
@@ -65,7 +65,7 @@ final class KeyChooser: Sendable {
       switch candidate.presence {
       case .present:
         let why = passed.isEmpty ? "" : " (" + passed.joined(separator: "; ") + ")"
-        return KeyDecision(provider: candidate.name, reason: "the best that is present" + why)
+        return KeyDecision(provider: candidate.name, reason: "the best that is available" + why)
       case .locked(let why): return KeyDecision(provider: nil, reason: candidate.name + " is locked: " + why)
       case .absent(let why): passed.append("no " + candidate.name + ": " + why)
       }

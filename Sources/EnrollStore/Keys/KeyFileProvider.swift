@@ -1,5 +1,5 @@
-// The key in a file of mode 0600: the default where there is no keyring. It keeps a copy of the store's files from being
-// read without it; whoever can read the user's files can read both (SECURITY.md).
+// The key is in a file of mode 0600: the default if there is no keyring. A copy of the store's other files cannot be
+// read without it; everybody who can read the user's files can read both (SECURITY.md).
 //
 // The file holds `ENROLLKEY1`, one key of 32 bytes or several, the newest first, and the first 8 bytes of the SHA-256 of all
 // that. Several only while a store is moved from one to the next, or where several stores share the file.

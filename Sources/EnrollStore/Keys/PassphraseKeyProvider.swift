@@ -13,7 +13,7 @@ public final class PassphraseKeyProvider: KeyProvider {
   private static let saltCount = 32
   /// log2 of N.
   private static let cost: Int64 = 17
-  /// What is dearer was not written by us (256 MiB); what is cheaper is no protection.
+  /// A higher cost was not written by EnrollKit (256 MiB); a lower one is no protection.
   private static let costs: ClosedRange<Int64> = 14...18
 
   private struct Derived {

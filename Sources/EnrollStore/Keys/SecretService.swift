@@ -1,6 +1,6 @@
 // The keyring of a desktop session, by the Secret Service API of freedesktop.org (gnome-keyring, KWallet, KeePassXC), which
-// libsecret speaks. Never asks the user to unlock anything: a renewal in the background would do so out of the blue. What is
-// locked is reported as locked, and works again once the user has unlocked it.
+// libsecret speaks. It never asks the user to unlock anything, because a renewal in the background would ask without a
+// visible reason. A locked keyring is reported as locked, and works again once the user has unlocked it.
 //
 // Every use has a connection of its own, so that a service that was restarted in between is no matter, and a thread of its
 // own with all signals blocked, because GLib's threads inherit the mask; its caller waits for so long and no longer.
@@ -77,7 +77,7 @@ public final class SecretService: SecretStore {
     }
   }
 
-  /// What the two threads share. A class because both hold it.
+  /// State that the two threads share. A class because both hold it.
   private final class Meeting<Value: Sendable>: Sendable {
     let result = Guarded<Result<Value, EnrollError>?>(nil, by: Mutex())
     let over = Event()

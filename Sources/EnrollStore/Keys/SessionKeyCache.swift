@@ -8,7 +8,7 @@ public import EnrollJSON
 /// Where opened keys are remembered.
 public protocol SessionKeyMemory: AnyObject, Sendable {
   func presence() -> KeyPresence
-  /// nil where there is nothing, or nothing can be read.
+  /// nil if there is no key, or if it cannot be read.
   func recall(_ name: String) -> Secret?
   /// May fail without a word: it is asked for nothing that matters.
   func remember(_ secret: Secret, as name: String, seconds: Int64)
@@ -33,7 +33,7 @@ public final class SessionKeyCache: KeyProvider {
   public func presence() -> KeyPresence { provider.presence() }
 
   public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
-    // Whoever wraps it anew will want to see that it opens.
+    // A caller that wraps a key anew checks that the provider opens it, not this cache.
     memory.forget(place(slot))
     return try provider.wrap(key, slot: slot)
   }

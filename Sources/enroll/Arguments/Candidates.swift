@@ -1,4 +1,4 @@
-// What a shell may complete: names of profiles and of accounts, as they are on this machine. Nothing is asked, nothing fails.
+// The names that a shell may complete: profiles and accounts on this machine. It asks no questions and never fails.
 //
 // A shell may expand what it is offered, and executes what stands on its line then. So it is offered plain names alone:
 // letters, digits and signs that no shell reads as anything else. Other names can be typed, in quotes.

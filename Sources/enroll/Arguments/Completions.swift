@@ -1,4 +1,4 @@
-// What makes a shell complete this program's words.
+// The script that lets a shell complete this program's words.
 
 import ArgumentParser
 

@@ -75,8 +75,8 @@ struct ContextOptions: ParsableArguments {
     }
   }
 
-  /// The same place again, as far as a later command needs it. What the environment says is said, too: a variable may
-  /// have been set for one command alone.
+  /// The options that name the same place, for a later command. Settings from the environment are included, because a
+  /// variable may have been set for one command only.
   func words(_ environment: Environment = .process) -> [String] {
     var words = ArgumentWords()
     if let path = config ?? (profile == nil ? environment["ENROLL_CONFIG"] : nil) {

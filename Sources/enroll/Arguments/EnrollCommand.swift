@@ -1,4 +1,5 @@
-// What the parser and the program agree on: a command has options about the place, and a run that ends with an exit status.
+// The interface between the parser and the program: a command has options about the place, and a run that ends with an exit
+// status.
 
 import ArgumentParser
 

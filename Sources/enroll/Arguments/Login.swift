@@ -7,7 +7,7 @@ struct Login: EnrollCommand {
     abstract: "Sign in with the browser or on another device.",
     discussion: """
       The first time, name the provider: enroll login --issuer https://id.example --client-id my-app. That is saved \
-      as the profile, once the provider has answered. Whoever is signed in stays so, unless --again says otherwise.
+      as the profile, once the provider has answered. A user who is signed in stays signed in, unless you pass --again.
 
       On a machine without a browser: --device, or --no-browser and the address that the other browser ends at.
       """)

@@ -7,8 +7,8 @@ struct Logout: EnrollCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sign out: erase the tokens here and revoke them at the provider.",
     discussion: """
-      The browser has a session of its own at the provider: --browser opens the page that ends it. What the provider \
-      could not be told is told later. Signing out where nobody is signed in is no error.
+      The browser has a session of its own at the provider: --browser opens the page that ends it. If the \
+      provider cannot be reached, the tokens are revoked later. If no user is signed in, that is no error.
       """)
 
   @Flag(help: "Every account in the store that is signed in at this provider.")
@@ -74,7 +74,7 @@ struct Logout: EnrollCommand {
     return .done
   }
 
-  /// What the user has to know of how the provider was told; nil for nothing.
+  /// A warning if the provider was not told of the logout; nil if there is none.
   static func warning(_ ended: JSON) -> String? {
     switch ended["providerTold"]?.string {
     case "queued": return "The tokens could not be revoked at the provider yet: the next use tries again."

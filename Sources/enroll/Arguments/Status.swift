@@ -1,4 +1,4 @@
-// Who is signed in, where, and for how long.
+// The signed-in user, the provider, and the expiry.
 
 import ArgumentParser
 import EnrollJSON

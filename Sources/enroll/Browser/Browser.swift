@@ -29,7 +29,7 @@ struct Browser {
 
   var name: String? { commands.first?.first }
 
-  /// `%s` is the address, or it comes last, as everybody who reads BROWSER does it.
+  /// `%s` is the address; without it the address is added at the end, as other programs that use BROWSER do.
   static func words(_ command: [String], address: String) -> [String] {
     guard command.contains(where: { $0.contains("%s") }) else { return command + [address] }
     return command.map { word in
@@ -90,7 +90,7 @@ struct Browser {
   }
 }
 
-/// What opens an address, on its way. A class because its end is noticed once.
+/// A running program that opens an address. A class because its end is noticed once.
 final class Opener {
   let name: String
   private var child: pid_t?

@@ -11,7 +11,7 @@ import EnrollPosix
 struct Context {
   /// The file of the configuration.
   let configurationPath: String
-  /// What people call it: the name of a profile, or the path.
+  /// The name to show: the profile's name, or the path.
   let configurationName: String
   let store: String
   let account: String
@@ -42,7 +42,7 @@ struct Context {
   }
 
   /// The configuration, not checked yet.
-  /// - Throws: `.usage` where there is none, or none that can be read; `.interrupted` while it comes through a pipe.
+  /// - Throws: `.usage` if it is missing or unreadable; `.interrupted` by Ctrl-C while it is read from a pipe.
   func configuration() throws(Failure) -> JSON {
     do throws(EnrollError) {
       return try UserDirectories.readConfiguration(at: configurationPath, called: configurationPath) {
@@ -60,7 +60,7 @@ struct Context {
     }
   }
 
-  /// What to do about a configuration that is not acceptable.
+  /// The advice for an invalid configuration.
   var advice: Advice { "Correct \(configurationPath), or name another file by --config." }
 
   /// - Throws: `.usage` where that cannot be told.
@@ -79,7 +79,8 @@ struct Context {
     }
   }
 
-  /// The directory that holds the store. One that the user named has to be there: a slip of the finger makes no tree.
+  /// Makes the directory that holds the store. A directory that the user named must exist, so that a typing error
+  /// makes no directories.
   func makeStoreParent() throws(Failure) {
     if isDefaultStore { try Folders.make(Folders.parent(of: store)) }
   }

@@ -18,7 +18,7 @@ struct LastAttempt: Equatable {
 
   private static let name = "last-attempt.json"
 
-  /// nil where there is none about that profile, or none that can be read.
+  /// nil if there is none for that profile, or if it cannot be read.
   init?(about configurationPath: String) {
     guard let path = Self.path,
       let json = try? UserDirectories.readConfiguration(at: path, called: path),
@@ -36,7 +36,7 @@ struct LastAttempt: Equatable {
     self.message = message
   }
 
-  /// What cannot be written is no reason to fail: the sign-in failed already, and says why.
+  /// A failed write is ignored: the sign-in has failed already, and says why.
   func save() {
     guard let path = Self.path else { return }
     let text = JSON.object([

@@ -47,7 +47,7 @@ struct ProviderSetup: Equatable {
     ASCII.equals(configuration.issuer, issuer) && ASCII.equals(configuration.clientID, clientID)
   }
 
-  /// What to say instead, where what was said is not acceptable.
+  /// The advice for an option that was refused.
   static func advice(_ error: EnrollError) -> Advice {
     switch error.field {
     case "issuer":

@@ -43,7 +43,7 @@ final class CommandSession {
   /// Seconds since 1970, by this machine's clock.
   var now: Int64 { SystemClock().wallTime().seconds }
 
-  /// What hints have to say again.
+  /// The options that hints repeat.
   var said: Said { Said(command) }
 
   var instant: Instant { SystemClock().instant() }
@@ -52,7 +52,7 @@ final class CommandSession {
 
   /// Runs a command, and waits for its end.
   /// - Parameters:
-  ///   - words: what the spinner says; nil for none. What takes so long does not begin once the user asked for the end.
+  ///   - words: the spinner's text; nil for none. A wait with a spinner does not begin after the user pressed Ctrl-C.
   ///   - tick: asked now and then while it waits, with the line that was typed, if one was; gives the lines of a warning, or none.
   func call(
     _ name: String, _ parameters: [(String, JSON?)] = [], saying words: String? = nil,
@@ -114,7 +114,7 @@ final class CommandSession {
     return read
   }
 
-  /// What commands about the store as a whole take.
+  /// The parameters of commands about the whole store.
   var storeParameters: [(String, JSON?)] { [("store", .string(place.store)), ("keys", keys)] }
 
   // MARK: Clients

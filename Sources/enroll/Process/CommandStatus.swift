@@ -35,7 +35,7 @@ enum CommandStatus: Int32, CaseIterable {
     }
   }
 
-  /// What an error of the library comes to.
+  /// The exit status for an error of the library.
   init(_ code: EnrollError.Code) {
     switch code {
     case .invalidArgument, .configuration, .unsupported, .json: self = .usage
@@ -56,7 +56,7 @@ enum CommandStatus: Int32, CaseIterable {
     }
   }
 
-  /// What to do next; nil where the error itself says all.
+  /// The advice for a status; nil if the error says it all.
   var advice: Advice? {
     switch self {
     case .signInNeeded: "Run \(.login)."

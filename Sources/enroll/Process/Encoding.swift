@@ -7,7 +7,7 @@ import EnrollPosix
 enum Encoding {
   private static let variables = ["ENROLL_STORE", "ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_ACCOUNT"]
 
-  /// What is wrong with the words of the command line or the program's own variables; nil for nothing.
+  /// The fault of the arguments or of the program's own variables; nil if there is none.
   static func complaint() -> String? {
     for (index, word) in (CommandWords.pointers() ?? []).enumerated() where index > 0 {
       guard String(validatingCString: word) != nil else {

@@ -4,11 +4,11 @@ import EnrollCommands
 import EnrollCore
 import EnrollJSON
 
-/// What a command ends with instead of a result.
+/// The failure that ends a command.
 struct Failure: Error {
   var ending: CommandStatus
   var message: String
-  /// What to do next, in words that name a command.
+  /// Advice that names a command.
   var advice: Advice?
   /// The library's error, where it is one.
   var error: EnrollError?

@@ -17,7 +17,7 @@ enum Program {
     do {
       var command = try Enroll.parseAsRoot(CommandWords.arguments())
       guard let own = command as? any EnrollCommand else {
-        // What the parser brings along, and `help`.
+        // The parser's own output, and `help`.
         try command.run()
         return Output.isWhole ? CommandStatus.done.rawValue : CommandStatus.failed.rawValue
       }
@@ -27,7 +27,7 @@ enum Program {
     }
   }
 
-  /// What the parser says: help, a version, a completion script, or what is wrong with the words.
+  /// Prints the parser's output: help, a version, a completion script, or what is wrong with the arguments.
   private static func refuse(_ error: any Error) -> Int32 {
     let text = Enroll.fullMessage(for: error)
     guard Enroll.exitCode(for: error) != .success else {

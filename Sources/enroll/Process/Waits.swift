@@ -9,7 +9,7 @@ import EnrollJSON
 import EnrollPosix
 import Synchronization
 
-/// What the main thread waits for. A class because the threads that answer wake it.
+/// The events that the main thread waits for. A class because the threads that answer wake it.
 final class Waits {
   /// Raised once the user asked for the end.
   private(set) var isInterrupted = false

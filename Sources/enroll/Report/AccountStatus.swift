@@ -7,7 +7,7 @@ struct AccountStatus {
   let ending: CommandStatus
   let headline: String
   let token: String
-  /// What to do next; nil when nothing is to be done.
+  /// The next step for the user; nil if there is none.
   let advice: Advice?
   let colour: Terminal.Colour
 

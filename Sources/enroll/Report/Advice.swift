@@ -1,5 +1,5 @@
-// What to do next, in words. A command in it is a case of ``HintedCommand`` and nothing else, so that it is printed with the
-// options that name the user's place, and works as it is printed.
+// Advice for the user. A command in it is always a case of ``HintedCommand``, so that it is printed with the options that
+// name the user's place, and works as printed.
 
 /// Words that may name commands: `"Run \(.login) to try again."`
 struct Advice: Equatable, ExpressibleByStringInterpolation {
@@ -40,7 +40,7 @@ enum HintedCommand: CaseIterable {
   case login, loginAgain, loginAsSomebodyElse, loginByDevice
   /// The first sign-in, whose provider the user has to fill in.
   case firstLogin
-  /// What the user has just tried.
+  /// The command that the user has just tried.
   case sameAgain
   case token, doctor, accounts, help, loginHelp
 
@@ -65,8 +65,7 @@ enum HintedCommand: CaseIterable {
   }
 }
 
-/// What the user said that a hint has to say again: which configuration, store, account and keys, and the provider while no
-/// profile has it.
+/// The user's options that a hint repeats: configuration, store, account and keys, and the provider if no profile has it.
 struct Said {
   var place: [String] = []
   var provider: [String] = []

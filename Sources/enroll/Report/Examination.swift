@@ -1,5 +1,5 @@
-// What the doctor does: looks at the configuration, the store, the keys, the provider, the clock and the browser, and keeps
-// a finding of each.
+// The work of `enroll doctor`: it checks the configuration, the store, the keys, the provider, the clock and the browser,
+// and keeps a finding of each.
 
 import CPosix
 import EnrollCore

@@ -1,4 +1,4 @@
-// What the doctor found of one thing: well, worth knowing, or wrong; and what to do. Pure, from the library's own facts.
+// A finding of `enroll doctor`: good, worth knowing, or wrong; and what to do. Pure, from the library's own facts.
 
 import EnrollCore
 import EnrollJSON
@@ -101,7 +101,7 @@ struct Finding: Equatable {
 
   // MARK: Keys
 
-  /// nil where there is no store yet.
+  /// nil if there is no store yet.
   static func key(_ found: JSON) -> Finding? {
     guard found["exists"]?.bool ?? false else { return nil }
     let choice = found["keyChoice"]

@@ -1,4 +1,4 @@
-// What somebody may have meant by a word that is none.
+// Guesses the word that a misspelt one stands for.
 
 import ArgumentParser
 import EnrollCore

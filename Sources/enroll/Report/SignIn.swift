@@ -164,7 +164,7 @@ struct SignIn {
   /// A code that was sent cannot be sent again: its answer is waited for, as long as a request may take, and stored.
   private func followCode(_ client: JSON, _ begun: JSON) throws(Failure) {
     guard try stateNow(client)?["step"]?.string == "exchanging" else { return }
-    errors.say("The provider is about to answer: that is waited for.")
+    errors.say("The provider is about to answer; waiting for it.")
     do throws(Failure) {
       _ = try session.call(
         "registration.awaitOutcome",
@@ -174,7 +174,7 @@ struct SignIn {
         throw Failure(.interrupted, "stopped; the provider has not answered, and the sign-in is lost")
       }
       throw Failure(
-        .interrupted, "stopped; the sign-in came to nothing: \(error.message)",
+        .interrupted, "stopped; the sign-in failed: \(error.message)",
         advice: "Run \(.sameAgain) to try again.")
     }
   }
@@ -192,24 +192,24 @@ struct SignIn {
     try session.call("registration.state", [("client", client), ("timeout", .integer(5))])["state"]
   }
 
-  /// What the end of the wait left behind.
+  /// The failure to report after Ctrl-C ended the wait.
   private func interrupted(_ state: String?, from before: JSON, to now: JSON) -> Failure {
     let person = Shown.person(now["profile"])
     switch state {
     case "awaitingConfirmation":
       return Failure(
-        .interrupted, "stopped; but \(person) has signed in meanwhile and waits for your confirmation",
+        .interrupted, "stopped; but \(person) has signed in and waits for your confirmation",
         advice: "Run \(.login) to confirm.")
     case "active" where now["profile"] != before["profile"]:
       return Failure(
-        .interrupted, "stopped; but \(person) has signed in meanwhile",
+        .interrupted, "stopped; but \(person) has signed in",
         advice: "\(.token) prints the token, \(.loginAgain) begins anew.")
     default:
       return Failure(.interrupted, "stopped; nothing has changed", advice: "Run \(.sameAgain) to try again.")
     }
   }
 
-  /// What a person pasted: the redirect, from a browser that could not reach this machine.
+  /// Takes a pasted redirect, from a browser that could not reach this machine.
   /// - Returns: why it is not the one.
   private func take(_ typed: String, _ client: JSON, _ begun: JSON) -> String? {
     let address = typed.filter { !$0.isWhitespace }
@@ -221,7 +221,7 @@ struct SignIn {
     guard let refused, [.unsolicited, .redirectMalformed, .redirectMismatch].contains(refused.code) else {
       return nil
     }
-    return "That is not the address: \(Shown.text(refused.message))"
+    return "This address is not the redirect: \(Shown.text(refused.message))"
   }
 
   private func openBrowser(_ begun: JSON, _ client: JSON) throws(Failure) -> Opener? {
@@ -279,7 +279,7 @@ struct SignIn {
         let now = try stateNow(client)
         switch now?["state"]?.string {
         case "awaitingConfirmation" where now?["profile"] != profile:
-          errors.say("Another sign-in has finished meanwhile.", in: .warning)
+          errors.say("Another sign-in has finished in the meantime.", in: .warning)
           return try confirm(client, now?["profile"])
         case "active": return try stay(client, now)
         default: break

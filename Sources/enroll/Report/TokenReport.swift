@@ -1,4 +1,4 @@
-// What came of asking for a token, for a script: the exit status, and on standard error what to do next.
+// The outcome of a call for a token, for scripts: the exit status, and advice on standard error.
 
 import EnrollCore
 import EnrollJSON
@@ -32,7 +32,7 @@ struct TokenReport {
     return EnrollError.Code.allCases.contains { $0.name == name && CommandStatus($0) == .storeUnusable }
   }
 
-  /// The answer; where there is no token, with what to do about it.
+  /// The answer; without a token, it includes advice.
   func json(_ words: Failure?, _ said: Said) -> JSON {
     guard let words, token == nil, var members = answer.object else { return answer }
     members["accessToken"] = nil
@@ -41,7 +41,7 @@ struct TokenReport {
     return .object(members)
   }
 
-  /// What is to be said; nil for a token that needs no words.
+  /// The message to print; nil if the token needs none.
   func words(_ session: CommandSession, _ client: JSON) throws(Failure) -> Failure? {
     let reason = answer["error"]?["message"]?.string ?? answer["reason"]?.string ?? ""
     switch ending {

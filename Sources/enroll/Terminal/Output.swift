@@ -13,7 +13,7 @@ enum Output {
   /// the same once the text is read as JSON.
   static func json(_ value: JSON) { line(Shown.escaped(value.text)) }
 
-  /// To stdout or stderr; what cannot be written to stderr is nobody's loss.
+  /// Writes to stdout or stderr; a failed write to stderr is ignored.
   static func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {

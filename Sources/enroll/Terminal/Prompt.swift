@@ -12,7 +12,7 @@ enum Prompt {
   /// - Parameter isYes: what an empty answer means.
   static func choice(_ question: String, default isYes: Bool, _ waits: Waits) -> Choice {
     let hint = isYes ? "[Y/n]" : "[y/N]"
-    // What was typed before the question was seen answers nothing.
+    // Input from before the question was shown is dropped.
     tcflush(STDIN_FILENO, TCIFLUSH)
     for _ in 0..<3 {
       Terminal.errors.write(
@@ -73,7 +73,7 @@ enum Prompt {
   /// The line that is typed without echo. After a stop the question comes again, and what was typed before is gone.
   /// - Returns: as ``line(_:)``.
   private static func line(_ waits: Waits, _ silence: Silence, _ question: String) -> String? {
-    // Who is to end does not take the terminal back first: it may be somebody else's by now.
+    // If the program is to end, it does not take the terminal back first: another program may have it by now.
     while !waits.isInterrupted, waits.next(milliseconds: 0) != .interrupt {
       silence.begin()
       Terminal.errors.write(question)

@@ -1,5 +1,5 @@
-// What comes from elsewhere, as it may stand on a terminal: a name that a provider hands out must not move the cursor,
-// change the title, or turn the line around.
+// Makes texts from elsewhere safe to show on a terminal: a name from a provider must not move the cursor, change the
+// title, or reverse the line.
 
 import EnrollJSON
 
@@ -37,7 +37,7 @@ enum Shown {
     }
   }
 
-  /// Who somebody is, by the claims of OpenID Connect Core §5.1: `Alice Example <alice@example.com>`.
+  /// A user's name and address, from the claims of OpenID Connect Core §5.1: `Alice Example <alice@example.com>`.
   static func person(_ profile: JSON?) -> String {
     func claim(_ name: String) -> String? {
       guard let text = profile?[name]?.string, !text.isEmpty else { return nil }

@@ -5,7 +5,7 @@ import CPosix
 
 /// A class because what it changed is changed back once.
 final class Silence {
-  /// What stops the program or ends it at once, and what lets it go on.
+  /// The signals that stop the program or end it at once, and the one that continues it.
   private static let signals = [SIGTSTP, SIGQUIT, SIGCONT]
 
   /// Readable once one of the signals came, for ``takeSignals()``.

@@ -1,4 +1,4 @@
-// What turns while something is waited for, on a terminal that can move its cursor; elsewhere its words, once.
+// The spinner that is shown during a wait, on a terminal that can move its cursor; elsewhere its text is printed once.
 
 import CPosix
 
@@ -7,7 +7,7 @@ import CPosix
 /// its turns.
 final class Spinner {
   private static let frameMilliseconds: Int32 = 90
-  /// What takes no longer than this is not worth a flicker.
+  /// A shorter wait shows no spinner, which would only flicker.
   private static let timeoutMilliseconds: Int32 = 200
 
   private let words: String

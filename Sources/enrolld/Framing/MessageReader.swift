@@ -18,7 +18,7 @@ struct MessageReader {
     case unframed(String)
   }
 
-  /// What came, and how messages are framed here.
+  /// The item that was read, and the framing of the messages.
   typealias Take = (Item, Framing) -> Void
 
   /// nil until the first byte.
@@ -26,7 +26,7 @@ struct MessageReader {
   private var partial: [UInt8] = []
   private var part = Part.head
 
-  /// What the bytes that come next belong to.
+  /// The part that the next bytes belong to.
   private enum Part: Equatable {
     /// A line, or headers.
     case head
@@ -46,7 +46,7 @@ struct MessageReader {
     if framing == nil {
       guard let start = rest.firstIndex(where: { !Self.isSpace($0) }) else { return }
       framing = Framing(first: rest[start])
-      // What stands before it belongs to no message, in however many pieces it comes.
+      // Bytes before it belong to no message, in however many pieces they arrive.
       rest = rest[start...]
     }
     while !rest.isEmpty {

@@ -9,7 +9,7 @@ enum Arguments {
   enum Wish {
     case serve(LogLevel)
     case help, version, manifest
-    /// What is wrong was said on stderr.
+    /// The arguments are wrong; the reason was printed on stderr.
     case refused
   }
 

@@ -16,7 +16,7 @@ final class Conversation: @unchecked Sendable {
   private var reader = MessageReader()
   private let shared: Shared
 
-  /// What answers need, on whatever thread.
+  /// State that answers need, on any thread.
   private final class Shared: Sendable {
     let hasHeaders = Atomic<Bool>(false)
     let hasFailed = Atomic<Bool>(false)

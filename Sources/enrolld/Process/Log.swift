@@ -20,7 +20,7 @@ final class Log: LogHandler, @unchecked Sendable {
   func info(_ text: @autoclosure () -> String) { write(.info, text) }
   func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
 
-  /// What a client tells.
+  /// A line of a client's log.
   func write(_ level: LogLevel, _ line: String) { write(level) { line } }
 
   private func write(_ level: LogLevel, _ text: () -> String) {

@@ -1,4 +1,4 @@
-// What the daemon prints instead of serving: its help, its version, its manifest.
+// The pages that the daemon prints instead of serving: its help, its version, its manifest.
 
 import CPosix
 import EnrollCore

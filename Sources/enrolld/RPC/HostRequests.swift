@@ -1,8 +1,8 @@
 // The daemon's own requests to its host, which serves HTTP and secrets itself. They are called h1, h2, …: what the host's
 // requests are called is no matter, because answers have no method and requests have.
 //
-// Who asks waits on a thread of its own; the reading thread brings the answers and never waits. An answer is taken once:
-// what comes a second time, too late, or for no request is dropped.
+// The caller waits on a thread of its own; the reading thread delivers the answers and never waits. An answer is taken
+// once: what comes a second time, too late, or for no request is dropped.
 
 import EnrollCommands
 import EnrollCore

@@ -1,4 +1,4 @@
-// What a request is called by its sender: a string or an integer (R38).
+// The sender's id of a request: a string or an integer (R38).
 
 import EnrollCore
 import EnrollJSON

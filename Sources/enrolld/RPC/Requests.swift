@@ -43,7 +43,7 @@ final class Requests: @unchecked Sendable {
 
   func cancelAll() { cancel { _ in true } }
 
-  /// What waits for a user is given up when no more can be asked.
+  /// Cancels the requests that wait for a user, once the host can send no more.
   func cancelWaiting() { cancel { $0.kind == .waiting } }
 
   private func cancel(_ isMeant: (Entry) -> Bool) {

@@ -77,7 +77,7 @@ final class Server: Sendable {
     }
   }
 
-  /// What is about the conversation itself.
+  /// Methods of the connection itself.
   private func control(_ id: RequestID?, _ method: String, _ params: JSON?) -> JSON? {
     guard ASCII.equals(method, "$/cancelRequest") else { return id.map { Reply.methodNotFound(to: $0) } }
     guard let meant = params?["id"].flatMap({ RequestID($0) }) else {
@@ -128,7 +128,7 @@ final class Server: Sendable {
   /// From now on what the host asks is not done; what it answers still counts.
   func takeAnswersOnly() { takesAnswersOnly.store(true, ordering: .relaxed) }
 
-  /// Nobody is there any more: every wait ends. What was sent to a provider is followed up all the same.
+  /// The host is gone: every wait ends. Requests that were sent to a provider are still followed to their answers.
   func giveUpAll() {
     requests.cancelAll()
     session.closeClients()

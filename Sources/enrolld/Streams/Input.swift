@@ -1,4 +1,4 @@
-// What the one reading thread waits for: bytes on stdin, a signal to end, or the host's going away.
+// The events that the one reading thread waits for: bytes on stdin, a signal to end, or the end of the host.
 
 import CPosix
 import EnrollHost

@@ -1,6 +1,6 @@
 /* Threads: everything here runs on the main loop's thread, the library's callbacks included (enroll_queue), except the
  * functions marked "pool thread": calls that may wait for a disk, a keyring or a renewal (open, close, those without a
- * client). These hand what they got to the main loop, which they wake, and touch nothing else. */
+ * client). These pass their results to the main loop, which they wake, and touch nothing else. */
 
 #include "bridge.h"
 
@@ -120,7 +120,7 @@ static void answer_error(request *request, const enroll_error *error) {
   free(text);
 }
 
-/* For a failure that the shell itself met. */
+/* For a failure of the shell itself. */
 static void refuse(request *request, enroll_status status, const char *field, const char *message) {
   enroll_error error = ENROLL_ERROR_INIT;
   error.status = status;
@@ -131,7 +131,7 @@ static void refuse(request *request, enroll_status status, const char *field, co
   answer_error(request, &error);
 }
 
-/* Tells the page's listener something, if there is one; takes `message` over. */
+/* Sends `message` to the page's listener, if there is one, and takes ownership of it. */
 static void tell(bridge *bridge, json_t *message) {
   if (bridge->listener != 0) {
     char *value = json_dumps(message, JSON_COMPACT);
@@ -139,7 +139,7 @@ static void tell(bridge *bridge, json_t *message) {
     GVariantDict arguments;
     g_variant_dict_init(&arguments, NULL);
     g_variant_dict_insert(&arguments, "text", "s", text);
-    /* The function is there in the app's own pages only. */
+    /* The function exists only in the app's own pages. */
     webkit_web_view_call_async_javascript_function(bridge->view, "if (globalThis.enrollAnswer) enrollAnswer(text)", -1,
                                                    g_variant_dict_end(&arguments), WORLD, NULL, NULL, NULL, NULL);
     wipe(text);
@@ -219,7 +219,7 @@ static void on_result(void *user_data, enroll_status status, const char *result,
   wipe(json);
 }
 
-/* The client may be gone when its event is told, so `user_data` is its number, not a pointer. */
+/* The client may be gone when its event arrives, so `user_data` is its number, not a pointer. */
 static void on_event(void *user_data, const char *name, const char *parameters, size_t size) {
   char id[16];
   g_snprintf(id, sizeof id, "c%u", GPOINTER_TO_UINT(user_data));
@@ -233,7 +233,7 @@ static void admit(request *request, enroll_client *handle) {
   bridge *bridge = request->bridge;
   if (request->page != bridge->page) {
     g_thread_pool_push(bridge->closers, handle, NULL);
-    return refuse(request, ENROLL_E_CANCELLED, "", "the page that asked is gone");
+    return refuse(request, ENROLL_E_CANCELLED, "", "the page that sent the request is gone");
   }
   guint number = ++bridge->last_client;
   client *opened = g_new0(client, 1);
@@ -253,9 +253,9 @@ static void admit(request *request, enroll_client *handle) {
   answer(request, TRUE, value);
 }
 
-/* ---- What may wait: on the threads of a pool ------------------------------------------------------------------- */
+/* ---- Calls that may wait: on the threads of a pool --------------------------------------------------------------- */
 
-/* The directory of a store that a page named; NULL: that is no name. A page does not say paths. */
+/* The directory of a store that a page named; NULL if the name is invalid. A page does not pass paths. */
 static char *store_path(bridge *bridge, json_t *name) {
   const char *text = name == NULL ? "enroll" : json_string_value(name);
   if (text == NULL || !g_regex_match_simple("^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", text, G_REGEX_DOLLAR_ENDONLY, 0))
@@ -265,7 +265,7 @@ static char *store_path(bridge *bridge, json_t *name) {
 
 static const char *text_of(json_t *object, const char *key) { return json_string_value(json_object_get(object, key)); }
 
-/* Pool thread. The store's key may be in a keyring that takes its time. */
+/* Pool thread. The store's key may be in a slow keyring. */
 static void open_client(request *request) {
   json_t *wish = json_array_get(request->arguments, 0), *platform = json_object_get(wish, "platform");
   char *configuration = json_dumps(json_object_get(wish, "configuration"), JSON_COMPACT | JSON_ENCODE_ANY);
@@ -302,7 +302,7 @@ static void open_client(request *request) {
   g_free(directory);
 }
 
-/* Pool thread. Commands that need no client; those about a store are told where it is and who has its key. */
+/* Pool thread. Commands that need no client; commands about a store get its directory and its key provider. */
 static void call_without_client(request *request) {
   const char *command = json_string_value(json_array_get(request->arguments, 2));
   json_t *parameters = json_array_get(request->arguments, 3);
@@ -330,7 +330,7 @@ static json_t *offers_json(int32_t offers) {
   return list;
 }
 
-/* What a URL turned out to be, as the manifest has it for `url.handle`. */
+/* The meaning of a URL, in the manifest's form for `url.handle`. */
 static json_t *handled_json(enroll_client *client, int32_t kind, int32_t offers, const enroll_transaction *transaction,
                             const char *url) {
   enroll_buf state = ENROLL_BUF_INIT;
@@ -359,7 +359,7 @@ static json_t *handled_json(enroll_client *client, int32_t kind, int32_t offers,
   }
 }
 
-/* Pool thread. Codes are redeemed meanwhile. */
+/* Pool thread. It redeems codes. */
 static void handle_url(request *request) {
   json_t *parameters = json_array_get(request->arguments, 3), *timeout = json_object_get(parameters, "timeout");
   int64_t timeout_ms = (json_is_integer(timeout) ? json_integer_value(timeout) : DEFAULT_TIMEOUT) * 1000;
@@ -378,7 +378,7 @@ static void handle_url(request *request) {
   enroll_buf_free(&url);
 }
 
-/* Pool thread. A renewal that was sent is waited for. */
+/* Pool thread. It waits for a renewal that was sent. */
 static void close_client(gpointer handle, gpointer unused) {
   (void)unused;
   enroll_client_free(handle);
@@ -435,14 +435,14 @@ static void do_call(request *request) {
                     "expected a name of at most 64 letters, digits, '.', '-' and '_'");
     g_free(directory);
     if (json_object_get(parameters, "keys") != NULL)
-      return refuse(request, ENROLL_E_INVALID_ARGUMENT, "keys", "the app itself says who guards its store's key");
+      return refuse(request, ENROLL_E_INVALID_ARGUMENT, "keys", "the app itself chooses the key provider");
     g_thread_pool_push(request->bridge->openers, request, NULL);
     return;
   }
 
   client *client = find_client(request, 1);
   if (client == NULL) return;
-  /* By its typed function, which has no form that calls back. */
+  /* Its typed function has no form with a callback. */
   if (strcmp(command, "url.handle") == 0) {
     request->client = client->handle;
     g_thread_pool_push(request->bridge->openers, request, NULL);
@@ -505,8 +505,8 @@ static void on_launched(GObject *source, GAsyncResult *result, gpointer data) {
   g_error_free(error);
 }
 
-/* What may be opened: a provider's page, on this machine also without TLS. Another app's link may have its own scheme,
- * but none by which a page or a file is read. */
+/* The URLs that may be opened: a provider's page, on this machine also without TLS. Another app's link may have its
+ * own scheme, but none that reads a page or a file. */
 static gboolean may_open(const char *url, gboolean other_app) {
   GUri *uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
   if (uri == NULL) return FALSE;
@@ -547,12 +547,12 @@ static void run(request *request, json_t *message) {
   for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
     if (g_strcmp0(name, actions[i].name) != 0) continue;
     if (json_array_size(request->arguments) == actions[i].arguments) return actions[i].run(request);
-    return refuse(request, ENROLL_E_INVALID_ARGUMENT, "arguments", "another number of arguments was expected");
+    return refuse(request, ENROLL_E_INVALID_ARGUMENT, "arguments", "the number of arguments is wrong");
   }
   answer(request, FALSE, "\"Invalid action\"");
 }
 
-/* The handler is in the bridge's world alone; where it is asked from is looked at once more all the same. */
+/* The handler exists only in the bridge's world; the origin of the request is checked again all the same. */
 static gboolean on_message(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
                            gpointer data) {
   (void)manager;
@@ -577,7 +577,7 @@ static gboolean on_message(WebKitUserContentManager *manager, JSCValue *value, W
 
 /* ---- The bridge ----------------------------------------------------------------------------------------------- */
 
-/* The library says nothing of a client any more; what it had to say on the way finds no client of that number. */
+/* The library sends no more events of the client; those on their way find no client of that number. */
 static void client_gone(gpointer data) {
   client *client = data;
   g_thread_pool_push(client->bridge->closers, client->handle, NULL);
@@ -596,7 +596,7 @@ bridge *bridge_new(WebKitUserContentManager *manager, const char *application_id
   gint descriptor;
   if (enroll_queue_new(&bridge->queue, NULL) != ENROLL_OK ||
       enroll_queue_descriptor(bridge->queue, &descriptor, NULL) != ENROLL_OK)
-    g_error("no descriptor is to be had");
+    g_error("no file descriptor is free");
   g_unix_fd_add(descriptor, G_IO_IN, run_callbacks, bridge);
 
   const char *const pages[] = {APP_ORIGIN "*", NULL};
@@ -623,7 +623,7 @@ void bridge_take_url(bridge *bridge, const char *url) {
 void bridge_reset(bridge *bridge) {
   bridge->listener = 0;
   bridge->page++;
-  /* Their callbacks come all the same, and answer a page that is gone. */
+  /* Their callbacks still arrive, and answer a page that is gone. */
   GHashTableIter calls;
   gpointer call;
   g_hash_table_iter_init(&calls, bridge->calls);

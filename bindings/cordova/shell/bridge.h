@@ -1,9 +1,9 @@
 /*
- * bridge.h - the native part of the plugin, for WebKitGTK: what src/android and src/ios are elsewhere.
+ * bridge.h - the native part of the plugin for WebKitGTK, as src/android and src/ios are for phones.
  *
- * The page's cordova.exec (www/cordova.js) says what it wants in a DOM event; a script in a world of its own, which
- * only the top frame of the app's own origin gets, carries it here; the answer goes back the same way. A page or frame of
- * any other origin has nothing to talk to.
+ * The page's cordova.exec (www/cordova.js) puts a request into a DOM event. A script in a world of its own, which exists
+ * only in the top frame of the app's own origin, passes it to this bridge; the answer returns the same way. Pages and
+ * frames of any other origin have no bridge.
  */
 #ifndef HYBRID_SHELL_BRIDGE_H
 #define HYBRID_SHELL_BRIDGE_H
@@ -15,19 +15,19 @@
 
 typedef struct bridge bridge;
 
-/** Puts the bridge's script and message handler into `manager`, which is the one of the view given later. */
+/** Puts the bridge's script and message handler into `manager`, the one of the view that is passed later. */
 bridge *bridge_new(WebKitUserContentManager *manager, const char *application_id);
 
-/** The view whose page is talked to. */
+/** Sets the view whose page the bridge serves. */
 void bridge_set_view(bridge *bridge, WebKitWebView *view);
 
-/** A URL reached the app: kept until the page took it, also across a reload. */
+/** A URL reached the app: it is kept until the page takes it, also across a reload. */
 void bridge_take_url(bridge *bridge, const char *url);
 
-/** Another page is about to be loaded: its predecessor's clients are closed, its calls cancelled. */
+/** Another page is about to be loaded: the previous page's clients are closed, its calls cancelled. */
 void bridge_reset(bridge *bridge);
 
-/** Ends: clients are closed, and what they are storing is stored first. */
+/** Ends the bridge: clients are closed; renewals in progress are stored first. */
 void bridge_free(bridge *bridge);
 
 #endif

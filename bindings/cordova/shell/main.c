@@ -1,9 +1,9 @@
 /*
  * main.c - a hybrid app on the desktop: its page is HTML in a WebKitGTK view, and its plugin is the one for Cordova.
  *
- * One instance runs. The system starts another for a redirect (com.example.app:/…); that one hands the URL to the first
- * and ends, or, where the first has died, becomes it. The page comes from the program's own resources, under a policy
- * that allows nothing else, and nothing leads the view anywhere else: what is outside belongs into the browser.
+ * One instance runs. The system starts another for a redirect (com.example.app:/…), which passes the URL to the first
+ * and ends or, if the first has died, takes its place. The page comes from the program's own resources, under a policy
+ * that allows nothing else. The view never navigates elsewhere: other pages belong in the browser.
  */
 
 #include <gtk/gtk.h>
@@ -105,7 +105,7 @@ static void start(GApplication *application, gpointer data) {
   WebKitWebContext *context = webkit_web_context_new_ephemeral();
   gboolean is_sandboxed = TRUE;
 #ifdef HYBRID_SHELL_TESTING
-  /* There are containers in which no user namespace is to be had. */
+  /* Some containers do not allow user namespaces. */
   is_sandboxed = g_getenv("HYBRID_SHELL_UNSANDBOXED") == NULL;
 #endif
   webkit_web_context_set_sandbox_enabled(context, is_sandboxed);
@@ -147,7 +147,7 @@ static void activate(GApplication *application, gpointer data) {
   gtk_window_present(the_shell.window);
 }
 
-/* The redirect: from the second process by way of D-Bus, or, where the first is gone, from this one's arguments. */
+/* The redirect: from the second process over D-Bus or, if the first is gone, from this one's arguments. */
 static void open_urls(GApplication *application, GFile **files, gint count, const char *hint, gpointer data) {
   (void)hint;
   for (gint i = 0; i < count; i++) {

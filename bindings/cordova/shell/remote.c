@@ -1,5 +1,5 @@
 /*
- * remote.c - the tests' hand on the shell, in the tests' build only: one JSON object a line at a Unix socket.
+ * remote.c - lets tests control the shell, in the tests' build only: one JSON object per line at a Unix socket.
  *
  *     {"run": "return document.title"}       a function's body in the page's own world; answers {"value": "…"}
  *     {"snapshot": "/path/to.png"}           a picture of the page

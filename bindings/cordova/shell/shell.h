@@ -1,4 +1,4 @@
-/* shell.h - what main.c and, in the tests' build, remote.c share. */
+/* shell.h - declarations that main.c and, in the tests' build, remote.c share. */
 #ifndef HYBRID_SHELL_H
 #define HYBRID_SHELL_H
 
@@ -12,14 +12,14 @@ typedef struct shell {
   bridge *bridge;
   /** The Content-Security-Policy of the pages. */
   const char *policy;
-  /** What else the view may load: nothing, except in tests that let an attacker in. */
+  /** Other pages that the view may load: none, except in tests that let an attacker in. */
   const char *permitted;
 } shell;
 
 extern shell the_shell;
 
 #ifdef HYBRID_SHELL_TESTING
-/** Takes orders at a Unix socket. Not in the app that users get. */
+/** Takes commands at a Unix socket. Only in the tests' build. */
 void remote_listen(const char *path);
 #endif
 

@@ -35,7 +35,7 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
 <busconfig><type>session</type><listen>unix:dir={home}</listen><policy context="default">
 <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>"""
 
-# What the system does for a URL of the web: a new tab in the browser that is there.
+# The system's handler of web URLs: a new tab in the browser.
 OPEN_TAB = """#!/usr/bin/env python3
 import pathlib, sys, urllib.parse, urllib.request
 port = pathlib.Path({profile!r}, "DevToolsActivePort").read_text().split()[0]
@@ -149,7 +149,7 @@ class Desk:
         self.context = self.chromium.contexts[0]
         self.context.set_default_timeout(15_000)
 
-    # What a person does in the browser.
+    # The user's actions in the browser.
 
     def forget(self):
         """A provider and a browser that know nobody, and no app."""
@@ -282,7 +282,7 @@ class Shell:
         """Runs the body of an async function in the page."""
         return self.tell(run=body)
 
-    # What a person sees and does.
+    # The user's view and actions.
 
     @property
     def state(self):

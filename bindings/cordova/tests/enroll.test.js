@@ -32,7 +32,7 @@ function load(answers = {}) {
   };
   const exec = (success, fail, service, action, args) => {
     assert.equal(service, 'EnrollKit');
-    // What crosses the bridge is JSON.
+    // Only JSON crosses the bridge.
     sent.push([action, JSON.parse(JSON.stringify(args))]);
     native[action](args, success, fail);
   };

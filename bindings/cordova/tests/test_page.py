@@ -100,7 +100,7 @@ class Page(unittest.TestCase):
                 page.evaluate("(text) => { sessionStorage.state = text }", json.dumps(state))
                 page.goto(f"{ORIGIN}index.html")
                 page.locator("#view[data-state]").wait_for()
-                # Whoever waited would wait for a user who left the browser, and the page with them.
+                # A wait would never end if the user left the browser, and the page would wait, too.
                 self.assertEqual(page.evaluate("askedForState"), [{}])
                 self.look(page, name, width)
         self.assertEqual(complaints, [])

@@ -1,4 +1,4 @@
-// What the types allow and what they refuse; tsc --strict runs over it.
+// Code that the types allow, and code that they refuse; tsc --strict checks it.
 
 async function program(): Promise<void> {
   const client: EnrollClient = await enroll.open({ configuration: { issuer: 'https://id.example', clientId: 'app' } });

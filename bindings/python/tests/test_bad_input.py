@@ -214,7 +214,7 @@ def follow(sandbox, begun):
 def test_ctrl_c_ends_a_wait(kind, sandbox, store):
     script = f"""
         import enrollkit, signal
-        # Whoever runs the tests in the background has it ignored.
+        # If the tests run in the background, the signal is ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         over = enrollkit.{kind}()
         client = enrollkit.Client({configuration(sandbox)!r}, store={str(store)!r}, over=over)
@@ -251,7 +251,7 @@ def test_ctrl_c_in_any_moment_of_a_call_gives_it_up(kind, turns, sandbox, store)
                     is_under_way = True
                     client.await_outcome(begun)
                 except enrollkit.EnrollBusy:
-                    # What was given up ends in a moment.
+                    # A cancelled call ends in a moment.
                     is_under_way = False
                     time.sleep(0.1)
                 finally:
@@ -432,7 +432,7 @@ def test_a_forked_child_is_told(kind, sandbox, store):
             client.close()
             client = None
             gc.collect()
-            # What it makes itself is its own.
+            # The object that it makes itself belongs to it.
             with enrollkit.Client(configuration, store=store, over=enrollkit.{kind}()) as own:
                 assert own.state() == enrollkit.Unregistered()
             sys.exit(0)
@@ -458,7 +458,7 @@ async def test_a_daemon_that_is_killed_says_so_to_everybody(daemon_face, sandbox
     assert isinstance(ended.value, ConnectionError)
     with pytest.raises(enrollkit.EnrollDaemonEnded):
         await client.access_token()
-    # What was told before can still be taken; then the stream has ended.
+    # Events that arrived before can still be read; then the stream has ended.
     while await events.get() is not None:
         pass
     await client.close()

@@ -111,7 +111,7 @@ async def test_http_goes_through_the_program(face, sandbox, store):
     token_request = next(request for request in transport.requests if request.url.endswith("/token"))
     assert (token_request.method, token_request.needs_fresh_connection) == ("POST", True)
     assert b"code_verifier=" in token_request.body and 0 < token_request.timeout <= 60
-    # Whoever waited has his answer.
+    # The waiting caller has its answer.
     assert token_request.is_cancelled()
     assert "code_verifier" not in repr(token_request) and token_request.url not in repr(token_request)
 
@@ -192,7 +192,7 @@ async def test_what_a_transport_answers_is_not_believed(kind, kinds_face, sandbo
         with pytest.raises(enrollkit.EnrollInternal) as told:
             await client.begin()
         assert isinstance(told.value.__cause__, (TypeError, ValueError)), (answer, told.value)
-    # What is too long, or no JSON, is the server's doing.
+    # An answer that is too long, or not JSON, is the server's fault.
     for body in (b"x" * (64 << 20), b"\0\xff", b""):
         answers[:] = [enrollkit.HTTPResponse(200, [("Content-Type", "application/json")], body)]
         with pytest.raises(enrollkit.EnrollResponseInvalid) as told:
@@ -355,7 +355,7 @@ async def test_a_transport_may_not_use_a_client(kind, kinds_face, sandbox, store
             told.append(reentrant.value)
 
         async def later():
-            # What it leaves behind may, once it has answered.
+            # A task that it leaves behind may, once the call has ended.
             await answered.wait()
             return await client.state()
 

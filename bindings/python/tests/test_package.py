@@ -325,7 +325,7 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
     assert "there is no build/small, so libenroll is built first" in told()
     assert (tmp_path / "build/small/enrolld").exists()
     assert next((tmp_path / "out").glob("enrollkit-0.1.0-py3-none-linux_*.whl"))
-    # One that is there is taken without a word, and one that is older than its sources with one.
+    # An existing library is used without a message; one that is older than its sources, with a message.
     assert "build/small" not in told()
     (tmp_path / "include").mkdir()
     (tmp_path / "include/enroll.h").touch()

@@ -22,7 +22,7 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A button that is busy until what it does is done, and tells when that fails. */
+/** A button that is busy until its action is done, and shows an error if that fails. */
 function button(text, act, quiet = false) {
   const made = element('button', { type: 'button', ...(quiet && { class: 'quiet' }) }, text);
   made.addEventListener('click', async () => {
@@ -41,7 +41,7 @@ function button(text, act, quiet = false) {
   return made;
 }
 
-/** What helps, in the user's words; what is not here is told as it is, with whom to ask. */
+/** Advice for an error, in the user's words; other errors are shown as they are, with a contact. */
 const WORDS = {
   network: 'We cannot reach the sign-in service. Check your connection, then try again.',
   timeout: 'The sign-in service took too long to answer. Please try again.',
@@ -67,13 +67,13 @@ const wordsFor = (error) =>
   WORDS[error.status] || `Something went wrong (${error.status || error.name}). Please try again, or ask for help.`;
 
 function complain(error) {
-  // The user's own doing, and a redirect that came twice: neither is trouble.
+  // The user cancelled, or a redirect arrived twice: neither is an error to show.
   if (error.status === 'cancelled' || error.status === 'alreadySettled') return;
   console.error(String(error));
   if (error.status !== told) say(wordsFor(error));
 }
 
-/** Shows a view, once: whoever reads the page by ear is led to its heading. */
+/** Shows a view, once: a screen reader is moved to its heading. */
 function show(key, title, ...content) {
   const moved = shown !== '' && shown.split(':')[0] !== key.split(':')[0];
   shown = key;
@@ -194,7 +194,7 @@ const STATES = {
       show('active:notNative', 'You are looking around', paragraph(words));
       return;
     }
-    // The token itself stays where it is: what is shown is how it is.
+    // The token itself is not shown, only its state.
     const [{ claims }, access] = await Promise.all([client.identity.profile(), client.token.access()]);
     const { outcome, expiresAt, tokenType } = access;
     show(`active:${reason}`, 'You are signed in',
@@ -220,7 +220,7 @@ const STATES = {
   },
 };
 
-/** What asking for a token can come to. */
+/** The outcomes of a call for a token. */
 const OUTCOMES = {
   valid: 'works',
   stale: 'works for now',

@@ -1,7 +1,7 @@
-// Unbuilt: no Android SDK could be had where this was written.
+// Unbuilt: this was written without an Android SDK.
 //
-// The native part on Android: the actions of www/enroll.js over the Kotlin binding, with which it is one module. A
-// command is passed on by its name, as JSON; what a command is, the library knows.
+// The native part on Android: the actions of www/enroll.js over the Kotlin binding, with which it is one module.
+// Commands are passed on by name, as JSON; the library interprets them.
 
 package org.enrollkit.cordova
 
@@ -58,10 +58,10 @@ class EnrollPlugin : CordovaPlugin() {
   private val lastClient = AtomicInteger()
   private val urls = HeldUrls()
 
-  /** Where events and URLs go; null while no page listens. */
+  /** The callback for events and URLs; null while no page listens. */
   @Volatile private var listener: CallbackContext? = null
 
-  /** What the present page has asked for. A reload ends it. */
+  /** The calls of the current page. A reload ends them. */
   @Volatile private var page = newPage()
 
   private val core by lazy {
@@ -82,7 +82,7 @@ class EnrollPlugin : CordovaPlugin() {
     receive(intent)
   }
 
-  /** Any app may send such an intent: a URL that nobody asked for changes nothing. */
+  /** Any app may send such an intent: a URL that no transaction waits for changes nothing. */
   private fun receive(intent: Intent?) {
     if (intent?.action != Intent.ACTION_VIEW) return
     val url = intent.dataString ?: return
@@ -91,7 +91,7 @@ class EnrollPlugin : CordovaPlugin() {
     tell(message(urls.add(url)))
   }
 
-  /** The page is another one: its predecessor's clients and calls end. */
+  /** The page has changed: the clients and calls of the previous page end. */
   override fun onReset() {
     listener = null
     page.cancel()
@@ -174,7 +174,7 @@ class EnrollPlugin : CordovaPlugin() {
   private suspend fun run(id: JsonElement, command: String, wish: JsonObject): JsonObject {
     val parameters = Parameters()
     for ((name, value) in wish) {
-      if (name == "keys" || name == "newKeys") throw refusal(name, "the app itself says who guards its store's key")
+      if (name == "keys" || name == "newKeys") throw refusal(name, "the app itself chooses the key provider")
       if (name != "store") parameters.put(name, value)
     }
     val timeout = ((wish["timeout"] as? JsonPrimitive)?.content?.toLongOrNull() ?: DEFAULT_TIMEOUT).seconds
@@ -191,7 +191,7 @@ class EnrollPlugin : CordovaPlugin() {
 
   private suspend fun browse(url: String, isOtherApp: Boolean): JsonObject {
     val uri = Uri.parse(url)
-    if (!mayOpen(uri, isOtherApp)) throw refusal("url", "an https URL was expected for the browser")
+    if (!mayOpen(uri, isOtherApp)) throw refusal("url", "expected an https URL for the browser")
     withContext(Dispatchers.Main) {
       try {
         if (isOtherApp) {
@@ -201,7 +201,7 @@ class EnrollPlugin : CordovaPlugin() {
         }
       } catch (fault: ActivityNotFoundException) {
         val what = if (isOtherApp) "other app" else "browser"
-        throw EnrollException(Status.UNSUPPORTED, "no $what is on this device", cause = fault)
+        throw EnrollException(Status.UNSUPPORTED, "this device has no $what", cause = fault)
       }
     }
     return JsonObject(emptyMap())
@@ -209,13 +209,13 @@ class EnrollPlugin : CordovaPlugin() {
 
   // Where things are.
 
-  /** A page says a name, not a path. */
+  /** A page passes a name, not a path. */
   private fun directory(name: JsonElement?): File {
     val text = if (name == null) "enroll" else (name as? JsonPrimitive)?.takeIf { it.isString }?.content
     if (text == null || !STORE_NAME.matches(text)) {
       throw refusal("store", "expected a name of at most 64 letters, digits, '.', '-' and '_'")
     }
-    // Left out of backups: on another device its key is not to be had.
+    // Left out of backups: its key is unavailable on another device.
     return File(cordova.context.noBackupFilesDir, text)
   }
 
@@ -268,7 +268,7 @@ class EnrollPlugin : CordovaPlugin() {
 
   private fun tell(message: JsonObject) {
     val result = PluginResult(PluginResult.Status.OK, JSONObject(message.toString()))
-    // There will be more.
+    // The callback is used again.
     result.keepCallback = true
     listener?.sendPluginResult(result)
   }
@@ -311,7 +311,7 @@ class EnrollPlugin : CordovaPlugin() {
     val LOOPBACK = setOf("127.0.0.1", "localhost", "[::1]", "::1")
     val NEVER = setOf("about", "blob", "content", "data", "file", "intent", "javascript", "android-app")
 
-    /** A provider's page; of this device also without TLS. Another app's link may have its own scheme. */
+    /** A provider's page, on this device also without TLS. Another app's link may have its own scheme. */
     fun mayOpen(uri: Uri, isOtherApp: Boolean): Boolean = when (val scheme = uri.scheme?.lowercase()) {
       "https" -> uri.host != null
       "http" -> uri.host in LOOPBACK
@@ -321,14 +321,14 @@ class EnrollPlugin : CordovaPlugin() {
 
     fun text(element: JsonElement): String =
       (element as? JsonPrimitive)?.takeIf { it.isString }?.content
-        ?: throw refusal("arguments", "a string was expected")
+        ?: throw refusal("arguments", "expected a string")
 
     fun number(element: JsonElement): Long =
       (element as? JsonPrimitive)?.takeIf { !it.isString }?.content?.toLongOrNull()
-        ?: throw refusal("arguments", "a number was expected")
+        ?: throw refusal("arguments", "expected a number")
 
     fun refusal(field: String, message: String) = EnrollException(Status.INVALID_ARGUMENT, message, field)
 
-    fun closed() = EnrollException(Status.HANDLE, "the id of an open client was expected", "client")
+    fun closed() = EnrollException(Status.HANDLE, "expected the id of an open client", "client")
   }
 }

@@ -1,4 +1,4 @@
-// Unbuilt: no Android SDK could be had where this was written.
+// Unbuilt: this was written without an Android SDK.
 
 package org.enrollkit.cordova
 

@@ -1,6 +1,6 @@
-// Unbuilt for iOS: no Xcode could be had where this was written.
+// Unbuilt for iOS: this was written without Xcode.
 //
-// The C library as the plugin needs it: JSON in, JSON out, on whatever thread. `enroll.h` is the manual.
+// The C library as the plugin needs it: JSON in, JSON out, on any thread. `enroll.h` is the manual.
 
 import CEnroll
 import Foundation
@@ -26,7 +26,7 @@ struct EnrollFailure: Error {
     self.detail = detail
   }
 
-  /// A failure that the plugin itself met.
+  /// A failure of the plugin itself.
   init(_ status: enroll_status, _ message: String, field: String? = nil) {
     var detail: [String: Any] = [
       "status": String(cString: enroll_status_name(status)), "code": Int(status),
@@ -49,7 +49,7 @@ func newError() -> enroll_error {
   return error
 }
 
-/// What is told of a client: the event's name and its parameters.
+/// Receives a client's events: the name and the parameters of each.
 typealias EventListener = @Sendable (_ name: String, _ parameters: [String: Any]) -> Void
 typealias CallResult = Result<[String: Any], EnrollFailure>
 
@@ -92,7 +92,7 @@ final class EnrollHandle: @unchecked Sendable {
     client = opened
     self.listener = Box(listener)
     var subscription: Int64 = 0
-    // The box lives as long as the process may hear of the client: it is given up in close().
+    // The box lives as long as callbacks of the client may arrive: close() releases it.
     let subscribed = enroll_events_subscribe(
       opened,
       { box, name, parameters, size in
@@ -113,7 +113,7 @@ final class EnrollHandle: @unchecked Sendable {
     enroll_client_free(client)
   }
 
-  /// Starts a command. The handle that is returned cancels it, and is given back by ``PendingCall/deinit``.
+  /// Starts a command. The returned handle cancels it; ``PendingCall/deinit`` releases the handle.
   func start(
     _ command: String, _ parameters: [String: Any], timeoutMilliseconds: Int64,
     completion: @escaping @Sendable (CallResult) -> Void
@@ -135,7 +135,7 @@ final class EnrollHandle: @unchecked Sendable {
         }
       }, box.toOpaque(), &pending, &error)
     guard status == ENROLL_OK, let pending else {
-      // Nothing will call back.
+      // There will be no callback.
       box.release()
       throw EnrollFailure(error)
     }

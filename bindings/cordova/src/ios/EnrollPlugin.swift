@@ -1,4 +1,4 @@
-// Unbuilt: no Xcode could be had where this was written.
+// Unbuilt: this was written without Xcode.
 //
 // The native part on iOS: the actions of www/enroll.js over the C library. A command is passed on by its name, as JSON.
 // Threads: Cordova calls on the main thread, and everything that this class owns stays there; the library answers on
@@ -26,7 +26,7 @@ final class EnrollPlugin: CDVPlugin {
   private var listener: String?
   private var lastClient = 0
   private var lastURL = 0
-  /// Which page asked: what the one before began has nobody to go to.
+  /// The number of the current page: answers to an earlier page are dropped.
   private var page = 0
   private var session: ASWebAuthenticationSession?
   private let queue = DispatchQueue(label: "org.enrollkit.cordova", attributes: .concurrent)
@@ -34,13 +34,13 @@ final class EnrollPlugin: CDVPlugin {
   // The app's life.
 
   override func pluginInitialize() {
-    // Universal links, as cordova-ios 8 tells them; in cordova-ios 7 the app delegate posts the same (README.md).
+    // Universal links, as cordova-ios 8 posts them; in cordova-ios 7 the app delegate posts the same (README.md).
     NotificationCenter.default.addObserver(
       self, selector: #selector(continueActivity(_:)),
       name: Notification.Name("CDVPluginContinueUserActivityNotification"), object: nil)
   }
 
-  /// A URL of the app's own scheme. Any app may send one: what nobody asked for changes nothing.
+  /// A URL of the app's own scheme. Any app may send one: a URL that no transaction waits for changes nothing.
   override func handleOpenURL(_ notification: Notification) {
     if let url = notification.object as? URL { receive(url) }
   }
@@ -52,7 +52,7 @@ final class EnrollPlugin: CDVPlugin {
     receive(url)
   }
 
-  /// The page is another one: its predecessor's clients and calls end.
+  /// The page has changed: the clients and calls of the previous page end.
   override func onReset() {
     page += 1
     listener = nil
@@ -118,7 +118,7 @@ final class EnrollPlugin: CDVPlugin {
     guard let number = command.argument(at: 0) as? Int, let name = command.argument(at: 2) as? String,
       let parameters = command.argument(at: 3) as? [String: Any]
     else { return refuse(command, "command", "a command and its parameters") }
-    guard parameters["keys"] == nil else { return refuse(command, "keys", "none: the app says who guards its key") }
+    guard parameters["keys"] == nil else { return refuse(command, "keys", "no keys: the app itself chooses the key provider") }
     guard let id = command.argument(at: 1) as? String else {
       guard let directory = directory(parameters["store"]) else { return refuse(command, "store", "a name of a store") }
       return queue.async {
@@ -169,7 +169,7 @@ final class EnrollPlugin: CDVPlugin {
     }
     if isOtherApp {
       return UIApplication.shared.open(url) { opened in
-        let missing = EnrollFailure(ENROLL_E_UNSUPPORTED, "no other app is on this device")
+        let missing = EnrollFailure(ENROLL_E_UNSUPPORTED, "this device has no app for the link")
         self.answer(command, opened ? .success([:]) : .failure(missing))
       }
     }
@@ -201,7 +201,7 @@ final class EnrollPlugin: CDVPlugin {
 
   // Answers.
 
-  private static let closed = EnrollFailure(ENROLL_E_HANDLE, "the id of an open client was expected", field: "client")
+  private static let closed = EnrollFailure(ENROLL_E_HANDLE, "expected the id of an open client", field: "client")
 
   private static func failure(_ error: any Error) -> EnrollFailure {
     error as? EnrollFailure ?? EnrollFailure(ENROLL_E_INTERNAL, "\(type(of: error))")
@@ -223,7 +223,7 @@ final class EnrollPlugin: CDVPlugin {
 
   private func tell(_ message: [String: Any]) {
     guard let listener, let result = CDVPluginResult(status: .ok, messageAs: message) else { return }
-    // There will be more.
+    // The callback is used again.
     result.keepCallback = true
     commandDelegate.send(result, callbackId: listener)
   }
@@ -237,7 +237,7 @@ final class EnrollPlugin: CDVPlugin {
 
   // Where things are.
 
-  /// A page says a name, not a path. Not in backups: on another device the store's key is not to be had.
+  /// A page passes a name, not a path. Not in backups: the store's key is unavailable on another device.
   private func directory(_ name: Any?) -> URL? {
     let text = name == nil ? "enroll" : name as? String
     guard let text, text.range(of: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", options: .regularExpression) != nil,
@@ -252,7 +252,7 @@ final class EnrollPlugin: CDVPlugin {
     return parent.appendingPathComponent(text, isDirectory: true)
   }
 
-  /// A provider's page; of this device also without TLS. Another app's link may have its own scheme.
+  /// A provider's page, on this device also without TLS. Another app's link may have its own scheme.
   private func mayOpen(_ url: URL, _ isOtherApp: Bool) -> Bool {
     switch url.scheme?.lowercased() {
     case "https": return url.host != nil

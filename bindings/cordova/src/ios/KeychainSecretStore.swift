@@ -1,7 +1,8 @@
-// Unbuilt for iOS: no Xcode could be had where this was written.
+// Unbuilt for iOS: this was written without Xcode.
 //
-// The key of the store, wrapped with secrets of the Keychain: to be had after the first unlocking of the device, so
-// that tokens are renewed in the background, and on this device only, so that no backup carries them elsewhere.
+// The key of the store, wrapped with secrets of the Keychain. They are available after the first unlock of the
+// device, so that tokens are renewed in the background, and on this device only, so that no backup restores them
+// elsewhere.
 
 import CEnroll
 import Foundation
@@ -62,7 +63,7 @@ enum KeychainSecretStore {
     switch status {
     case errSecSuccess: return ENROLL_OK
     case errSecItemNotFound: return ENROLL_E_NOT_FOUND
-    // The device was not unlocked since it was started.
+    // The device has not been unlocked since it was started.
     case errSecInteractionNotAllowed: return ENROLL_E_STORE_LOCKED
     default: return ENROLL_E_STORE_IO
     }

@@ -1,12 +1,12 @@
-"""EnrollKit for Python: signs a user in through the browser (OAuth 2.0, OpenID Connect), then has a valid token for
-months.
+"""EnrollKit for Python: signs a user in through the browser (OAuth 2.0, OpenID Connect). Your program then has a
+valid access token for months.
 
     with enrollkit.Client(configuration, store="/home/me/.local/share/app") as client:
         client.sign_in(confirm=lambda profile: True)
         token = client.access_token()
 
-`Client` is to be called, `enrollkit.aio.Client` to be awaited; both speak to the C library in this process, or to a
-`Daemon`. Every failure is an `EnrollError` that says who is to blame and whether trying again helps.
+`Client` blocks; `enrollkit.aio.Client` is for asyncio. Both use the C library in this process, or a `Daemon`. Every
+failure is an `EnrollError`, which says who is to blame and whether a retry helps.
 """
 
 from ._client import Client, Daemon, EventStream, Library

@@ -1,4 +1,4 @@
-"""libenroll as ctypes sees it: the part of include/enroll.h that the package calls."""
+"""The ctypes declarations for libenroll: the part of include/enroll.h that this package calls."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Error(ctypes.Structure):
         return cls(struct_size=ctypes.sizeof(cls))
 
     def exception(self) -> EnrollError:
-        """What the library said, as an exception."""
+        """The exception for an error of the library."""
         kind = BY_CODE.get(self.status, EnrollError)
         error = kind(
             self.message.decode("utf-8", "replace"),
@@ -61,7 +61,7 @@ class Error(ctypes.Structure):
         if self.reason in BY_CODE:
             error.__cause__ = BY_CODE[self.reason](error.message)
         if kind is EnrollError:
-            # A status of a newer library.
+            # The status comes from a newer library.
             error.code, error.retryable = self.status, bool(self.is_retryable)
             error.blame = _BLAMES[self.blame] if 0 <= self.blame < len(_BLAMES) else "internal"
         return error
@@ -100,7 +100,7 @@ class HTTPRequest(ctypes.Structure):
     ]
 
 
-# What a host hands in is looked up by the number in `user_data`: no pointer into Python's memory leaves Python.
+# The host's objects are looked up by the number in `user_data`: no pointer into Python's memory leaves Python.
 RESULT = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(Error)
 )
@@ -250,7 +250,7 @@ _loading = threading.Lock()
 
 
 def candidates(path: Optional[str]) -> List[str]:
-    """Where the library may be, in the order in which it is looked for."""
+    """The places where the library may be, in the order in which they are tried."""
     if path is not None:
         return [path]
     if named := os.environ.get("ENROLL_LIBRARY"):
@@ -258,7 +258,7 @@ def candidates(path: Optional[str]) -> List[str]:
     bundled = HERE / "_lib" / NAME
     if bundled.exists():
         return [str(bundled)]
-    # The system's, by its loader, or where its pkg-config file says.
+    # The system's library: found by the loader, or by its pkg-config file.
     try:
         asked = subprocess.run(
             ["pkg-config", "--variable=libdir", "enroll"], capture_output=True, text=True, timeout=10, check=False
@@ -273,7 +273,7 @@ def load(path: Optional[str] = None) -> ctypes.CDLL:
     """The library, opened once for each path.
 
     Raises:
-        EnrollLibraryError: it is not there, or its version and this package's do not fit.
+        EnrollLibraryError: the library was not found, or its version does not fit this package.
     """
     with _loading:
         faults = []
@@ -302,7 +302,7 @@ def prepare(library: ctypes.CDLL, name: str) -> None:
     try:
         version = library.enroll_abi_version
     except AttributeError:
-        raise EnrollLibraryError(f"{expected}; {name} is no libenroll") from None
+        raise EnrollLibraryError(f"{expected}; {name} is another library") from None
     version.restype = ctypes.c_uint32
     abi = version()
     if abi >> 16 != ABI >> 16 or abi < ABI:
@@ -318,5 +318,5 @@ def prepare(library: ctypes.CDLL, name: str) -> None:
 def check(status: int, error: Error) -> None:
     if status != OK:
         if error.status != status:
-            raise BY_CODE.get(status, EnrollInternal)(f"the library answered {status} without a word")
+            raise BY_CODE.get(status, EnrollInternal)(f"the library returned status {status} without a message")
         raise error.exception()

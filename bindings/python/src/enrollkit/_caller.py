@@ -1,4 +1,4 @@
-"""What the drawn methods stand on."""
+"""The base classes of the generated methods."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class AsyncCaller:
 
 @contextlib.contextmanager
 def given_up_with(is_closed: Callable[[], bool]) -> Iterator[None]:
-    """A call that its client's closing found under way was cancelled, however far it had come."""
+    """A call in progress ends with `EnrollCancelled` when its client is closed, wherever the call is."""
     try:
         yield
     except EnrollHandle:
         if is_closed():
-            raise EnrollCancelled("the client was closed meanwhile") from None
+            raise EnrollCancelled("the client was closed during the call") from None
         raise
 
 
@@ -47,23 +47,23 @@ _WORDS = {
     "expired": "the token expired, and renewing it failed",
     "rejected": "the provider refused to renew",
     "reauthenticate": "sign in again",
-    "storeLocked": "the store's key is not to be had now",
-    "busy": "a renewal is under way, and the time to wait for it has passed",
+    "storeLocked": "the store is locked: its key is unavailable",
+    "busy": "a renewal is in progress and did not end before the timeout",
 }
 
 
 def token_of(result: Dict[str, Any]) -> AccessToken:
-    """The token that a command handed out.
+    """The token in a command's result.
 
     Raises:
-        EnrollError: why there is none.
+        EnrollError: there is no token; the error says why.
     """
     outcome = result.get("outcome")
     if outcome in ("valid", "stale"):
         return told(AccessToken.from_json, result)
     kind = BY_STATUS.get(str(outcome))
     if kind is None:
-        raise EnrollInternal(f"{outcome!r} is no outcome that this version of enrollkit knows")
+        raise EnrollInternal(f"this version of enrollkit does not know the outcome {outcome!r}")
     words, reason = _WORDS.get(str(outcome), str(outcome)), result.get("reason")
     cause = EnrollError.from_json(result["error"]) if "error" in result else None
     retry_after = result.get("retryAfter")

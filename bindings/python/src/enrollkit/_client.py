@@ -1,4 +1,4 @@
-"""The client to be called: `Client`, and what it speaks through, `Library` or `Daemon`."""
+"""The blocking client: `Client`, and the `Library` or `Daemon` that it uses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from ._values import text, told
 
 
 class Session(Protocol):
-    """An opened client, whatever is behind it."""
+    """An open client, of a library or of a daemon."""
 
     def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]: ...
 
@@ -58,18 +58,18 @@ class Session(Protocol):
     def close(self) -> None: ...
 
     def abandon(self) -> None:
-        """Closes it, from whatever thread."""
+        """Closes it, from any thread."""
 
 
 _TURN = 1.0
-"""For how many seconds to wait in one piece: Ctrl-C that comes in the moment before a wait begins does not end it."""
+"""Seconds of each single wait, because Ctrl-C does not end a wait that begins a moment later."""
 
 
 class _Answer:
-    """Waits for an outcome so that Ctrl-C is noticed, whenever it comes.
+    """Waits for an outcome. Ctrl-C always interrupts the wait.
 
-    By a bare lock, not a condition: Ctrl-C in the moment in which a condition is entered leaves it locked for ever, and
-    the library's thread, which calls back for everybody, would wait for it.
+    It uses a bare lock, not a condition: Ctrl-C at the moment when a condition is entered leaves the condition locked
+    for ever, and the library's callback thread would then block.
     """
 
     def __init__(self) -> None:
@@ -84,11 +84,11 @@ class _Answer:
     def take(
         self, start: Callable[[], None], give_up: Callable[[], None], timeout: Optional[float] = None
     ) -> Dict[str, Any]:
-        """Starts the command and returns its result. `give_up` is called also of one that did not start.
+        """Starts the command and returns its result. `give_up` is called even if the command did not start.
 
         Raises:
             EnrollError: the command failed.
-            EnrollDeadlineExceeded: nothing came within `timeout` seconds.
+            EnrollDeadlineExceeded: the command did not end within `timeout` seconds.
         """
         try:
             start()
@@ -98,7 +98,7 @@ class _Answer:
             raise
         if not came:
             give_up()
-            raise EnrollDeadlineExceeded("no answer came in time")
+            raise EnrollDeadlineExceeded("the call did not end before its timeout")
         outcome = self._outcome
         if isinstance(outcome, EnrollError):
             raise outcome
@@ -116,10 +116,10 @@ class _Answer:
 
 
 class Library(CoreCommands):
-    """The C library inside this process: what clients use unless they are told otherwise.
+    """The C library inside this process. Clients use it by default.
 
     Args:
-        path: The file of libenroll. None: $ENROLL_LIBRARY, else the one that the wheel carries, else the system's.
+        path: The file of libenroll. None: $ENROLL_LIBRARY, else the library in the wheel, else the system's.
 
     Raises:
         EnrollLibraryError: it is not there, or its version and this package's do not fit.
@@ -157,17 +157,17 @@ class _LibrarySession:
 
 
 class Daemon(CoreCommands):
-    """A process of `enrolld` for the clients that are handed it: what they do cannot harm this process, nor the other
-    way.
+    """A process of `enrolld` for the clients that are opened with it: a crash of the daemon does not harm this
+    process, nor the other way round.
 
-    It starts at once and ends with `close`, with the `with` block, or with this process. HTTP and secrets of the
-    program's own it asks this process for, which answers on threads that are made when they are needed: at most 64 for
-    transports, and 16 for secret stores.
+    It starts at once and ends with `close`, with the `with` block, or with this process. It asks this process for HTTP
+    and secrets that the program serves itself. This process answers on threads that start when they are needed: at
+    most 64 for transports, and 16 for secret stores.
 
     Args:
-        path: The program. None: $ENROLLD, else the one that the wheel carries, else the one in $PATH.
-        log_level: What it logs: error, warning, info or debug; never parameters, results or URLs.
-        logger: Where its log goes; None: the logger `enrollkit.daemon`.
+        path: The program. None: $ENROLLD, else the program in the wheel, else the one in $PATH.
+        log_level: The daemon's log level: error, warning, info or debug. It never logs parameters, results or URLs.
+        logger: The logger for the daemon's log; None: the logger `enrollkit.daemon`.
 
     Raises:
         EnrollLibraryError: it is not there, or its version and this package's do not fit.
@@ -189,14 +189,14 @@ class Daemon(CoreCommands):
         self._conversation = Conversation(self._questions)
         self._transports = Threads("enrolld transport", 64)
         self._vaults = Threads("enrolld secrets", 16)
-        # For one command about a store at a time, by threads that no Ctrl-C reaches.
+        # One command about a store at a time, on threads that Ctrl-C does not interrupt.
         self._turn = threading.Lock()
-        # Written by a thread of its own: Ctrl-C would cut a line in two, and a pipe that is full would hold up a caller
-        # for longer than its timeout. None: no more.
+        # A thread of its own writes: Ctrl-C would cut a line in two, and a full pipe would block a caller for longer
+        # than its timeout. None ends the thread.
         self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
         self._last_words = ""
         try:
-            # A session of its own: Ctrl-C in the terminal is this process's to judge.
+            # A session of its own: this process decides what Ctrl-C in the terminal does.
             self._process = subprocess.Popen(
                 arguments,
                 stdin=subprocess.PIPE,
@@ -237,10 +237,10 @@ class Daemon(CoreCommands):
         self.close()
 
     def close(self) -> None:
-        """Ends the daemon: what waits is given up, renewals that were sent are stored. Twice is no error.
+        """Ends the daemon: waiting calls are cancelled, renewals that were sent are stored. A second call does nothing.
 
         Raises:
-            EnrollReentrant: called by what serves this daemon.
+            EnrollReentrant: called by a transport or a secret store of this daemon.
         """
         if self._owner != os.getpid():
             return
@@ -248,7 +248,7 @@ class Daemon(CoreCommands):
         self._conversation.close()
         _daemons.discard(self)
         if self._questions.is_serving:
-            # It still has to ask for what a renewal needs.
+            # It still has to request what a renewal needs.
             self._process.send_signal(signal.SIGTERM)
         else:
             self._outbox.put(None)
@@ -264,7 +264,7 @@ class Daemon(CoreCommands):
 
     @property
     def process_id(self) -> int:
-        """Of the daemon."""
+        """The versions and abilities of the daemon."""
         return self._process.pid
 
     def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
@@ -290,9 +290,9 @@ class Daemon(CoreCommands):
         return answer.take(lambda: self._write(message), give_up, timeout)
 
     def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
-        """Asks for a command about a store whose key the program guards.
+        """Runs a command about a store whose key the program guards.
 
-        What the daemon asks for it names no client: one at a time is under way, until it has really ended.
+        The daemon's requests for such a command name no client, so only one runs at a time.
         """
         self._check()
         check_not_serving(self)
@@ -358,18 +358,18 @@ class Daemon(CoreCommands):
         return _DaemonSession(self, self._conversation, told(text, result, "client"), parts)
 
     def _close_client(self, client: str) -> None:
-        """Without waiting for it: this may be the thread that reads."""
+        """Does not wait for it: the caller may be the reading thread."""
         with contextlib.suppress(EnrollError):
             self._write(self._conversation.request("client.close", {"client": client}, lambda _: None)[1])
 
     def _begin(self, question: Question) -> None:
-        """On the thread that reads, which must not wait."""
+        """Called on the reading thread, which must not wait."""
         threads = self._transports if question.is_http else self._vaults
         try:
             threads.run(functools.partial(self._answer, question))
         except RuntimeError:
-            # The daemon waits in vain, until it is told so by its own clock.
-            logging.getLogger("enrollkit").exception("no thread could be started for what the daemon asks")
+            # The daemon waits until its own timeout.
+            logging.getLogger("enrollkit").exception("no thread could be started for a request of the daemon")
 
     def _answer(self, question: Question) -> None:
         if question.is_over:
@@ -386,7 +386,7 @@ class Daemon(CoreCommands):
     def _write_on(self) -> None:
         pipe = self._process.stdin
         assert pipe is not None
-        # Of one that has ended, the reader tells everybody.
+        # If the daemon has ended, the reading thread tells every waiting call.
         with contextlib.suppress(OSError), pipe:
             for message in iter(self._outbox.get, None):
                 view = memoryview(message)
@@ -398,7 +398,7 @@ class Daemon(CoreCommands):
         assert pipe is not None
         rest = b""
         while True:
-            # As much as there is, and no more system calls than needed.
+            # Reads all bytes that are there, with no more system calls than needed.
             try:
                 content = os.read(pipe.fileno(), 1 << 16)
             except OSError:
@@ -411,7 +411,7 @@ class Daemon(CoreCommands):
                     try:
                         self._conversation.receive(line)
                     except Exception:
-                        logging.getLogger("enrollkit").exception("a message of the daemon's was not understood")
+                        logging.getLogger("enrollkit").exception("a message of the daemon could not be read")
         pipe.close()
         try:
             status: Optional[int] = self._process.wait(5)
@@ -433,8 +433,8 @@ class Daemon(CoreCommands):
 
 
 class _Opened:
-    """Takes the answer of client.open, on the thread that reads: whoever opens a client and does not wait for it leaves
-    none behind.
+    """Takes the answer to client.open, on the reading thread: a caller that stops waiting for the answer leaves no open
+    client behind.
     """
 
     def __init__(self, daemon: Daemon, parts: Optional[Parts], done: Callable[[Any], None]) -> None:
@@ -454,7 +454,7 @@ class _Opened:
         self._done(outcome)
 
     def failed(self) -> None:
-        """It was not even asked for."""
+        """The request was not sent."""
         if self._parts is not None:
             self._daemon._questions.opened(self, None, self._parts)
 
@@ -472,7 +472,7 @@ class _DaemonSession:
         self._daemon = daemon
         self._conversation = conversation
         self._client = client
-        # What the daemon asks for this client is answered as long as this is there.
+        # The daemon's requests for this client are answered as long as this object exists.
         self._parts = parts
         self._lock = threading.Lock()
         self._is_subscribed = False
@@ -496,7 +496,7 @@ class _DaemonSession:
         self._daemon._check()
         if self._is_closed:
             raise EnrollHandle("the client is closed")
-        # Before it is asked for: an event may come with the answer.
+        # Before the request is sent: an event may arrive with the answer.
         self._conversation.listen(self._client, listener)
         with self._lock:
             try:
@@ -518,12 +518,12 @@ class _DaemonSession:
         if was_closed:
             return
         self._conversation.stop_listening(self._client)
-        # It has ended, or was closed: then the client went with it.
+        # The daemon has ended or was closed, and the client with it.
         with contextlib.suppress(EnrollError):
             self._daemon._ask("client.close", {"client": self._client}, None)
 
     def abandon(self) -> None:
-        # Rubbish is collected on whatever thread notices it: on the one that reads, too.
+        # The garbage collector runs on any thread, the reading thread included.
         if self._daemon._owner == os.getpid() and not self._is_closed:
             self._is_closed = True
             self._conversation.stop_listening(self._client)
@@ -531,9 +531,9 @@ class _DaemonSession:
 
 
 class EventStream:
-    """What happens to a client, in its order, from when `Client.events` was called: an iterator that waits.
+    """The events of a client, in their order, since the call of `Client.events`: an iterator that waits.
 
-    It ends with the client, with its daemon, or with its own `close`. Of what nobody takes the last 1024 are kept.
+    It ends with the client, with its daemon, or with its own `close`. It keeps the last 1024 events that were not read.
     """
 
     KEPT = 1024
@@ -542,7 +542,7 @@ class EventStream:
         self._session = session
         self._ended = ended
         self._events: Deque[Event] = collections.deque(maxlen=self.KEPT)
-        # Told of each change. Not a condition: see `_Answer`.
+        # Receives each change. Not a condition: see `_Answer`.
         self._changes: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._is_closed = False
         session.subscribe(self._listen)
@@ -557,24 +557,24 @@ class EventStream:
         return event
 
     def get(self, timeout: Optional[Seconds] = None) -> Optional[Event]:
-        """The next event; None when none came within `timeout` seconds (or a timedelta), or none will come any more."""
+        """The next event; None if none arrives within `timeout` (seconds or a timedelta), or the stream has ended."""
         timeout = None if timeout is None else seconds("timeout", timeout)
         end = None if timeout is None else time.monotonic() + min(timeout, threading.TIMEOUT_MAX)
         while True:
-            # Before the look for events: none comes after it.
+            # Read before the events: no event arrives after it.
             is_closed = self._is_closed
             with contextlib.suppress(IndexError):
                 return self._events.popleft()
             left = None if end is None else end - time.monotonic()
             if is_closed or (left is not None and left <= 0):
                 if is_closed:
-                    self._changes.put(None)  # For whoever else waits.
+                    self._changes.put(None)  # For other threads that wait.
                 return None
             with contextlib.suppress(queue.Empty):
                 self._changes.get(timeout=_TURN if left is None else min(left, _TURN))
 
     def close(self) -> None:
-        """Ends the stream; what was told before can still be taken."""
+        """Ends the stream; events that arrived before can still be read."""
         self._session.unsubscribe(self._listen)
         self._ended(self)
         self._is_closed = True
@@ -600,27 +600,27 @@ class EventStream:
 
 
 class Client(ClientCommands):
-    """One account at one provider: signs its user in, and hands out an access token that works.
+    """One account at one provider: signs its user in and gives your program a valid access token.
 
     Any thread may use it at any time. Two clients for one account in one store are fine, in one process or in many.
-    Opening reads no network.
+    Opening sends no request.
 
     Args:
-        configuration: The provider and the client, as `Configuration` or as the provider hands it out in JSON.
-        store: The directory where tokens are kept, sealed; its parent has to exist. `enrollkit.MEMORY`: nowhere.
+        configuration: The provider and the client, as a `Configuration` or as JSON in the provider's names.
+        store: The directory of the sealed token store; its parent must exist. `enrollkit.MEMORY`: no files.
         account: A name for one set of tokens; None: "default".
-        keys: Who guards the store's key; None: a key file of mode 0600 in the store.
-        platform: What the host says about the device.
+        keys: The provider of the store's key; None: a key file of mode 0600 in the store.
+        platform: Facts about the device.
         wait_for_platform: Calls that ask for the registration wait until `platform_ready`.
-        renew_in_background: Tokens are renewed a little before they are due, whether anybody asks or not.
+        renew_in_background: Renew tokens a little before they are due, even without a call.
         transport: The program's own HTTP; None: libcurl.
-        logger: Is told what happens, without secrets; the daemon's own log has a logger of its own.
-        over: A `Library`, or a `Daemon` that is the caller's to close; None: the library that the package finds.
+        logger: Receives the client's log, without secrets; the daemon's own log has a logger of its own.
+        over: A `Library`, or a `Daemon`, which the caller closes; None: the library that the package finds.
 
     Raises:
-        EnrollConfiguration: a key of the configuration is not acceptable; `field` names it.
+        EnrollConfiguration: a key of the configuration is invalid; `field` names it.
         EnrollStoreError: the store could not be used.
-        EnrollLibraryError: the library is not there, or its version does not fit.
+        EnrollLibraryError: the library was not found, or its version does not fit.
         EnrollInvalidArgument, EnrollUnsupported, EnrollDaemonEnded.
     """
 
@@ -666,8 +666,8 @@ class Client(ClientCommands):
         self.close()
 
     def close(self) -> None:
-        """Closes the client: whoever waits in it gets `EnrollCancelled`, a renewal that was sent is stored first.
-        Tokens stay in the store. Twice is no error.
+        """Closes the client: calls that wait fail with `EnrollCancelled`, and a renewal that was sent is stored
+        first. Tokens stay in the store. A second call does nothing.
         """
         self._finalizer.detach()
         self._session.close()
@@ -675,7 +675,7 @@ class Client(ClientCommands):
             stream.close()
 
     def events(self) -> EventStream:
-        """What happens to the client from now on, as an iterator that waits.
+        """The events of the client from now on, as an iterator that waits.
 
         Command: events.subscribe, events.unsubscribe.
         """
@@ -695,27 +695,27 @@ class Client(ClientCommands):
         confirm: Optional[Callable[[Dict[str, Any]], bool]] = None,
         timeout: Timeout = None,
     ) -> State:
-        """Signs the user in: begins a transaction, opens the browser, and waits until it comes back.
+        """Signs the user in: begins a transaction, opens the browser, and waits for the redirect.
 
-        With a loopback redirect it comes back by itself; any other is brought by `resume` or `handle_url`, from
-        whatever process receives it. What `begin` can do beyond this is done with `begin` and `await_outcome`.
+        A loopback redirect arrives by itself. Pass any other to `resume` or `handle_url`, in the process that
+        receives it. For options that `sign_in` does not have, use `begin` and `await_outcome`.
 
         Args:
             kind, scopes, prompt, login_hint, connection: As for `begin`.
-            present: Shows the user what to do: is handed the `Action`, and need not wait. By default the system's
-                browser.
-            confirm: Shows the profile and returns the user's word: True confirms it, False gives the tokens back. None:
-                leaves that to `Client.confirm`, and a first sign-in ends with `AwaitingConfirmation`.
-            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction ends by itself.
+            present: Shows the user what to do: a function that gets the `Action` and need not wait. By default it
+                opens the system's browser.
+            confirm: Shows the profile and returns the user's decision: True confirms it, False revokes the tokens. None
+                leaves the decision to `Client.confirm`, and a first sign-in ends with `AwaitingConfirmation`.
+            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires.
 
         Returns:
-            Where the registration stands.
+            The state of the registration.
 
         Raises:
-            EnrollAccessDenied: the user, or the provider, said no.
+            EnrollAccessDenied: the user or the provider refused.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened.
-            What `begin`, `await_outcome` and `confirm` raise.
+            The errors of `begin`, `await_outcome` and `confirm`.
         """
         transaction = self.begin(kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection)
         try:
@@ -741,7 +741,7 @@ class Client(ClientCommands):
 
 
 def _abandoned(session: Session) -> None:
-    """A client that nobody holds any more is closed."""
+    """Closes a client that is no longer referenced."""
     with contextlib.suppress(EnrollError):
         session.abandon()
 
@@ -755,14 +755,14 @@ def _end() -> None:
 
 
 def _forked() -> None:
-    """A child that holds the daemon's pipes would keep it from noticing that its host is gone."""
+    """Closes the daemon's pipes in a child: while a child has them, the daemon cannot notice the end of its host."""
     if not _daemons:
         return
     null = os.open(os.devnull, os.O_RDWR)
     for daemon in list(_daemons):
         for pipe in (daemon._process.stdin, daemon._process.stdout, daemon._process.stderr):
             if pipe is not None and not pipe.closed:
-                # Not closed: its number would be given to another file, which the pipe's object would close in the end.
+                # Not closed: another file would get its number, and the pipe's object would close that file in the end.
                 os.dup2(null, pipe.fileno(), inheritable=False)
     os.close(null)
     _daemons.clear()

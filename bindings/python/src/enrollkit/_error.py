@@ -1,4 +1,4 @@
-"""What a failure is: the base of every exception of this package."""
+"""The base of every exception of this package."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Type
 class EnrollError(Exception):
     """Why something failed. Each status of EnrollKit has a class of its own below this one.
 
-    No text in it holds a secret, so all of it may be logged.
+    No text in it holds a secret: you may log all of it.
     """
 
     status: str = "internal"
-    """The reason by name, as in the manifest: `storeLocked`."""
+    """The status by name, as in the manifest: `storeLocked`."""
 
     code: int = 0
-    """The reason as the C status; 0 for what only this package knows."""
+    """The number of the status in the C API; 0 for an error that only this package has."""
 
     blame: str = "internal"
-    """Whose fault it is: caller, host, user, server, network or internal."""
+    """Who is to blame: caller, host, user, server, network or internal."""
 
     retryable: bool = False
-    """Whether the same call may succeed later without anybody changing anything."""
+    """Whether the same call may succeed later without any change."""
 
     def __init__(
         self,
@@ -34,11 +34,11 @@ class EnrollError(Exception):
     ) -> None:
         super().__init__(message)
         self.message = message
-        """What was expected and what came, in English."""
+        """What happened, what was expected and what to do, in English, for a log."""
         self.field = field
         """The configuration key or the parameter at fault."""
         self.http_status = http_status
-        """Status of the HTTP response that caused it."""
+        """The status of the HTTP response that caused it."""
         self.oauth_error = oauth_error
         """The provider's own error code (RFC 6749 §5.2)."""
         self.retry_after = retry_after
@@ -57,20 +57,20 @@ class EnrollError(Exception):
 
     @classmethod
     def from_json(cls, value: Any) -> EnrollError:
-        """The exception that an error object of the manifest describes."""
+        """The exception for an error object of the manifest."""
         from ._generated.statuses import BY_STATUS
 
         data: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         status = str(data.get("status", "internal"))
         kind: Type[EnrollError] = BY_STATUS.get(status, EnrollError)
         error = kind(
-            str(data.get("message", "no message came")),
+            str(data.get("message", "the error has no message")),
             field=data.get("field"),
             http_status=data.get("httpStatus"),
             oauth_error=data.get("oauthError"),
             retry_after=data.get("retryAfter"),
         )
-        # What a newer library knows beyond this package is told as it is.
+        # A status of a newer library, which this package does not know, is kept as it is.
         told: Dict[str, Any] = {"status": status, "code": data.get("code"), "blame": data.get("blame")}
         told["retryable"] = data.get("retryable")
         for name, fact in told.items():
@@ -85,14 +85,14 @@ def _again(kind: Type[EnrollError], message: str) -> EnrollError:
 
 
 class EnrollLibraryError(EnrollError, ImportError):
-    """libenroll or enrolld is not there, or its version and this package's do not fit."""
+    """libenroll or enrolld was not found, or its version does not fit this package."""
 
     status = "unsupported"
     blame = "host"
 
 
 class EnrollDaemonEnded(EnrollError, ConnectionError):
-    """The daemon ended, or was never one, while it was needed. Open a new one; the store is as it was."""
+    """The daemon ended during a call, or the program is no enrolld. Open a new daemon; the store is unchanged."""
 
     status = "daemonEnded"
     blame = "host"

@@ -1,4 +1,4 @@
-"""What the two clients have in common: signing in by the browser, and telling the log what happened."""
+"""Code that both clients share: signing in by the browser, and writing events into a log."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ LOG = logging.getLogger("enrollkit")
 
 
 def open_browser(action: Action) -> None:
-    """What `sign_in` does with an action unless it is told otherwise: opens a URL in the system's browser.
+    """The default `present` of `sign_in`: opens the action's URL in the system's browser.
 
     Raises:
-        EnrollUnsupported: the action is another one, or no browser could be opened.
+        EnrollUnsupported: the action is of another type, or no browser could be opened.
     """
     if not isinstance(action, OpenURL):
         raise EnrollUnsupported(
-            f"sign_in shows no {type(action).__name__} by itself; hand in `present`", field="present"
+            f"sign_in cannot show the action {type(action).__name__} by itself; pass `present`", field="present"
         )
     if not webbrowser.open(action.url):
         raise EnrollUnsupported(
-            "no browser could be opened here; show the user the address: present=lambda action: print(action.url)",
+            "no browser could be opened; show the user the URL: present=lambda action: print(action.url)",
             field="present",
         )
 
 
 def event_of(name: str, parameters: Dict[str, Any]) -> Optional[Event]:
-    """An event; None for one of a newer library."""
+    """The event; None for an event of a newer library."""
     read = EVENTS.get(name)
     if read is None:
         return None
@@ -56,18 +56,18 @@ def event_of(name: str, parameters: Dict[str, Any]) -> Optional[Event]:
 
 
 def log_event(logger: Logger) -> Callable[[str, Dict[str, Any]], None]:
-    """A listener that writes every event into a log, without secrets and without anything about the user."""
+    """A listener that writes every event into a log, without secrets and without data about the user."""
 
     def listen(name: str, parameters: Dict[str, Any]) -> None:
         event = event_of(name, parameters)
         if isinstance(event, RegistrationChanged):
             logger.info("registration: %s", event.state.state)
         elif isinstance(event, TokenRenewed):
-            logger.info("tokens were renewed; they end at %s", event.expires_at.isoformat())
+            logger.info("tokens were renewed; they expire at %s", event.expires_at.isoformat())
         elif isinstance(event, TokenRenewalFailed):
             logger.warning("tokens were not renewed: %s", event.error)
         elif isinstance(event, LogoutFinished):
-            logger.info("the logout is finished")
+            logger.info("the logout is complete")
         elif isinstance(event, ErrorReported):
             logger.warning("%s; what helps: %s", event.error, event.helps)
 

@@ -1,4 +1,4 @@
-"""What callers hand in, brought into the form of the manifest. Wrong types are told as `EnrollInvalidArgument`."""
+"""Turns arguments into parameters of the manifest. A wrong type raises `EnrollInvalidArgument`."""
 
 from __future__ import annotations
 
@@ -19,51 +19,51 @@ Seconds = Union[int, float, timedelta]
 """Seconds as a number, or a timedelta."""
 
 Timeout = Union[int, float, timedelta, None]
-"""How long a call may take, in seconds or as a timedelta; None: as long as it takes."""
+"""How long a call may take, in seconds or as a timedelta; None: no limit."""
 
 StorePath = Union[str, "os.PathLike[str]"]
-"""The directory of a store; its parent has to exist. `~` is not expanded: `os.path.expanduser` does that."""
+"""The directory of a store; its parent must exist. `~` is not expanded; use `os.path.expanduser`."""
 
 MEMORY = "memory"
-"""As a `store`: tokens are kept in memory and are gone with the client. For tests."""
+"""As `store`: tokens are kept in memory only, until the client is closed. For tests."""
 
 MESSAGE_LIMIT = 1 << 20
-"""What the library and the daemon read at most in one call, in bytes."""
+"""The limit of the library and the daemon for one call, in bytes."""
 
 _LONGEST = 86_400.0
 
 
 @dataclass(frozen=True)
 class Keys:
-    """Who guards the key of a store. The default is a key file of mode 0600 in the store itself."""
+    """The provider of a store's key. The default is a key file of mode 0600 in the store itself."""
 
     provider: str = "file"
-    """`file`, `secret-service` (the desktop's keyring), `passphrase`, or `auto`: for a new store the best that is
-    there, for any other the one that has its key. Not looked at beside `host`.
+    """`file`, `secret-service` (the desktop's keyring), `passphrase`, or `auto`: the best available provider for
+    a new store, the provider that has the key for an existing one. Ignored if `host` is given.
     """
 
     file: Optional[StorePath] = None
-    """With `file`: where the key is, elsewhere than in the store."""
+    """With `file`: the path of the key file; None: `key` in the store."""
 
     passphrase: Optional[str] = field(default=None, repr=False)
-    """With `passphrase` and `auto`: what the user typed. Opening takes a good part of a second and 128 MiB."""
+    """With `passphrase` and `auto`: the user's passphrase. Opening takes up to a second, and 128 MiB of memory."""
 
     session_cache_seconds: int = 0
-    """How long the kernel's keyring remembers the opened key for other processes of the user; 0: not at all."""
+    """How long the kernel's keyring keeps the opened key for other processes of the user; 0: not at all."""
 
     host: Optional[SecretStore] = field(default=None, repr=False)
-    """The program's own secrets, instead of a provider: for clients and for commands about a store, over the library
-    and over a daemon. Only the library moves a key from one secret store straight to another (`rekey`).
+    """Your own secret store, instead of a provider: for clients and for commands about a store, with the library and
+    with a daemon. Only the library can move a key directly from one secret store to another (`rekey`).
     """
 
 
 def invalid(name: str, expected: str, came: object) -> EnrollInvalidArgument:
-    """Says what was expected and what came; of a value that may be a secret, only its type."""
-    return EnrollInvalidArgument(f"{name}: {expected} expected, {type(came).__name__} came", field=name)
+    """An error that names the expected type and the actual one. It does not show the value, which may be a secret."""
+    return EnrollInvalidArgument(f"{name}: expected {expected}, got {type(came).__name__}", field=name)
 
 
 def given(members: Mapping[str, Any]) -> Dict[str, Any]:
-    """The parameters that were given."""
+    """The parameters that are not None."""
     return {name: value for name, value in members.items() if value is not None}
 
 
@@ -77,12 +77,12 @@ def seconds(name: str, value: object) -> float:
     except OverflowError:
         number = math.inf
     if math.isnan(number) or number < 0:
-        raise EnrollInvalidArgument(f"{name}: not negative seconds expected, {number:g} came", field=name)
+        raise EnrollInvalidArgument(f"{name}: expected 0 or more seconds, got {number:g}", field=name)
     return number
 
 
 def whole_seconds(name: str, value: Optional[Seconds]) -> Optional[int]:
-    """Seconds as an integer, the next larger one."""
+    """Seconds as an integer, rounded up."""
     if value is None:
         return None
     number = seconds(name, value)
@@ -90,7 +90,7 @@ def whole_seconds(name: str, value: Optional[Seconds]) -> Optional[int]:
 
 
 def time_limit(value: Timeout) -> Optional[float]:
-    """A timeout in seconds, at most a day; None without one."""
+    """A timeout in seconds, at most a day; None for no timeout."""
     return None if value is None else min(seconds("timeout", value), _LONGEST)
 
 
@@ -99,7 +99,7 @@ def seconds_since_1970(name: str, value: Union[datetime, int, None]) -> Optional
         return None
     if isinstance(value, datetime):
         if value.tzinfo is None:
-            raise EnrollInvalidArgument(f"{name}: a datetime with a time zone expected, one without came", field=name)
+            raise EnrollInvalidArgument(f"{name}: expected a datetime with a time zone, got one without", field=name)
         return math.floor(value.timestamp())
     if isinstance(value, bool) or not isinstance(value, int):
         raise invalid(name, "a datetime or seconds since 1970", value)
@@ -118,10 +118,10 @@ def store_path(value: StorePath) -> str:
 
 
 def absolute(name: str, path: str) -> str:
-    """An absolute path. A directory that is called `~` is hardly ever meant; `./~` means it."""
+    """An absolute path. `~` is refused, because it rarely means a directory of that name; `./~` does."""
     if path.startswith("~"):
         raise EnrollInvalidArgument(
-            f"{name}: a path without ~ expected, {path!r} came; os.path.expanduser expands it", field=name
+            f"{name}: expected a path without ~, got {path!r}; expand it with os.path.expanduser", field=name
         )
     return os.path.abspath(path)
 
@@ -136,7 +136,7 @@ def transaction_id(value: Union[Transaction, str, None]) -> Optional[str]:
 
 
 class GivenKeys(Dict[str, Any]):
-    """`keys` of the manifest, beside what JSON cannot say: the program's own secret store."""
+    """`keys` of the manifest, without the program's own secret store, which JSON cannot express."""
 
     def __init__(self, keys: Keys) -> None:
         self.given = keys
@@ -155,7 +155,7 @@ class GivenKeys(Dict[str, Any]):
 
 
 def given_keys(value: Optional[Keys]) -> GivenKeys:
-    """`keys` of the manifest: always given, since library and daemon have defaults of their own."""
+    """`keys` of the manifest: always present, because library and daemon have different defaults."""
     if value is None:
         value = Keys()
     if not isinstance(value, Keys):
@@ -164,7 +164,7 @@ def given_keys(value: Optional[Keys]) -> GivenKeys:
 
 
 def given_new_keys(value: Optional[Keys]) -> Optional[GivenKeys]:
-    """`newKeys` of the manifest; None: as `keys` says."""
+    """`newKeys` of the manifest; None: the same as `keys`."""
     return None if value is None else given_keys(value)
 
 
@@ -173,7 +173,7 @@ _PLATFORM = {"app_version": "appVersion", "device_id": "deviceId"}
 
 @dataclass(frozen=True)
 class Opening:
-    """What a client is opened with."""
+    """The options that a client is opened with."""
 
     configuration: Mapping[str, Any]
     store: str
@@ -216,7 +216,7 @@ class Opening:
         )
 
     def parameters(self, *, hosts_transport: bool) -> Dict[str, Any]:
-        """Of client.open."""
+        """The parameters of client.open."""
         members = given(
             {
                 "configuration": self.configuration,
@@ -231,7 +231,7 @@ class Opening:
         if self.store != MEMORY:
             members["keys"] = given_keys(self.keys)
         elif self.keys is not None:
-            raise EnrollInvalidArgument("keys: a store in memory has none, some came", field="keys")
+            raise EnrollInvalidArgument("keys: a store in memory has no key; leave `keys` out", field="keys")
         return members
 
 
@@ -239,19 +239,19 @@ def encoded(value: Any, name: str = "parameters") -> bytes:
     """JSON in UTF-8.
 
     Raises:
-        EnrollInvalidArgument: it holds what JSON cannot say, or is longer than 1 MiB.
+        EnrollInvalidArgument: a value cannot be written as JSON, or the text is longer than 1 MiB.
     """
     try:
         content = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        raise EnrollInvalidArgument(
-            f"{name}: text that is Unicode expected, a lone surrogate came", field=name
-        ) from None
+        raise EnrollInvalidArgument(f"{name}: expected Unicode text, got a lone surrogate", field=name) from None
     except (TypeError, ValueError, RecursionError) as fault:
-        raise EnrollInvalidArgument(f"{name}: what JSON can say expected: {fault}", field=name) from None
+        raise EnrollInvalidArgument(
+            f"{name}: expected a value that can be written as JSON: {fault}", field=name
+        ) from None
     if len(content) > MESSAGE_LIMIT:
         raise EnrollInvalidArgument(
-            f"{name}: at most {MESSAGE_LIMIT} bytes of JSON expected, {len(content)} came", field=name
+            f"{name}: expected at most {MESSAGE_LIMIT} bytes of JSON, got {len(content)}", field=name
         )
     return content
 
@@ -263,7 +263,7 @@ def decoded(content: bytes) -> Dict[str, Any]:
 
 
 def text_bytes(name: str, value: Optional[str]) -> Tuple[Optional[bytes], int]:
-    """Text for C: its bytes and their number."""
+    """Text for C: its bytes and their count."""
     if value is None:
         return None, 0
     if not isinstance(value, str):
@@ -271,7 +271,5 @@ def text_bytes(name: str, value: Optional[str]) -> Tuple[Optional[bytes], int]:
     try:
         content = value.encode()
     except UnicodeEncodeError:
-        raise EnrollInvalidArgument(
-            f"{name}: text that is Unicode expected, a lone surrogate came", field=name
-        ) from None
+        raise EnrollInvalidArgument(f"{name}: expected Unicode text, got a lone surrogate", field=name) from None
     return content, len(content)

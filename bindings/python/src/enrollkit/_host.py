@@ -1,4 +1,4 @@
-"""What a program may do itself: HTTP, and keeping the secret that wraps a store's key."""
+"""Services that a program may provide itself: HTTP, and a store for the secret that wraps a store's key."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ from ._generated.types import AccessToken
 
 @dataclass(frozen=True)
 class HTTPRequest:
-    """What is to be sent. `repr` shows neither headers nor body, which hold tokens."""
+    """A request to send. `repr` shows neither headers nor body, which hold tokens."""
 
     method: str
     """GET, POST or DELETE."""
 
     url: str = field(repr=False)
-    """Absolute."""
+    """An absolute URL."""
 
     headers: Sequence[Tuple[str, str]] = field(repr=False)
 
     body: bytes = field(repr=False)
 
     response_limit: int
-    """Refuse more bytes of body than this while they arrive."""
+    """The limit of the response's body in bytes: stop reading and fail if it is longer."""
 
     needs_fresh_connection: bool
-    """To be sent on a connection that was never used before, and never repeated by itself."""
+    """Send the request on a new connection, and never repeat it automatically."""
 
     timeout: float
     """Seconds that the whole exchange may take."""
 
     is_cancelled: Callable[[], bool] = field(repr=False, compare=False)
-    """Whether nobody waits for the answer any more."""
+    """Whether the caller has stopped waiting for the answer."""
 
 
 @dataclass(frozen=True)
 class HTTPResponse:
-    """A whole answer, of any status."""
+    """A whole response, of any status."""
 
     status: int
     """100 to 599."""
@@ -70,35 +70,35 @@ class HTTPResponse:
 
 
 Transport = Callable[[HTTPRequest], HTTPResponse]
-"""Sends one request: follows no redirect, repeats nothing, checks certificates. Called by several threads at once, and
-may not use a client meanwhile (`EnrollReentrant`). What it raises fails the call that needed it: `TimeoutError` as
-`EnrollTimeout`, `ssl.SSLError` as `EnrollTLS`, any other `OSError` as `EnrollNetwork`, and everything else as
-`EnrollInternal`, each with the exception as its cause. The same over the library and over a daemon; a daemon waits no
-longer than `HTTPRequest.timeout`, for an answer of at most 1 MiB with its headers.
+"""Sends one request. It must follow no redirect, repeat nothing and check certificates. Several threads call it at
+once, and it must not use a client (`EnrollReentrant`). If it raises, the call that needed the response fails:
+`TimeoutError` becomes `EnrollTimeout`, `ssl.SSLError` becomes `EnrollTLS`, any other `OSError` becomes `EnrollNetwork`,
+and every other exception becomes `EnrollInternal`, each with the exception as its cause. Library and daemon call it
+alike; a daemon waits at most `HTTPRequest.timeout`, for a response of at most 1 MiB with its headers.
 """
 
 AsyncTransport = Callable[[HTTPRequest], Union[HTTPResponse, Awaitable[HTTPResponse]]]
-"""The same for `enrollkit.aio`: also a coroutine function, which runs in the client's event loop, and is cancelled when
-nobody waits for its answer any more.
+"""The same for `enrollkit.aio`. It may be a coroutine function, which runs in the client's event loop and is cancelled
+when the caller stops waiting for its answer.
 """
 
 
 class SecretStore(Protocol):
-    """Secrets as the program keeps them: a keychain, a TPM. Called by several threads at once, never with a client.
+    """Your program's own secret store: a keychain, a TPM. Several threads call it at once; it must not use a client.
 
-    Each method may raise `EnrollStoreLocked` while the user has to unlock something; whatever else it raises is
-    `EnrollStoreIO` to the call that needed it, with the exception as its cause. A daemon waits for it 30 seconds, and
-    then takes it for locked.
+    Each method may raise `EnrollStoreLocked` if the user has to unlock something. Any other exception becomes
+    `EnrollStoreIO` in the call that needed the secret, with the exception as its cause. A daemon waits 30 seconds for
+    an answer, and then treats the secret store as locked.
     """
 
     def load(self, name: str) -> Optional[bytes]:
-        """The 32 bytes that were saved under this name; None: there are none."""
+        """The 32 bytes that were saved under this name; None if there are none."""
 
     def save(self, name: str, secret: bytes) -> None:
-        """Keeps 32 bytes, durably before it returns."""
+        """Saves 32 bytes. They must be durable before it returns."""
 
     def remove(self, name: str) -> None:
-        """Forgets a name; one that is not known is no error."""
+        """Removes a name; an unknown name is no error."""
 
 
 SECRET_SIZE = 32
@@ -114,7 +114,7 @@ Part = Literal["transport", "secret store"]
 
 
 def transport_status(failure: BaseException) -> str:
-    """What an exception of a transport means."""
+    """The status for an exception of a transport."""
     if isinstance(failure, EnrollError) and failure.status in _TRANSPORTS:
         return failure.status
     if isinstance(failure, ssl.SSLError):
@@ -125,7 +125,7 @@ def transport_status(failure: BaseException) -> str:
 
 
 def secret_status(failure: BaseException) -> str:
-    """What an exception of a secret store means."""
+    """The status for an exception of a secret store."""
     return (EnrollStoreLocked if isinstance(failure, EnrollStoreLocked) else EnrollStoreIO).status
 
 
@@ -133,21 +133,21 @@ def response_parts(answer: object) -> Tuple[int, List[Tuple[str, str]], bytes]:
     """Status, headers and body of what a transport returned.
 
     Raises:
-        TypeError, ValueError: it is no response.
+        TypeError, ValueError: it is not a valid response.
     """
     if not isinstance(answer, HTTPResponse):
-        raise TypeError(f"a transport returns an enrollkit.HTTPResponse, {type(answer).__name__} came")
+        raise TypeError(f"a transport must return an enrollkit.HTTPResponse, got {type(answer).__name__}")
     if not isinstance(answer.status, int) or not 100 <= answer.status <= 599:
-        raise ValueError(f"a status code is 100 to 599, {answer.status!r} came")
+        raise ValueError(f"a status code must be 100 to 599, got {answer.status!r}")
     headers = [(name, value) for name, value in answer.headers]
     if len(headers) > HEADER_LIMIT:
-        raise ValueError(f"a transport told {len(headers)} headers, at most {HEADER_LIMIT} were expected")
+        raise ValueError(f"a transport returned {len(headers)} headers; expected at most {HEADER_LIMIT}")
     for name, value in headers:
         if not isinstance(name, str) or not isinstance(value, str):
-            raise TypeError("a header is two texts")
+            raise TypeError("a header must be a name and a value, both str")
         sizes = len(name.encode()), len(value.encode())
         if not name or "\0" in name + value or max(sizes) > HEADER_BYTE_LIMIT:
-            raise ValueError("a transport told a header that is no header, or is too long")
+            raise ValueError("a transport returned a header that is invalid or too long")
     return int(answer.status), headers, bytes(answer.body)
 
 
@@ -158,23 +158,23 @@ def secret_bytes(kept: Any) -> bytes:
     """
     secret = bytes(memoryview(kept))
     if len(secret) != SECRET_SIZE:
-        raise ValueError(f"a secret is {SECRET_SIZE} bytes, {len(secret)} came")
+        raise ValueError(f"a secret must have {SECRET_SIZE} bytes, got {len(secret)}")
     return secret
 
 
 class _Failure(NamedTuple):
     exception: BaseException
     means: str
-    """The status that fits it."""
+    """The status for the failure."""
     told: str
-    """The one that was told: a daemon takes a few only."""
+    """The status that was sent: a daemon accepts only a few."""
 
 
 class Parts:
-    """What the program does itself for one client, or for one command about a store, and how that failed last.
+    """The program's own parts for one client, or for one command about a store, with their last failures.
 
-    The exceptions stay here: library and daemon are told a status, and the call that fails with it gets the exception
-    back as its cause.
+    The exceptions stay here: library and daemon get a status, and the call that fails with it gets the exception as
+    its cause.
     """
 
     def __init__(self, transport: Optional[Callable[[HTTPRequest], Any]], secrets: Optional[SecretStore]) -> None:
@@ -183,7 +183,7 @@ class Parts:
         self._failures: Dict[str, _Failure] = {}
 
     def worked(self, part: Part) -> None:
-        """Nothing that fails from now on fails for what was before."""
+        """Forgets earlier failures: they are not the cause of later ones."""
         self._failures.pop(part, None)
 
     def failed(self, part: Part, failure: BaseException, means: str, told: Optional[str] = None) -> None:
@@ -192,9 +192,9 @@ class Parts:
             LOG.error("the program's own %s failed", part, exc_info=failure)
 
     def explained(self, error: EnrollError) -> EnrollError:
-        """The error, with what the program's own part raised as its cause if that is what it came of."""
+        """The error. If an exception of the program's own part caused it, that exception is its cause."""
         for part, (exception, means, told) in list(self._failures.items()):
-            # Kept until the part works again: one failure may fail many calls.
+            # Kept until the part works again, because one failure may fail many calls.
             reason = error.__cause__.status if isinstance(error.__cause__, EnrollError) else None
             is_about_keys = part == "transport" and error.status == "keysUnavailable"
             if told in (error.status, reason) or is_about_keys:
@@ -212,7 +212,7 @@ class Parts:
 
     @contextlib.contextmanager
     def explaining(self) -> Iterator[None]:
-        """Errors that leave the block leave it explained."""
+        """Adds the cause to errors that leave the block."""
         try:
             yield
         except EnrollError as error:
@@ -243,13 +243,13 @@ _serving: ContextVar[Optional[_Mark]] = ContextVar("enrollkit_serving", default=
 
 @contextlib.contextmanager
 def serving(owner: object) -> Iterator[None]:
-    """The program's own code runs for `owner`."""
+    """Marks that the program's own code runs for `owner`."""
     mark = _Mark(owner)
     token = _serving.set(mark)
     try:
         yield
     finally:
-        # A task that was started meanwhile has a copy of the context.
+        # A task that the code started has a copy of the context.
         mark.is_over = True
         _serving.reset(token)
 
@@ -261,4 +261,4 @@ def check_not_serving(owner: object) -> None:
     """
     mark = _serving.get()
     if mark is not None and mark.owner is owner and not mark.is_over:
-        raise EnrollReentrant("a transport or a secret store used a client of what it serves")
+        raise EnrollReentrant("a transport or a secret store must not use a client of what it serves")

@@ -1,6 +1,6 @@
-"""JSON-RPC 2.0 with enrolld, without input and output: what to write, and what a line that came means.
+"""JSON-RPC 2.0 with enrolld, without input and output: which bytes to write, and the meaning of a line that was read.
 
-One message per line (docs/json-rpc.md). Who uses it brings the bytes to and from the daemon.
+One message per line (docs/json-rpc.md). The caller transports the bytes to and from the daemon.
 """
 
 from __future__ import annotations
@@ -20,27 +20,28 @@ Outcome = Union[Dict[str, Any], EnrollError]
 Listener = Callable[[str, Dict[str, Any]], None]
 
 NO_MORE = ""
-"""What a listener is told instead of an event's name when there will be none any more."""
+"""Passed to a listener instead of an event's name when no more events will arrive."""
 
 LONGEST_LINE = 1 << 26
-"""More than the daemon ever keeps back for a host that reads slowly."""
+"""More messages than the daemon ever queues for a host that reads slowly."""
 
-# The daemon's own timeout comes first where it can: it is in whole seconds.
+# The daemon's own timeout, in whole seconds, passes first if possible.
 _GRACE = 1.0
 _NO_LIMIT = 86_400
 
 
 class Host(Protocol):
-    """Whom the daemon asks. Called by the thread that feeds in what comes, which must not wait."""
+    """Serves the daemon's requests. Called by the reading thread, which must not wait."""
 
     def asked(self, number: str, method: str, parameters: Mapping[str, Any]) -> None: ...
 
     def given_up(self, number: object) -> None:
-        """Nobody waits for that answer any more."""
+        """The daemon no longer waits for that answer."""
 
 
 class Conversation:
-    """The requests under way with one daemon, in both directions. Any thread may ask; one feeds in what comes."""
+    """The requests in progress with one daemon, in both directions. Any thread may send; one thread passes in
+    what it reads."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -53,18 +54,18 @@ class Conversation:
         """A request and its number; `done` is called once.
 
         Raises:
-            EnrollDaemonEnded: there is nobody to answer.
+            EnrollDaemonEnded: the daemon has ended.
         """
         number = next(self._ids)
         content = encoded({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
         self._waiting[number] = done
-        # In this order: the end that comes in between finds it, or it finds the end.
+        # In this order: if the daemon ends in between, either this check or `end` finds the request.
         if self.ended is not None and self._waiting.pop(number, None) is not None:
             raise self._the_end()
         return number, content + b"\n"
 
     def forget(self, number: int) -> None:
-        """Nobody waits for this answer any more."""
+        """The caller no longer waits for this answer."""
         self._waiting.pop(number, None)
 
     @staticmethod
@@ -84,12 +85,12 @@ class Conversation:
             self._listeners.pop(client, None)
 
     def receive(self, line: bytes) -> None:
-        """Takes one message of the daemon's."""
+        """Handles one message of the daemon."""
         try:
             message = json.loads(line)
             number, method = message.get("id"), message.get("method")
         except (ValueError, AttributeError, RecursionError):
-            logging.getLogger("enrollkit").error("the daemon wrote a line that is no JSON-RPC message")
+            logging.getLogger("enrollkit").error("the daemon wrote a line that is not a JSON-RPC message")
             return
         if method is not None:
             parameters = message.get("params", {})
@@ -120,7 +121,7 @@ class Conversation:
         return EnrollError.from_json(data)
 
     def end(self, words: str) -> None:
-        """Nobody answers any more: `words` say why."""
+        """The daemon has ended; `words` say why."""
         if self.ended is None:
             self.ended = EnrollDaemonEnded(words)
         self._end_listening()
@@ -132,7 +133,7 @@ class Conversation:
             done(self._the_end())
 
     def close(self) -> None:
-        """The host closed it: what is asked from now on is asked of a closed handle."""
+        """The host closed the daemon: later requests fail as those of a closed handle."""
         self.ended = EnrollHandle("the daemon is closed")
         self._end_listening()
 
@@ -149,7 +150,7 @@ class Conversation:
 def with_timeout(
     command: str, parameters: Mapping[str, Any], limit: Optional[float]
 ) -> Tuple[Dict[str, Any], Optional[float]]:
-    """The parameters with the daemon's timeout, and when to give up by oneself."""
+    """The parameters with the daemon's timeout, and the timeout of this side."""
     if command not in TIMED:
         return dict(parameters), None
     if limit is None:

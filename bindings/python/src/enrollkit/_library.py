@@ -1,9 +1,10 @@
-"""Over the C library: every command by its name, the token by its own function, and the program's callbacks.
+"""The client over the C library: commands are called by name, the token by its own function, with the
+program's callbacks.
 
-The library calls back on threads of its own. Nothing here runs the caller's code on them but a transport and a secret
-store, which have to; an exception of those becomes a status. `user_data` is a number that is looked up, so a callback
-that comes late finds nothing rather than freed memory. Before the interpreter ends, clients that are still open are
-closed and every callback is waited for, since none may come afterwards.
+The library calls back on threads of its own. Of the caller's code only a transport and a secret store run there;
+their exceptions become statuses. `user_data` is a number that is looked up, so that a late callback finds nothing
+rather than freed memory. Before the interpreter ends, open clients are closed and the last callbacks are awaited,
+because none may run afterwards.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ _numbers = itertools.count(1)
 _completions: Dict[int, Callable[[Outcome], None]] = {}
 _sessions: Dict[int, NativeSession] = {}
 _hosts: Dict[int, Host] = {}
-# Callbacks that run Python code just now.
+# Callbacks that run Python code now.
 _inside: Dict[int, int] = {}
 
 
 class Host(Parts):
-    """The program's own parts, until the library lets go of them."""
+    """The program's own parts, until the library releases them."""
 
     def __init__(self, library: ctypes.CDLL, transport: Optional[Transport], secrets: Optional[SecretStore]) -> None:
         super().__init__(transport, secrets)
@@ -105,7 +106,7 @@ class NativeSession:
             )
         if opening.keys is not None:
             if opening.store == MEMORY:
-                raise EnrollInvalidArgument("keys: a store in memory has none, some came", field="keys")
+                raise EnrollInvalidArgument("keys: a store in memory has no key; leave `keys` out", field="keys")
             keys, texts = _keys(opening.keys, self.host)
             keep.append(texts)
             options.keys = ctypes.pointer(keys)
@@ -126,7 +127,7 @@ class NativeSession:
             elif name in ("width", "height"):
                 if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1_000_000:
                     raise EnrollInvalidArgument(
-                        f"platform.{name}: 1 to 1000000 pixels expected", field=f"platform.{name}"
+                        f"platform.{name}: expected 1 to 1000000 pixels", field=f"platform.{name}"
                     )
                 setattr(options, f"platform_{name}", value)
             elif name in ("type", "appVersion", "deviceId"):
@@ -151,7 +152,7 @@ class NativeSession:
     def prepare(
         self, command: str, parameters: Mapping[str, Any], limit: Optional[float], done: Callable[[Outcome], None]
     ) -> Pending:
-        """A call that can be started. `done` is called once, on a thread of the library's.
+        """A call that can be started. `done` is called once, on a thread of the library.
 
         Raises:
             EnrollError: it cannot be started, and `done` is not called.
@@ -173,7 +174,7 @@ class NativeSession:
         return Pending(self._library, functools.partial(function, handle, *arguments), done)
 
     def _with_cause(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
-        """Tells what the program's own part raised as the cause of a failure."""
+        """Adds an exception of the program's own part to a failure, as its cause."""
 
         host = self.host
 
@@ -183,7 +184,7 @@ class NativeSession:
         return explained
 
     def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]:
-        """A token that needs no waiting; None: ask token.access."""
+        """A token that is available at once; None: call token.access."""
         access, buffer = _abi.Access(_ACCESS_SIZE), _abi.Buffer()
         status = self._library.enroll_token_access(
             self._usable(), _lifetime(minimum_lifetime), 0, ctypes.byref(access), ctypes.byref(buffer), None
@@ -196,14 +197,14 @@ class NativeSession:
             content = ctypes.string_at(buffer.data, buffer.size)
             last = self._last
             if last is None or last[0] != content or last[1] != access.expires_at:
-                # What is asked for before every request is made once.
+                # Made once, because this call precedes every request.
                 last = self._last = (content, access.expires_at, token_of(_token(access, content)))
             return last[2]
         finally:
             self._library.enroll_buf_free(ctypes.byref(buffer))
 
     def subscribe(self, listener: Listener) -> None:
-        """From now on `listener` is told every event, on a thread of the library's."""
+        """From now on `listener` gets every event, on a thread of the library."""
         with self._lock:
             handle = self._usable()
             if self._subscription is None:
@@ -224,9 +225,9 @@ class NativeSession:
             listener(name, parameters)
 
     def close(self) -> None:
-        """Ends what waits in it, and returns once a renewal that was sent is stored. Twice is no error."""
+        """Cancels its waiting calls, and returns once a renewal that was sent is stored. A second call does nothing."""
         if self._process != os.getpid():
-            # A lock may be held by a thread that is not in this process.
+            # A thread that does not exist in this process may hold the lock.
             return
         with self._lock:
             handle, self._handle = self._handle, None
@@ -240,7 +241,7 @@ class NativeSession:
         return self._handle is None
 
     def settle(self, done: Callable[[], None]) -> None:
-        """Calls `done` behind every event that was told so far; at once if there cannot be any."""
+        """Calls `done` after all events that were sent so far; at once if there can be none."""
         if self._handle is None or self._subscription is None:
             return done()
         try:
@@ -250,9 +251,9 @@ class NativeSession:
 
 
 class Pending:
-    """A call, which may be given up at any time: before it was started, too, or in the middle of that."""
+    """A call, which may be cancelled at any time, even before it has started or while it starts."""
 
-    # Of none, until it is whole.
+    # The handle of no call, until the call is complete.
     _process = 0
 
     def __init__(self, library: ctypes.CDLL, function: Callable[..., int], done: Callable[[Outcome], None]) -> None:
@@ -266,7 +267,7 @@ class Pending:
     def start(self) -> None:
         """
         Raises:
-            EnrollError: it did not start, and nobody is called back.
+            EnrollError: it did not start; there is no callback.
         """
         error = _abi.Error.empty()
         _completions[self._number] = self._done
@@ -301,7 +302,7 @@ def call(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> D
 
 
 def _call_with_host(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
-    """The same for a store whose key the program guards itself: what JSON cannot say has functions of its own."""
+    """The same for a store whose key the program guards itself: JSON cannot express that, C has functions for it."""
     store = text_bytes("store", parameters["store"])
     texts: List[Any] = []
     keys: List[Any] = []
@@ -331,7 +332,7 @@ def _call_with_host(library: ctypes.CDLL, command: str, parameters: Mapping[str,
             status = getattr(library, function)(*store, keys[0], ctypes.byref(buffer), last)
         _abi.check(status, error)
     if command == "store.rekey":
-        # C does not say: it is who was named.
+        # C does not return it: it is the provider that was named.
         chosen = parameters.get("newKeys") or parameters["keys"]
         if chosen["provider"] != "auto":
             return {"provider": chosen["provider"]}
@@ -348,7 +349,7 @@ def _taken(library: ctypes.CDLL, buffer: _abi.Buffer) -> Dict[str, Any]:
 
 
 def _set_text(target: ctypes.Structure, name: str, value: Optional[str]) -> Optional[bytes]:
-    """Returns what has to be kept as long as the struct is used."""
+    """Returns the object that must be kept as long as the struct is used."""
     content, size = text_bytes(name, value)
     setattr(target, name, content)
     setattr(target, f"{name}_size", size)
@@ -356,7 +357,7 @@ def _set_text(target: ctypes.Structure, name: str, value: Optional[str]) -> Opti
 
 
 def _keys(given: Keys, host: Optional[Host]) -> Tuple[_abi.Keys, List[Optional[bytes]]]:
-    """Who guards a store's key, for C, and what has to be kept as long as that is used."""
+    """The provider of a store's key, for C, and the objects that must be kept as long as it is used."""
     keys = _abi.Keys(struct_size=ctypes.sizeof(_abi.Keys))
     if given.host is not None:
         keys.provider = _abi.KEYS_HOST
@@ -366,13 +367,13 @@ def _keys(given: Keys, host: Optional[Host]) -> Tuple[_abi.Keys, List[Optional[b
         return keys, []
     if given.provider not in _abi.KEY_PROVIDERS:
         raise EnrollInvalidArgument(
-            f"keys.provider: one of {', '.join(_abi.KEY_PROVIDERS)} expected", field="keys.provider"
+            f"keys.provider: expected one of {', '.join(_abi.KEY_PROVIDERS)}", field="keys.provider"
         )
     keys.provider = _abi.KEY_PROVIDERS[given.provider]
     cache = given.session_cache_seconds
     if isinstance(cache, bool) or not isinstance(cache, int) or not 0 <= cache <= 604_800:
         raise EnrollInvalidArgument(
-            "keys.session_cache_seconds: 0 to 604800 seconds expected", field="keys.session_cache_seconds"
+            "keys.session_cache_seconds: expected 0 to 604800 seconds", field="keys.session_cache_seconds"
         )
     keys.session_cache_seconds = cache
     file = None if given.file is None else absolute("keys.file", os.fspath(given.file))
@@ -380,14 +381,14 @@ def _keys(given: Keys, host: Optional[Host]) -> Tuple[_abi.Keys, List[Optional[b
 
 
 def _lifetime(seconds: int) -> int:
-    """As the manifest bounds it."""
+    """Checked against the limits of the manifest."""
     if seconds > 31_536_000:
-        raise EnrollInvalidArgument("minimum_lifetime: at most 31536000 seconds expected", field="minimumLifetime")
+        raise EnrollInvalidArgument("minimum_lifetime: expected at most 31536000 seconds", field="minimumLifetime")
     return seconds
 
 
 def _token(access: Any, token: bytes) -> Dict[str, Any]:
-    """What token.access tells."""
+    """The result of token.access."""
     result = {
         "outcome": "valid" if access.outcome == _abi.ACCESS_VALID else "stale",
         "accessToken": token.decode(),
@@ -402,7 +403,7 @@ def _token(access: Any, token: bytes) -> Dict[str, Any]:
     return result
 
 
-# What the library calls.
+# The functions that the library calls.
 
 
 class _Inside:
@@ -457,7 +458,7 @@ def _event(number: int, name: bytes, parameters: Optional[int], size: int) -> No
         try:
             session.tell(name.decode(), decoded(ctypes.string_at(parameters, size) if parameters else b"{}"))
         except Exception:
-            LOG.exception("an event could not be told")
+            LOG.exception("a listener of events failed")
 
 
 def _send(number: int, request: Any, response: int) -> int:
@@ -469,7 +470,7 @@ def _send(number: int, request: Any, response: int) -> int:
             status = _exchange(host.library, host.transport, request.contents, response)
         except BaseException as failure:
             if host.library.enroll_http_response_is_cancelled(response):
-                # Whoever waited knows by now, and why.
+                # The caller has its error already.
                 return BY_STATUS["cancelled"].code
             means = transport_status(failure)
             host.failed("transport", failure, means)
@@ -494,7 +495,7 @@ def _exchange(library: ctypes.CDLL, transport: Transport, request: Any, response
     for name, value in headers:
         n, v = name.encode(), value.encode()
         if library.enroll_http_response_add_header(response, n, len(n), v, len(v)) != _abi.OK:
-            raise ValueError("a transport told a header that is no header")
+            raise ValueError("a transport returned an invalid header")
     status: int = library.enroll_http_response_add_body(response, body, len(body))
     return status
 
@@ -559,7 +560,7 @@ _LOAD, _SAVE, _REMOVE = _abi.SECRET(_load), _abi.SECRET(_save), _abi.FORGET(_rem
 
 
 def _end() -> None:
-    """No thread of the library may call Python once the interpreter is being taken down."""
+    """Waits for callbacks: no thread of the library may call Python once the interpreter shuts down."""
     waiting = []
     for session in list(_sessions.values()):
         behind = threading.Event()
@@ -573,12 +574,12 @@ def _end() -> None:
     end = time.monotonic() + 5
     while (_completions or _inside) and time.monotonic() < end:
         time.sleep(0.001)
-    # The last one may still be on its way out of Python.
+    # The last callback may still be returning from Python.
     time.sleep(0.005)
 
 
 def _forked() -> None:
-    """The parent's calls are the parent's: nobody calls back here, and nothing of it is closed here."""
+    """In a forked child, no callback of the parent's calls arrives, and nothing of the parent's is closed."""
     for registry in (_completions, _sessions, _hosts, _inside):
         registry.clear()
 

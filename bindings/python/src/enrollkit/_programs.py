@@ -1,4 +1,4 @@
-"""Where enrolld is, how it is started, and what its log says."""
+"""Finds enrolld, starts it, and passes on its log."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LEVELS = {
 
 
 def find(path: Optional[StorePath]) -> str:
-    """The program: the path given, $ENROLLD, the one that the wheel carries, or the one in $PATH.
+    """The program: the given path, else $ENROLLD, else the program in the wheel, else the one in $PATH.
 
     Raises:
-        EnrollLibraryError: there is none.
+        EnrollLibraryError: it was not found.
     """
     named = os.environ.get("ENROLLD") if path is None else os.fspath(path)
     bundled = Path(__file__).resolve().parent / "_lib" / "enrolld"
@@ -35,13 +35,13 @@ def find(path: Optional[StorePath]) -> str:
             "enrolld was not found; install a wheel of enrollkit that carries it, or name it in ENROLLD"
         )
     if not os.access(found, os.X_OK) or os.path.isdir(found):
-        raise EnrollLibraryError(f"enrolld could not be started: {found} is no program")
+        raise EnrollLibraryError(f"enrolld could not be started: {found} is not an executable file")
     return found
 
 
 def arguments(path: Optional[StorePath], log_level: str) -> List[str]:
     if log_level not in LEVELS:
-        raise EnrollInvalidArgument(f"log_level: one of {', '.join(LEVELS)} expected", field="log_level")
+        raise EnrollInvalidArgument(f"log_level: expected one of {', '.join(LEVELS)}", field="log_level")
     return [find(path), "--log-level", log_level]
 
 
@@ -53,7 +53,7 @@ def check_logger(logger: object) -> None:
 def check_description(abi: int, version: str, program: str) -> None:
     """
     Raises:
-        EnrollLibraryError: the daemon's version and this package's do not fit.
+        EnrollLibraryError: the daemon's version does not fit this package.
     """
     if abi >> 16 != ABI >> 16 or abi < ABI:
         raise EnrollLibraryError(
@@ -63,7 +63,7 @@ def check_description(abi: int, version: str, program: str) -> None:
 
 
 def log_line(logger: logging.Logger | logging.LoggerAdapter[logging.Logger], line: bytes) -> None:
-    """Passes a line of the daemon's log on, at the level that it was written with."""
+    """Passes on a line of the daemon's log, at the level of that line."""
     text = line.decode("utf-8", "replace").rstrip()
     words = text.removeprefix("enrolld: ") if hasattr(text, "removeprefix") else text
     level, _, rest = words.partition(": ")
@@ -78,7 +78,7 @@ def ending(program: str, status: Optional[int], last: str) -> str:
     if status is None:
         how = "closed its output"
     elif status < 0:
-        how = f"was ended by signal {-status}"
+        how = f"was killed by signal {-status}"
     else:
         how = f"ended with status {status}"
-    return f"{os.path.basename(program)} {how}" + (f"; its log says: {last}" if last else "")
+    return f"{os.path.basename(program)} {how}" + (f"; the last line of its log: {last}" if last else "")

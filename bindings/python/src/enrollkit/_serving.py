@@ -1,8 +1,8 @@
-"""What a daemon asks of the program that started it: HTTP and secrets.
+"""The daemon's requests to the program that started it: HTTP and secrets.
 
 docs/json-rpc.md, "What the daemon asks its host".
-Without input and output: who uses it has a question answered, on a thread or in an event loop, and writes the answer.
-What the program's own parts raise stays in this process, for the call that fails with it.
+This module does no input and output: its user runs each request on a thread or in an event loop, and writes the answer.
+Exceptions of the program's own parts stay in this process, for the call that fails with them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _METHOD_NOT_FOUND = -32601
 
 
 class _TooLong(Exception):
-    """A response is longer than anybody wants it: not a failure of the program's."""
+    """A response is longer than the limit: the program's own code has not failed."""
 
 
 class Question:
@@ -48,11 +48,11 @@ class Question:
         self.method = method
         self.parameters = parameters
         self.parts: Optional[Parts] = None
-        """Who answers; None: nobody does."""
+        """The part that answers; None if there is none."""
         self.is_over = False
-        """Nobody waits for the answer any more."""
+        """The daemon no longer waits for the answer."""
         self.give_up: Callable[[], object] = lambda: None
-        """What is to be done then."""
+        """The function to call then."""
         self._came = time.monotonic()
 
     @property
@@ -64,14 +64,14 @@ class Question:
         return "transport" if self.is_http else "secret store"
 
     def ask(self) -> Any:
-        """Has the program's own code do it, on this thread. A transport of asyncio may return what is to be awaited."""
+        """Calls the program's own code, on this thread. A transport of asyncio may return an awaitable."""
         parts, asked = self.parts, self.parameters
         if self.is_http:
             if parts is None or parts.transport is None:
-                raise ConnectionError("no client is open any more that the transport was for")
+                raise ConnectionError("the client of this transport is closed")
             return parts.transport(self._request())
         if parts is None or parts.secrets is None:
-            raise LookupError("no client is open any more that the secret store was for")
+            raise LookupError("the client of this secret store is closed")
         return self._keep(parts.secrets, asked["name"])
 
     def _request(self) -> HTTPRequest:
@@ -84,7 +84,7 @@ class Question:
             body=body,
             response_limit=asked["responseLimit"],
             needs_fresh_connection=asked["needsFreshConnection"],
-            # It may have waited for a thread.
+            # The request may have waited for a thread.
             timeout=max(0.001, asked["timeout"] - (time.monotonic() - self._came)),
             is_cancelled=lambda: self.is_over,
         )
@@ -102,7 +102,7 @@ class Question:
         return {}
 
     def settled(self, ask: Callable[[], Any]) -> bytes:
-        """The answer, of what `ask` returns or raises."""
+        """The answer for the result or the exception of `ask`."""
         if self.method not in (SEND, GET, SET, REMOVE):
             return self._refusal(_METHOD_NOT_FOUND)
         try:
@@ -118,7 +118,7 @@ class Question:
 
     def _failed(self, failure: BaseException) -> bytes:
         means = transport_status(failure) if self.is_http else secret_status(failure)
-        # A daemon takes no other: the call behind it ends with this one, and is told what it means.
+        # A daemon accepts no other status: the call that needed it ends with this one, and gets the meaning separately.
         told = "network" if means == "internal" else means
         if self.parts is not None and not self.is_over:
             self.parts.failed(self._part, failure, means, told)
@@ -128,7 +128,7 @@ class Question:
         status, headers, body = response_parts(answer)
         if len(body) > self.parameters["responseLimit"]:
             raise _TooLong
-        # The first of a name counts, as over the library.
+        # The first header of a name counts, as with the library.
         first = {name.lower(): (name, value) for name, value in reversed(headers)}
         told = dict(first.values())
         result: Dict[str, Any] = {"status": status, "headers": told}
@@ -148,37 +148,37 @@ class Question:
 
 
 class Questions:
-    """What one daemon asks. The thread that reads tells of it; any thread may have it answered.
+    """The requests of one daemon. The reading thread adds them; any thread may answer them.
 
     Args:
-        begin: Has a question answered; must not wait.
+        begin: Starts to answer a request; must not wait.
     """
 
     def __init__(self, begin: Callable[[Question], None]) -> None:
         self._begin = begin
-        # A client's parts are its own: what was asked before it went is answered, and then nothing keeps them.
+        # A client's parts belong to it: requests from before it closed are answered, then the parts are released.
         self._parts: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
         self._open: Dict[str, Question] = {}
         self._early: List[Question] = []
-        # What Ctrl-C interrupts in between is not being opened any more.
+        # If Ctrl-C interrupts here, the client is not being opened any more.
         self._opening: weakref.WeakSet[Any] = weakref.WeakSet()
         self.store: Optional[Parts] = None
-        """Who answers for the command about a store that is under way: there is one at a time."""
+        """Serves the command about a store that is in progress; there is one at a time."""
 
     @property
     def is_serving(self) -> bool:
         return bool(self._parts or self._open or self.store)
 
     def opening(self, one: object) -> None:
-        """A client that will be served is being opened, as long as `one` is there."""
+        """A client that `one` serves is being opened, as long as `one` exists."""
         self._opening.add(one)
 
     def opened(self, one: object, client: object, parts: Parts) -> None:
-        """It is open, or (None) was not opened. By the thread that reads."""
+        """The client is open, or (None) was not opened. Called by the reading thread."""
         self._opening.discard(one)
         if isinstance(client, str):
             self._parts[client] = parts
-        # The daemon may have asked before it told whose client it is.
+        # The daemon may have sent a request before it answered client.open.
         early, self._early = self._early, []
         for question in early:
             self._find(question)
@@ -214,10 +214,10 @@ class Questions:
 
 
 def store_parts(parameters: Mapping[str, Any]) -> Optional[Parts]:
-    """Who answers for a command about a store; None: nobody has to.
+    """The part that serves a command about a store; None if none is needed.
 
     Raises:
-        EnrollUnsupported: two secret stores, which a daemon cannot tell apart.
+        EnrollUnsupported: there are two secret stores, which a daemon cannot tell apart.
     """
     given = [one.given.host for one in parameters.values() if isinstance(one, GivenKeys)]
     hosts = [host for host in given if host is not None]
@@ -225,17 +225,17 @@ def store_parts(parameters: Mapping[str, Any]) -> Optional[Parts]:
         return None
     if any(host is not hosts[0] for host in hosts):
         raise EnrollUnsupported(
-            "new_keys: over a daemon a key moves from one secret store of the program's to another by way of a third"
-            " place, or over the library",
+            "new_keys: a daemon cannot move a key from one of your secret stores to another;"
+            " use the library, or move it through another provider",
             field="newKeys",
         )
     return Parts(None, hosts[0])
 
 
 class Threads:
-    """At most so many threads, made when they are needed. They keep no program from ending.
+    """At most so many threads, started when they are needed. They do not keep the program from ending.
 
-    The executors of the standard library would: what hangs in one hangs its interpreter.
+    The executors of the standard library would: a job that hangs in one keeps the interpreter from ending.
     """
 
     def __init__(self, name: str, limit: int) -> None:
@@ -244,15 +244,15 @@ class Threads:
         self._work: queue.SimpleQueue[Optional[Callable[[], None]]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._count = 0
-        # Threads that have nothing to do, less the work that has no thread.
+        # The number of idle threads, minus the number of jobs that have no thread.
         self._idle = 0
         self._is_closed = False
 
     def run(self, work: Callable[[], None]) -> None:
-        """Soon, on one of the threads.
+        """Runs the job soon, on one of the threads.
 
         Raises:
-            RuntimeError: there is no thread to be had, or they are to end.
+            RuntimeError: no thread could be started, or the threads are ending.
         """
         with self._lock:
             if self._is_closed:
@@ -277,13 +277,13 @@ class Threads:
                 work()
             except Exception:
                 LOG.exception("an answer for the daemon failed")
-            # Nothing is kept by a thread that waits.
+            # A waiting thread holds no references.
             del work
             with self._lock:
                 self._idle += 1
 
     def close(self) -> None:
-        """Its threads end with what they are at."""
+        """Its threads end after their current jobs."""
         with self._lock:
             count, self._count, self._is_closed = self._count, 0, True
         for _ in range(count):

@@ -1,4 +1,4 @@
-"""Reading what a command told, and what the drawn types have in common."""
+"""Reads results of commands; the base classes of the generated types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class Word(str, Enum):
     """An enum whose members are the words of the manifest: `Step.EMAIL_PENDING == "emailPending"`.
 
-    A word that a newer library says and this package does not know is a member all the same, without a name of its own.
+    A word of a newer library, which this package does not know, is a member without a name of its own.
     """
 
     __str__ = str.__str__
@@ -47,46 +47,46 @@ class Authorizing:
 
     @property
     def is_stale(self) -> bool:
-        """It is due and could not be renewed: it works until it ends."""
+        """It is due and could not be renewed: it works until it expires."""
         return self.outcome == "stale"
 
 
 class Leading:
-    """What a transaction that has begun leads to."""
+    """The base of the result of a begun transaction."""
 
     action: object
 
     @property
     def url(self) -> Optional[str]:
-        """What the user has to open, in a browser or in another app; None where that is not the next move."""
+        """The URL that the user has to open, in a browser or in another app; None if there is nothing to open."""
         url = getattr(self.action, "url", None) or getattr(self.action, "verification_uri_complete", None)
         return url if isinstance(url, str) else None
 
 
 class Unreadable(Exception):
-    """A result is not what the manifest says."""
+    """A result does not match the manifest."""
 
 
 def text(value: object) -> str:
     if not isinstance(value, str):
-        raise Unreadable(f"text expected, {type(value).__name__} came")
+        raise Unreadable(f"expected text, got {type(value).__name__}")
     return value
 
 
 def truth(value: object) -> bool:
     if not isinstance(value, bool):
-        raise Unreadable(f"true or false expected, {type(value).__name__} came")
+        raise Unreadable(f"expected true or false, got {type(value).__name__}")
     return value
 
 
 def number(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Unreadable(f"an integer expected, {type(value).__name__} came")
+        raise Unreadable(f"expected an integer, got {type(value).__name__}")
     return value
 
 
 def moment(value: object) -> datetime:
-    """A date; what no calendar of Python's reaches is the last or first that it does."""
+    """A date; one that Python's calendar cannot express becomes its first or last date."""
     seconds = number(value)
     try:
         return _EPOCH + timedelta(seconds=seconds)
@@ -96,13 +96,13 @@ def moment(value: object) -> datetime:
 
 def mapping(value: object) -> Dict[str, Any]:
     if not isinstance(value, dict):
-        raise Unreadable(f"an object expected, {type(value).__name__} came")
+        raise Unreadable(f"expected an object, got {type(value).__name__}")
     return value
 
 
 def items(value: object) -> Sequence[Any]:
     if not isinstance(value, (list, tuple)):
-        raise Unreadable(f"an array expected, {type(value).__name__} came")
+        raise Unreadable(f"expected an array, got {type(value).__name__}")
     return value
 
 
@@ -115,14 +115,14 @@ def maybe(read: Callable[[Any], Value], value: object) -> Optional[Value]:
 
 
 def unknown(kind: str, word: object) -> Unreadable:
-    return Unreadable(f"{word!r} is no {kind} that this version of enrollkit knows")
+    return Unreadable(f"this version of enrollkit does not know the {kind} {word!r}")
 
 
 def told(read: Callable[[Any], Value], result: Mapping[str, Any], member: Optional[str] = None) -> Value:
     """Reads a result, or a member of it.
 
     Raises:
-        EnrollInternal: the result is not what the manifest says.
+        EnrollInternal: the result does not match the manifest.
     """
     try:
         return read(result if member is None else result[member])
@@ -130,9 +130,9 @@ def told(read: Callable[[Any], Value], result: Mapping[str, Any], member: Option
         from ._generated.statuses import EnrollInternal
 
         what = f"no {fault.args[0]!r}" if isinstance(fault, KeyError) else str(fault)
-        raise EnrollInternal(f"the result is not what the manifest says: {what}") from None
+        raise EnrollInternal(f"the result does not match the manifest: {what}") from None
 
 
 def told_maybe(read: Callable[[Any], Value], result: Mapping[str, Any], member: str) -> Optional[Value]:
-    """Reads a member that a result may lack."""
+    """Reads an optional member."""
     return told(read, result, member) if result.get(member) is not None else None

@@ -1,10 +1,10 @@
-"""The same for asyncio: `Client`, and what it speaks through, `Library` or `Daemon`. Same names, same types.
+"""The asyncio client: `Client`, and the `Library` or `Daemon` that it uses. Names and types are those of `enrollkit`.
 
     async with enrollkit.aio.Client(configuration, store=store) as client:
         token = await client.access_token()
 
-Cancelling a task cancels its call in the library or the daemon; what was sent to a provider is not unsent: a renewal
-goes on and is stored.
+Cancelling a task cancels its call in the library or the daemon. A renewal that was sent to the provider continues,
+and its tokens are stored.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ __all__ = ["Client", "Daemon", "EventStream", "Library"]
 
 
 class _Session(Protocol):
-    """An opened client, whatever is behind it."""
+    """An open client, of a library or of a daemon."""
 
     async def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]: ...
 
@@ -103,8 +103,8 @@ class _Answer:
         self._future: asyncio.Future[Any] = self._loop.create_future()
 
     def settle(self, outcome: Outcome) -> None:
-        """From another thread."""
-        # The loop may have been closed meanwhile: then nobody waits any more.
+        """Called from another thread."""
+        # The loop may have been closed in the meantime: then nothing waits any more.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.settle_here, outcome)
 
@@ -121,13 +121,13 @@ class _Answer:
 
         Raises:
             EnrollError: the command failed.
-            EnrollDeadlineExceeded: nothing came within `timeout` seconds.
+            EnrollDeadlineExceeded: the command did not end within `timeout` seconds.
         """
         try:
             outcome = await (self._future if timeout is None else asyncio.wait_for(self._future, timeout))
         except asyncio.TimeoutError:
             give_up()
-            raise EnrollDeadlineExceeded("no answer came in time") from None
+            raise EnrollDeadlineExceeded("the call did not end before its timeout") from None
         except BaseException:
             give_up()
             raise
@@ -142,10 +142,10 @@ async def _in_a_thread(work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class Library(AsyncCoreCommands):
-    """The C library inside this process: what clients use unless they are told otherwise.
+    """The C library inside this process. Clients use it by default.
 
     Args:
-        path: The file of libenroll. None: $ENROLL_LIBRARY, else the one that the wheel carries, else the system's.
+        path: The file of libenroll. None: $ENROLL_LIBRARY, else the library in the wheel, else the system's.
 
     Raises:
         EnrollLibraryError: it is not there, or its version and this package's do not fit.
@@ -158,7 +158,7 @@ class Library(AsyncCoreCommands):
         return f"<enrollkit.aio.Library {self._native._name}>"
 
     async def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
-        # Some read a store, or think a second about a passphrase.
+        # Some commands read a store, or derive a key from a passphrase for a second.
         result: Dict[str, Any] = await _in_a_thread(_library.call, self._native, command, parameters)
         return result
 
@@ -186,7 +186,7 @@ def _threaded(transport: AsyncTransport, owner: object) -> Transport:
         try:
             while not concurrent.futures.wait([future], _LOOK).done:
                 if request.is_cancelled() or time.monotonic() > end:
-                    raise TimeoutError("nobody waits for the transport any more")
+                    raise TimeoutError("the caller stopped waiting for the transport")
             returned = future.result()
             if isinstance(returned, _Raised):
                 raise returned.failure
@@ -198,7 +198,7 @@ def _threaded(transport: AsyncTransport, owner: object) -> Transport:
     return send
 
 
-# Seconds between two looks whether anybody still waits, which the library does not tell by itself.
+# Seconds between two checks whether the caller still waits, which the library does not report by itself.
 _LOOK = 0.1
 
 
@@ -207,12 +207,12 @@ async def _awaited(answer: Awaitable[HTTPResponse], owner: object) -> Union[HTTP
         try:
             return await answer
         except Exception as failure:
-            # As it is: a future would make another of some.
+            # The exception itself: a future would replace some.
             return _Raised(failure)
 
 
 class _Raised:
-    """What the program's own code raised, on its way between a thread and the loop.
+    """An exception of the program's own code, on its way between a thread and the loop.
 
     A task that raised a SystemExit or a KeyboardInterrupt of a thread's would end its loop.
     """
@@ -246,7 +246,7 @@ class _LibrarySession:
         if self._is_store_open or command not in ("token.access", "token.refresh"):
             pending.start()
             return
-        # Whoever first asks for a token opens the store, and what guards its key may be slow: never in the loop.
+        # The first call for a token opens the store, and its key provider may be slow: never call it in the loop.
         starting = asyncio.ensure_future(_in_a_thread(pending.start))
         try:
             await asyncio.shield(starting)
@@ -266,22 +266,22 @@ class _LibrarySession:
         self._native.subscribe(listener)
 
     async def close(self) -> None:
-        # It waits for a renewal that was sent.
+        # Closing waits for a renewal that was sent.
         await _in_a_thread(self._native.close)
 
 
 class Daemon(AsyncCoreCommands):
-    """A process of `enrolld` for the clients that are handed it: what they do cannot harm this process, nor the other
-    way.
+    """A process of `enrolld` for the clients that are opened with it: a crash of the daemon does not harm this
+    process, nor the other way round.
 
-    It starts with the `async with` block or the first call, and belongs to that event loop. HTTP and secrets of the
-    program's own it asks this process for: coroutine functions answer in the loop, functions and secret stores on
-    threads that are made when they are needed, at most 64 and 16.
+    It starts with the `async with` block or the first call, and belongs to that event loop. It asks this process
+    for HTTP and secrets that the program serves itself: coroutine functions answer in the loop, functions and
+    secret stores on threads that start when they are needed, at most 64 and 16.
 
     Args:
-        path: The program. None: $ENROLLD, else the one that the wheel carries, else the one in $PATH.
-        log_level: What it logs: error, warning, info or debug; never parameters, results or URLs.
-        logger: Where its log goes; None: the logger `enrollkit.daemon`.
+        path: The program. None: $ENROLLD, else the program in the wheel, else the one in $PATH.
+        log_level: The daemon's log level: error, warning, info or debug. It never logs parameters, results or URLs.
+        logger: The logger for the daemon's log; None: the logger `enrollkit.daemon`.
 
     Raises:
         EnrollLibraryError: it is not there, or its version and this package's do not fit.
@@ -325,10 +325,10 @@ class Daemon(AsyncCoreCommands):
         await self.close()
 
     async def close(self) -> None:
-        """Ends the daemon: what waits is given up, renewals that were sent are stored. Twice is no error.
+        """Ends the daemon: waiting calls are cancelled, renewals that were sent are stored. A second call does nothing.
 
         Raises:
-            EnrollReentrant: called by what serves this daemon.
+            EnrollReentrant: called by a transport or a secret store of this daemon.
         """
         check_not_serving(self)
         self._is_closed = True
@@ -336,7 +336,7 @@ class Daemon(AsyncCoreCommands):
             return
         self._conversation.close()
         if self._questions.is_serving:
-            # It still has to ask for what a renewal needs.
+            # It still has to request what a renewal needs.
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(signal.SIGTERM)
         elif self._process.stdin is not None:
@@ -352,7 +352,7 @@ class Daemon(AsyncCoreCommands):
 
     @property
     def process_id(self) -> Optional[int]:
-        """Of the daemon, once it was started."""
+        """The versions and abilities of the daemon, once it has started."""
         return self._process.pid if self._process else None
 
     async def _started(self) -> None:
@@ -362,7 +362,7 @@ class Daemon(AsyncCoreCommands):
             raise EnrollHandle("the daemon is closed")
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
-        # Who is cancelled meanwhile does not take the others with it.
+        # A cancelled task does not cancel the others.
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
@@ -375,7 +375,7 @@ class Daemon(AsyncCoreCommands):
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 limit=LONGEST_LINE,
-                # A session of its own: Ctrl-C in the terminal is this process's to judge.
+                # A session of its own: this process decides what Ctrl-C in the terminal does.
                 start_new_session=True,
             )
         except OSError as fault:
@@ -420,13 +420,13 @@ class Daemon(AsyncCoreCommands):
     def _write(self, message: bytes) -> None:
         pipe = self._process.stdin if self._process else None
         if pipe is not None and not pipe.is_closing():
-            # The daemon never stops reading: what waits here does not grow.
+            # The daemon never stops reading, so this buffer does not grow.
             pipe.write(message)
 
     async def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
-        """Asks for a command about a store whose key the program guards.
+        """Runs a command about a store whose key the program guards.
 
-        What the daemon asks for it says no name of a client's: one at a time is under way, until it has really ended.
+        The daemon's requests for such a command name no client, so only one runs at a time.
         """
         check_not_serving(self)
         await self._started()
@@ -471,7 +471,7 @@ class Daemon(AsyncCoreCommands):
             if parts is not None:
                 self._questions.opened(answer, client, parts)
             if answer.is_over and client is not None:
-                # Whoever opened it does not wait any more.
+                # The caller that opened it no longer waits.
                 self._close_client(client)
             answer.settle_here(outcome)
 
@@ -487,12 +487,12 @@ class Daemon(AsyncCoreCommands):
         return _DaemonSession(self, self._conversation, told(text, result, "client"), parts)
 
     def _close_client(self, client: str) -> None:
-        """Without waiting for it."""
+        """Does not wait for it."""
         with contextlib.suppress(EnrollError):
             self._write(self._conversation.request("client.close", {"client": client}, lambda _: None)[1])
 
     def _keep(self, task: asyncio.Task[None]) -> None:
-        """The loop itself keeps no task from being collected."""
+        """Keeps a reference, because the loop itself does not keep a task from being collected."""
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
@@ -504,7 +504,7 @@ class Daemon(AsyncCoreCommands):
     async def _answer(self, question: Question) -> None:
         work = asyncio.ensure_future(self._asked(question))
         try:
-            # What is cancelled from without, and what the program's own code cancels, are not the same.
+            # A cancellation from outside is not the same as one by the program's own code.
             await asyncio.wait({work})
         except asyncio.CancelledError:
             work.cancel()
@@ -521,7 +521,7 @@ class Daemon(AsyncCoreCommands):
         self._write(message)
 
     async def _asked(self, question: Question) -> Any:
-        """What the program's own code returns, awaited here if that is to be done."""
+        """The result of the program's own code, awaited here if it is an awaitable."""
         with serving(self):
             runs_here = question.is_http and question.parts is not None and _is_coroutine(question.parts.transport)
             answer = question.ask() if runs_here else await self._on_a_thread(question)
@@ -545,7 +545,7 @@ class Daemon(AsyncCoreCommands):
                     value = question.ask()
                 except BaseException as failure:
                     value = _Raised(failure)
-            # The loop may have been closed meanwhile: then nobody waits any more.
+            # The loop may have been closed in the meantime: then nothing waits any more.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, value)
 
@@ -559,9 +559,9 @@ class Daemon(AsyncCoreCommands):
                 try:
                     self._conversation.receive(line)
                 except Exception:
-                    logging.getLogger("enrollkit").exception("a message of the daemon's was not understood")
+                    logging.getLogger("enrollkit").exception("a message of the daemon could not be read")
         except ValueError:
-            # A line that no daemon writes; its rest would be read as another one.
+            # No daemon writes such a line; its rest would be read as another line.
             process.kill()
         status = await process.wait()
         with contextlib.suppress(asyncio.TimeoutError):
@@ -579,7 +579,7 @@ class Daemon(AsyncCoreCommands):
 
 
 def _is_coroutine(transport: object) -> bool:
-    # A method, too, and an object whose call is one.
+    # Also a method, and an object whose `__call__` is a coroutine function.
     called = transport if inspect.isroutine(transport) else type(transport).__call__
     return inspect.iscoroutinefunction(transport) or inspect.iscoroutinefunction(called)
 
@@ -589,7 +589,7 @@ class _DaemonSession:
         self._daemon = daemon
         self._conversation = conversation
         self._client = client
-        # What the daemon asks for this client is answered as long as this is there.
+        # The daemon's requests for this client are answered as long as this object exists.
         self._parts = parts
         self._is_subscribed = False
         self._is_closed = False
@@ -611,7 +611,7 @@ class _DaemonSession:
     async def subscribe(self, listener: Listener) -> None:
         if self._is_closed:
             raise EnrollHandle("the client is closed")
-        # Before it is asked for: an event may come with the answer.
+        # Before the request is sent: an event may arrive with the answer.
         self._conversation.listen(self._client, listener)
         try:
             if not self._is_subscribed:
@@ -629,22 +629,22 @@ class _DaemonSession:
         if was_closed or self._daemon._owner != os.getpid():
             return
         self._conversation.stop_listening(self._client)
-        # It has ended, or was closed: then the client went with it.
+        # The daemon has ended or was closed, and the client with it.
         with contextlib.suppress(EnrollError):
             await self._daemon._ask("client.close", {"client": self._client}, None)
 
     def abandon(self) -> None:
         self._conversation.stop_listening(self._client)
-        # The loop may have been closed meanwhile: then the daemon's input was, too.
+        # The loop may have been closed in the meantime, and the daemon's input with it.
         if not self._is_closed and self._daemon._owner == os.getpid() and self._daemon._loop is not None:
             with contextlib.suppress(RuntimeError):
                 self._daemon._loop.call_soon_threadsafe(self._daemon._close_client, self._client)
 
 
 class EventStream:
-    """What happens to a client, in its order, from the `async with` block (or the first `anext`) on.
+    """The events of a client, in their order, since the `async with` block (or the first `anext`).
 
-    It ends with the client, with its daemon, or with its own `close`. Of what nobody takes the last 1024 are kept.
+    It ends with the client, with its daemon, or with its own `close`. It keeps the last 1024 events that were not read.
     """
 
     KEPT = 1024
@@ -667,7 +667,7 @@ class EventStream:
         return event
 
     async def get(self, timeout: Optional[Seconds] = None) -> Optional[Event]:
-        """The next event; None when none came within `timeout` seconds (or a timedelta), or none will come any more."""
+        """The next event; None if none arrives within `timeout` (seconds or a timedelta), or the stream has ended."""
         await self._subscribe()
         timeout = None if timeout is None else seconds("timeout", timeout)
         try:
@@ -676,7 +676,7 @@ class EventStream:
             return None
 
     def close(self) -> None:
-        """Ends the stream; what was told before can still be taken."""
+        """Ends the stream; events that arrived before can still be read."""
         if self._session is not None:
             self._session.unsubscribe(self._listen)
         self._client._streams.discard(self)
@@ -710,7 +710,7 @@ class EventStream:
     def _listen(self, name: str, parameters: Dict[str, Any]) -> None:
         event = event_of(name, parameters)
         if self._loop is not None:
-            # The loop may have been closed meanwhile: then nobody waits any more.
+            # The loop may have been closed in the meantime: then nothing waits any more.
             with contextlib.suppress(RuntimeError):
                 if name == NO_MORE:
                     self._loop.call_soon_threadsafe(self.close)
@@ -723,27 +723,27 @@ class EventStream:
 
 
 class Client(AsyncClientCommands):
-    """One account at one provider: signs its user in, and hands out an access token that works.
+    """One account at one provider: signs its user in and gives your program a valid access token.
 
-    It opens with the `async with` block, with `await Client(…)`, or with the first call; opening reads no network. Any
+    It opens with the `async with` block, with `await Client(…)`, or with the first call; opening sends no request. Any
     task may use it at any time.
 
     Args:
-        configuration: The provider and the client, as `Configuration` or as the provider hands it out in JSON.
-        store: The directory where tokens are kept, sealed; its parent has to exist. `enrollkit.MEMORY`: nowhere.
+        configuration: The provider and the client, as a `Configuration` or as JSON in the provider's names.
+        store: The directory of the sealed token store; its parent must exist. `enrollkit.MEMORY`: no files.
         account: A name for one set of tokens; None: "default".
-        keys: Who guards the store's key; None: a key file of mode 0600 in the store.
-        platform: What the host says about the device.
+        keys: The provider of the store's key; None: a key file of mode 0600 in the store.
+        platform: Facts about the device.
         wait_for_platform: Calls that ask for the registration wait until `platform_ready`.
-        renew_in_background: Tokens are renewed a little before they are due, whether anybody asks or not.
+        renew_in_background: Renew tokens a little before they are due, even without a call.
         transport: The program's own HTTP, a function or a coroutine function; None: libcurl.
-        logger: Is told what happens, without secrets; the daemon's own log has a logger of its own.
-        over: A `Library`, or a `Daemon` that is the caller's to close; None: the library that the package finds.
+        logger: Receives the client's log, without secrets; the daemon's own log has a logger of its own.
+        over: A `Library`, or a `Daemon`, which the caller closes; None: the library that the package finds.
 
     Raises:
-        EnrollConfiguration: a key of the configuration is not acceptable; `field` names it.
+        EnrollConfiguration: a key of the configuration is invalid; `field` names it.
         EnrollStoreError: the store could not be used.
-        EnrollLibraryError: the library is not there, or its version does not fit.
+        EnrollLibraryError: the library was not found, or its version does not fit.
         EnrollInvalidArgument, EnrollUnsupported, EnrollDaemonEnded.
     """
 
@@ -796,8 +796,8 @@ class Client(AsyncClientCommands):
         await self.close()
 
     async def close(self) -> None:
-        """Closes the client: whoever awaits it gets `EnrollCancelled`, a renewal that was sent is stored first. Tokens
-        stay in the store. Twice is no error.
+        """Closes the client: calls that wait fail with `EnrollCancelled`, and a renewal that was sent is stored first.
+        Tokens stay in the store. A second call does nothing.
         """
         self._is_closed = True
         if self._task is not None and self._session is None:
@@ -811,7 +811,7 @@ class Client(AsyncClientCommands):
             stream.close()
 
     def events(self) -> EventStream:
-        """What happens to the client, as an asynchronous iterator: `async with client.events() as events:`.
+        """The events of the client, as an asynchronous iterator: `async with client.events() as events:`.
 
         Command: events.subscribe, events.unsubscribe.
         """
@@ -831,34 +831,34 @@ class Client(AsyncClientCommands):
         confirm: Optional[Callable[[Dict[str, Any]], Union[bool, Awaitable[bool]]]] = None,
         timeout: Timeout = None,
     ) -> State:
-        """Signs the user in: begins a transaction, opens the browser, and waits until it comes back.
+        """Signs the user in: begins a transaction, opens the browser, and waits for the redirect.
 
-        With a loopback redirect it comes back by itself; any other is brought by `resume` or `handle_url`, from
-        whatever process receives it. What `begin` can do beyond this is done with `begin` and `await_outcome`.
+        A loopback redirect arrives by itself. Pass any other to `resume` or `handle_url`, in the process that
+        receives it. For options that `sign_in` does not have, use `begin` and `await_outcome`.
 
         Args:
             kind, scopes, prompt, login_hint, connection: As for `begin`.
-            present: Shows the user what to do: is handed the `Action`, and need not wait; a function or a coroutine
-                function. By default the system's browser.
-            confirm: Shows the profile and returns the user's word: True confirms it, False gives the tokens back. None:
-                leaves that to `Client.confirm`, and a first sign-in ends with `AwaitingConfirmation`.
-            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction ends by itself.
+            present: Shows the user what to do: a function or a coroutine function that gets the `Action` and need
+                not wait. By default it opens the system's browser.
+            confirm: Shows the profile and returns the user's decision: True confirms it, False revokes the tokens. None
+                leaves the decision to `Client.confirm`, and a first sign-in ends with `AwaitingConfirmation`.
+            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires.
 
         Returns:
-            Where the registration stands.
+            The state of the registration.
 
         Raises:
-            EnrollAccessDenied: the user, or the provider, said no.
+            EnrollAccessDenied: the user or the provider refused.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened.
-            What `begin`, `await_outcome` and `confirm` raise.
+            The errors of `begin`, `await_outcome` and `confirm`.
         """
         transaction = await self.begin(
             kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection
         )
         try:
             if present is open_browser:
-                # Some browsers do not return before they are left.
+                # Some browsers return only when they are closed.
                 await _in_a_thread(open_browser, transaction.action)
             else:
                 shown = present(transaction.action)
@@ -882,7 +882,7 @@ class Client(AsyncClientCommands):
         if self._task is None:
             self._task = asyncio.create_task(self._open())
         try:
-            # Who is cancelled meanwhile does not take the others with it.
+            # A cancelled task does not cancel the others.
             return await asyncio.shield(self._task)
         except EnrollError:
             self._task = None

@@ -1,8 +1,8 @@
-"""For httpx: `httpx.Client(auth=enrollkit.httpx.Auth(client))`; for `httpx.AsyncClient` there is `AsyncAuth`, with a
-client of `enrollkit.aio`. Needs httpx, which this package does not.
+"""For httpx: `httpx.Client(auth=enrollkit.httpx.Auth(client))`. For `httpx.AsyncClient` use `AsyncAuth` with a
+client of `enrollkit.aio`. This module needs httpx, which the package does not install.
 
-Every request gets a token that works. A request that the server refuses with 401 is sent once more: with the nonce that
-the server asks for (RFC 9449 §9), or else with a token that was renewed meanwhile.
+Every request gets a valid token. A request that the server refuses with 401 is sent once more: with the nonce that the
+server requires (RFC 9449 §9), or with a token that was renewed in the meantime.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ._generated.types import AccessToken
 
 
 class Auth(httpx.Auth):
-    """Puts a client's access token on each request, and beside a token of type DPoP its proof.
+    """Puts a client's access token on each request, with a proof if the token is of type DPoP.
 
     Raises:
-        EnrollError: what `Client.access_token` raises, from the call that would have sent the request.
+        EnrollError: the error of `Client.access_token`, raised by the call that would have sent the request.
     """
 
     def __init__(self, client: Client) -> None:

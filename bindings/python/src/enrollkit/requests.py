@@ -1,8 +1,8 @@
-"""For requests: `requests.get(url, auth=enrollkit.requests.Auth(client))`. Needs requests, which this package does not.
+"""For requests: `requests.get(url, auth=enrollkit.requests.Auth(client))`. The package does not install requests.
 
-Every request gets a token that works. A request that the server refuses with 401 is sent once more: with the nonce that
-the server asks for (RFC 9449 §9), or else with a token that was renewed meanwhile. A body that cannot be sent again (a
-stream) is not.
+Every request gets a valid token. A request that the server refuses with 401 is sent once more: with the nonce that the
+server requires (RFC 9449 §9), or with a token that was renewed in the meantime. A request whose body cannot be sent
+again (a stream) is not repeated.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ._error import EnrollError
 
 
 class Auth(AuthBase):
-    """Puts a client's access token on each request, and beside a token of type DPoP its proof.
+    """Puts a client's access token on each request, with a proof if the token is of type DPoP.
 
     Raises:
-        EnrollError: what `Client.access_token` raises, from the call that would have sent the request.
+        EnrollError: the error of `Client.access_token`, raised by the call that would have sent the request.
     """
 
     def __init__(self, client: Client) -> None:

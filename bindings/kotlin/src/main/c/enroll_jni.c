@@ -1,5 +1,5 @@
 /*
- * enroll_jni.c - libenroll for the JVM: what org.enrollkit.Native declares, and nothing more.
+ * enroll_jni.c - libenroll for the JVM: the functions that org.enrollkit.Native declares, and nothing more.
  *
  * Texts are byte arrays of UTF-8 in both directions: JNI's own strings are "modified" UTF-8, which takes a NUL apart and
  * a surrogate for a character. C holds no references to objects of the JVM but one, to the class: callbacks carry
@@ -31,7 +31,7 @@ static pthread_key_t attached;
 static pthread_once_t attached_once = PTHREAD_ONCE_INIT;
 static int attached_failed;
 
-/* Runs when a thread that was attached here ends. */
+/* Runs when a thread ends that was attached here. */
 static void detach(void *unused) {
   (void)unused;
   (*machine)->DetachCurrentThread(machine);
@@ -39,7 +39,7 @@ static void detach(void *unused) {
 
 static void make_attached(void) { attached_failed = pthread_key_create(&attached, detach); }
 
-/* The environment of this thread, which becomes one of the JVM's for the rest of its life; NULL where that fails. */
+/* The environment of this thread, which stays attached to the JVM for the rest of its life; NULL if that fails. */
 static JNIEnv *environment(void) {
   void *env = NULL;
   if ((*machine)->GetEnv(machine, &env, JNI_VERSION_1_6) == JNI_OK) return env;
@@ -68,7 +68,7 @@ static JNIEnv *environment(void) {
   return env;
 }
 
-/* What a callback does in the JVM: room for its local references, which on the library's threads nothing else frees. */
+/* Makes room for a callback's local references, which nothing else frees on the library's threads. */
 static JNIEnv *enter(void) {
   JNIEnv *env = environment();
   if (env == NULL) return NULL;
@@ -79,7 +79,7 @@ static JNIEnv *enter(void) {
   return env;
 }
 
-/* The class catches everything; what still comes through is the JVM's own, out of memory say. C cannot throw it on. */
+/* The class catches everything; only errors of the JVM itself remain, such as out of memory. C cannot pass them on. */
 static bool leave(JNIEnv *env) {
   bool threw = (*env)->ExceptionCheck(env);
   if (threw) (*env)->ExceptionClear(env);
@@ -202,7 +202,7 @@ static void on_result(void *user_data, enroll_status status, const char *result,
     failure = failure_of(env, error);
   }
   if ((*env)->ExceptionCheck(env)) {
-    /* No memory for the answer: the call still ends, with what the class makes of neither. */
+    /* No memory for the answer: the call still ends; the class gets neither a result nor an error. */
     (*env)->ExceptionClear(env);
     bytes = NULL;
     failure = NULL;
@@ -293,7 +293,7 @@ static enroll_status remove_secret(void *user_data, const char *name) {
   return leave(env) ? status : ENROLL_E_STORE_IO;
 }
 
-/* The last call with that number: a transport's, or a secret store's. */
+/* The last call with the number of that transport or secret store. */
 static void release(void *user_data) {
   JNIEnv *env = enter();
   if (env == NULL) return;
@@ -305,7 +305,7 @@ static void release(void *user_data) {
 
 static enroll_client *client_in(jlong client) { return (enroll_client *)(intptr_t)client; }
 
-/* Who guards the key of a store, from two texts (file, passphrase) and three numbers (provider or -1 for none, seconds
+/* The key provider of a store, from two texts (file, passphrase) and three numbers (provider or -1 for none, seconds
  * of the session cache, the secret store's number). NULL for none. */
 static const enroll_keys *keys_in(const text *texts, const jlong *numbers, enroll_keys *keys,
                                   enroll_secret_store *secrets) {
@@ -421,7 +421,7 @@ static void pending_free(JNIEnv *env, jclass class, jlong pending) {
 }
 
 /* The token of memory: type and token in one array, the facts (outcome, expiry, bytes of the type) in another. NULL
- * where there is none to hand out at once; that is no failure, and costs no exception. */
+ * if no token is available at once; that is no failure, and throws no exception. */
 static jbyteArray token_access(JNIEnv *env, jclass class, jlong client, jlong minimum_lifetime, jlongArray facts) {
   (void)class;
   enroll_access access = ENROLL_ACCESS_INIT;

@@ -2,15 +2,15 @@ package org.enrollkit
 
 import kotlin.time.Instant
 
-/** An access token that works. [toString] does not show it. */
+/** A valid access token. [toString] does not show it. */
 public class AccessToken internal constructor(
-  /** For the `Authorization` header or a form body, nowhere else (RFC 9700 §4.3.2). */
+  /** For the `Authorization` header or a form body, and nowhere else (RFC 9700 §4.3.2). */
   public val value: String,
-  /** As the server spelt it: `Bearer`, `DPoP`. A DPoP token goes beside a proof of [DpopCommands.proof]. */
+  /** As the server spells it: `Bearer`, `DPoP`. Send a DPoP token together with a proof of [DpopCommands.proof]. */
   public val type: String,
-  /** When it ends, by this device's clock; null for a stand-in token, which has no end. */
+  /** When it expires, by this device's clock; null for a stand-in token, which does not expire. */
   public val expiresAt: Instant?,
-  /** It was due and could not be renewed: it still works, the provider is down. */
+  /** Whether it was due and could not be renewed. It still works until it expires. */
   public val isStale: Boolean,
 ) {
   /** The value of the header `Authorization`. */
@@ -19,15 +19,15 @@ public class AccessToken internal constructor(
   override fun toString(): String = "AccessToken(type=$type, expiresAt=$expiresAt, isStale=$isStale)"
 }
 
-/** @throws EnrollException where there is no token to use. */
+/** @throws EnrollException if there is no valid token. */
 internal fun AccessOutcome.usable(): AccessToken = when (this) {
   is AccessOutcome.Valid -> AccessToken(accessToken, tokenType, expiresAt, isStale = false)
   is AccessOutcome.Stale -> AccessToken(accessToken, tokenType, expiresAt, isStale = true)
-  is AccessOutcome.Expired -> throw noToken(Status.EXPIRED, "the token expired; renewing it failed: ${error.message}", this.error, retryAfter)
+  is AccessOutcome.Expired -> throw noToken(Status.EXPIRED, "the token expired, and renewing it failed: ${error.message}", this.error, retryAfter)
   is AccessOutcome.Rejected -> throw noToken(Status.REJECTED, "the provider refused to renew: ${error.message}", error, null)
   is AccessOutcome.Reauthenticate -> throw EnrollException(Status.REAUTHENTICATE, reason)
-  AccessOutcome.StoreLocked -> throw EnrollException(Status.STORE_LOCKED, "the store's key is not to be had now")
-  AccessOutcome.Busy -> throw EnrollException(Status.BUSY, "a renewal is under way, and the time to wait for it has passed")
+  AccessOutcome.StoreLocked -> throw EnrollException(Status.STORE_LOCKED, "the store is locked: its key is unavailable")
+  AccessOutcome.Busy -> throw EnrollException(Status.BUSY, "a renewal is in progress and did not end before the timeout")
 }
 
 private fun noToken(status: Status, message: String, error: EnrollError, retryAfter: kotlin.time.Duration?) =

@@ -1,4 +1,4 @@
-// What the generated commands stand on: one call by name, to whichever core there is.
+// The base of the generated commands: a call by name, to either core.
 
 package org.enrollkit
 
@@ -12,7 +12,7 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.put
 
-/** How the core runs a command; memory only is worth no other thread. */
+/** How the core runs a command. A command that only reads memory needs no other thread. */
 internal enum class Kind { MEMORY, PARKED, BLOCKING, WAITING }
 
 /** A client of a core, or the core itself for commands that need none. Knows neither [EnrollClient] nor [Enroll]. */
@@ -21,22 +21,22 @@ internal interface Port {
 
   suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject
 
-  /** A fresh token from memory, on this thread; null where that takes more. */
+  /** A fresh token from memory, on this thread; null if there is none in memory. */
   fun quickToken(minimumLifetime: Duration): AccessToken? = null
 
   suspend fun subscribe()
 
   suspend fun unsubscribe()
 
-  /** Blocks until a renewal that was sent is stored. Does nothing the second time. */
+  /** Blocks until a renewal that was sent is stored. A second call does nothing. */
   fun close()
 }
 
-/** Stands for a port, and closes it once nobody can reach it any more. [keeps] lives as long. */
+/** Owns a port, and closes it once this object is unreachable. [keeps] lives as long. */
 internal class Caller(private val port: Port, private val keeps: Any? = null) {
   private val watch = Reaper.watch(this, port::close)
 
-  /** Written after each call, so that whoever waits for one keeps this from the reaper. */
+  /** Written after each call, so that a waiting call keeps this object reachable. */
   @Volatile private var lastCommand = ""
 
   suspend fun call(
@@ -47,7 +47,7 @@ internal class Caller(private val port: Port, private val keeps: Any? = null) {
   ): JsonObject {
     refuseReentry(command)
     if (timeout != null && timeout.isNegative()) {
-      throw EnrollException(Status.INVALID_ARGUMENT, "timeout is 0 or more, $timeout came", "timeout")
+      throw EnrollException(Status.INVALID_ARGUMENT, "timeout: expected 0 or more, got $timeout", "timeout")
     }
     try {
       return port.call(command, kind, timeout, Parameters().apply(fill))
@@ -73,11 +73,11 @@ internal class Caller(private val port: Port, private val keeps: Any? = null) {
       HostSecrets.isHere -> "secret store"
       else -> return
     }
-    throw EnrollException(Status.REENTRANT, "$command was called by a host's $who, inside a call")
+    throw EnrollException(Status.REENTRANT, "the host's $who called $command inside a call; it must not use EnrollKit")
   }
 }
 
-/** Marks the coroutines of a host's transport, on whatever thread they run. */
+/** Marks the coroutines of a host's transport, on any thread. */
 internal object InsideTransport : CoroutineContext.Element, CoroutineContext.Key<InsideTransport> {
   override val key: CoroutineContext.Key<*> get() = this
 }
@@ -109,7 +109,7 @@ internal class Parameters {
 
   val hasHostKeys: Boolean get() = givenKeys.values.any { it is Keys.Host }
 
-  /** All of it as JSON, in which the host's own secrets are a word. */
+  /** All parameters as JSON, in which the host's own secrets are one word. */
   fun json(): JsonObject {
     val all = members + givenKeys.mapValues { (_, keys) -> keys.encode() }
     return JsonObject(all).also { refuseUnreadable(it, 1) }
@@ -135,16 +135,16 @@ internal fun Keys.encode(): JsonObject = buildJsonObject {
 
 private const val DEEPEST = 64
 
-/** What the core refuses as JSON is refused before it is sent: a daemon cannot say whose message it could not read. */
+/** Refuses JSON that the core would refuse, before it is sent: a daemon cannot say which message it could not read. */
 internal fun refuseUnreadable(element: JsonElement, depth: Int) {
   fun refuse(what: String): Nothing = throw EnrollException(Status.JSON, what, "parameters")
-  if (depth > DEEPEST) refuse("JSON is nested at most $DEEPEST deep, more came")
+  if (depth > DEEPEST) refuse("expected JSON of at most $DEEPEST levels, got more")
   when (element) {
     is JsonObject -> element.forEach { (name, value) ->
-      if ('\u0000' in name) refuse("JSON has no NUL in a string, one came")
+      if ('\u0000' in name) refuse("expected JSON strings without NUL, got one with NUL")
       refuseUnreadable(value, depth + 1)
     }
     is JsonArray -> element.forEach { refuseUnreadable(it, depth + 1) }
-    is JsonPrimitive -> if ('\u0000' in element.content) refuse("JSON has no NUL in a string, one came")
+    is JsonPrimitive -> if ('\u0000' in element.content) refuse("expected JSON strings without NUL, got one with NUL")
   }
 }

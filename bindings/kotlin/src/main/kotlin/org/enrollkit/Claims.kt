@@ -4,18 +4,19 @@ import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 
-/** Claims about a user (OpenID Connect Core §5.1), as JSON. Personal: [toString] tells how many there are. */
+/** Claims about a user (OpenID Connect Core §5.1), as JSON. They are personal: [toString] shows only how many there
+ *  are. */
 public class Claims internal constructor(
-  /** As they came. */
+  /** The claims as received. */
   public val json: JsonObject,
 ) : Map<String, JsonElement> by json {
-  /** A claim that is text; null where it is missing or something else. */
+  /** A claim as text; null if it is missing or not a string. */
   public fun text(name: String): String? = (json[name] as? JsonPrimitive)?.takeIf { it.isString }?.content
 
-  /** Who it is: the claim `sub`. */
+  /** The user's id: the claim `sub`. */
   public val subject: String? get() = text("sub")
 
-  /** What the user is called. */
+  /** The user's name. */
   public val name: String? get() = text("name")
 
   /** The user's e-mail address. */

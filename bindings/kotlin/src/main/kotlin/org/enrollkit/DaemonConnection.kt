@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 with enrolld: one message per line, on the pipes of a child process. Either side asks, and answers.
+// JSON-RPC 2.0 with enrolld: one message per line, on the pipes of a child process. Both sides send requests and answers.
 
 package org.enrollkit
 
@@ -28,12 +28,12 @@ internal class DaemonConnection private constructor(private val process: Process
   private val isClosing = AtomicBoolean()
   private val hubs = ConcurrentHashMap<String, EventHub>()
 
-  /** What this program does itself for the daemon. */
+  /** Serves the daemon's requests to this program. */
   val host = DaemonHost(log) { message -> if (end == null) outgoing.put(line(message)) }
   @Volatile private var lastLine: String? = null
   @Volatile private var end: DaemonEndedException? = null
 
-  /** @throws EnrollException what the daemon answers, or that it has ended. */
+  /** @throws EnrollException the daemon's error, or that the daemon has ended. */
   suspend fun request(method: String, parameters: JsonObject): JsonObject {
     val id = last.incrementAndGet()
     val message = message(method, parameters) { put("id", id) }
@@ -65,8 +65,9 @@ internal class DaemonConnection private constructor(private val process: Process
   }
 
   /**
-   * Ends the daemon in order: it stores what was sent first. At the end of its input it could not be answered any more, so
-   * one that may still have to ask is told by a signal, and the input ends with its output.
+   * Ends the daemon in order: it stores renewals that were sent first. After the end of its input this program could not
+   * answer it any more, so a daemon that may still send requests gets a signal instead, and its input ends with its
+   * output.
    */
   fun close() {
     if (!isClosing.compareAndSet(false, true)) return
@@ -91,7 +92,7 @@ internal class DaemonConnection private constructor(private val process: Process
   private fun line(json: JsonObject): ByteArray {
     val bytes = (json.toString() + "\n").toUtf8("parameters")
     if (bytes.size > LIMIT) {
-      throw EnrollException(Status.INVALID_ARGUMENT, "a message of at most $LIMIT bytes was expected, ${bytes.size} came", "parameters")
+      throw EnrollException(Status.INVALID_ARGUMENT, "expected a message of at most $LIMIT bytes, got ${bytes.size}", "parameters")
     }
     return bytes
   }
@@ -108,7 +109,7 @@ internal class DaemonConnection private constructor(private val process: Process
         }
       }
     } catch (_: IOException) {
-      // The reader hears of it, too, and tells everybody.
+      // The reading thread notices it, too, and ends every waiting call.
     }
   }
 
@@ -138,7 +139,7 @@ internal class DaemonConnection private constructor(private val process: Process
     val id = (message.find("id") as? JsonPrimitive)?.longOrNull
     val failure = message.find("error")?.members()?.let(::failure)
     if (id == null) {
-      // It could not tell whose request it could not read: nobody may wait for ever.
+      // The daemon cannot say which request it could not read: every call must end.
       if (failure != null) waiting.keys.forEach { waiting.remove(it)?.resumeWithException(failure) }
       return
     }

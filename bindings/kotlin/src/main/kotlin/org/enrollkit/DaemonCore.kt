@@ -20,7 +20,7 @@ internal class DaemonCore(private val connection: DaemonConnection, private val 
     val json = parameters.json()
     suspend fun open() = connection.request("client.open", json).need("client").text()
     val secrets = (parameters.keysNamed("keys") as? Keys.Host)?.secrets
-    // To its end, which reads no network: what the daemon has opened has to be closed by somebody.
+    // Not cancellable, because a client that the daemon has opened must be closed. Opening sends no request.
     val client = withContext(NonCancellable) {
       if (transport == null && secrets == null) return@withContext open()
       val served = Served(transport?.let { HostTransport(it, log) }, secrets?.let { HostSecrets(it, log) })
@@ -49,7 +49,7 @@ private class DaemonPort(
     return connection.host.serving(HostSecrets(secrets, log)) { connection.request(command, json) }
   }
 
-  /** The host's, in a command about a store. */
+  /** The host's secret stores, in a command about a store. */
   private fun Parameters.secrets(): SecretStore? {
     val old = (keysNamed("keys") as? Keys.Host)?.secrets
     val new = (keysNamed("newKeys") as? Keys.Host)?.secrets

@@ -1,7 +1,7 @@
-// What the daemon asks this program: HTTP and secrets of its own (docs/json-rpc.md, What the daemon asks its host).
+// Serves the daemon's requests for HTTP and secrets (docs/json-rpc.md, What the daemon asks its host).
 //
-// The thread that reads from the daemon hands a question on and reads on. The host's code runs elsewhere, on a few
-// threads; each question is answered once, or the daemon has given it up or is gone.
+// The thread that reads from the daemon passes each request on and continues. The host's code runs on a few other
+// threads; each request is answered once, unless the daemon has cancelled it or has ended.
 
 package org.enrollkit
 
@@ -33,18 +33,18 @@ import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.put
 import kotlinx.serialization.json.putJsonObject
 
-/** What the program does itself for one client, or for one command. */
+/** The program's own transport and secret store, for one client or for one command. */
 internal class Served(val transport: HostTransport?, val secrets: HostSecrets?) {
-  /** Questions so far. */
+  /** The number of requests so far. */
   val asked = AtomicInteger()
 }
 
-/** @param post sends a message; throws an [EnrollException] where it is too long. Never waits. */
+/** @param post sends a message; throws an [EnrollException] if it is too long. Never waits. */
 internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonObject) -> Unit) {
   private val work = CoroutineScope(SupervisorJob() + Dispatchers.Default)
 
-  // Beside the threads of Dispatchers.IO, which are the program's own; and apart from each other, so that requests that
-  // block keep no secret waiting.
+  // Not the threads of Dispatchers.IO, which belong to the program; and two pools, so that blocking HTTP requests do
+  // not delay requests for secrets.
   private val senders = Dispatchers.IO.limitedParallelism(SENDERS) + InsideTransport
   private val keepers = Dispatchers.IO.limitedParallelism(KEEPERS)
 
@@ -53,17 +53,17 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
   private val questions = ConcurrentHashMap<JsonElement, Question>()
   private val clients = HashMap<String, Served>()
 
-  /** Clients that ask before the answer of `client.open` has told who they are. */
+  /** Clients whose requests arrive before the answer to `client.open` has named them. */
   private val early = HashMap<String, CompletableDeferred<Served?>>()
   private var openings = 0
 
   private val commands = Mutex()
   @Volatile private var command: Served? = null
 
-  /** Whether the daemon may have to ask before it can end in order. */
+  /** Whether the daemon may have to send requests before it can end in order. */
   val isNeeded: Boolean get() = command != null || synchronized(clients) { clients.isNotEmpty() || openings > 0 }
 
-  /** Opens a client by [open], which gives its handle, and serves it from its first question on. */
+  /** Opens a client by [open], which returns its handle, and serves it from its first request on. */
   suspend fun opening(served: Served, open: suspend () -> String): String {
     synchronized(clients) { openings++ }
     var client: String? = null
@@ -83,7 +83,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /** Lets a client go that was closed, once it has been silent for a while: a renewal that was sent may still ask. */
+  /** Releases a closed client once it has sent no request for a while: a renewal that was sent may still need one. */
   fun closed(client: String) {
     val served = synchronized(clients) { clients[client] } ?: return
     work.launch {
@@ -96,13 +96,13 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
   }
 
   /**
-   * Runs a command about a store, to its end: its questions do not say whose they are, so there is one at a time.
+   * Runs a command about a store, to its end. Its requests name no client, so only one such command runs at a time.
    *
-   * @throws EnrollException [Status.REENTRANT]: it was called by a secret store, perhaps of such a command
+   * @throws EnrollException [Status.REENTRANT]: a secret store called it, perhaps inside such a command
    */
   suspend fun <T> serving(secrets: HostSecrets, run: suspend () -> T): T {
     if (HostSecrets.isHere) {
-      throw EnrollException(Status.REENTRANT, "a command with a host's secrets was called by a host's secret store")
+      throw EnrollException(Status.REENTRANT, "a host's secret store called a command with a host's secrets; it must not use EnrollKit")
     }
     return commands.withLock {
       command = Served(null, secrets)
@@ -114,7 +114,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /** A request of the daemon's. On the thread that reads. */
+  /** Takes a request of the daemon. Called on the reading thread. */
   fun ask(id: JsonElement, method: String, parameters: JsonObject) {
     val (threads: CoroutineContext, body) = when (method) {
       "host.http.send" -> senders to ::send
@@ -133,7 +133,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     job.start()
   }
 
-  /** Nobody waits for that answer any more. */
+  /** The daemon no longer waits for that answer. */
   fun giveUp(id: JsonElement) {
     questions[id]?.job?.cancel()
   }
@@ -160,14 +160,14 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
       is HostAnswer.Given -> try {
         post(message(id) { put("result", answer.value) })
       } catch (fault: EnrollException) {
-        log.tell("what the host answered to $method is not acceptable: $fault", fault)
+        log.tell("the host's answer to $method is invalid: $fault", fault)
         refuse(id, Status.RESPONSE_INVALID)
       }
       is HostAnswer.Refused -> refuse(id, answer.status)
     }
   }
 
-  /** Whom the daemon asks; null: it was closed. */
+  /** Serves the daemon's requests; null: it was closed. */
   private fun served(client: String?): Deferred<Served?> {
     if (client == null) return CompletableDeferred(command)
     return synchronized(clients) {
@@ -218,7 +218,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
   )
 
   private companion object {
-    /** As many calls as may run in the daemon at once. */
+    /** The number of calls that may run in the daemon at once. */
     const val SENDERS = 64
     const val KEEPERS = 16
 
@@ -238,10 +238,10 @@ private inline fun <T, R> HostAnswer<T>.map(transform: (T) -> R): HostAnswer<R> 
 }
 
 private fun Served.needTransport() =
-  transport ?: throw EnrollException(Status.INTERNAL, "a client whose HTTP is the host's was expected, another asked")
+  transport ?: throw EnrollException(Status.INTERNAL, "expected a request of a client with the host's HTTP, got one of another client")
 
 private fun Served.needSecrets() =
-  secrets ?: throw EnrollException(Status.INTERNAL, "a client whose keys are the host's was expected, another asked")
+  secrets ?: throw EnrollException(Status.INTERNAL, "expected a request of a client with the host's keys, got one of another client")
 
 private fun JsonObject.secretName() = need("name").text()
 
@@ -251,10 +251,10 @@ private fun message(id: JsonElement, more: kotlinx.serialization.json.JsonObject
   more()
 }
 
-/** What a daemon says that was told of a defect of its host's: it has no word for one, and repeats the number. */
+/** The daemon's words for a failure inside the host's code: it has no name for that, and repeats the number. */
 private const val DEFECT = "host.http.send with the error -32099"
 
-/** A message of the daemon's in which such a defect is none of the network's faults any more, wherever it is told. */
+/** A message of the daemon in which such a failure is `internal` instead of a network error, wherever it appears. */
 internal fun withDefects(line: String, message: JsonObject): JsonObject =
   if (DEFECT in line) message.withDefects() as JsonObject else message
 
@@ -276,10 +276,10 @@ private val INTERNAL = with(Status.INTERNAL) {
   )
 }
 
-/** Of these the core reads all that come, of any other name the first. */
+/** The core reads every header of these names, and only the first one of any other name. */
 private val LISTS = setOf("cache-control", "www-authenticate")
 
-/** As the daemon reads it: each header once. */
+/** The response as the daemon reads it: each header once. */
 private fun HttpResponse.encode(): JsonObject = buildJsonObject {
   val once = java.util.TreeMap<String, String>(String.CASE_INSENSITIVE_ORDER)
   for ((name, value) in headers) {
@@ -287,6 +287,6 @@ private fun HttpResponse.encode(): JsonObject = buildJsonObject {
   }
   put("status", status)
   put("headers", JsonObject(once.mapValues { JsonPrimitive(it.value) }))
-  // Never as text, which might hold what JSON may not here.
+  // Never as text, which might contain characters that are not allowed in this JSON.
   if (body.isNotEmpty()) put("bodyBase64", Base64.getEncoder().encodeToString(body))
 }

@@ -6,13 +6,13 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.runInterruptible
 
 /**
- * The browser of a desktop: the programs that the environment variable `BROWSER` names, else `xdg-open`, else what macOS
- * and Windows open URLs with. For loopback redirects (`http://127.0.0.1/callback`), which come back to a listener of the
- * core's. The browser goes on when it is not waited for any more.
+ * The browser of a desktop: the programs in the environment variable `BROWSER`, else `xdg-open`, else the program that
+ * opens URLs on macOS or Windows. For loopback redirects (`http://127.0.0.1/callback`), which the core's listener
+ * receives. The browser continues if the wait for it is cancelled.
  *
- * [open] throws an [EnrollException] with [Status.UNSUPPORTED] where there is no desktop, no program that opens URLs, one
- * that fails, or another redirect. Show the URL to the user then: `client.registration.begin()` tells it, and `client.registration.awaitOutcome()`
- * waits for the redirect.
+ * [open] throws an [EnrollException] with [Status.UNSUPPORTED] if there is no desktop or no program that opens URLs, if that
+ * program fails, or for another kind of redirect. In these cases show the URL to the user: `client.registration.begin()`
+ * returns it, and `client.registration.awaitOutcome()` waits for the redirect.
  */
 public class DesktopBrowser internal constructor(
   private val environment: Map<String, String>,
@@ -22,7 +22,7 @@ public class DesktopBrowser internal constructor(
 
   override suspend fun open(url: String, redirectUri: String): String? {
     if (!Regex("""http://(127\.0\.0\.1|\[::1]|localhost)[:/].*""").matches(redirectUri)) {
-      throw unsupported("a desktop's browser comes back to http://127.0.0.1/… only, and the redirect is $redirectUri")
+      throw unsupported("expected a loopback redirect such as http://127.0.0.1/callback, got $redirectUri")
     }
     val (program, browser) = start(url)
     val status = runInterruptible(Dispatchers.IO) { browser.waitFor() }
@@ -42,7 +42,7 @@ public class DesktopBrowser internal constructor(
           .start()
         return words[0] to browser
       } catch (_: IOException) {
-        continue // The next one, if there is one.
+        continue // Tries the next program.
       }
     }
     throw unsupported("none of these could be started: ${commands().joinToString { it[0] }}")
@@ -65,5 +65,5 @@ public class DesktopBrowser internal constructor(
   private val nowhere get() = if (isWindows) "NUL" else "/dev/null"
 
   private fun unsupported(why: String) =
-    EnrollException(Status.UNSUPPORTED, "$why. Show the URL of registration.begin to the user instead")
+    EnrollException(Status.UNSUPPORTED, "$why. Show the URL from registration.begin to the user")
 }

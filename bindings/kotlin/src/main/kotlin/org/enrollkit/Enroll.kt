@@ -9,17 +9,17 @@ import kotlinx.serialization.json.JsonPrimitive
 /**
  * EnrollKit's core: `libenroll` in this process ([library]), or `enrolld` in another ([daemon]). The API is the same.
  *
- * Registers people and signs them in through the external browser, and then has a valid token for months. Commands that
- * need no client are here, by their two words: `accounts.list`, `pkce.generate`.
+ * Registers users and signs them in through the external browser. Your app then has a valid access token for months.
+ * Commands that need no client are members of this class, by their two words: `accounts.list`, `pkce.generate`.
  */
 public class Enroll private constructor(private val caller: Caller, private val core: Core) :
   ValueCommands(caller), AutoCloseable {
   private constructor(core: Core) : this(Caller(core.port), core)
 
   /**
-   * Opens one account at one provider. Reads no network.
+   * Opens one account at one provider. Sends no request.
    *
-   * @throws EnrollException [Status.CONFIGURATION] with the key at fault in [EnrollException.field]; statuses of stores
+   * @throws EnrollException [Status.CONFIGURATION], with the invalid key in [EnrollException.field]; errors of the store
    */
   public suspend fun open(
     configuration: Configuration,
@@ -27,7 +27,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     options: ClientOptions = ClientOptions(),
   ): EnrollClient = open("configuration", configuration.encode(), store, options)
 
-  /** As [open], with a JSON object as providers hand it out, in either spelling of its keys. */
+  /** As [open], with a configuration as a JSON object, in either spelling of its keys. */
   public suspend fun open(
     configuration: String,
     store: Store,
@@ -41,7 +41,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     return open("configuration", json, store, options)
   }
 
-  /** As [open], with the file `NAME.json` in `$XDG_CONFIG_HOME/enrollkit`; with [daemon] only. */
+  /** As [open], with the file `NAME.json` in `$XDG_CONFIG_HOME/enrollkit`. Only with [daemon]. */
   public suspend fun openNamed(
     configurationName: String,
     store: Store,
@@ -63,7 +63,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
       if (options.waitForPlatform) put("waitForPlatform", JsonPrimitive(true))
       if (options.renewInBackground) put("renewInBackground", JsonPrimitive(true))
     }
-    // The client is made inside: if this coroutine is cancelled meanwhile, nobody gets it, and the reaper closes it.
+    // The client is made inside: if this coroutine is cancelled, the caller does not get it, and the reaper closes it.
     return withContext(Dispatchers.IO) {
       val hub = EventHub()
       val port = core.open(parameters, options.transport, hub)
@@ -72,8 +72,8 @@ public class Enroll private constructor(private val caller: Caller, private val 
   }
 
   /**
-   * Closes all clients that were opened here, and ends the daemon, which stores what was sent first. Blocks meanwhile.
-   * Closing twice does nothing.
+   * Closes all clients that were opened here, and ends the daemon. Renewals that were sent are stored first; it blocks
+   * until then. A second call does nothing.
    */
   override fun close() {
     caller.close()
@@ -83,10 +83,10 @@ public class Enroll private constructor(private val caller: Caller, private val 
     /**
      * The core as a library of this process.
      *
-     * @param directory where `libenroll_jni.so` and `libenroll.so.0` are. null: the system property
-     *   `enrollkit.library.path`, else what the jar carries, else where the JVM looks for libraries
-     * @param log is told what a host's own transport or secret store threw
-     * @throws EnrollException [Status.UNSUPPORTED]: there is no such library, or it is not of this version
+     * @param directory the directory of `libenroll_jni.so` and `libenroll.so.0`. null: the system property
+     *   `enrollkit.library.path`, else the libraries in the jar, else the JVM's library path
+     * @param log receives the exceptions of a host's own transport or secret store
+     * @throws EnrollException [Status.UNSUPPORTED]: the library was not found, or it is of another version
      */
     @JvmStatic
     @JvmOverloads
@@ -98,10 +98,10 @@ public class Enroll private constructor(private val caller: Caller, private val 
     /**
      * The core as a process of its own, which ends with this one.
      *
-     * @param program the daemon, `enrolld`, looked for in `PATH` unless it is a path
+     * @param program the daemon, `enrolld`: a path, or a name that is looked up in `PATH`
      * @param logLevel `error`, `warning`, `info` or `debug`
-     * @param log is told what the daemon logs, and what a host's own transport or secret store threw
-     * @throws EnrollException [Status.UNSUPPORTED]: the program cannot be started
+     * @param log receives the daemon's log, and the exceptions of a host's own transport or secret store
+     * @throws EnrollException [Status.UNSUPPORTED]: the program could not be started
      */
     @JvmStatic
     @JvmOverloads
@@ -110,17 +110,17 @@ public class Enroll private constructor(private val caller: Caller, private val 
   }
 }
 
-/** How to open a client; everything may be left out. */
+/** Options for opening a client; all are optional. */
 public class ClientOptions(
-  /** Names one set of tokens; `default` otherwise. */
+  /** The name of one set of tokens; by default `default`. */
   public val account: String? = null,
-  /** Who guards the store's key. With [Enroll.library] a key file by default, with [Enroll.daemon] the best there is. */
+  /** The provider of the store's key. Default: a key file with [Enroll.library], the best available with [Enroll.daemon]. */
   public val keys: Keys? = null,
-  /** What the host says about the device. */
+  /** Facts about the device. */
   public val platform: Platform? = null,
   /** Calls that ask for the registration wait until `platform.ready`. */
   public val waitForPlatform: Boolean = false,
-  /** Tokens are renewed a little before they are due, whether anybody asks or not. */
+  /** Tokens are renewed a little before they are due, even without a call. */
   public val renewInBackground: Boolean = false,
   /** The host's own HTTP; null: libcurl. */
   public val transport: HttpTransport? = null,

@@ -16,22 +16,22 @@ import kotlinx.coroutines.withContext
 /**
  * One account at one provider, opened with [Enroll.open].
  *
- * Every command of the manifest is here by its two words: `registration.begin`, `token.access`. Every function may be
- * called from any coroutine at any time. A coroutine that is cancelled ends its wait; what was sent to a provider is not
- * unsent, and a renewal is stored. Commands of a closed client fail with [Status.HANDLE], those that were waiting in it
- * with [Status.CANCELLED].
+ * Every command of the manifest is a member, by its two words: `registration.begin`, `token.access`. Every function may
+ * be called from any coroutine at any time. Cancelling a coroutine ends its call; a renewal that was sent to the
+ * provider continues, and its tokens are stored. Commands of a closed client fail with [Status.HANDLE]; calls that wait
+ * when the client is closed fail with [Status.CANCELLED].
  */
 public class EnrollClient internal constructor(
   private val caller: Caller,
   private val port: Port,
   private val hub: EventHub,
 ) : ClientCommands(caller), AutoCloseable {
-  /** What happens to this client from the moment of collecting on, in its order; ends when the client is closed. */
+  /** The events of this client since the start of collecting, in their order; ends when the client is closed. */
   public val events: Flow<Event> = flow {
     listening { channel -> for (event in channel) emit(event) }
   }
 
-  /** Where the registration stands, and from then on every other state; ends when the client is closed. */
+  /** The state of the registration, then every later state; ends when the client is closed. */
   public val states: Flow<State> = flow {
     listening { channel ->
       emit(registration.state())
@@ -50,13 +50,13 @@ public class EnrollClient internal constructor(
   }
 
   /**
-   * An access token that works: the call before every request. A fresh one comes from memory; one that is due is
-   * renewed first, once for all who ask at the same time.
+   * A valid access token: call this before every request. A fresh token comes from memory; a token that is due is
+   * renewed first, once for all concurrent calls.
    *
-   * @param minimumLifetime how long it must still live; zero leaves that to the configured grace
-   * @param timeout how long a renewal is waited for; it goes on afterwards
-   * @throws EnrollException [Status.REAUTHENTICATE]: sign in; [Status.EXPIRED]: no network, try later;
-   *   [Status.REJECTED], [Status.BUSY], [Status.STORE_LOCKED] and the other statuses of stores
+   * @param minimumLifetime how long the token must remain valid; zero means the configured grace
+   * @param timeout how long to wait for a renewal; the renewal continues afterwards
+   * @throws EnrollException [Status.REAUTHENTICATE]: sign in again; [Status.EXPIRED]: the renewal failed, retry later;
+   *   [Status.REJECTED], [Status.BUSY], [Status.STORE_LOCKED], other errors of the store
    */
   public suspend fun accessToken(
     minimumLifetime: Duration = Duration.ZERO,
@@ -67,14 +67,14 @@ public class EnrollClient internal constructor(
   }
 
   /**
-   * The whole browser step: begins a transaction, has [userAgent] open its URL, and takes the redirect back. A user who
-   * leaves the browser has cancelled: the state tells.
+   * The whole browser step: begins a transaction, opens its URL with [userAgent], and receives the redirect. If the
+   * user leaves the browser, the sign-in is cancelled, and the returned state says so.
    *
    * On a desktop, with a loopback redirect:
    * ```
    * val state = client.signIn(DesktopBrowser())
    * ```
-   * With a [UserAgent] of your own, which gives back the URL that reached the app:
+   * With a [UserAgent] of your own, which returns the URL that reached the app:
    * ```
    * val state = client.signIn { url, redirectUri ->
    *   show(url)
@@ -82,7 +82,7 @@ public class EnrollClient internal constructor(
    * }
    * ```
    *
-   * @param kind what kind of transaction; one whose action is not to open a URL is [Status.UNSUPPORTED]
+   * @param kind the kind of transaction; [Status.UNSUPPORTED] if its action is not to open a URL
    * @param options how to begin
    * @param timeout how long the user may take, with a loopback redirect
    */
@@ -96,7 +96,7 @@ public class EnrollClient internal constructor(
     val action = transaction.action as? Action.OpenURL
     val redirectUri = transaction.redirectUri
     if (action == null || redirectUri == null) {
-      throw EnrollException(Status.UNSUPPORTED, "signIn opens URLs, and ${kind.wire} asks for something else: $transaction")
+      throw EnrollException(Status.UNSUPPORTED, "signIn can only open URLs, and ${kind.wire} needs another action: $transaction")
     }
     if (transaction.survivesProcess) {
       return when (val answer = userAgent.open(action.url, redirectUri)) {
@@ -111,9 +111,8 @@ public class EnrollClient internal constructor(
   }
 
   /**
-   * Closes the client. Calls that wait in it end with [Status.CANCELLED]. Blocks until a renewal that was sent is stored,
-   * 30 seconds at most: [closeAndJoin] does that without a thread of yours. Tokens stay in the store. Closing twice does
-   * nothing.
+   * Closes the client. Calls that wait in it fail with [Status.CANCELLED]. Blocks until a renewal that was sent is
+   * stored, 30 seconds at most; [closeAndJoin] suspends instead. Tokens stay in the store. A second call does nothing.
    */
   override fun close() {
     caller.close()

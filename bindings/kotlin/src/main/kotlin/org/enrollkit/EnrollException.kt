@@ -3,15 +3,15 @@ package org.enrollkit
 import kotlin.time.Duration
 
 /**
- * A command failed. What matters is its [status]; the message says what was expected and what came, for a log, and
- * holds no secret.
+ * A command failed. Decide by its [status]. The message says what happened and what was expected, for a log; it holds
+ * no secret.
  */
 public open class EnrollException(
   /** All that is known about the failure. */
   public val error: EnrollError,
   cause: Throwable? = null,
 ) : Exception("${error.status.wire}: ${error.message}", cause) {
-  /** For a host's own transport and secret store: why they failed, and about what. */
+  /** For a host's own transport and secret store: why they failed, and the field at fault. */
   public constructor(
     status: Status,
     message: String,
@@ -22,13 +22,13 @@ public open class EnrollException(
   /** Why. */
   public val status: Status get() = error.status
 
-  /** Whose fault it is. */
+  /** Who is to blame. */
   public val blame: Blame get() = error.blame
 
-  /** Whether the same call may succeed later without anybody changing anything. */
+  /** Whether the same call may succeed later without any change. */
   public val isRetryable: Boolean get() = error.retryable
 
-  /** Status of the HTTP response that caused it. */
+  /** The status of the HTTP response that caused it. */
   public val httpStatus: Int? get() = error.httpStatus
 
   /** The provider's own error code (RFC 6749 §5.2). */
@@ -42,12 +42,13 @@ public open class EnrollException(
 }
 
 /**
- * The daemon's process has ended, or never spoke JSON-RPC: every call fails with this. Whether a command that was under
- * way was carried out is not known; what it stored is in the store. Open a new [Enroll] over the same store.
+ * The daemon's process has ended, or it does not speak JSON-RPC: every call fails with this exception. It is unknown
+ * whether a command in progress was carried out; the data that it saved is in the store. Open a new [Enroll] with the
+ * same store.
  */
 public class DaemonEndedException internal constructor(
   message: String,
-  /** The exit code of the process, null while it is not known. */
+  /** The exit code of the process; null if it is not known. */
   public val exitCode: Int?,
 ) : EnrollException(
   EnrollError(Status.HANDLE, Status.HANDLE.code, Blame.HOST, retryable = false, message, null, null, null, null),

@@ -1,15 +1,15 @@
 package org.enrollkit
 
 /**
- * What happens where no caller hears of it: the daemon's log, and what a host's own transport or secret store threw.
- * Called by several threads at once. No text from the core holds a secret; what a host's exception says is the host's.
+ * Receives the daemon's log and the exceptions of a host's own transport or secret store. Several threads call it at
+ * once. No text from the core holds a secret; the host is responsible for the texts of its own exceptions.
  */
 public fun interface EnrollLog {
   /** Writes one line. */
   public fun write(message: String, cause: Throwable?)
 }
 
-/** A log that fails must not take along who writes to it. */
+/** Writes a line; a log that throws does not harm its caller. */
 internal fun EnrollLog?.tell(message: String, cause: Throwable? = null) {
   try {
     this?.write(message, cause)

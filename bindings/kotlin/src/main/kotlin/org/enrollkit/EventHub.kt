@@ -5,13 +5,13 @@ import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.sync.Mutex
 import kotlinx.coroutines.sync.withLock
 
-/** Passes the events of one client to everybody who listens; asks the core for them only while somebody does. */
+/** Passes the events of one client to all listeners; subscribes at the core only while there are listeners. */
 internal class EventHub {
   private val listeners = CopyOnWriteArrayList<Channel<Event>>()
   private val changing = Mutex()
 
   suspend fun add(listener: Channel<Event>, port: Port) = changing.withLock {
-    // Before the core is asked: no event falls between the two.
+    // Before the subscription at the core, so that no event is missed.
     listeners.add(listener)
     if (listeners.size == 1) {
       try {
@@ -35,11 +35,11 @@ internal class EventHub {
   }
 
   fun tell(event: Event) {
-    // Channels without a limit: a slow listener is waited for by nobody.
+    // Channels without a limit: a slow listener delays nothing.
     listeners.forEach { it.trySend(event) }
   }
 
-  /** Nothing will be told any more: because the client was closed, or because of [cause]. */
+  /** Ends the events: the client was closed, or failed with [cause]. */
   fun end(cause: Throwable?) {
     listeners.forEach { it.close(cause) }
   }

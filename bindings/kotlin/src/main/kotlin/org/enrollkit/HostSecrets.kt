@@ -2,14 +2,14 @@ package org.enrollkit
 
 import java.util.concurrent.ConcurrentHashMap
 
-/** A host's secrets as a core asks for them: what the host's code throws becomes a status, and is told to the log. */
+/** A host's secret store, as a core calls it: exceptions of the host's code become statuses and are logged. */
 internal class HostSecrets(private val store: SecretStore, private val log: EnrollLog?) {
-  /** The bytes, which the caller wipes; null: there are none. */
+  /** The bytes, which the caller wipes; null if there are none. */
   fun load(name: String): HostAnswer<ByteArray?> = keeping("load") {
     val found = store.load(name)
     if (found != null && found.size != SIZE) {
       found.fill(0)
-      throw EnrollException(Status.STORE_IO, "load gives $SIZE bytes, ${found.size} came")
+      throw EnrollException(Status.STORE_IO, "expected $SIZE bytes from load, got ${found.size}")
     }
     found
   }
@@ -29,7 +29,7 @@ internal class HostSecrets(private val store: SecretStore, private val log: Enro
     return try {
       HostAnswer.Given(body())
     } catch (fault: Throwable) {
-      log.tell("the host's secret store could not $function: $fault", fault)
+      log.tell("the host's secret store failed to $function: $fault", fault)
       val status = (fault as? EnrollException)?.status
       HostAnswer.Refused(status?.takeIf { it == Status.STORE_LOCKED || it == Status.NOT_FOUND } ?: Status.STORE_IO)
     } finally {
@@ -38,7 +38,7 @@ internal class HostSecrets(private val store: SecretStore, private val log: Enro
   }
 
   companion object {
-    /** Bytes of a secret. */
+    /** The size of a secret in bytes. */
     const val SIZE = 32
     private val inside = ThreadLocal.withInitial { false }
 
@@ -48,8 +48,8 @@ internal class HostSecrets(private val store: SecretStore, private val log: Enro
 }
 
 /**
- * Two secret stores for the one command that takes a key from [old] to [new], where no question says which is meant.
- * Everything is opened with the old secrets before the first new one is saved, and no name is given twice.
+ * Two secret stores for the command that moves a key from [old] to [new], whose requests do not name the store.
+ * Everything is opened with the old secrets before the first new one is saved, and no name is used twice.
  */
 internal class MovingSecrets(private val old: SecretStore, private val new: SecretStore) : SecretStore {
   private val moved = ConcurrentHashMap.newKeySet<String>()

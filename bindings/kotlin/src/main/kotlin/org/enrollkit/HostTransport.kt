@@ -15,25 +15,25 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 
-/** What became of a call of the host's own code. */
+/** The result of a call of the host's own code. */
 internal sealed interface HostAnswer<out T> {
   class Given<T>(val value: T) : HostAnswer<T>
 
-  /** The log has been told why. */
+  /** The reason is in the log. */
   class Refused(val status: Status) : HostAnswer<Nothing>
 }
 
-/** A host's transport as a core calls it: what it throws becomes a status, and what it gives is looked at. */
+/** A host's transport, as a core calls it: its exceptions become statuses, and its responses are checked. */
 internal class HostTransport(private val transport: HttpTransport, private val log: EnrollLog?) {
-  /** For a daemon: by a coroutine that is cancelled when nobody waits any more. */
+  /** For a daemon: in a coroutine that is cancelled when the daemon no longer waits. */
   suspend fun send(request: HttpRequest): HostAnswer<HttpResponse> = answering(request) {
     withTimeout(request.timeoutMillis.milliseconds) { transport.send(request) }
   }
 
-  /** For C: on a thread of the library's, which waits. Gives the status. */
+  /** For C: on a thread of the library, which waits. Returns the status. */
   fun send(request: HttpRequest, response: Long): Int {
     val answer = answering(request) {
-      // The host's code runs on threads of the JVM's own: the library's have small stacks.
+      // The host's code runs on the JVM's own threads, because the library's threads have small stacks.
       runBlocking(InsideTransport) {
         withTimeout(request.timeoutMillis.milliseconds) {
           val sending = async(Dispatchers.IO) { transport.send(request) }
@@ -62,7 +62,7 @@ internal class HostTransport(private val transport: HttpTransport, private val l
     HostAnswer.Refused(status)
   }
 
-  /** Looks from time to time, since C has no way to call that out. */
+  /** Checks from time to time, because C has no callback for it. */
   private suspend fun CoroutineScope.isGivenUp(response: Long): Boolean {
     while (isActive) {
       if (Native.responseIsCancelled(response)) return true
@@ -99,18 +99,18 @@ internal class HostTransport(private val transport: HttpTransport, private val l
 private const val MOST_HEADERS = 256
 private const val LONGEST_HEADER = 16 shl 10
 
-/** What no core takes of a response, said once for both; null: nothing. Quotes nothing that came. */
+/** The fault for which a core refuses a response; null if it has none. The text quotes nothing of the response. */
 private fun HttpResponse.flaw(responseLimit: Int): String? {
   fun isText(text: String) = Charsets.UTF_8.newEncoder().canEncode(text) && text.toByteArray().size <= LONGEST_HEADER
   fun isLine(text: String) = text.none { it in "\u0000\r\n" } && isText(text)
   return when {
-    status !in 100..599 -> "a status of 100 to 599 was expected, $status came"
-    headers.size > MOST_HEADERS -> "at most $MOST_HEADERS headers were expected, ${headers.size} came"
+    status !in 100..599 -> "expected a status of 100 to 599, got $status"
+    headers.size > MOST_HEADERS -> "expected at most $MOST_HEADERS headers, got ${headers.size}"
     headers.any { (name, _) -> name.isEmpty() || !isLine(name) } ->
-      "the name of a header is one line of 1 to $LONGEST_HEADER bytes, another text came"
+      "expected header names of one line and 1 to $LONGEST_HEADER bytes, got another text"
     headers.any { (_, value) -> !isLine(value) } ->
-      "the value of a header is one line of at most $LONGEST_HEADER bytes, another text came"
-    body.size > responseLimit -> "a body of at most $responseLimit bytes was expected, ${body.size} came"
+      "expected header values of one line and at most $LONGEST_HEADER bytes, got another text"
+    body.size > responseLimit -> "expected a body of at most $responseLimit bytes, got ${body.size}"
     else -> null
   }
 }

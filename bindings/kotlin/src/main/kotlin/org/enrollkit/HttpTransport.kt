@@ -1,33 +1,33 @@
 package org.enrollkit
 
 /**
- * HTTP as the host does it. Follows no redirect, repeats nothing, checks certificates.
+ * Your app's own HTTP. It must follow no redirect, repeat nothing and check certificates.
  *
- * Called from several coroutines at once, on threads of [kotlinx.coroutines.Dispatchers.IO]; cancelled when nobody
- * waits for the answer any more. It runs inside a call: using a client from it is [Status.REENTRANT].
+ * Several coroutines call it at once, on threads of [kotlinx.coroutines.Dispatchers.IO]; a call is cancelled when the
+ * response is no longer needed. It runs inside a call: if it uses a client, that fails with [Status.REENTRANT].
  *
- * An [javax.net.ssl.SSLException] counts as [Status.TLS], time-outs as [Status.TIMEOUT], other
- * [java.io.IOException]s as [Status.NETWORK]; an [EnrollException] as its status where that is one of these or
- * [Status.RESPONSE_INVALID]. Anything else is [Status.INTERNAL]. All of them are told to the log.
+ * A [javax.net.ssl.SSLException] becomes [Status.TLS], a timeout becomes [Status.TIMEOUT], any other
+ * [java.io.IOException] becomes [Status.NETWORK]; an [EnrollException] keeps its status if that is one of these or
+ * [Status.RESPONSE_INVALID]. Any other exception becomes [Status.INTERNAL]. All of them are logged.
  */
 public fun interface HttpTransport {
-  /** Sends one request, and gives the whole response, whatever its status. */
+  /** Sends one request and returns the whole response, whatever its status. */
   public suspend fun send(request: HttpRequest): HttpResponse
 }
 
-/** What is to be sent. [toString] shows neither parameters nor body. */
+/** A request to send. [toString] shows neither parameters nor body. */
 public class HttpRequest internal constructor(
   /** `GET`, `POST` or `DELETE`. */
   public val method: String,
-  /** Absolute. */
+  /** An absolute URL. */
   public val url: String,
   /** Names and values, in their order. */
   public val headers: List<Pair<String, String>>,
-  /** Empty for none. */
+  /** Empty if there is no body. */
   public val body: ByteArray,
-  /** Refuse more bytes of body than this while they arrive, with [Status.RESPONSE_INVALID]. */
+  /** The limit of the response's body in bytes: stop reading and fail with [Status.RESPONSE_INVALID] if it is longer. */
   public val responseLimit: Int,
-  /** On a connection that was never used before, and never repeated by itself. */
+  /** Send the request on a new connection, and never repeat it automatically. */
   public val needsFreshConnection: Boolean,
   /** How long the whole exchange may take, in milliseconds. */
   public val timeoutMillis: Int,
@@ -36,16 +36,16 @@ public class HttpRequest internal constructor(
 }
 
 /**
- * A whole response. [toString] shows its status alone.
+ * A whole response. [toString] shows only its status.
  *
- * One with another status, a body over [HttpRequest.responseLimit], more than 256 headers, or a header that is no line
- * of Unicode text or longer than 16 KiB is [Status.RESPONSE_INVALID], and told to the log; so are, with
- * [Enroll.daemon], headers and body of more than 1 MiB together, the body in Base64.
+ * A response with another status, a body over [HttpRequest.responseLimit], more than 256 headers, or a header that is
+ * not a line of Unicode text or is longer than 16 KiB fails with [Status.RESPONSE_INVALID] and is logged. With
+ * [Enroll.daemon], headers and body (in Base64) of more than 1 MiB together fail in the same way.
  */
 public class HttpResponse(
   /** 100 to 599. */
   public val status: Int,
-  /** Names and values. A name may come several times: of most the first counts. */
+  /** Names and values. A name may occur several times; for most names only the first counts. */
   public val headers: List<Pair<String, String>>,
   /** Not compressed. */
   public val body: ByteArray,

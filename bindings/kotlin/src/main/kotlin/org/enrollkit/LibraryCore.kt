@@ -23,7 +23,7 @@ internal class LibraryCore(private val log: EnrollLog?) : Core {
     requireOpen(isClosed)
     if (parameters["configurationName"] != null) {
       throw EnrollException(
-        Status.UNSUPPORTED, "a library reads no configuration by name: that takes a daemon", "configurationName",
+        Status.UNSUPPORTED, "the library cannot read a configuration by name; use a daemon, or pass the configuration", "configurationName",
       )
     }
     val keys = parameters.keysNamed("keys")
@@ -58,7 +58,7 @@ internal class LibraryCore(private val log: EnrollLog?) : Core {
     val client = try {
       Native.clientNew(texts, numbers)
     } catch (fault: Throwable) {
-      // Given back already where C came that far.
+      // Released already, if C came that far.
       Native.hosts.remove(host)
       secrets.forget()
       throw fault
@@ -76,7 +76,7 @@ private fun requireOpen(isClosed: AtomicBoolean) {
   if (isClosed.get()) throw EnrollException(Status.HANDLE, "this Enroll is closed", "client")
 }
 
-/** Who guards a key as C reads it: two texts and three numbers. */
+/** A key provider in the form that C reads: two texts and three numbers. */
 private class HostKeys(keys: Keys?, log: EnrollLog?) {
   private val host = if (keys is Keys.Host) Native.hosts.add(HostSecrets(keys.secrets, log)) else 0
   val texts = arrayOf((keys as? Keys.File)?.path?.toUtf8("file"), (keys as? Keys.Passphrase)?.text?.toUtf8("passphrase"))
@@ -121,7 +121,7 @@ private class LibraryPort(
     }
   }
 
-  /** JSON has no way to say who the host's secret store is; the functions of C do. */
+  /** JSON cannot name the host's secret store; the C functions can. */
   private fun storeCall(command: String, parameters: Parameters): JsonObject {
     val operation = STORE_COMMANDS.indexOf(command)
     val keys = HostKeys(parameters.keysNamed("keys"), log)
@@ -136,7 +136,7 @@ private class LibraryPort(
     try {
       val result = Native.storeCall(operation, texts, longArrayOf(*keys.numbers, *newKeys.numbers, newDataKey))
       return when (command) {
-        // C says nothing where the daemon says who has the key now.
+        // The daemon returns the key's new provider; C does not.
         "store.rekey" -> JsonObject(mapOf("provider" to JsonPrimitive(nameOf(parameters.keysNamed("newKeys")))))
         else -> if (result.isEmpty()) JsonObject(emptyMap()) else parsing(result, command)
       }
@@ -157,7 +157,7 @@ private class LibraryPort(
   }
 
   private companion object {
-    /** In the order of enroll_jni.c. */
+    /** The values in the order of enroll_jni.c. */
     val STORE_COMMANDS = listOf("accounts.list", "accounts.remove", "installation.reset", "store.diagnose", "store.rekey")
   }
 }
@@ -173,7 +173,7 @@ private fun parsing(bytes: ByteArray, command: String): JsonObject = try {
   bytes.fill(0)
 }
 
-/** One client. Handles of C are looked up at each call: a closed one is refused there, and never dereferenced. */
+/** One client. C looks up its handle at each call: a closed handle is refused, never dereferenced. */
 private class LibraryClientPort(
   private val client: Long,
   private val hub: EventHub,
@@ -183,7 +183,7 @@ private class LibraryClientPort(
   @Volatile private var listener = 0L
   @Volatile private var subscription = 0L
 
-  /** A token came from memory not long ago; the first call may have to read files, and that is not for every thread. */
+  /** Whether a token came from memory recently. The first call may read files, which must not block every thread. */
   @Volatile private var isWarm = false
 
   override val isClient: Boolean get() = true

@@ -1,5 +1,5 @@
-// The two sides of src/main/c/enroll_jni.c: the functions of C, and what C calls back. Both are registered by name and
-// signature when the library is loaded; a change on one side alone fails there.
+// The two sides of src/main/c/enroll_jni.c: the functions of C, and the callbacks. Both are registered by name and
+// signature when the library is loaded; if only one side changes, loading fails.
 
 package org.enrollkit
 
@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
 
-/** Things by number: C is given the number alone, and one that comes late finds nothing. */
+/** Objects by number: C gets only the number, so a late callback finds nothing. */
 internal class Registry<T : Any> {
   private val things = ConcurrentHashMap<Long, T>()
   private val last = AtomicLong()
@@ -71,7 +71,7 @@ internal object Native {
 
   @JvmStatic external fun responseIsCancelled(response: Long): Boolean
 
-  // Called by C, on threads of its own. Nothing may be thrown out of these.
+  // Called by C, on its own threads. These functions must not throw.
 
   @JvmStatic
   fun failure(
@@ -166,7 +166,7 @@ internal object Native {
     hosts.remove(host)
   }
 
-  /** The status. */
+  /** Returns the status. */
   private inline fun keeping(number: Long, body: (HostSecrets) -> HostAnswer<*>): Int {
     val host = hosts[number] as? HostSecrets ?: return Status.INTERNAL.code
     return when (val answer = body(host)) {
@@ -176,7 +176,7 @@ internal object Native {
   }
 }
 
-/** As C has it: -1 is no limit. */
+/** In the form of C: -1 means no limit. */
 internal fun Duration?.toTimeoutMillis(): Long = when {
   this == null || isInfinite() -> -1
   else -> inWholeMilliseconds + if (this > inWholeMilliseconds.let { Duration.parse("${it}ms") }) 1 else 0

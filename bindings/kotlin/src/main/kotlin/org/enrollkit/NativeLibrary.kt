@@ -21,7 +21,7 @@ internal object NativeLibrary {
       }
     } catch (fault: LinkageError) {
       val where = place?.path ?: "the jar's ${platformFolder()} and java.library.path"
-      throw EnrollException(Status.UNSUPPORTED, "$JNI was looked for in $where: ${fault.message}", cause = fault)
+      throw EnrollException(Status.UNSUPPORTED, "$JNI was not found in $where: ${fault.message}", cause = fault)
     }
     checkVersion()
     isLoaded = true
@@ -33,20 +33,20 @@ internal object NativeLibrary {
     if (found ushr 16 != wanted ushr 16 || found < wanted) {
       throw EnrollException(
         Status.UNSUPPORTED,
-        "libenroll of interface ${wanted ushr 16}.${wanted and 0xffff} is needed, ${found ushr 16}.${found and 0xffff} came",
+        "expected libenroll with interface ${wanted ushr 16}.${wanted and 0xffff}, got ${found ushr 16}.${found and 0xffff}",
       )
     }
   }
 
   @Suppress("UnsafeDynamicallyLoadedCode")
   private fun loadFrom(directory: File) {
-    // First what the other needs: then it matters to nobody where the system would look for that.
+    // First the library that the other one needs, so that the system does not have to find it.
     val core = File(directory, CORE).absoluteFile
     if (core.exists()) System.load(core.path)
     System.load(File(directory, JNI).absolutePath)
   }
 
-  /** The system and processor as the jar's folders are named. */
+  /** The jar's folder for this system and processor. */
   private fun platformFolder(): String {
     val processor = when (val name = System.getProperty("os.arch")) {
       "amd64" -> "x86_64"
@@ -58,7 +58,7 @@ internal object NativeLibrary {
   private fun carried(name: String) = NativeLibrary::class.java.getResource("/${platformFolder()}/$name")
 
   private fun loadCarried() {
-    // Of mode 0700: nobody else may put another library there meanwhile. A loaded file needs no name any more.
+    // Mode 0700, so that no other user can replace the library. A loaded file no longer needs a name.
     val folder = Files.createTempDirectory("enrollkit").toFile()
     try {
       for (name in listOf(CORE, JNI)) {

@@ -3,12 +3,12 @@ package org.enrollkit
 import kotlin.coroutines.resumeWithException
 import kotlinx.coroutines.CancellableContinuation
 
-/** A call that C was asked to make, and who waits for it. C answers exactly once, perhaps before it has returned. */
+/** A call that C runs, and the coroutine that waits for it. C answers exactly once, perhaps before it has returned. */
 internal class PendingCall(private val continuation: CancellableContinuation<ByteArray>) {
   private var handle = 0L
   private var isFinished = false
 
-  /** @throws EnrollException nothing was started. */
+  /** @throws EnrollException the call was not started. */
   fun start(client: Long, command: ByteArray, parameters: ByteArray, timeoutMillis: Long) {
     val number = Native.completions.add(this)
     val started = try {
@@ -31,11 +31,11 @@ internal class PendingCall(private val continuation: CancellableContinuation<Byt
     }
     if (started != 0L) Native.pendingFree(started)
     if (result != null) {
-      // Nobody waits any more: what may hold a token goes.
+      // The caller has stopped waiting: release the answer, which may hold a token.
       continuation.resume(result) { _, unwanted, _ -> unwanted.fill(0) }
     } else {
       continuation.resumeWithException(
-        failure ?: EnrollException(Status.OUT_OF_MEMORY, "there was no memory for the answer"),
+        failure ?: EnrollException(Status.OUT_OF_MEMORY, "there is no memory for the result"),
       )
     }
   }

@@ -1,4 +1,4 @@
-// What java.lang.ref.Cleaner does, which Android has from API 33 on only: closes what nobody can reach any more.
+// Does the work of java.lang.ref.Cleaner, which Android has only since API 33: closes objects that are unreachable.
 
 package org.enrollkit
 

@@ -3,21 +3,21 @@ package org.enrollkit
 import java.io.File
 import kotlin.time.Duration
 
-/** Where tokens are kept. */
+/** The place where tokens are kept. */
 public sealed interface Store {
-  /** In memory, gone with the client: for tests. */
+  /** In memory, until the client is closed: for tests. */
   public data object Memory : Store
 
-  /** In a directory of sealed files, made with mode 0700 where it is missing. Its parent exists. */
+  /** In a directory of sealed files, made with mode 0700 if it is missing. Its parent must exist. */
   public data class Directory(
     /** An absolute path. */
     public val path: String,
   ) : Store {
-    /** The same of a file. */
+    /** An absolute path of a file. */
     public constructor(file: File) : this(file.path)
   }
 
-  /** As the core reads it. */
+  /** The value as the core reads it. */
   public val name: String
     get() = when (this) {
       Memory -> "memory"
@@ -25,63 +25,63 @@ public sealed interface Store {
     }
 }
 
-/** Who guards the key of a store. */
+/** The provider of a store's key. */
 public sealed interface Keys {
-  /** How long the opened key is remembered in the kernel's keyring for other processes of the user; at most a week. */
+  /** How long the kernel's keyring keeps the opened key for other processes of the user; at most a week. */
   public val sessionCache: Duration
 
-  /** The best that is present, or the one that has the key. */
+  /** For a new store the best available provider, for an existing store the provider that has its key. */
   public data class Auto(override val sessionCache: Duration = Duration.ZERO) : Keys
 
-  /** A key file of mode 0600: `key` in the store's directory, or [path], which is absolute. */
+  /** A key file of mode 0600: `key` in the store's directory, or [path]. */
   public data class File(
-    /** An absolute path, elsewhere than in the store; null: in the store. */
+    /** An absolute path; null: `key` in the store's directory. */
     public val path: String? = null,
     override val sessionCache: Duration = Duration.ZERO,
   ) : Keys
 
-  /** The desktop's keyring, which has to be unlocked already. */
+  /** The desktop's keyring, which must be unlocked. */
   public data class SecretService(override val sessionCache: Duration = Duration.ZERO) : Keys
 
-  /** A passphrase that the user typed, by way of scrypt. */
+  /** A key derived from the user's passphrase with scrypt. */
   public class Passphrase(
-    /** What the user typed. */
+    /** The user's passphrase. */
     public val text: String,
     override val sessionCache: Duration = Duration.ZERO,
   ) : Keys {
     override fun toString(): String = "Passphrase(sessionCache=$sessionCache)"
   }
 
-  /** The host's own secrets: an Android Keystore, say. */
+  /** Your app's own secret store, such as an Android Keystore. */
   public class Host(
-    /** Where the host keeps them. */
+    /** The secret store. */
     public val secrets: SecretStore,
     override val sessionCache: Duration = Duration.ZERO,
   ) : Keys
 }
 
 /**
- * Secrets as the host keeps them: the key of a store is wrapped with one. Called by several threads at once, inside a
- * call: none of the functions may use a client, that is [Status.REENTRANT]; nor, with [Enroll.daemon], a command with
- * [Keys.Host].
+ * Your app's own store for secrets: the key of a store is wrapped with one of them. Several threads call it at once,
+ * inside calls. Its functions must not use a client nor, with [Enroll.daemon], a command with [Keys.Host]: that fails
+ * with [Status.REENTRANT].
  *
- * What a function throws is told to the log, and counts as [Status.STORE_IO]; an [EnrollException] with
- * [Status.STORE_LOCKED] says that the user has to unlock something first ([locked] makes one). With [Enroll.daemon] a
- * function that takes 30 seconds counts as locked, too.
+ * An exception of a function is logged and becomes [Status.STORE_IO]. An [EnrollException] with [Status.STORE_LOCKED]
+ * says that the user has to unlock something first; [locked] makes one. With [Enroll.daemon] a function that takes
+ * more than 30 seconds counts as locked, too.
  */
 public interface SecretStore {
-  /** The 32 bytes that [save] was given for this name, or null. They are wiped after use: give a copy. */
+  /** The 32 bytes that [save] saved under this name, or null. They are wiped after use: return a copy. */
   public fun load(name: String): ByteArray?
 
-  /** Keeps the 32 bytes of [secret], durably before it returns. They are wiped afterwards: keep a copy. */
+  /** Saves the 32 bytes of [secret], durably before it returns. They are wiped afterwards: keep a copy. */
   public fun save(name: String, secret: ByteArray)
 
-  /** Forgets a name. */
+  /** Removes a name. */
   public fun remove(name: String)
 
   public companion object {
-    /** What [SecretStore]'s functions throw while the user has to unlock something. */
+    /** The exception that the functions of [SecretStore] throw while the user has to unlock something. */
     public fun locked(cause: Throwable? = null): EnrollException =
-      EnrollException(Status.STORE_LOCKED, "the host's secret store is locked: unlock it, and try again", "keys", cause)
+      EnrollException(Status.STORE_LOCKED, "the host's secret store is locked: unlock it and retry", "keys", cause)
   }
 }

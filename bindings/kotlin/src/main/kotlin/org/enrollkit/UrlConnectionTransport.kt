@@ -12,13 +12,13 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 
 /**
- * HTTP by [HttpURLConnection], with the system's proxies and authorities: for Android, where there is no libcurl. The
- * configuration's `caFile` means nothing to it. On a desktop's JVM, where that class drops it, the body of a 401 is empty.
+ * HTTP by [HttpURLConnection], with the system's proxies and certificate authorities: for Android, which has no libcurl.
+ * It ignores the configuration's `caFile`. On a desktop's JVM the body of a 401 is empty, because that class drops it.
  */
 public class UrlConnectionTransport : HttpTransport {
   override suspend fun send(request: HttpRequest): HttpResponse = coroutineScope {
     val connection = URI(request.url).toURL().openConnection() as HttpURLConnection
-    // Reading cannot be interrupted; a connection that is closed meanwhile ends it.
+    // A read cannot be interrupted; closing the connection ends it.
     val watch = launch(start = CoroutineStart.UNDISPATCHED) {
       try {
         awaitCancellation()
@@ -39,19 +39,19 @@ public class UrlConnectionTransport : HttpTransport {
     connection.useCaches = false
     connection.connectTimeout = minOf(CONNECT_MILLIS, request.timeoutMillis)
     connection.readTimeout = request.timeoutMillis
-    // Nothing is compressed that a limit has to hold for.
+    // No compression, because the limit applies to the uncompressed body.
     connection.setRequestProperty("Accept-Encoding", "identity")
-    // A connection that served before may be dead, and a request on it would be repeated silently: none serves twice.
+    // A connection that was used before may be dead, and a request on it would be repeated silently: none is used twice.
     connection.setRequestProperty("Connection", "close")
     for ((name, value) in request.headers) connection.addRequestProperty(name, value)
     if (request.method == "POST") {
       connection.doOutput = true
-      // What is streamed cannot be repeated either.
+      // A streamed body cannot be repeated either.
       connection.setFixedLengthStreamingMode(request.body.size)
       connection.outputStream.use { it.write(request.body) }
     }
     val status = connection.responseCode
-    if (status < 0) throw EnrollException(Status.RESPONSE_INVALID, "an HTTP response was expected, other bytes came")
+    if (status < 0) throw EnrollException(Status.RESPONSE_INVALID, "expected an HTTP response, got other bytes")
     val headers = buildList {
       connection.headerFields.forEach { (name, values) -> if (name != null) values.forEach { add(name to it) } }
     }
@@ -67,7 +67,7 @@ public class UrlConnectionTransport : HttpTransport {
       val count = stream.read(chunk)
       if (count < 0) return body.toByteArray()
       if (body.size() + count > limit) {
-        throw EnrollException(Status.RESPONSE_INVALID, "a body of at most $limit bytes was expected, more came")
+        throw EnrollException(Status.RESPONSE_INVALID, "expected a body of at most $limit bytes, got more")
       }
       body.write(chunk, 0, count)
     }

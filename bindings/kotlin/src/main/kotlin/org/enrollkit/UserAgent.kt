@@ -3,9 +3,9 @@ package org.enrollkit
 /** The browser step: an external browser, never a web view (RFC 8252 §8.12). */
 public fun interface UserAgent {
   /**
-   * Opens [url] in the external browser, and gives the URL by which the browser came back to [redirectUri]. null: the
-   * user left the browser; or, with a loopback redirect, which comes back to a listener of the core's, the browser was
-   * opened. Is cancelled once its answer is not waited for any more.
+   * Opens [url] in the external browser, and returns the URL with which the browser redirected to [redirectUri]. null
+   * means that the user left the browser or, with a loopback redirect, which the core's listener receives, that the
+   * browser was opened. It is cancelled once its result is no longer needed.
    */
   public suspend fun open(url: String, redirectUri: String): String?
 }

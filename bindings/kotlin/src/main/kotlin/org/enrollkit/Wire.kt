@@ -1,4 +1,4 @@
-// JSON and texts on their way to and from the core: strict, since a defect here must not become somebody's empty token.
+// JSON and texts on their way to and from the core. Reading is strict: a defect must not turn into an empty token.
 
 package org.enrollkit
 
@@ -19,7 +19,7 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.booleanOrNull
 import kotlinx.serialization.json.longOrNull
 
-/** UTF-8 of a text; one with a lone surrogate has none. */
+/** The text as UTF-8; a lone surrogate is refused. */
 internal fun String.toUtf8(field: String): ByteArray {
   val encoder = Charsets.UTF_8.newEncoder()
     .onMalformedInput(CodingErrorAction.REPORT)
@@ -30,14 +30,14 @@ internal fun String.toUtf8(field: String): ByteArray {
   } catch (fault: CharacterCodingException) {
     throw EnrollException(
       Status.INVALID_ARGUMENT,
-      "$field is Unicode text, a lone surrogate came",
+      "$field: expected Unicode text, got a lone surrogate",
       field = field,
       cause = fault,
     )
   }
 }
 
-/** What the core says is UTF-8. */
+/** The core's texts are UTF-8. */
 internal fun ByteArray.toText(): String =
   Charsets.UTF_8.newDecoder()
     .onMalformedInput(CodingErrorAction.REPORT)
@@ -49,11 +49,11 @@ internal fun parseObject(text: String, what: String): JsonObject {
   val element = try {
     Json.parseToJsonElement(text)
   } catch (fault: SerializationException) {
-    // The parser's own words quote its input, which may hold a token.
-    throw EnrollException(Status.INTERNAL, "$what is a JSON object, other text came")
+    // Not the parser's own message, which quotes its input: that may hold a token.
+    throw EnrollException(Status.INTERNAL, "$what: expected a JSON object, got other text")
   }
   return element as? JsonObject
-    ?: throw EnrollException(Status.INTERNAL, "$what is a JSON object, another JSON value came")
+    ?: throw EnrollException(Status.INTERNAL, "$what: expected a JSON object, got another JSON value")
 }
 
 private fun unexpected(what: String, element: JsonElement): EnrollException {
@@ -63,13 +63,13 @@ private fun unexpected(what: String, element: JsonElement): EnrollException {
     is JsonNull -> "null"
     is JsonPrimitive -> if (element.isString) "a string" else "a number or boolean"
   }
-  return EnrollException(Status.INTERNAL, "the core's answer has $what, $came came; are both of one version?")
+  return EnrollException(Status.INTERNAL, "the core's answer: expected $what, got $came; check that core and binding have the same version")
 }
 
 internal fun JsonObject.find(name: String): JsonElement? = this[name]?.takeIf { it !is JsonNull }
 
 internal fun JsonObject.need(name: String): JsonElement = find(name)
-  ?: throw EnrollException(Status.INTERNAL, "the core's answer has a member $name, it was missing; are both of one version?")
+  ?: throw EnrollException(Status.INTERNAL, "the core's answer has no member $name; check that core and binding have the same version")
 
 internal fun JsonObject.textOrNull(name: String): String? =
   (this[name] as? JsonPrimitive)?.takeIf { it.isString }?.content
@@ -100,20 +100,20 @@ internal fun <T> JsonElement.list(item: (JsonElement) -> T): List<T> =
 internal fun <T> JsonElement.word(type: String, entries: Iterable<T>, wire: (T) -> String): T {
   val text = text()
   return entries.firstOrNull { wire(it) == text }
-    ?: throw EnrollException(Status.UNSUPPORTED, "$type is one of ${entries.map(wire)}, \"$text\" came; the core is newer")
+    ?: throw EnrollException(Status.UNSUPPORTED, "$type: expected one of ${entries.map(wire)}, got \"$text\"; the core is newer than the binding")
 }
 
 internal fun unknownVariant(type: String, json: JsonObject): EnrollException =
-  EnrollException(Status.UNSUPPORTED, "this version knows no such $type: members ${json.keys} came; the core is newer")
+  EnrollException(Status.UNSUPPORTED, "this version does not know a $type with the members ${json.keys}; the core is newer than the binding")
 
-/** Rounded up: a wait of half a second is not one of none. */
+/** Rounded up, so that half a second does not become zero. */
 internal fun Duration.toWholeSeconds(): Long =
   if (isInfinite()) Long.MAX_VALUE else inWholeSeconds + if (this > inWholeSeconds.seconds) 1 else 0
 
-/** What toString shows of a secret: that there is one. */
+/** The text that toString shows for a secret. */
 internal fun hidden(text: String?): String = if (text == null) "null" else "***"
 
-/** What toString shows of a URL: scheme, host and the names of its parameters. */
+/** The part of a URL that toString shows: scheme, host and the names of its parameters. */
 internal fun hiddenUrl(url: String?): String {
   if (url == null) return "null"
   val base = url.substringBefore('#').substringBefore('?')

@@ -103,7 +103,7 @@ class BadInputTests : Case() {
           val own = opening.withPermit { enroll.open(Sandbox.shared.configuration(), Store.Memory) }
           assertTrue(own.registration.state() is State.Unregistered)
           val closing = launch(Dispatchers.IO) { own.close() }
-          // Whoever comes too late is told so; nobody crashes.
+          // A call that comes too late fails and says so; nothing crashes.
           runCatching { own.registration.state(wait = true) }.onFailure { fault ->
             val status = (fault as EnrollException).status
             assertTrue(status == Status.HANDLE || status == Status.CANCELLED, "$status")

@@ -28,7 +28,7 @@ enum class Backend {
   }
 }
 
-/** What was logged. */
+/** The lines and exceptions that were logged. */
 class Log : EnrollLog {
   val lines = ConcurrentLinkedQueue<String>()
   val causes = ConcurrentLinkedQueue<Throwable>()
@@ -39,7 +39,7 @@ class Log : EnrollLog {
   }
 }
 
-/** What every test has: stores of its own, and cores that end with it. */
+/** The base of the tests: stores of their own, and cores that end with the test. */
 @OptIn(kotlin.io.path.ExperimentalPathApi::class)
 abstract class Case {
   private val closing = CopyOnWriteArrayList<AutoCloseable>()

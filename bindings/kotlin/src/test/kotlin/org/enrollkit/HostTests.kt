@@ -117,17 +117,17 @@ class HostTests : Case() {
     fun response(status: Int = 200, name: String = "A", value: String = "b", body: ByteArray = ByteArray(0)) =
       HttpResponse(status, listOf(name to value), body)
     val responses = mapOf<String, (HttpRequest) -> HttpResponse>(
-      "7 came" to { response(7) },
-      "-1 came" to { response(-1) },
-      "600 came" to { response(600) },
-      "the name of a header" to { response(name = "") },
-      "the name of a header is" to { response(name = "leaky\nleaky") },
-      "the value of a header" to { response(value = "leaky\r\nSet-Cookie: leaky") },
-      "the value of a header is" to { response(value = "leaky\u0000") },
-      "the value of a header is one line" to { response(value = "leaky\uD800") },
+      "got 7" to { response(7) },
+      "got -1" to { response(-1) },
+      "got 600" to { response(600) },
+      "header names" to { response(name = "") },
+      "header names of one line" to { response(name = "leaky\nleaky") },
+      "header values" to { response(value = "leaky\r\nSet-Cookie: leaky") },
+      "header values of" to { response(value = "leaky\u0000") },
+      "header values of one line" to { response(value = "leaky\uD800") },
       "of at most 16384 bytes" to { response(value = "leaky".repeat(4000)) },
       "at most 256 headers" to { HttpResponse(200, List(257) { "h$it" to "leaky" }, ByteArray(0)) },
-      "bytes was expected" to { response(body = ByteArray(it.responseLimit + 1) { 'x'.code.toByte() }) },
+      "expected a body of at most" to { response(body = ByteArray(it.responseLimit + 1) { 'x'.code.toByte() }) },
     )
     for ((words, response) in responses) {
       val before = log.causes.size
@@ -255,7 +255,7 @@ class HostTests : Case() {
     val renewal = async { runCatching { client.token.refresh() } }
     began.await()
     val closing = async(Dispatchers.IO) { enroll.close() }
-    // Whoever asked for it is let go; the renewal is not.
+    // The caller is released; the renewal continues.
     val fault = renewal.await().exceptionOrNull() as EnrollException
     assertTrue(fault.status == Status.CANCELLED || fault.status == Status.HANDLE, "$fault")
     assertFalse(closing.isCompleted)
@@ -447,7 +447,7 @@ class HostTests : Case() {
     }
     val other = enroll.open(Sandbox.shared.configuration(), store, ClientOptions(keys = Keys.Host(short)))
     refused(Status.STORE_IO) { other.registration.state() }
-    assertTrue(log.causes.any { "32 bytes, 31 came" in it.message.orEmpty() })
+    assertTrue(log.causes.any { "32 bytes from load, got 31" in it.message.orEmpty() })
   }
 
   @ParameterizedTest(name = "commands about a store tell what its secret store threw: {0}")

@@ -34,7 +34,7 @@ class Sandbox(vararg options: String) : AutoCloseable {
     allowLoopbackHTTP = true,
   )
 
-  /** What tests ask of it: `settle`, `counts`, faults on demand. */
+  /** A command of the sandbox's control: `settle`, `counts`, faults on demand. */
   fun control(action: String, vararg wish: Pair<String, Any>): JsonObject {
     val body = buildJsonObject {
       put("do", action)

@@ -1,4 +1,4 @@
-// Unbuilt: no Android SDK could be had where this was written.
+// Unbuilt: this was written without an Android SDK.
 
 package org.enrollkit.android
 
@@ -17,10 +17,10 @@ import org.enrollkit.Status
 import org.enrollkit.UserAgent
 
 /**
- * The browser step in a custom tab: the user's own browser, with its sessions, over the app (RFC 8252 §6). The redirect
- * comes back to [RedirectActivity]. A user who closes the tab has left: `open` gives null.
+ * The browser step in a custom tab: the user's own browser, with its sessions, over the app (RFC 8252 §6).
+ * [RedirectActivity] receives the redirect. If the user closes the tab, `open` returns null.
  *
- * Where the system ended the process meanwhile, the redirect starts the app anew: see [RedirectActivity].
+ * If the system ended the process in the meantime, the redirect starts the app again: see [RedirectActivity].
  */
 public class CustomTabsUserAgent(private val activity: ComponentActivity) : UserAgent {
   override suspend fun open(url: String, redirectUri: String): String? = withContext(Dispatchers.Main.immediate) {
@@ -31,7 +31,7 @@ public class CustomTabsUserAgent(private val activity: ComponentActivity) : User
     try {
       CustomTabsIntent.Builder().setShowTitle(true).build().launchUrl(activity, Uri.parse(url))
       select {
-        // First of the two: a redirect is told before this activity is resumed.
+        // This comes first: a redirect arrives before this activity is resumed.
         redirect.onAwait { it }
         left.onAwait { null }
       }
@@ -43,7 +43,7 @@ public class CustomTabsUserAgent(private val activity: ComponentActivity) : User
     }
   }
 
-  /** Tells when the activity was covered and is in front again. */
+  /** Calls back when the activity was covered and is in front again. */
   private fun returnObserver(left: CompletableDeferred<Unit>): LifecycleEventObserver {
     var wasCovered = false
     return LifecycleEventObserver { _, event ->
@@ -56,5 +56,5 @@ public class CustomTabsUserAgent(private val activity: ComponentActivity) : User
   }
 
   private fun noBrowser(fault: ActivityNotFoundException): EnrollException =
-    EnrollException(Status.UNSUPPORTED, "no browser is on this device", cause = fault)
+    EnrollException(Status.UNSUPPORTED, "this device has no browser", cause = fault)
 }

@@ -1,4 +1,4 @@
-// Unbuilt: no Android SDK could be had where this was written.
+// Unbuilt: this was written without an Android SDK.
 
 package org.enrollkit.android
 
@@ -20,8 +20,8 @@ import org.enrollkit.SecretStore
  * Secrets in files that are sealed with a key of the Android Keystore (AES-256-GCM), which never leaves the device's
  * hardware where it has some. The files are left out of backups: on another device they could not be opened.
  *
- * The key asks for no fingerprint: tokens are renewed while nobody looks. Before the user has unlocked the device for
- * the first time after a start, everything is [org.enrollkit.Status.STORE_LOCKED].
+ * The key requires no fingerprint, because tokens are renewed in the background. Until the user has unlocked the
+ * device for the first time after a start, every call fails with [org.enrollkit.Status.STORE_LOCKED].
  */
 public class KeystoreSecretStore(
   context: Context,
@@ -37,9 +37,9 @@ public class KeystoreSecretStore(
     } catch (_: FileNotFoundException) {
       return null
     }
-    // Without its key a file cannot be opened by anybody any more; the core says what that means for the store.
+    // Without its key the file can never be opened again; the core decides what that means for the store.
     val key = existingKey() ?: return null
-    require(sealed.size > 1 + NONCE_BYTES && sealed[0] == FORMAT) { "a sealed secret of format $FORMAT was expected" }
+    require(sealed.size > 1 + NONCE_BYTES && sealed[0] == FORMAT) { "expected a sealed secret of format $FORMAT" }
     val cipher = Cipher.getInstance(TRANSFORMATION)
     cipher.init(Cipher.DECRYPT_MODE, key, GCMParameterSpec(TAG_BITS, sealed, 1, NONCE_BYTES))
     cipher.updateAAD(name.toByteArray())
@@ -53,7 +53,7 @@ public class KeystoreSecretStore(
     cipher.init(Cipher.ENCRYPT_MODE, existingKey() ?: newKey())
     cipher.updateAAD(name.toByteArray())
     val sealed = cipher.doFinal(secret)
-    check(cipher.iv.size == NONCE_BYTES) { "a nonce of $NONCE_BYTES bytes was expected, ${cipher.iv.size} came" }
+    check(cipher.iv.size == NONCE_BYTES) { "expected a nonce of $NONCE_BYTES bytes, got ${cipher.iv.size}" }
     val file = file(name)
     val stream = file.startWrite()
     try {

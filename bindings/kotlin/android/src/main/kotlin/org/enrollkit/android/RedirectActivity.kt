@@ -1,4 +1,4 @@
-// Unbuilt: no Android SDK could be had where this was written.
+// Unbuilt: this was written without an Android SDK.
 
 package org.enrollkit.android
 
@@ -10,13 +10,13 @@ import android.os.Bundle
 import kotlinx.coroutines.CompletableDeferred
 
 /**
- * Receives redirects and links, as the app's intent filters say which, and shows nothing.
+ * Receives the redirects and links that the app's intent filters name, and shows nothing.
  *
- * The URL goes to the [CustomTabsUserAgent] that waits for one. Where nobody does, because the system ended the process
- * meanwhile or because it is the link of an e-mail, the app's launcher activity is started with the URL as its
- * intent's data: hand it to `client.url.handle`, which knows what it is.
+ * The URL goes to the [CustomTabsUserAgent] that waits for one. If none waits, because the system ended the process or
+ * because it is the link of an e-mail, the app's launcher activity is started with the URL as its intent's data: pass
+ * it to `client.url.handle`, which recognizes it.
  *
- * Any app may send such an intent: the URL is not believed, and one that no transaction asked for changes nothing.
+ * Any app may send such an intent: the URL is not trusted, and a URL that no transaction waits for changes nothing.
  */
 public class RedirectActivity : Activity() {
   override fun onCreate(savedInstanceState: Bundle?) {
@@ -45,7 +45,7 @@ public class RedirectActivity : Activity() {
   }
 }
 
-/** Who waits for a redirect in this process: on the main thread alone. */
+/** The user agent that waits for a redirect in this process. Only the main thread uses it. */
 internal object Redirects {
   private var expected: Pair<CompletableDeferred<String>, ComponentName>? = null
 
@@ -56,7 +56,7 @@ internal object Redirects {
     if (expected?.first === redirect) expected = null
   }
 
-  /** The activity that waits for it; null: none does. */
+  /** The activity that waits for the redirect; null if none does. */
   fun deliver(url: String): ComponentName? {
     val (redirect, activity) = expected ?: return null
     expected = null
