@@ -189,7 +189,7 @@ typedef int32_t enroll_status;
 #define ENROLL_E_EXPIRED (-62)
 /** The store is locked: its key is unavailable. */
 #define ENROLL_E_STORE_LOCKED (-70)
-/** The store's file is damaged; it was set aside. */
+/** A file of the store is damaged; the message names it. */
 #define ENROLL_E_STORE_CORRUPT (-71)
 /** The store's owner, permissions or file type are not safe. */
 #define ENROLL_E_STORE_REFUSED (-72)

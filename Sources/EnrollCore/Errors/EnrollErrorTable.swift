@@ -88,7 +88,7 @@ extension EnrollError {
     case expired = -62
     /// The store is locked: its key is unavailable.
     case storeLocked = -70
-    /// The store's file is damaged; it was set aside.
+    /// A file of the store is damaged; the message names it.
     case storeCorrupt = -71
     /// The store's owner, permissions or file type are not safe.
     case storeRefused = -72

@@ -1,6 +1,6 @@
 // Generated from the manifest of EnrollKit 0.1.0 by `make generate`; do not edit.
 
-/** What the library is. */
+/** A description of the library. */
 export type SystemDescription = {
   /** Its own name. */
   name: 'EnrollKit';
@@ -260,7 +260,7 @@ export type RegistrationGateway = {
   registration_uri?: string;
 };
 
-/** What an activation link leads to. */
+/** The effect of an activation link. */
 export type Activation = 'authorize' | 'openPage';
 
 /** A way to register that the host presents. */
@@ -373,7 +373,7 @@ export type Platform = {
   deviceId?: string;
 };
 
-/** Where a registration stands; the documentation of the states has the letters. */
+/** The state of a registration; the documentation of the states explains the letters. */
 export type State =
   | {
     state: 'starting';
@@ -419,7 +419,7 @@ export type RegistrationChoice = {
 /** Names a transaction. */
 export type TransactionID = string;
 
-/** What a transaction under way waits for. */
+/** The step that a transaction in progress waits for. */
 export type Step = 'browser' | 'emailPending' | 'codePending' | 'otherApp' | 'exchanging' | 'pin';
 
 /** Claims about the user (OpenID Connect Core §5.1). */
@@ -514,7 +514,7 @@ export type Status =
 /** Who is to blame for a failure. */
 export type Blame = 'caller' | 'host' | 'user' | 'server' | 'network' | 'internal';
 
-/** What helps after a failed renewal. */
+/** The remedy after a failed renewal. */
 export type Remedy = 'retry' | 'wait' | 'registerAgain';
 
 /** The browser, link, app or code step failed. */
@@ -525,7 +525,7 @@ export type RegistrationFailed = {
   error: ErrorDetail;
 };
 
-/** What kind of transaction to begin. */
+/** The kind of transaction to begin. */
 export type TransactionKind = 'signIn' | 'register' | 'passwordless' | 'app2app' | 'bff' | 'device';
 
 /** How to begin a transaction. */
@@ -554,7 +554,7 @@ export type BeginOptions = {
   message?: PasswordlessMessage;
 };
 
-/** What a passwordless sign-in sends to the user. */
+/** The message that a passwordless sign-in sends to the user. */
 export type PasswordlessMessage = 'code' | 'link';
 
 /** A transaction that has begun. */
@@ -569,7 +569,7 @@ export type Transaction = {
   survivesProcess: boolean;
 };
 
-/** What the host has to do so that a transaction goes on. */
+/** The action that the host takes so that a transaction continues. */
 export type Action =
   | {
     type: 'openURL';
@@ -601,7 +601,7 @@ export type Action =
     verificationUriComplete?: string;
   };
 
-/** What a link led to. */
+/** The outcome of a link. */
 export type HandledLink =
   | {
     kind: 'begun';
@@ -625,7 +625,7 @@ export type Unsolicited = {
   offers?: LinkOffer[];
 };
 
-/** What may be offered to a user whose link led nowhere: a transaction of that kind. */
+/** A transaction that the host may offer to a user whose link had no effect. */
 export type LinkOffer = 'signIn' | 'register';
 
 /** This link, or a fallback link, was used before; nothing happened. */
@@ -658,7 +658,7 @@ export type Deregistration = {
  */
 export type ProviderTold = 'told' | 'queued' | 'notPossible';
 
-/** What a URL that reached the app turned out to be. */
+/** The meaning of a URL that reached the app. */
 export type HandledURL =
   | Redirected
   | LoggedOut
@@ -752,10 +752,10 @@ export type Revocation = {
   reason?: string;
 };
 
-/** One of the session's tokens, which is not handed out. */
+/** One of the session's tokens; it is not returned. */
 export type TokenKind = 'accessToken' | 'refreshToken';
 
-/** What the provider says of a token. */
+/** The provider's answer about a token. */
 export type Introspection = {
   /** Whether the token is active. */
   active: boolean;
@@ -803,7 +803,7 @@ export type PINAnswer = {
  */
 export type PINOutcome = 'unlocked' | 'wrong' | 'tooSoon' | 'erased';
 
-/** How a store is; without secrets. */
+/** The state of a store, without secrets. */
 export type StoreDiagnosis =
   | {
     /** The folder. */
@@ -874,7 +874,7 @@ export type StoredFile = {
   problem?: ErrorDetail;
 };
 
-/** What a sealed file holds. */
+/** The content of a sealed file. */
 export type StoredFileKind = 'account' | 'outbox' | 'installation' | 'provider';
 
 /** A PKCE verifier and its challenge (RFC 7636 §4). */
@@ -887,7 +887,7 @@ export type PKCE = {
   codeChallengeMethod: 'S256';
 };
 
-/** A redirect as it was read, not believed. */
+/** A redirect as it was read, not verified. */
 export type Redirect = {
   /** The authorization code. */
   code?: string;
@@ -908,7 +908,7 @@ export type Route = {
   kind?: Ownership;
 };
 
-/** What a URL is to the configuration that owns it. */
+/** How a URL relates to the configuration that owns it. */
 export type Ownership = 'redirect' | 'logout' | 'fallback' | 'activation';
 
 /** A link that the allow-list takes. */
@@ -928,10 +928,10 @@ export type Link = {
   hadFragment: boolean;
 };
 
-/** What may be done with a link. */
+/** The permitted use of a link. */
 export type LinkKind = 'https' | 'loopbackHTTP' | 'privateScheme';
 
-/** In which band of its life a token is. */
+/** The part of its life that a token is in. */
 export type Expiry = {
   band: Band;
   /** Until it ends; negative once it has ended. In seconds. */
@@ -1319,7 +1319,7 @@ export interface ExpiryCommands {
     expiresAt: number;
     /** The present time. By default that of this device's clock. In seconds since 1970-01-01T00:00:00Z. */
     now?: number;
-    /** How long before its end it is due. In seconds. */
+    /** How long before its expiry the token is due. In seconds. */
     grace?: number;
     /** How long the token must still live. In seconds. */
     minimumLifetime?: number;

@@ -479,8 +479,8 @@ async def test_a_daemon_that_stands_still_keeps_nobody_beyond_the_deadline(daemo
 
 
 PROGRAMS = {
-    "missing": ("/nowhere/enrolld", "is no program"),
-    "a directory": ("/tmp", "is no program"),
+    "missing": ("/nowhere/enrolld", "is not an executable file"),
+    "a directory": ("/tmp", "is not an executable file"),
     "deaf": ("/bin/true", "does not answer as enrolld does"),
     "an echo": ("/bin/cat", "does not answer as enrolld does"),
 }
@@ -540,7 +540,7 @@ def test_a_library_that_does_not_fit_is_refused(tmp_path):
     with pytest.raises(enrollkit.EnrollLibraryError, match="could not be opened"):
         enrollkit.Library(text)
     stranger = library_of(tmp_path, "int other(void) { return 0; }", "stranger.so")
-    with pytest.raises(enrollkit.EnrollLibraryError, match="is no libenroll"):
+    with pytest.raises(enrollkit.EnrollLibraryError, match="is not libenroll"):
         enrollkit.Library(stranger)
     for number, (abi, words) in enumerate(((65536, r"has 1\.0"), (0, r"has 0\.0"), (1, "has no enroll_"))):
         other = library_of(tmp_path, f"unsigned enroll_abi_version(void) {{ return {abi}; }}", f"other{number}.so")

@@ -209,7 +209,7 @@ async def test_a_logger_is_told_what_happens(face, sandbox, store, caplog):
 
     words = (await until_raised(told, LookupError)).args[0]
     assert "registration: awaitingConfirmation" in words
-    assert any(word.startswith("tokens were renewed; they end at 20") for word in words)
+    assert any(word.startswith("tokens were renewed; they expire at 20") for word in words)
 
 
 async def test_a_token_of_type_dpop_comes_with_proofs(face, own_sandbox, store):

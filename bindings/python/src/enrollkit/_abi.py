@@ -302,7 +302,7 @@ def prepare(library: ctypes.CDLL, name: str) -> None:
     try:
         version = library.enroll_abi_version
     except AttributeError:
-        raise EnrollLibraryError(f"{expected}; {name} is another library") from None
+        raise EnrollLibraryError(f"{expected}; {name} is not libenroll") from None
     version.restype = ctypes.c_uint32
     abi = version()
     if abi >> 16 != ABI >> 16 or abi < ABI:

@@ -101,7 +101,7 @@ class ClientCommands(Caller):
         """Begins a transaction and returns what the host has to do next.
 
         Args:
-            kind: What kind of transaction to begin.
+            kind: The kind of transaction to begin.
             scopes: The scopes to request instead of the configured ones.
             prompt: none, login, consent, select_account or create.
             login_hint: The user name or address to suggest at sign-in.
@@ -113,7 +113,7 @@ class ClientCommands(Caller):
                 of the provider.
             email: passwordless: the address to which the code or link is sent.
             phone_number: passwordless: the number to which the code is sent (E.164).
-            message: What a passwordless sign-in sends to the user.
+            message: The message that a passwordless sign-in sends to the user.
             parameters: Additional parameters of the authorization request; names that the protocol uses are refused.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -384,7 +384,7 @@ class ClientCommands(Caller):
         """Asks the provider about one of the session's tokens (RFC 7662).
 
         Args:
-            token: One of the session's tokens, which is not handed out.
+            token: One of the session's tokens; it is not returned.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -720,7 +720,7 @@ class CoreCommands(Caller):
         Args:
             expires_at: A datetime with a time zone, or seconds since 1970.
             now: A datetime with a time zone, or seconds since 1970; None: now.
-            grace: How long before its end it is due.
+            grace: How long before its expiry the token is due.
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
             lifetime: Its whole life: at most half of it counts as grace period.
 
@@ -788,7 +788,7 @@ class AsyncClientCommands(AsyncCaller):
         """Begins a transaction and returns what the host has to do next.
 
         Args:
-            kind: What kind of transaction to begin.
+            kind: The kind of transaction to begin.
             scopes: The scopes to request instead of the configured ones.
             prompt: none, login, consent, select_account or create.
             login_hint: The user name or address to suggest at sign-in.
@@ -800,7 +800,7 @@ class AsyncClientCommands(AsyncCaller):
                 of the provider.
             email: passwordless: the address to which the code or link is sent.
             phone_number: passwordless: the number to which the code is sent (E.164).
-            message: What a passwordless sign-in sends to the user.
+            message: The message that a passwordless sign-in sends to the user.
             parameters: Additional parameters of the authorization request; names that the protocol uses are refused.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -1075,7 +1075,7 @@ class AsyncClientCommands(AsyncCaller):
         """Asks the provider about one of the session's tokens (RFC 7662).
 
         Args:
-            token: One of the session's tokens, which is not handed out.
+            token: One of the session's tokens; it is not returned.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1411,7 +1411,7 @@ class AsyncCoreCommands(AsyncCaller):
         Args:
             expires_at: A datetime with a time zone, or seconds since 1970.
             now: A datetime with a time zone, or seconds since 1970; None: now.
-            grace: How long before its end it is due.
+            grace: How long before its expiry the token is due.
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
             lifetime: Its whole life: at most half of it counts as grace period.
 

@@ -386,7 +386,7 @@ class EnrollStoreLocked(EnrollStoreError):
 
 
 class EnrollStoreCorrupt(EnrollStoreError):
-    """The store's file is damaged; it was set aside."""
+    """A file of the store is damaged; the message names it."""
 
     status = "storeCorrupt"
     code = -71

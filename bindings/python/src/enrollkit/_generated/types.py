@@ -97,7 +97,7 @@ class Authenticating:
     """Names a transaction."""
 
     step: Step
-    """What a transaction under way waits for."""
+    """The step that a transaction in progress waits for."""
 
     state: ClassVar[str] = "authenticating"
 
@@ -112,7 +112,7 @@ class Authenticating:
 
 
 class Step(Word):
-    """What a transaction under way waits for."""
+    """The step that a transaction in progress waits for."""
 
     BROWSER = "browser"
     EMAIL_PENDING = "emailPending"
@@ -175,7 +175,7 @@ class RenewalFailed:
     """Why a call failed; no text in it holds a secret."""
 
     remedy: Remedy
-    """What helps after a failed renewal."""
+    """The remedy after a failed renewal."""
 
     token_usable: bool
     """Whether the access token still works."""
@@ -196,7 +196,7 @@ class RenewalFailed:
 
 
 class Remedy(Word):
-    """What helps after a failed renewal."""
+    """The remedy after a failed renewal."""
 
     RETRY = "retry"
     WAIT = "wait"
@@ -224,7 +224,7 @@ class RegistrationFailed:
 
 
 class TransactionKind(Word):
-    """What kind of transaction to begin."""
+    """The kind of transaction to begin."""
 
     SIGN_IN = "signIn"
     REGISTER = "register"
@@ -235,7 +235,7 @@ class TransactionKind(Word):
 
 
 class PasswordlessMessage(Word):
-    """What a passwordless sign-in sends to the user."""
+    """The message that a passwordless sign-in sends to the user."""
 
     CODE = "code"
     LINK = "link"
@@ -249,7 +249,7 @@ class Transaction(Leading):
     """Names a transaction."""
 
     action: Action
-    """What the host has to do so that a transaction goes on."""
+    """The action that the host takes so that a transaction continues."""
 
     expires_at: datetime
     """When the transaction expires."""
@@ -390,7 +390,7 @@ class Unsolicited:
 
 
 class LinkOffer(Word):
-    """What may be offered to a user whose link led nowhere: a transaction of that kind."""
+    """A transaction that the host may offer to a user whose link had no effect."""
 
     SIGN_IN = "signIn"
     REGISTER = "register"
@@ -437,7 +437,7 @@ class Deregistration:
     """A logout that forgot the device."""
 
     state: State
-    """Where a registration stands; the documentation of the states has the letters."""
+    """The state of a registration; the documentation of the states explains the letters."""
 
     url: Optional[str] = field(default=None, repr=False)
     """The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none."""
@@ -477,7 +477,7 @@ class Redirected:
     """The URL was a redirect."""
 
     state: State
-    """Where a registration stands; the documentation of the states has the letters."""
+    """The state of a registration; the documentation of the states explains the letters."""
 
     kind: ClassVar[str] = "registration"
 
@@ -569,7 +569,7 @@ class Revocation:
 
 
 class TokenKind(Word):
-    """One of the session's tokens, which is not handed out."""
+    """One of the session's tokens; it is not returned."""
 
     ACCESS_TOKEN = "accessToken"
     REFRESH_TOKEN = "refreshToken"
@@ -577,7 +577,7 @@ class TokenKind(Word):
 
 @dataclass(frozen=True)
 class Introspection:
-    """What the provider says of a token."""
+    """The provider's answer about a token."""
 
     active: bool
     """Whether the token is active."""
@@ -699,7 +699,7 @@ class PINOutcome(Word):
 
 @dataclass(frozen=True)
 class SystemDescription:
-    """What the library is."""
+    """A description of the library."""
 
     name: str
     """Its own name."""
@@ -746,7 +746,7 @@ class Flavour(Word):
 
 @dataclass(frozen=True)
 class StoreDiagnosis:
-    """How a store is; without secrets."""
+    """The state of a store, without secrets."""
 
     store: str
     """The folder."""
@@ -860,7 +860,7 @@ class StoredFile:
     """The file name. It contains no account name."""
 
     kind: StoredFileKind
-    """What a sealed file holds."""
+    """The content of a sealed file."""
 
     set_aside_from: Optional[str] = None
     """The file was damaged and had this name. If you rename it back, it is used again."""
@@ -897,7 +897,7 @@ class StoredFile:
 
 
 class StoredFileKind(Word):
-    """What a sealed file holds."""
+    """The content of a sealed file."""
 
     ACCOUNT = "account"
     OUTBOX = "outbox"
@@ -931,7 +931,7 @@ class PKCE:
 
 @dataclass(frozen=True)
 class Redirect:
-    """A redirect as it was read, not believed."""
+    """A redirect as it was read, not verified."""
 
     code: Optional[str] = field(default=None, repr=False)
     """The authorization code."""
@@ -969,7 +969,7 @@ class Route:
     """The index of the configuration that owns the URL. Absent if none does."""
 
     kind: Optional[Ownership] = None
-    """What a URL is to the configuration that owns it."""
+    """How a URL relates to the configuration that owns it."""
 
     @classmethod
     def from_json(cls, value: Any) -> Route:
@@ -982,7 +982,7 @@ class Route:
 
 
 class Ownership(Word):
-    """What a URL is to the configuration that owns it."""
+    """How a URL relates to the configuration that owns it."""
 
     REDIRECT = "redirect"
     LOGOUT = "logout"
@@ -995,7 +995,7 @@ class Link:
     """A link that the allow-list takes."""
 
     kind: LinkKind
-    """What may be done with a link."""
+    """The permitted use of a link."""
 
     scheme: str
     """In lower case."""
@@ -1031,7 +1031,7 @@ class Link:
 
 
 class LinkKind(Word):
-    """What may be done with a link."""
+    """The permitted use of a link."""
 
     HTTPS = "https"
     LOOPBACK_HTTP = "loopbackHTTP"
@@ -1040,7 +1040,7 @@ class LinkKind(Word):
 
 @dataclass(frozen=True)
 class Expiry:
-    """In which band of its life a token is."""
+    """The part of its life that a token is in."""
 
     band: Band
     """The part of its life that a token is in: hand it out; renew it; renew it or fail."""
@@ -1071,7 +1071,7 @@ class RegistrationChanged:
     """The state of the registration changed."""
 
     state: State
-    """Where a registration stands; the documentation of the states has the letters."""
+    """The state of a registration; the documentation of the states explains the letters."""
 
     @classmethod
     def from_json(cls, value: Any) -> RegistrationChanged:
@@ -1087,7 +1087,7 @@ class RegistrationSettled:
     """Sent once, when the first state is known: the host may hide its splash screen."""
 
     state: State
-    """Where a registration stands; the documentation of the states has the letters."""
+    """The state of a registration; the documentation of the states explains the letters."""
 
     @classmethod
     def from_json(cls, value: Any) -> RegistrationSettled:
@@ -1177,7 +1177,7 @@ class Help(Word):
 
 
 State = Union[Starting, Unregistered, Authenticating, AwaitingConfirmation, Active, RenewalFailed, RegistrationFailed]
-"""Where a registration stands; the documentation of the states has the letters."""
+"""The state of a registration; the documentation of the states explains the letters."""
 
 
 def read_state(value: Any) -> State:
@@ -1202,7 +1202,7 @@ def read_state(value: Any) -> State:
 
 
 Action = Union[OpenURL, EnterCode, AwaitLink, OpenOtherApp, ShowDeviceCode]
-"""What the host has to do so that a transaction goes on."""
+"""The action that the host takes so that a transaction continues."""
 
 
 def read_action(value: Any) -> Action:
@@ -1223,7 +1223,7 @@ def read_action(value: Any) -> Action:
 
 
 HandledLink = Union[Transaction, Unsolicited, LinkUsed, LinkExpired]
-"""What a link led to."""
+"""The outcome of a link."""
 
 
 def read_handled_link(value: Any) -> HandledLink:
@@ -1242,7 +1242,7 @@ def read_handled_link(value: Any) -> HandledLink:
 
 
 HandledURL = Union[Redirected, LoggedOut, Transaction, Unsolicited, LinkUsed, LinkExpired]
-"""What a URL that reached the app turned out to be."""
+"""The meaning of a URL that reached the app."""
 
 
 def read_handled_url(value: Any) -> HandledURL:

@@ -15,7 +15,7 @@ public class SystemCommands internal constructor(private val caller: Caller) {
   /**
    * Describes this library: versions, flavour, commands, key providers.
    *
-   * @return What the library is.
+   * @return A description of the library.
    * @throws EnrollException When the call itself is refused.
    */
   public suspend fun describe(): SystemDescription {
@@ -44,7 +44,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * @param wait Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
    *   outcome.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -61,7 +61,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * Begins a transaction and returns what the host has to do next.
    *
-   * @param kind What kind of transaction to begin.
+   * @param kind The kind of transaction to begin.
    * @param scopes The scopes to request instead of the configured ones.
    * @param options How to begin a transaction.
    * @param parameters Additional parameters of the authorization request; names that the protocol uses are refused.
@@ -94,7 +94,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * @param transaction The transaction of the redirect. Needed only if the URL has no state and several transactions
    *   are pending.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, REDIRECT_MALFORMED,
    *   REDIRECT_MISMATCH, UNSOLICITED, ALREADY_SETTLED, TRANSACTION_EXPIRED, ACTIVATION_FAILED, NETWORK, TLS, TIMEOUT,
    *   SERVER, RESPONSE_INVALID, OAUTH, LOGIN_REQUIRED, INTERACTION_REQUIRED, CONSENT_REQUIRED, ACCESS_DENIED,
@@ -118,7 +118,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    *
    * @param url The URL as the host received it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return What a link led to.
+   * @return The outcome of a link.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, REDIRECT_MALFORMED,
    *   REDIRECT_MISMATCH, NETWORK, TLS, TIMEOUT, SERVER, RESPONSE_INVALID, ISSUER_MISMATCH, STORE_LOCKED, STORE_CORRUPT,
    *   STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -139,7 +139,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    *
    * @param transaction Names a transaction.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, REDIRECT_MALFORMED,
    *   REDIRECT_MISMATCH, UNSOLICITED, ALREADY_SETTLED, TRANSACTION_EXPIRED, ACTIVATION_FAILED, NETWORK, TLS, TIMEOUT,
    *   SERVER, RESPONSE_INVALID, OAUTH, LOGIN_REQUIRED, INTERACTION_REQUIRED, CONSENT_REQUIRED, ACCESS_DENIED,
@@ -162,7 +162,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * @param transaction Names a transaction.
    * @param code The code as the user typed it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, ALREADY_SETTLED,
    *   TRANSACTION_EXPIRED, NETWORK, TLS, TIMEOUT, SERVER, RESPONSE_INVALID, OAUTH, ACCESS_DENIED, ISSUER_MISMATCH,
    *   CODE_REJECTED, KEYS_UNAVAILABLE, ID_TOKEN_INVALID, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
@@ -184,7 +184,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
    *   RESPONSE_INVALID, OAUTH, ISSUER_MISMATCH, PROFILE_MISMATCH, EMAIL_NOT_VERIFIED, UNKNOWN_ACCOUNT, STORE_LOCKED,
    *   STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -200,7 +200,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED,
    *   STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -216,7 +216,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * for the link of its e-mail.
    *
    * @param transaction The transaction; without it, all.
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
    *   STORE_KEY, STORE_VERSION.
    */
@@ -233,7 +233,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Reports that the other app's link could not be opened. Its transaction fails (F).
    *
    * @param transaction Names a transaction.
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of ILLEGAL_STATE, NOT_FOUND, ALREADY_SETTLED, TRANSACTION_EXPIRED, STORE_LOCKED,
    *   STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -249,7 +249,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * Erases the local state only. Sends nothing.
    *
-   * @return Where a registration stands; the documentation of the states has the letters.
+   * @return The state of a registration; the documentation of the states explains the letters.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */
@@ -281,7 +281,7 @@ public class UrlCommands internal constructor(private val caller: Caller) {
    *
    * @param url The URL as the host received it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return What a URL that reached the app turned out to be.
+   * @return The meaning of a URL that reached the app.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, REDIRECT_MALFORMED,
    *   ALREADY_SETTLED, TRANSACTION_EXPIRED, ACTIVATION_FAILED, NETWORK, TLS, TIMEOUT, SERVER, RESPONSE_INVALID, OAUTH,
    *   LOGIN_REQUIRED, INTERACTION_REQUIRED, CONSENT_REQUIRED, ACCESS_DENIED, ISSUER_MISMATCH, KEYS_UNAVAILABLE,
@@ -354,9 +354,9 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   /**
    * Asks the provider about one of the session's tokens (RFC 7662).
    *
-   * @param token One of the session's tokens, which is not handed out.
+   * @param token One of the session's tokens; it is not returned.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return What the provider says of a token.
+   * @return The provider's answer about a token.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, NETWORK, TLS,
    *   TIMEOUT, SERVER, RESPONSE_INVALID, OAUTH, ISSUER_MISMATCH, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED,
    *   STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -645,7 +645,7 @@ public class StoreCommands internal constructor(private val caller: Caller) {
    *
    * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
    * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
-   * @return How a store is; without secrets.
+   * @return The state of a store, without secrets.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */
@@ -707,7 +707,7 @@ public class RedirectCommands internal constructor(private val caller: Caller) {
    * Parses a redirect without verifying it (RFC 6749 §4.1.2, RFC 9207).
    *
    * @param url The URL as the host received it.
-   * @return A redirect as it was read, not believed.
+   * @return A redirect as it was read, not verified.
    * @throws EnrollException With one of REDIRECT_MALFORMED.
    */
   public suspend fun parse(
@@ -765,10 +765,10 @@ public class ExpiryCommands internal constructor(private val caller: Caller) {
    *
    * @param expiresAt When the token expires.
    * @param now The present time. By default that of this device's clock.
-   * @param grace How long before its end it is due.
+   * @param grace How long before its expiry the token is due.
    * @param minimumLifetime How long the token must still live.
    * @param lifetime Its whole life: at most half of it counts as grace period.
-   * @return In which band of its life a token is.
+   * @return The part of its life that a token is in.
    * @throws EnrollException When the call itself is refused.
    */
   public suspend fun check(

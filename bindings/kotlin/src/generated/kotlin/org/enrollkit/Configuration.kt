@@ -83,7 +83,7 @@ public data class BeginOptions(
   public val email: String? = null,
   /** passwordless: the number to which the code is sent (E.164). */
   public val phoneNumber: String? = null,
-  /** What a passwordless sign-in sends to the user. */
+  /** The message that a passwordless sign-in sends to the user. */
   public val message: PasswordlessMessage? = null,
 ) {
   /** Without what is secret or personal. */

@@ -155,7 +155,7 @@ public data class Account(
   }
 }
 
-/** What the host has to do so that a transaction goes on. */
+/** The action that the host takes so that a transaction continues. */
 public sealed interface Action {
   /** Open the URL in the external browser, then pass the redirect to registration.resume. */
   public data class OpenURL(
@@ -254,7 +254,7 @@ internal fun decodeAction(json: JsonObject): Action = when {
   else -> throw unknownVariant("Action", json)
 }
 
-/** What an activation link leads to. */
+/** The effect of an activation link. */
 public enum class Activation(
   /** The word in JSON. */
   public val wire: String,
@@ -301,7 +301,7 @@ public enum class Band(
 
 /** A logout that forgot the device. */
 public data class Deregistration(
-  /** Where a registration stands; the documentation of the states has the letters. */
+  /** The state of a registration; the documentation of the states explains the letters. */
   public val state: State,
   /** The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none. */
   public val url: String?,
@@ -327,7 +327,7 @@ public data class Deregistration(
   }
 }
 
-/** In which band of its life a token is. */
+/** The part of its life that a token is in. */
 public data class Expiry(
   /** The part of its life that a token is in: hand it out; renew it; renew it or fail. */
   public val band: Band,
@@ -371,7 +371,7 @@ public enum class Flavour(
   }
 }
 
-/** What a link led to. */
+/** The outcome of a link. */
 public sealed interface HandledLink {
   /** The link began a transaction: do what the action says. */
   public data class Begun(
@@ -425,11 +425,11 @@ internal fun decodeHandledLink(json: JsonObject): HandledLink = when {
   else -> throw unknownVariant("HandledLink", json)
 }
 
-/** What a URL that reached the app turned out to be. */
+/** The meaning of a URL that reached the app. */
 public sealed interface HandledURL {
   /** The URL was a redirect. */
   public data class Redirected(
-    /** Where a registration stands; the documentation of the states has the letters. */
+    /** The state of a registration; the documentation of the states explains the letters. */
     public val state: State,
   ) : HandledURL {
     internal companion object {
@@ -514,7 +514,7 @@ public enum class Help(
   }
 }
 
-/** What the provider says of a token. */
+/** The provider's answer about a token. */
 public data class Introspection(
   /** Whether the token is active. */
   public val active: Boolean,
@@ -582,7 +582,7 @@ public enum class KeyPresence(
 
 /** A link that the allow-list takes. */
 public data class Link(
-  /** What may be done with a link. */
+  /** The permitted use of a link. */
   public val kind: LinkKind,
   /** In lower case. */
   public val scheme: String,
@@ -614,7 +614,7 @@ public data class Link(
   }
 }
 
-/** What may be done with a link. */
+/** The permitted use of a link. */
 public enum class LinkKind(
   /** The word in JSON. */
   public val wire: String,
@@ -629,7 +629,7 @@ public enum class LinkKind(
   }
 }
 
-/** What may be offered to a user whose link led nowhere: a transaction of that kind. */
+/** A transaction that the host may offer to a user whose link had no effect. */
 public enum class LinkOffer(
   /** The word in JSON. */
   public val wire: String,
@@ -656,7 +656,7 @@ public enum class LogoutDialect(
   }
 }
 
-/** What a URL is to the configuration that owns it. */
+/** How a URL relates to the configuration that owns it. */
 public enum class Ownership(
   /** The word in JSON. */
   public val wire: String,
@@ -746,7 +746,7 @@ public enum class PasswordlessDialect(
   }
 }
 
-/** What a passwordless sign-in sends to the user. */
+/** The message that a passwordless sign-in sends to the user. */
 public enum class PasswordlessMessage(
   /** The word in JSON. */
   public val wire: String,
@@ -792,7 +792,7 @@ public enum class ProviderTold(
   }
 }
 
-/** A redirect as it was read, not believed. */
+/** A redirect as it was read, not verified. */
 public data class Redirect(
   /** The authorization code. */
   public val code: String?,
@@ -855,7 +855,7 @@ public enum class RegistrationType(
   }
 }
 
-/** What helps after a failed renewal. */
+/** The remedy after a failed renewal. */
 public enum class Remedy(
   /** The word in JSON. */
   public val wire: String,
@@ -911,7 +911,7 @@ public data class Revocation(
 public data class Route(
   /** The index of the configuration that owns the URL. Absent if none does. */
   public val index: Int?,
-  /** What a URL is to the configuration that owns it. */
+  /** How a URL relates to the configuration that owns it. */
   public val kind: Ownership?,
 ) {
   internal companion object {
@@ -969,7 +969,7 @@ public enum class SignatureAlgorithm(
   }
 }
 
-/** Where a registration stands; the documentation of the states has the letters. */
+/** The state of a registration; the documentation of the states explains the letters. */
 public sealed interface State {
   /** The state was not requested yet, or the platform is not ready. */
   public data object Starting : State
@@ -990,7 +990,7 @@ public sealed interface State {
   public data class Authenticating(
     /** Names a transaction. */
     public val transaction: String,
-    /** What a transaction under way waits for. */
+    /** The step that a transaction in progress waits for. */
     public val step: Step,
   ) : State {
     internal companion object {
@@ -1029,7 +1029,7 @@ public sealed interface State {
   public data class RenewalFailed(
     /** Why a call failed; no text in it holds a secret. */
     public val error: EnrollError,
-    /** What helps after a failed renewal. */
+    /** The remedy after a failed renewal. */
     public val remedy: Remedy,
     /** Whether the access token still works. */
     public val tokenUsable: Boolean,
@@ -1068,7 +1068,7 @@ internal fun decodeState(json: JsonObject): State = when {
   else -> throw unknownVariant("State", json)
 }
 
-/** What a transaction under way waits for. */
+/** The step that a transaction in progress waits for. */
 public enum class Step(
   /** The word in JSON. */
   public val wire: String,
@@ -1086,7 +1086,7 @@ public enum class Step(
   }
 }
 
-/** How a store is; without secrets. */
+/** The state of a store, without secrets. */
 public data class StoreDiagnosis(
   /** The folder. */
   public val store: String,
@@ -1129,7 +1129,7 @@ public data class StoreDiagnosis(
 public data class StoredFile(
   /** The file name. It contains no account name. */
   public val name: String,
-  /** What a sealed file holds. */
+  /** The content of a sealed file. */
   public val kind: StoredFileKind,
   /** The file was damaged and had this name. If you rename it back, it is used again. */
   public val setAsideFrom: String?,
@@ -1158,7 +1158,7 @@ public data class StoredFile(
   }
 }
 
-/** What a sealed file holds. */
+/** The content of a sealed file. */
 public enum class StoredFileKind(
   /** The word in JSON. */
   public val wire: String,
@@ -1174,7 +1174,7 @@ public enum class StoredFileKind(
   }
 }
 
-/** What the library is. */
+/** A description of the library. */
 public data class SystemDescription(
   /** Its own name. */
   public val name: String,
@@ -1204,7 +1204,7 @@ public data class SystemDescription(
   }
 }
 
-/** One of the session's tokens, which is not handed out. */
+/** One of the session's tokens; it is not returned. */
 public enum class TokenKind(
   /** The word in JSON. */
   public val wire: String,
@@ -1222,7 +1222,7 @@ public enum class TokenKind(
 public data class Transaction(
   /** Names a transaction. */
   public val id: String,
-  /** What the host has to do so that a transaction goes on. */
+  /** The action that the host takes so that a transaction continues. */
   public val action: Action,
   /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
   public val redirectUri: String?,
@@ -1242,7 +1242,7 @@ public data class Transaction(
   }
 }
 
-/** What kind of transaction to begin. */
+/** The kind of transaction to begin. */
 public enum class TransactionKind(
   /** The word in JSON. */
   public val wire: String,

@@ -369,13 +369,13 @@ public enum class Status(
     true,
     "the store is locked: its key is unavailable",
   ),
-  /** The store's file is damaged; it was set aside. */
+  /** A file of the store is damaged; the message names it. */
   STORE_CORRUPT(
     "storeCorrupt",
     -71,
     Blame.HOST,
     false,
-    "the store's file is damaged; it was set aside",
+    "a file of the store is damaged; the message names it",
   ),
   /** The store's owner, permissions or file type are not safe. */
   STORE_REFUSED(

@@ -67,7 +67,7 @@ class CoreTests : Case() {
   fun noLibrary() {
     val (code, output) = java("org.enrollkit.NoLibraryKt", "-Denrollkit.library.path=/no/such/folder")
     assertEquals(0, code, output)
-    assertTrue("unsupported: libenroll_jni.so was looked for in /no/such/folder" in output, output)
+    assertTrue("unsupported: libenroll_jni.so was not found in /no/such/folder" in output, output)
   }
 
   @Test
