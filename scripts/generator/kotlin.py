@@ -159,7 +159,7 @@ def result(manifest, types, command):
 
 
 def events_text(manifest, types):
-    out = kdoc("What happened to a client. The events of a client come in their order.")
+    out = kdoc("An event of a client. The events of a client arrive in their order.")
     out += "public sealed interface Event {\n"
     cases = ""
     for event in manifest.events:

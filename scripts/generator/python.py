@@ -83,7 +83,7 @@ def types_file(manifest, types, given, events):
     text += "\n\nTIMED = frozenset(\n    {\n" + "".join(f'        "{name}",\n' for name in timed) + "    }\n)\n"
     text += '"""Commands that take a timeout."""\n'
     text += "\nEvent = Union[\n" + "".join(f"    {name},\n" for name in events.values()) + "]\n"
-    text += '"""What happened to a client."""\n'
+    text += '"""An event of a client."""\n'
     text += "\nEVENTS: Dict[str, Callable[[Any], Event]] = {\n"
     text += "".join(f'    "{name}": {title}.from_json,\n' for name, title in events.items()) + "}\n"
     return text + exports([*types.code, *types.unions, *(name for name in given.code if name[0] != "_"), "Event"])
@@ -116,7 +116,9 @@ def commands(manifest, types):
 
 
 def used_in(body):
-    return lambda names: [name for name in names if re.search(rf"\b{name}\b", body)]
+    """The names that the code uses; words of its docstrings are not names."""
+    code = re.sub(r'"""(?s:.*?)"""', "", body)
+    return lambda names: [name for name in names if re.search(rf"\b{name}\b", code)]
 
 
 def names(manifest):

@@ -22,7 +22,7 @@ from .._given import (
     transaction_id,
     whole_seconds,
 )
-from .._values import mapping, number, text, texts, told, truth
+from .._values import mapping, text, texts, told, truth
 from .types import (
     PKCE,
     AccessToken,

@@ -1580,7 +1580,7 @@ Event = Union[
     LogoutFinished,
     ErrorReported,
 ]
-"""What happened to a client."""
+"""An event of a client."""
 
 EVENTS: Dict[str, Callable[[Any], Event]] = {
     "registration.changed": RegistrationChanged.from_json,

@@ -6,7 +6,7 @@ package org.enrollkit
 import kotlin.time.Instant
 import kotlinx.serialization.json.JsonObject
 
-/** What happened to a client. The events of a client come in their order. */
+/** An event of a client. The events of a client arrive in their order. */
 public sealed interface Event {
   /** The state of the registration changed. */
   public data class RegistrationChanged(
