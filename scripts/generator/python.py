@@ -33,7 +33,7 @@ def files(manifest):
     for key in ("configuration", "platform"):
         given.type(manifest.command("client.open")["input"]["properties"][key])
     return {
-        f"{FOLDER}/__init__.py": NOTE.format("What the manifest describes, in Python."),
+        f"{FOLDER}/__init__.py": NOTE.format("The types and commands of the manifest, in Python."),
         f"{FOLDER}/statuses.py": statuses(manifest),
         f"{FOLDER}/types.py": types_file(manifest, types, given, events),
         f"{FOLDER}/commands.py": methods,

@@ -17,7 +17,7 @@ OWN_TYPES = {
 #: What those take, in Python's words.
 OWN_WORDS = {
     TIMEOUT: "Seconds (or a timedelta) that the call may take; None: as long as it takes.",
-    "transaction": "What `begin` returned, or its `id`.",
+    "transaction": "The result of `begin`, or its `id`.",
     "minimumLifetime": "Seconds (or a timedelta) that the token must still live; None: the configured grace.",
     "maxAge": "The user must have signed in at most so many seconds (or a timedelta) ago.",
     "keys": "Where the store's key is kept; None: a key file in the store.",

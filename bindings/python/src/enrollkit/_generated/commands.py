@@ -155,7 +155,7 @@ class ClientCommands(Caller):
 
         Args:
             url: The URL as the host received it.
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -194,7 +194,7 @@ class ClientCommands(Caller):
         user on another device.
 
         Args:
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
             timeout: Seconds (or a timedelta) to wait; None: until the transaction ends by itself.
 
         Raises:
@@ -213,7 +213,7 @@ class ClientCommands(Caller):
         """Takes the one-time code that the user typed.
 
         Args:
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
             code: The code as the user typed it.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -266,7 +266,7 @@ class ClientCommands(Caller):
         waits for the link of its e-mail.
 
         Args:
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
 
         Raises:
             EnrollNotFound, EnrollStoreError.
@@ -280,7 +280,7 @@ class ClientCommands(Caller):
         """Reports that the other app's link could not be opened. Its transaction fails (F).
 
         Args:
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
 
         Raises:
             EnrollIllegalState, EnrollNotFound, EnrollAlreadySettled, EnrollTransactionExpired, EnrollStoreError.
@@ -842,7 +842,7 @@ class AsyncClientCommands(AsyncCaller):
 
         Args:
             url: The URL as the host received it.
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -881,7 +881,7 @@ class AsyncClientCommands(AsyncCaller):
         user on another device.
 
         Args:
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
             timeout: Seconds (or a timedelta) to wait; None: until the transaction ends by itself.
 
         Raises:
@@ -902,7 +902,7 @@ class AsyncClientCommands(AsyncCaller):
         """Takes the one-time code that the user typed.
 
         Args:
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
             code: The code as the user typed it.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -955,7 +955,7 @@ class AsyncClientCommands(AsyncCaller):
         waits for the link of its e-mail.
 
         Args:
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
 
         Raises:
             EnrollNotFound, EnrollStoreError.
@@ -969,7 +969,7 @@ class AsyncClientCommands(AsyncCaller):
         """Reports that the other app's link could not be opened. Its transaction fails (F).
 
         Args:
-            transaction: What `begin` returned, or its `id`.
+            transaction: The result of `begin`, or its `id`.
 
         Raises:
             EnrollIllegalState, EnrollNotFound, EnrollAlreadySettled, EnrollTransactionExpired, EnrollStoreError.
