@@ -73,9 +73,9 @@
  * ENROLL_E_INVALID_ARGUMENT (the message names the argument); "[store]" for the seven ENROLL_E_STORE_* and for
  * ENROLL_E_BUSY (its lock was held for 30 seconds); "[network]" for ENROLL_E_NETWORK, ENROLL_E_TLS, ENROLL_E_TIMEOUT,
  * ENROLL_E_SERVER, ENROLL_E_RESPONSE_INVALID, ENROLL_E_ISSUER_MISMATCH and ENROLL_E_CONFIGURATION (`caFile` cannot be
- * read); "[wait]" for ENROLL_E_DEADLINE_EXCEEDED and ENROLL_E_CANCELLED (the client was freed meanwhile, or the pending
- * call cancelled). Any call may return ENROLL_E_INTERNAL, ENROLL_E_OUT_OF_MEMORY or, for want of a library that is
- * opened when needed, ENROLL_E_UNSUPPORTED.
+ * read); "[wait]" for ENROLL_E_DEADLINE_EXCEEDED and ENROLL_E_CANCELLED (the client was freed, or the pending call was
+ * cancelled). Any call may return ENROLL_E_INTERNAL, ENROLL_E_OUT_OF_MEMORY or, if a library that is opened when needed
+ * is missing, ENROLL_E_UNSUPPORTED.
  *
  * COMMAND names the command of the manifest that a function runs: the daemon's method, and enroll_call's. SOURCE names
  * the specification that a function or member speaks of; what names none is this library's own.

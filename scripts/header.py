@@ -106,8 +106,8 @@ class Header:
 
     @property
     def everywhere(self):
-        """Statuses that any call may come to."""
-        return set(re.findall(r"ENROLL_E_\w+", dict(self.opening)["STATUSES"].partition("Any call may come to")[2]))
+        """Statuses that any call may return."""
+        return set(re.findall(r"ENROLL_E_\w+", dict(self.opening)["STATUSES"].partition("Any call may return")[2]))
 
     @property
     def first_version(self):

@@ -76,5 +76,5 @@ def run(count):
     faults = []
     for line in found:
         function, _, status = line.partition(": ")
-        faults.append(f"{function} came to {names.get(int(status), status)}, of which its comment says nothing")
+        faults.append(f"{function} returned {names.get(int(status), status)}, which its comment does not name")
     count.add("every status that came is one that the header promises", not faults, "\n".join(faults))

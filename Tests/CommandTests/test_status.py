@@ -39,7 +39,7 @@ class Status(CommandCase):
         self.assertEqual(facts["account"], "default")
         self.assertEqual(facts["provider"], self.sandbox.issuer)
         self.assertEqual(facts["profile"], "default")
-        self.assertRegex(facts["token"], r"^valid, expires in (4|5) min; renewed when")
+        self.assertRegex(facts["token"], r"^valid, expires in (4|5) min; renewed on use when due")
         self.assertEqual(facts["store"], str(self.store))
         self.assertEqual(facts["key"], "in a key file in the store")
 
@@ -102,7 +102,7 @@ class Looks(CommandCase):
         status = self.terminal("status", columns=40)
         self.assertEqual(status.ends(), 0)
         self.lines_fit(status.text, 40)
-        self.assertRegex(status.text, r"\n  token     valid, expires in \d min;\n            renewed when")
+        self.assertRegex(status.text, r"\n  token     valid, expires in \d min;\n            renewed on use when due")
         # What the environment says goes before what the terminal says.
         wide = self.terminal("status", columns=40, COLUMNS="200")
         self.assertEqual(wide.ends(), 0)

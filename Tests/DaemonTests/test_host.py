@@ -370,7 +370,7 @@ class Answers(unittest.TestCase):
 
     def test_an_answer_that_is_none_is_refused_by_what_is_wrong_with_it(self):
         for result, word in (
-                (None, "result: an object"), ([], "result: an object"), ("x", "result: an object"),
+                (None, "result: expected an object"), ([], "result: expected an object"), ("x", "result: expected an object"),
                 ({}, "result.status: it is missing"), ({"status": "200"}, "result.status"),
                 ({"status": 99}, "result.status"), ({"status": 600}, "result.status"), ({"status": 200.5}, "status"),
                 ({"status": 200, "headers": []}, "result.headers"),

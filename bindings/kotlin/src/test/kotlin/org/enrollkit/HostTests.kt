@@ -125,7 +125,7 @@ class HostTests : Case() {
       "header values" to { response(value = "leaky\r\nSet-Cookie: leaky") },
       "header values of" to { response(value = "leaky\u0000") },
       "header values of one line" to { response(value = "leaky\uD800") },
-      "of at most 16384 bytes" to { response(value = "leaky".repeat(4000)) },
+      "and at most 16384 bytes" to { response(value = "leaky".repeat(4000)) },
       "at most 256 headers" to { HttpResponse(200, List(257) { "h$it" to "leaky" }, ByteArray(0)) },
       "expected a body of at most" to { response(body = ByteArray(it.responseLimit + 1) { 'x'.code.toByte() }) },
     )
