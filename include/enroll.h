@@ -64,9 +64,10 @@
  * CALLBACKS of completion and of events have `user_data` first. They run on a thread of their own, or on one of the
  * host's (enroll_queue), one at a time for each client, with no lock held, and may call every function here,
  * enroll_client_free included. Each completion callback runs exactly once if its call returned ENROLL_OK, and not at
- * all otherwise; what it is handed is borrowed until it returns. A host's own transport (enroll_transport), secrets
- * (enroll_secret_store), clock (enroll_clock) and log (enroll_log) are different: they run inside a call, so they may
- * call only functions that take no client; the others, enroll_client_new and enroll_queue_dispatch answer
+ * all otherwise; what it is handed is borrowed until it returns. Free the `user_data` of a completion in its callback,
+ * or later; that of a subscription in its enroll_ended_callback, or later. A host's own transport (enroll_transport),
+ * secrets (enroll_secret_store), clock (enroll_clock) and log (enroll_log) are different: they run inside a call, so
+ * they may call only functions that take no client; the others, enroll_client_new and enroll_queue_dispatch answer
  * ENROLL_E_REENTRANT.
  *
  * STATUSES in the descriptions below: "[call]" stands for ENROLL_E_HANDLE, ENROLL_E_FORKED, ENROLL_E_REENTRANT and
@@ -489,7 +490,8 @@ enroll_status enroll_client_new(const enroll_client_options *options, enroll_cli
 /** Closes a client. Calls of other threads that are waiting in it end with ENROLL_E_CANCELLED, pending ones call back
  *  with it; no callback is waited for. Nothing more is sent; requests under way end, and what servers are being told
  *  has 2 seconds. A code or a refresh token that was sent gets its answer, which is stored (30 seconds at most), so
- *  that a program may end afterwards. Tokens stay in the store. NULL does nothing.
+ *  that a program may end afterwards. Then the subscriptions end (enroll_ended_callback); events that wait for their
+ *  callback are not dropped. Tokens stay in the store. NULL does nothing.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (freed already, or never a client); ENROLL_E_REENTRANT. In a forked child the
  *  handle is given up, and ENROLL_E_FORKED returned.
  *  Command: client.close. */
@@ -543,13 +545,13 @@ enroll_status enroll_queue_new(enroll_queue **queue, enroll_error *error);
 enroll_status enroll_queue_descriptor(enroll_queue *queue, int32_t *descriptor, enroll_error *error);
 
 /** Runs the callbacks that wait in a `queue` on this thread, in their order; those that come meanwhile are left for the
- *  next call. `count` gets how many ran. Waits for nothing. A callback may call this again, in a loop of its own, and
- *  may free the queue.
+ *  next call. `count` gets how many ran; an event that was dropped with its subscription counts. Waits for nothing. A
+ *  callback may call this again, in a loop of its own, and may free the queue.
  *  Returns ENROLL_OK, also when none waited; ENROLL_E_BUSY (another thread runs callbacks of this queue); [call]. */
 enroll_status enroll_queue_dispatch(enroll_queue *queue, size_t *count, enroll_error *error);
 
 /** Gives a `queue` back, and its descriptor. Clients that were opened with it go on: what waits, and what comes later,
- *  calls back on a thread of its own. NULL does nothing.
+ *  calls back on a thread of its own; if the system gives none, on this thread. NULL does nothing.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (freed already, or never a queue). */
 enroll_status enroll_queue_free(enroll_queue *queue);
 
@@ -1168,16 +1170,24 @@ enroll_status enroll_logout_resume(enroll_client *client, const char *url, size_
 typedef void (*enroll_event_callback)(void *user_data, const char *name, const char *parameters,
                                       size_t parameters_size);
 
+/** How the end of a subscription calls back. No event of it calls back afterwards, and `user_data` is not used again:
+ *  free it here. */
+typedef void (*enroll_ended_callback)(void *user_data);
+
 /** Calls back for every event of the client from now on: registration.changed, registration.settled, token.renewed,
  *  token.renewalFailed, logout.finished, error.reported. In the order in which they happened. `subscription`
- *  gets what enroll_events_unsubscribe takes, and must not be NULL.
+ *  gets what enroll_events_unsubscribe takes, and must not be NULL; it is written before the first event calls back.
+ *  `ended` may be NULL. It is called exactly once, where events call back, when the subscription has ended
+ *  (enroll_events_unsubscribe, enroll_client_free) and its last event has returned. It is not called if this function
+ *  fails, nor in a forked child, nor once exit() has stopped the library's threads. Callbacks that wait in a queue
+ *  (enroll_queue) wait for enroll_queue_dispatch or enroll_queue_free, and so does `ended`.
  *  Returns ENROLL_OK; [call].
  *  Command: events.subscribe. */
 enroll_status enroll_events_subscribe(enroll_client *client, enroll_event_callback callback, void *user_data,
-                                      int64_t *subscription, enroll_error *error);
+                                      enroll_ended_callback ended, int64_t *subscription, enroll_error *error);
 
-/** Ends a `subscription`. An event that is being delivered may still call back; enroll_client_free ends all
- *  subscriptions.
+/** Ends a `subscription`. Events that wait for their callback are dropped; one whose callback runs now may still be
+ *  running when this returns (enroll_ended_callback). A callback of the subscription may call this.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; [call].
  *  Command: events.unsubscribe. */
 enroll_status enroll_events_unsubscribe(enroll_client *client, int64_t subscription, enroll_error *error);

@@ -85,7 +85,7 @@ public func enroll_client_new(
     }
     let given = try enroll_client_options(reading: options)
     let callbacks: CallbackExecutor =
-      given.queue == nil ? .ownThread : .queue(try PolledQueue.find(given.queue))
+      given.queue == nil ? .ownThread : .queue(try PolledQueue.find(given.queue), HostThread())
     let handle = ClientHandle(
       try Client(try ClientOptions(given)), callbacks: callbacks, runsHostCode: given.hasHostCode)
     // The short way to a token looks at the system's clock.

@@ -59,7 +59,7 @@ TEST("options and outputs that are NULL are refused") {
   CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_logout_begin(client, 1, 0, NULL, NULL));
   CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_call(client, "identity.profile", 16, NULL, 0, 0, NULL, NULL));
   CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_token_access_start(client, 0, 0, NULL, NULL, NULL, NULL));
-  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_events_subscribe(client, NULL, NULL, NULL, NULL));
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_events_subscribe(client, NULL, NULL, NULL, NULL, NULL));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
   provider_free(server);
 }

@@ -79,7 +79,7 @@ TEST("callbacks wait until the host's loop runs them, on its thread and in their
   CHECK_TEXT("s", own.order);
   CHECK(!is_readable(&own));
   int64_t subscription = 0;
-  CHECK_OK(enroll_events_subscribe(client, on_event, &own, &subscription, &error));
+  CHECK_OK(enroll_events_subscribe(client, on_event, &own, NULL, &subscription, &error));
   provider_sign_in(server, client);
   CHECK(is_readable(&own));
   CHECK_TEXT("s", own.order); /* However much happened: nothing ran. */
@@ -175,8 +175,8 @@ TEST("a callback may run a loop of its own, and another thread may not run one b
   CHECK_NUMBER(1, poll(&own.polled, 1, 20000));
   waiter *events = waiter_new();
   int64_t subscription = 0;
-  CHECK_OK(enroll_events_subscribe(client, waiter_event, events, &subscription, &error));
-  CHECK_OK(enroll_events_subscribe(client, on_event, &own, &subscription, &error));
+  CHECK_OK(enroll_events_subscribe(client, waiter_event, events, NULL, &subscription, &error));
+  CHECK_OK(enroll_events_subscribe(client, on_event, &own, NULL, &subscription, &error));
   enroll_buf url = ENROLL_BUF_INIT;
   CHECK_OK(enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, &error));
   enroll_buf_free(&url);
@@ -234,7 +234,7 @@ TEST("a callback may free the queue that runs it; the others are not lost") {
   CHECK_OK(enroll_registration_state_start(client, 0, 0, frees_all, &own, NULL, &error));
   CHECK_NUMBER(1, poll(&own.polled, 1, 20000));
   int64_t subscription = 0;
-  CHECK_OK(enroll_events_subscribe(client, waiter_event, last, &subscription, &error));
+  CHECK_OK(enroll_events_subscribe(client, waiter_event, last, NULL, &subscription, &error));
   enroll_buf url = ENROLL_BUF_INIT;
   CHECK_OK(enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, &error));
   enroll_buf_free(&url);

@@ -131,6 +131,24 @@ TEST("children that a callback or a transport of the host starts take signals") 
   provider_free(server);
 }
 
+TEST("callbacks of a queue that was given back have the host's signal mask") {
+  provider *server = provider_new();
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  CHECK_OK(enroll_queue_new(&options.queue, &error));
+  enroll_client *client = provider_open(server, NULL, options);
+  provider_sign_in(server, client);
+  CHECK_OK(enroll_queue_free(options.queue));
+  struct seen seen = {.waiting = waiter_new(), .blocked = -1, .child = -1};
+  CHECK_OK(enroll_token_refresh_start(client, ENROLL_NO_TIMEOUT, look_and_fill, &seen, NULL, &error));
+  waiter_wait(seen.waiting);
+  CHECK(!pthread_equal(seen.thread, pthread_self()));
+  CHECK_NUMBER(blocked_signals(), seen.blocked);
+  CHECK_NUMBER(0, seen.child);
+  waiter_free(seen.waiting);
+  CHECK_OK(enroll_client_free(client));
+  provider_free(server);
+}
+
 /* What the host's code saw on threads that are not the host's: the most signals that were blocked there, and how often it
  * ran. */
 struct masks {
@@ -189,7 +207,7 @@ TEST("a listener, a clock and a log of the host run with the host's signal mask 
   provider *server = provider_new();
   enroll_client *client = provider_open(server, NULL, options);
   int64_t subscription = 0;
-  CHECK_OK(enroll_events_subscribe(client, event_by, &event, &subscription, &error));
+  CHECK_OK(enroll_events_subscribe(client, event_by, &event, NULL, &subscription, &error));
   provider_sign_in(server, client);
   waiter *waiting = waiter_new();
   CHECK_OK(enroll_token_refresh_start(client, ENROLL_NO_TIMEOUT, waiter_access, waiting, NULL, &error));

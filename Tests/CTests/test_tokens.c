@@ -452,7 +452,7 @@ TEST("events are told in their order, until the subscription ends") {
   waiter *told = waiter_new();
   int64_t subscription = 0;
   forget_error();
-  CHECK_OK(enroll_events_subscribe(client, waiter_event, told, &subscription, &error));
+  CHECK_OK(enroll_events_subscribe(client, waiter_event, told, NULL, &subscription, &error));
   CHECK_OK(enroll_registration_state(client, 0, 0, NULL, &error));
   waiter_wait_for(told, 2);
   CHECK(strncmp(told->text, "registration.settled {", 22) == 0);

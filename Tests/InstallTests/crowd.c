@@ -18,13 +18,13 @@
 typedef struct crowd {
   provider *server;
   enroll_client *shared;
-  waiter *completions, *events;
+  waiter *completions, *events, *endings;
   int rounds;
 } crowd;
 
 typedef struct member {
   crowd *all;
-  int number, started;
+  int number, started, subscribed;
   unsigned int dice;
   pthread_t thread;
 } member;
@@ -72,14 +72,35 @@ static void starts(member *self) {
   expect(enroll_pending_free(pending) == ENROLL_E_HANDLE, "a pending call is freed once");
 }
 
+/* The user_data of one subscription. */
+typedef struct listener {
+  waiter *events, *endings;
+} listener;
+
+static void hears(void *given, const char *name, const char *parameters, size_t parameters_size) {
+  waiter_event(((listener *)given)->events, name, parameters, parameters_size);
+}
+
+static void hears_no_more(void *given) {
+  listener *own = given;
+  waiter *endings = own->endings;
+  free(own);
+  waiter_event(endings, "", "", 0);
+}
+
 static void opens(member *self) {
   enroll_client *own = provider_client(self->all->server, NULL);
   enroll_state state = ENROLL_STATE_INIT;
   int64_t subscription = 0;
-  expect_ok(enroll_events_subscribe(own, waiter_event, self->all->events, &subscription, NULL), "events_subscribe");
+  listener *listening = malloc(sizeof *listening);
+  expect(listening != NULL, "memory");
+  *listening = (listener){self->all->events, self->all->endings};
+  expect_ok(enroll_events_subscribe(own, hears, listening, hears_no_more, &subscription, NULL), "events_subscribe");
+  self->subscribed++;
   expect_ok(enroll_registration_state(own, 1, ENROLL_NO_TIMEOUT, &state, NULL), "registration_state");
   expect(state.kind == ENROLL_STATE_UNREGISTERED, "a new client is unregistered");
-  expect_ok(enroll_events_unsubscribe(own, subscription, NULL), "events_unsubscribe");
+  /* Otherwise the client's end is the subscription's. */
+  if (self->dice & 128) expect_ok(enroll_events_unsubscribe(own, subscription, NULL), "events_unsubscribe");
   expect_ok(enroll_client_free(own), "client_free");
   expect(enroll_platform_ready(own, NULL) == ENROLL_E_HANDLE, "a freed client is refused");
 }
@@ -113,23 +134,26 @@ static void *runs(void *given) {
 
 int main(int count, char **arguments) {
   static member members[THREADS_MAX];
-  int threads = count > 1 ? atoi(arguments[1]) : 64, started = 0;
-  crowd all = {provider_new(), NULL, waiter_new(), waiter_new(), count > 2 ? atoi(arguments[2]) : 20};
+  int threads = count > 1 ? atoi(arguments[1]) : 64, started = 0, subscribed = 0;
+  crowd all = {provider_new(), NULL, waiter_new(), waiter_new(), waiter_new(), count > 2 ? atoi(arguments[2]) : 20};
   expect(threads > 0 && threads <= THREADS_MAX, "crowd THREADS ROUNDS");
   all.shared = provider_signed_in(all.server, NULL);
   for (int number = 0; number < threads; number++) {
-    members[number] = (member){&all, number, 0, (unsigned int)number * 2654435761u, 0};
+    members[number] = (member){&all, number, 0, 0, (unsigned int)number * 2654435761u, 0};
     expect(pthread_create(&members[number].thread, NULL, runs, &members[number]) == 0, "a thread");
   }
   for (int number = 0; number < threads; number++) {
     pthread_join(members[number].thread, NULL);
     started += members[number].started;
+    subscribed += members[number].subscribed;
   }
   waiter_wait_for(all.completions, started);
+  waiter_wait_for(all.endings, subscribed);
   expect_ok(enroll_client_free(all.shared), "client_free");
   printf("%d threads, %d callbacks\n", threads, started);
   waiter_free(all.completions);
   waiter_free(all.events);
+  waiter_free(all.endings);
   provider_free(all.server);
   return 0;
 }

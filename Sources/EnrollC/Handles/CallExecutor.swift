@@ -90,10 +90,13 @@ final class CallExecutor: Sendable {
   ) {
     closing.removeHook(call.ticket)
     let result = closing.isCancelled ? result.ofClosedClient : result
-    // Without a thread of its own left, the callback runs here: once is the promise that counts.
-    if !callbacks.submit(completion: { deliver(result) }) {
-      host.run { Self.callbackInPlace.during { deliver(result) } }
-    }
+    callBack { deliver(result) }
+  }
+
+  /// Calls the host back in the callbacks' place. If the system gives that no thread, the callback runs here: once is the
+  /// promise that counts.
+  func callBack(_ completion: @escaping WorkerPool.Job) {
+    if !callbacks.submit(completion: completion) { host.run { Self.callbackInPlace.during(completion) } }
   }
 }
 

@@ -9,30 +9,31 @@ import EnrollPosix
 enum CallbackExecutor {
   /// A thread of the client's own, with the signal mask of the one that made the client.
   case thread(WorkerPool, HostThread)
-  /// A thread of the host's.
-  case queue(PolledQueue)
+  /// A thread of the host's; once the host has given its queue up, a thread of the queue's.
+  case queue(PolledQueue, HostThread)
 
   /// Callbacks that may wait before events are refused.
   private static let limit = 65_536
 
   static var ownThread: CallbackExecutor {
-    .thread(WorkerPool(threads: 1, queue: limit, idleSeconds: 1), HostThread())
+    .thread(WorkerPool(threads: 1, queue: .max, idleSeconds: 1), HostThread())
   }
 
-  /// Completions outnumber neither the calls that may be pending nor the limit.
+  /// For a callback that must not be lost: there is one for each call and each subscription.
   /// - Returns: false where no thread could be started.
   func submit(completion: @escaping WorkerPool.Job) -> Bool {
     switch self {
     case .thread(let pool, let host): pool.submit { host.run(completion) }
-    case .queue(let queue): queue.submit(completion)
+    case .queue(let queue, let host): queue.submit { host.run(completion) }
     }
   }
 
   /// A host whose callbacks do not return misses events at last, rather than fill the memory.
-  func submit(event: @escaping WorkerPool.Job) {
+  /// - Returns: false when the event will not be delivered.
+  func submit(event: @escaping WorkerPool.Job) -> Bool {
     switch self {
-    case .thread(let pool, let host): _ = pool.submit { host.run(event) }
-    case .queue(let queue): _ = queue.submit(event, limit: Self.limit)
+    case .thread(let pool, let host): pool.submit({ host.run(event) }, limit: Self.limit)
+    case .queue(let queue, let host): queue.submit({ host.run(event) }, limit: Self.limit)
     }
   }
 }

@@ -10,7 +10,7 @@ final class ClientHandle: Sendable {
   let client: Client
   private let origin = ForkGuard()
   let room: CallExecutor
-  let subscriptions = Subscriptions()
+  let subscriptions: Subscriptions
   private let runsHostCode: Bool
 
   static let table = HandleTable<ClientHandle>(kind: 1)
@@ -18,6 +18,7 @@ final class ClientHandle: Sendable {
   init(_ client: Client, callbacks: CallbackExecutor, runsHostCode: Bool) {
     self.client = client
     room = CallExecutor(callbacks: callbacks)
+    subscriptions = Subscriptions(client)
     self.runsHostCode = runsHostCode
   }
 
@@ -56,12 +57,13 @@ final class ClientHandle: Sendable {
   }
 
   /// Ends everything that waits in the client, and waits only for the tokens of a renewal or a code that was sent to be stored.
-  /// Nothing of the host's runs afterwards.
+  /// Nothing of the host's runs afterwards, but for callbacks: those that wait, and then the ends of the subscriptions.
   func close() {
     closing.cancel()
     client.close()
     // A callback that runs on a thread of the client's for want of one of its own cannot wait for that thread.
     if !CallExecutor.callbackInPlace.isSet { client.drain(keepsTrying: !runsHostCode) }
+    subscriptions.close()
   }
 
   /// In a child nothing of a client made before the fork may be touched, not even to free it.

@@ -7,6 +7,9 @@ struct JobList {
 
   var count: Int { jobs.count - first }
 
+  /// What ``takeFirst()`` would take.
+  var next: WorkerPool.Job? { first < jobs.count ? jobs[first] : nil }
+
   mutating func append(_ job: @escaping WorkerPool.Job) { jobs.append(job) }
 
   mutating func takeFirst() -> WorkerPool.Job? {

@@ -34,17 +34,17 @@ public final class PolledQueue: @unchecked Sendable {
   public func submit(_ job: @escaping WorkerPool.Job, limit: Int = .max) -> Bool {
     if origin.isForkedChild { return false }
     return exclusion.locked {
+      if isRetired, runner == nil, waiting.count == 0 { return successor.submit(job, limit: limit) }
       guard waiting.count < limit else { return false }
       waiting.append(job)
       if waiting.count == 1 { event.wake() }
-      handOver()
       return true
     }
   }
 
   /// Runs what waits now, on this thread; not what comes meanwhile, so that a loop gets on.
   /// - Returns: how many jobs ran.
-  /// - Throws: `.busy` while another thread does the same.
+  /// - Throws: `.busy` while another thread does the same; `.forked` in a child that one of the jobs forked.
   public func dispatch() throws(EnrollError) -> Int {
     let me = pthread_self()
     var outer: pthread_t?
@@ -61,22 +61,19 @@ public final class PolledQueue: @unchecked Sendable {
     var ran = 0
     while ran < left, let job = next() {
       job()
+      try origin.check()
       ran += 1
     }
-    exclusion.locked {
-      runner = outer
-      handOver()
-    }
+    exclusion.locked { runner = outer }
+    handOver()
     return ran
   }
 
   /// Nobody will call ``dispatch()`` any more.
   public func retire() {
     if origin.isForkedChild { return }
-    exclusion.locked {
-      isRetired = true
-      handOver()
-    }
+    exclusion.locked { isRetired = true }
+    handOver()
   }
 
   private func next() -> WorkerPool.Job? {
@@ -90,10 +87,27 @@ public final class PolledQueue: @unchecked Sendable {
     return job
   }
 
-  /// Gives what waits in a retired queue to its successor, once no other thread runs any of it. Called with `exclusion`
-  /// held.
+  /// Gives what waits in a retired queue to its successor, once no other thread runs any of it. A job for which the system
+  /// gives no thread runs here. During an exit nothing runs.
   private func handOver() {
-    guard isRetired, runner == nil else { return }
-    while let job = take() { _ = successor.submit(job) }
+    if ExitBarrier.isExiting { return }
+    while let job = exclusion.locked({ handedOverUntilRefused() }) {
+      job()
+      if origin.isForkedChild { return }
+      exclusion.locked { runner = nil }
+    }
+  }
+
+  /// - Returns: the job that the successor refused; this thread is the runner then. Called with `exclusion` held.
+  private func handedOverUntilRefused() -> WorkerPool.Job? {
+    guard isRetired, runner == nil else { return nil }
+    while let job = waiting.next {
+      let isAccepted = successor.submit(job)
+      _ = take()
+      guard !isAccepted else { continue }
+      runner = pthread_self()
+      return job
+    }
+    return nil
   }
 }

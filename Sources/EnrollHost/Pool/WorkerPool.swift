@@ -33,16 +33,17 @@ public final class WorkerPool: @unchecked Sendable {
   }
 
   /// Runs `job` on a thread of the pool, at once or when one becomes free. Jobs start in the order they came.
+  /// - Parameter limit: jobs that may wait for a thread, where this job is refused earlier than others.
   /// - Returns: false when it will never run: the pool is draining, its queue is full, no thread could be started, or
   ///   this process was forked after the pool was made.
-  public func submit(_ job: @escaping Job) -> Bool {
+  public func submit(_ job: @escaping Job, limit: Int = .max) -> Bool {
     if origin.isForkedChild || ExitBarrier.isExiting { return false }
     condition.lock()
     defer { condition.unlock() }
     guard !isDraining else { return false }
     let pending = waiting.count
     if idle <= pending, threads < threadLimit { start() }
-    guard threads > 0, idle > pending || pending < max(queueLimit, threads) else { return false }
+    guard threads > 0, idle > pending || pending < max(min(queueLimit, limit), threads) else { return false }
     waiting.append(job)
     condition.wakeOne()
     return true
@@ -88,6 +89,8 @@ public final class WorkerPool: @unchecked Sendable {
     while let job = next() {
       condition.unlock()
       job()
+      // A job that forked returns twice, and all other jobs are the parent's.
+      if origin.isForkedChild { return }
       condition.lock()
     }
     threads -= 1

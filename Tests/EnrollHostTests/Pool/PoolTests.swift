@@ -47,6 +47,25 @@ struct PoolTests {
     #expect(most.load(ordering: .relaxed) == 2)
   }
 
+  @Test("a job that has a limit of its own is refused over it, and other jobs are not")
+  func jobLimit() {
+    let pool = WorkerPool(threads: 1, queue: .max)
+    let gate = Event()
+    let started = Event()
+    let job: WorkerPool.Job = {}
+    #expect(
+      pool.submit {
+        started.set()
+        gate.wait()
+      })
+    started.wait()
+    for _ in 0..<2 { #expect(pool.submit(job, limit: 2)) }
+    #expect(!pool.submit(job, limit: 2))
+    #expect(pool.submit(job))
+    gate.set()
+    pool.drain()
+  }
+
   @Test("threads without work leave, and come back with work")
   func idleThreadsLeave() {
     let pool = WorkerPool(threads: 2, idleSeconds: 0)

@@ -244,7 +244,7 @@ static void admit(request *request, enroll_client *handle) {
 
   enroll_error error = ENROLL_ERROR_INIT;
   int64_t subscription;
-  if (enroll_events_subscribe(handle, on_event, GUINT_TO_POINTER(number), &subscription, &error) != ENROLL_OK) {
+  if (enroll_events_subscribe(handle, on_event, GUINT_TO_POINTER(number), NULL, &subscription, &error) != ENROLL_OK) {
     g_hash_table_remove(bridge->clients, opened->id);
     return answer_error(request, &error);
   }

@@ -56,7 +56,6 @@ typealias CallResult = Result<[String: Any], EnrollFailure>
 /// One client of the library.
 final class EnrollHandle: @unchecked Sendable {
   let client: OpaquePointer
-  private let listener: Box<EventListener>
 
   /// Reads the store and asks the Keychain: not for the main thread.
   init(_ wish: [String: Any], directory: URL, listener: @escaping EventListener) throws {
@@ -90,25 +89,27 @@ final class EnrollHandle: @unchecked Sendable {
     }
     guard status == ENROLL_OK, let opened else { throw EnrollFailure(error) }
     client = opened
-    self.listener = Box(listener)
+    let listening = Unmanaged.passRetained(Box(listener))
     var subscription: Int64 = 0
-    // The box lives as long as callbacks of the client may arrive: close() releases it.
     let subscribed = enroll_events_subscribe(
       opened,
       { box, name, parameters, size in
         guard let box, let name else { return }
         let listener = Unmanaged<Box<EventListener>>.fromOpaque(box).takeUnretainedValue()
         listener.value(String(cString: name), object(parameters, size))
-      }, Unmanaged.passRetained(self.listener).toOpaque(), &subscription, &error)
+      }, listening.toOpaque(),
+      { box in
+        // The last event has returned.
+        if let box { Unmanaged<Box<EventListener>>.fromOpaque(box).release() }
+      }, &subscription, &error)
     guard subscribed == ENROLL_OK else {
-      Unmanaged.passUnretained(self.listener).release()
+      listening.release()
       enroll_client_free(opened)
       throw EnrollFailure(error)
     }
   }
 
-  /// Blocks until a renewal that was sent is stored: not for the main thread. An event that is being delivered may
-  /// still need the box, which is therefore kept: some bytes for each client that was closed.
+  /// Blocks until a renewal that was sent is stored: not for the main thread.
   func close() {
     enroll_client_free(client)
   }

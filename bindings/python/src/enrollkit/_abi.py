@@ -116,6 +116,7 @@ ACCESS = ctypes.CFUNCTYPE(
 EVENT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t)
 SEND = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(HTTPRequest), ctypes.c_void_p)
 RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+ENDED = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 SECRET = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 FORGET = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p)
 
@@ -231,7 +232,10 @@ FUNCTIONS: Dict[str, Any] = {
         ctypes.c_int32,
         [_Handle, ctypes.c_int64, ACCESS, _Handle, ctypes.POINTER(_Handle), _Error],
     ),
-    "enroll_events_subscribe": (ctypes.c_int32, [_Handle, EVENT, _Handle, ctypes.POINTER(ctypes.c_int64), _Error]),
+    "enroll_events_subscribe": (
+        ctypes.c_int32,
+        [_Handle, EVENT, _Handle, ENDED, ctypes.POINTER(ctypes.c_int64), _Error],
+    ),
     "enroll_events_unsubscribe": (ctypes.c_int32, [_Handle, ctypes.c_int64, _Error]),
     "enroll_manifest": (ctypes.c_int32, [ctypes.POINTER(Buffer), _Error]),
     "enroll_accounts_list": (ctypes.c_int32, [_Text, _Size, _Keys, ctypes.POINTER(Buffer), _Error]),

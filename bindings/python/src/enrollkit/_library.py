@@ -209,8 +209,9 @@ class NativeSession:
             handle = self._usable()
             if self._subscription is None:
                 ticket, error = ctypes.c_int64(), _abi.Error.empty()
+                # Late events carry a number that leads to no session: the end needs no callback.
                 status = self._library.enroll_events_subscribe(
-                    handle, _EVENT, self._number, ctypes.byref(ticket), ctypes.byref(error)
+                    handle, _EVENT, self._number, _abi.ENDED(), ctypes.byref(ticket), ctypes.byref(error)
                 )
                 _abi.check(status, error)
                 self._subscription = ticket.value

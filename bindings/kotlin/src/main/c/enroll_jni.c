@@ -445,7 +445,7 @@ static jlong events_subscribe(JNIEnv *env, jclass class, jlong client, jlong lis
   enroll_error error = ENROLL_ERROR_INIT;
   int64_t subscription = 0;
   enroll_status status =
-      enroll_events_subscribe(client_in(client), on_event, number_in(listener), &subscription, &error);
+      enroll_events_subscribe(client_in(client), on_event, number_in(listener), NULL, &subscription, &error);
   if (status != ENROLL_OK) throw_failure(env, &error);
   return subscription;
 }
