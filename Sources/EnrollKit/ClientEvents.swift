@@ -15,7 +15,7 @@ extension EnrollClient {
     }
   }
 
-  /// Everything that the client has to tell from now on: renewals, failures, states. A slow reader gets the newest.
+  /// All events of the client from now on: renewals, failures, states. A slow reader gets the newest.
   public var events: AsyncStream<EnrollEvent> {
     let client = client
     return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in

@@ -5,8 +5,8 @@ import EnrollHost
 public import EnrollJSON
 
 extension EnrollClient {
-  /// The proven claims of whoever is signed in, or waits for confirmation.
-  /// - Throws: `.notFound` when nobody is.
+  /// The verified claims about the user who is signed in or waits for confirmation.
+  /// - Throws: `.notFound` if there is no such user.
   public func profile() async throws(EnrollError) -> JSONObject {
     try await offload { client, _, _ throws(EnrollError) in try client.profile() }
   }
@@ -18,13 +18,13 @@ extension EnrollClient {
     }
   }
 
-  /// All that is kept of the account, but never the refresh token.
+  /// The data kept about the account; never the refresh token.
   public func account() async throws(EnrollError) -> AccountSnapshot {
     try await offload { client, _, _ throws(EnrollError) in try client.readAccount() }
   }
 
   /// Everything that support needs, as JSON for people: versions, configuration, provider, state, expiries, store,
-  /// transactions and the last errors; no token, code, key or PIN, and nothing about the user. Asks nobody.
+  /// transactions and the last errors; no token, code, key or PIN, and nothing about the user. Sends no request.
   public func diagnostics() async throws(EnrollError) -> JSONObject {
     try await offload { client, _, _ throws(EnrollError) in try client.diagnostics() }
   }

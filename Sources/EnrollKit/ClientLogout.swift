@@ -4,9 +4,9 @@ public import EnrollCore
 import EnrollHost
 
 extension EnrollClient {
-  /// Erases the session here, then tells the provider.
-  /// - Returns: the URL that ends the provider's own session in the browser, and whether the provider knows
-  ///   (``ProviderTold``): where it cannot be told, its tokens work until they end by themselves.
+  /// Erases the session on this device, then tells the provider.
+  /// - Returns: the URL that ends the provider's own session in the browser, and whether the provider was told
+  ///   (``ProviderTold``). If it cannot be told, its tokens work until they expire.
   @discardableResult
   public func logout(localOnly: Bool = false) async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -14,12 +14,12 @@ extension EnrollClient {
     }
   }
 
-  /// The logout callback came back. - Throws: `.unsolicited` when no logout of ours waits for it.
+  /// Takes the logout callback. - Throws: `.unsolicited` if no logout of this account waits for it.
   public func finishLogout(_ url: String) async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.finishLogout(url) }
   }
 
-  /// A logout that forgets the device too: pending transactions are cleared, the installation id is reset.
+  /// Logs out, erases pending transactions and resets the installation id.
   /// - Returns: as ``logout(localOnly:)``.
   @discardableResult
   public func deregister() async throws(EnrollError) -> SignOut {
@@ -28,12 +28,12 @@ extension EnrollClient {
     }
   }
 
-  /// Forgets the installation id of the store: the next use makes another.
+  /// Erases the installation id of the store; the next use makes a new one.
   public func resetInstallation() async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.resetInstallation() }
   }
 
-  /// Empties local state alone; no server is told.
+  /// Erases the local state only; sends nothing.
   @discardableResult
   public func clear() async throws(EnrollError) -> RegistrationState {
     try await offload { client, _, _ throws(EnrollError) in try client.clear() }

@@ -4,16 +4,17 @@ public import EnrollCore
 import EnrollHost
 
 extension EnrollClient {
-  /// Guards what is kept of the account with a PIN of 4 to 64 bytes; it stays open in this process, and every other one
-  /// gets `.storeLocked` until ``unlock(pin:)``. Everybody who holds the store's key can try all short PINs. Ends the
-  /// step `pin`: the profile that waited for it is shown or, without confirmation, confirmed.
-  /// - Throws: `.illegalState` when it has one, or nothing is kept yet; `.unsupported` for a store in memory.
+  /// Protects the account with a PIN of 4 to 64 bytes. The account stays open in this process; every other process gets
+  /// `.storeLocked` until ``unlock(pin:)``. Everybody who holds the store's key can try all short PINs. Ends the step
+  /// `pin`: the profile that waited for it is shown or, without confirmation, confirmed.
+  /// - Throws: `.illegalState` if the account has a PIN already, or if nothing is kept yet; `.unsupported` for a
+  ///   store in memory.
   public func setPIN(_ pin: Secret) async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.setPIN(pin) }
   }
 
-  /// Opens the account in this process. A wrong PIN is an answer; the last wrong one erases the account.
-  /// - Throws: `.illegalState` when it has no PIN.
+  /// Opens the account in this process. A wrong PIN is a result, not an error; the last wrong one erases the account.
+  /// - Throws: `.illegalState` if the account has no PIN.
   public func unlock(pin: Secret) async throws(EnrollError) -> PINAnswer {
     try await offload { client, _, _ throws(EnrollError) in try client.usePIN(pin, to: .unlock) }
   }
@@ -23,7 +24,7 @@ extension EnrollClient {
     try await offload { client, _, _ throws(EnrollError) in try client.usePIN(pin, to: .replace(new)) }
   }
 
-  /// Takes the PIN away. - Throws: as ``unlock(pin:)``.
+  /// Removes the PIN. - Throws: as ``unlock(pin:)``.
   public func removePIN(_ pin: Secret) async throws(EnrollError) -> PINAnswer {
     try await offload { client, _, _ throws(EnrollError) in try client.usePIN(pin, to: .remove) }
   }

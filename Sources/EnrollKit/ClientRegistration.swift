@@ -4,11 +4,11 @@ public import EnrollCore
 import EnrollHost
 
 extension EnrollClient {
-  /// Where the registration stands; a token that is due is renewed first.
+  /// The state of the registration; a token that is due is renewed first.
   /// - Parameters:
-  ///   - wait: whether to wait until nothing more happens without the host or the user.
+  ///   - wait: whether to wait until the state no longer changes by itself.
   ///   - timeout: how long it may take.
-  /// - Throws: `.deadlineExceeded` when `timeout` ends first, store errors.
+  /// - Throws: `.deadlineExceeded` if `timeout` passes first; errors of the store.
   public func state(
     wait: Bool = false, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> RegistrationState {
@@ -18,7 +18,7 @@ extension EnrollClient {
   }
 
   /// Begins a sign-in: open the URL of its action in the external browser.
-  /// - Throws: `.network` and its kin when the provider cannot be asked, `.illegalState`, store errors.
+  /// - Throws: `.network` and similar errors if the provider cannot be reached; `.illegalState`; errors of the store.
   public func begin(
     _ options: SignInOptions = SignInOptions(), timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> Transaction {
@@ -27,14 +27,14 @@ extension EnrollClient {
     }
   }
 
-  /// Takes the redirect back, in this process or a later one.
+  /// Takes the redirect and completes its transaction, in this process or a later one.
   /// - Parameters:
-  ///   - url: as it came from the system, whole.
-  ///   - transactionID: the transaction that the host takes it for; needed only for a return without `state` when
-  ///     several are pending (another app's, say).
+  ///   - url: the whole URL, as the system passed it.
+  ///   - transactionID: the transaction of the redirect. Needed only if the URL has no `state`, as from another app,
+  ///     and several transactions are pending.
   ///   - timeout: how long it may take.
-  /// - Throws: why it settles nothing (`.unsolicited`, `.redirectMismatch`, `.alreadySettled`, …: nothing changed), or
-  ///   why its sign-in failed (`.accessDenied`, `.loginRequired`, `.idTokenInvalid`, …).
+  /// - Throws: `.unsolicited`, `.redirectMismatch`, `.alreadySettled` and others if the URL settles no transaction and
+  ///   nothing changed; `.accessDenied`, `.loginRequired`, `.idTokenInvalid` and others if the sign-in failed.
   public func resume(
     _ url: String, transactionID: String? = nil, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> RegistrationState {
@@ -44,8 +44,9 @@ extension EnrollClient {
   }
 
   /// Takes the one-time code that the user typed after ``HostAction/enterCode(recipient:)``.
-  /// - Throws: `.codeRejected` when it is wrong, and the transaction waits for another; `.accessDenied` when it was wrong
-  ///   too often, `.oauth` when the provider takes no more: both end it; `.network` and its kin: send it again.
+  /// - Throws: `.codeRejected` if the code is wrong: the transaction waits for another one. `.accessDenied` if codes were
+  ///   wrong too often, `.oauth` if the provider accepts no more: both end the transaction. `.network` and similar
+  ///   errors: call again.
   public func submitCode(
     _ code: String, of transactionID: String, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> RegistrationState {
@@ -56,8 +57,8 @@ extension EnrollClient {
     }
   }
 
-  /// Waits for the outcome of a sign-in. With a loopback redirect, nothing else has to be done.
-  /// - Throws: what made it fail; `.transactionExpired`; `.deadlineExceeded` when `timeout` ends first.
+  /// Waits for the outcome of a sign-in. With a loopback redirect, there is nothing else to do.
+  /// - Throws: the error that made it fail; `.transactionExpired`; `.deadlineExceeded` if `timeout` passes first.
   public func awaitOutcome(
     of transaction: Transaction, timeout: Duration = .seconds(600)
   ) async throws(EnrollError) -> RegistrationState {
@@ -65,7 +66,7 @@ extension EnrollClient {
   }
 
   /// Waits for the outcome of a transaction, in this process or a later one: its redirect or, with
-  /// ``HostAction/showDeviceCode(_:)``, by the user elsewhere, about which the provider is asked meanwhile.
+  /// ``HostAction/showDeviceCode(_:)``, the user's approval on another device, for which the provider is polled.
   /// - Parameters:
   ///   - transactionID: ``Transaction/transactionID``.
   ///   - timeout: how long it may take.
@@ -78,10 +79,10 @@ extension EnrollClient {
     }
   }
 
-  /// Takes a link that reached the app: the one in the e-mail of a registration, or the fallback link. Each leads on
-  /// once, and only while a transaction of ours waits for it.
-  /// - Throws: `.redirectMalformed`, `.redirectMismatch` for a link that is none of ours, `.illegalState`, `.network` and
-  ///   its kin (the link is not used up then), store errors.
+  /// Takes a link that reached the app: the link in the e-mail of a registration, or the fallback link. Each works
+  /// once, and only while a transaction waits for it.
+  /// - Throws: `.redirectMalformed`, `.redirectMismatch` for a link that is not the app's, `.illegalState`, `.network`
+  ///   and similar errors (the link is not used up then), errors of the store.
   public func handleLink(_ url: String, timeout: Duration = defaultTimeout) async throws(EnrollError)
     -> HandledLink
   {
@@ -90,8 +91,8 @@ extension EnrollClient {
     }
   }
 
-  /// Takes any URL that reaches the app: redirect, logout callback, activation or fallback link, or none of
-  /// ours.
+  /// Takes any URL that reaches the app: a redirect, a logout callback, an activation or fallback link, or another
+  /// URL.
   public func handle(_ url: String, timeout: Duration = defaultTimeout) async throws(EnrollError)
     -> HandledURL
   {
@@ -100,9 +101,9 @@ extension EnrollClient {
     }
   }
 
-  /// The user says that the profile is theirs: the provisional tokens become the session.
-  /// - Throws: `.illegalState` when nothing waits for confirmation; `.emailNotVerified`, `.unknownAccount`, or why the
-  ///   registration check could not be asked: the state stays G. `.profileMismatch`: F; `.oauth`: E.
+  /// Confirms the profile for the user: the provisional tokens become the session.
+  /// - Throws: `.illegalState` if nothing waits for confirmation; `.emailNotVerified`, `.unknownAccount`, or the error
+  ///   of the registration check's request: the state stays G. `.profileMismatch`: F; `.oauth`: E.
   @discardableResult
   public func confirm() async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -110,7 +111,7 @@ extension EnrollClient {
     }
   }
 
-  /// Back to the choices: provisional tokens are revoked and cleared, an earlier session survives.
+  /// Returns to the choices: provisional tokens are revoked and erased, an earlier session continues.
   @discardableResult
   public func retry() async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -118,8 +119,8 @@ extension EnrollClient {
     }
   }
 
-  /// The user closed the browser: a hint, a late valid redirect still wins until the deadline. A registration waits for
-  /// the link in the user's e-mail from then on.
+  /// Reports that the user closed the browser. This is a hint: a valid redirect that arrives before the deadline still
+  /// counts. A registration then waits for the link in the user's e-mail.
   @discardableResult
   public func cancel(_ transaction: Transaction? = nil) async throws(EnrollError) -> RegistrationState {
     try await offload { client, _, _ throws(EnrollError) in try client.cancel(transaction?.transactionID) }
@@ -132,7 +133,7 @@ extension EnrollClient {
     try await offload { client, _, _ throws(EnrollError) in try client.cancel(transactionID) }
   }
 
-  /// The link of ``HostAction/openOtherApp(_:)`` could not be opened: there is no such app on the device.
+  /// Reports that the link of ``HostAction/openOtherApp(_:)`` could not be opened: the device has no such app.
   /// - Returns: the state F, or the session beside which the transaction ran.
   /// - Throws: `.notFound`, `.illegalState` for another kind of transaction, `.alreadySettled`, `.transactionExpired`.
   @discardableResult

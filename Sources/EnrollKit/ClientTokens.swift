@@ -7,8 +7,8 @@ public import EnrollJSON
 extension EnrollClient {
   /// A valid token for the next request, or why there is none. Costs nothing while the token is fresh.
   /// - Parameters:
-  ///   - minimumLifetime: how long the caller needs the token to live; whole seconds count.
-  ///   - timeout: how long it may take; afterwards a token that still works is served, or `busy`.
+  ///   - minimumLifetime: how long the token must remain valid, in whole seconds.
+  ///   - timeout: how long it may take; afterwards the result is a token that still works, or `busy`.
   public func access(
     minimumLifetime: Duration = .zero, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> AccessOutcome {
@@ -21,13 +21,13 @@ extension EnrollClient {
   }
 
   /// The access token for the next request, valid now.
-  /// - Throws: `.reauthenticate` when the user has to sign in, `.expired` while the provider cannot be reached,
+  /// - Throws: `.reauthenticate` if the user has to sign in, `.expired` if the provider cannot be reached,
   ///   `.rejected`, `.storeLocked`, `.busy`.
   public func accessToken(minimumLifetime: Duration = .zero) async throws(EnrollError) -> String {
     try await access(minimumLifetime: minimumLifetime).token().value.reveal()
   }
 
-  /// Renews now, whatever the token's age. A pause that the provider asked for, or that follows its refusal, holds.
+  /// Renews now, whatever the token's age. It keeps a pause that the provider requested, or that follows its refusal.
   @discardableResult
   public func refresh(timeout: Duration = defaultTimeout) async throws(EnrollError) -> AccessOutcome {
     try await completed(timeout) { client, deadline, cancellation, done in
@@ -36,8 +36,8 @@ extension EnrollClient {
   }
 
   /// The provider's answer about one of the session's tokens: `active`, and other members (RFC 7662 §2.2).
-  /// - Throws: `.unsupported` without an endpoint, `.notFound` without such a token, `.oauth` when the provider tells
-  ///   this client nothing.
+  /// - Throws: `.unsupported` without an endpoint, `.notFound` without such a token, `.oauth` if the provider refuses
+  ///   to answer this client.
   public func introspect(
     _ subject: Introspection.Subject = .accessToken
   ) async throws(EnrollError) -> JSONObject {
@@ -47,12 +47,12 @@ extension EnrollClient {
   }
 
   /// The proof for one request of yours that carries an access token of type `DPoP` (``AccessToken/tokenType``):
-  /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Asks nobody.
+  /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Sends no request.
   /// - Parameters:
-  ///   - method: as it is sent.
-  ///   - url: of the request, https, without a fragment; its query does not count (RFC 9449 §4.2).
-  ///   - nonce: what the server demanded in `DPoP-Nonce`; nil: the last one of that server.
-  ///   - accessToken: the one that the request carries; nil: the present one.
+  ///   - method: the request's method, as it is sent.
+  ///   - url: the request's URL: https, without a fragment; its query does not count (RFC 9449 §4.2).
+  ///   - nonce: the nonce that the server demanded in `DPoP-Nonce`; nil: the last one of that server.
+  ///   - accessToken: the token that the request carries; nil: the present one.
   /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs none; `.reauthenticate`.
   public func dpopProof(
     method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
@@ -62,8 +62,8 @@ extension EnrollClient {
     }
   }
 
-  /// Forgets the session's tokens here, then tells the provider to forget them.
-  /// - Returns: whether the provider knows; no URL.
+  /// Erases the session's tokens on this device, then revokes them at the provider.
+  /// - Returns: whether the provider was told; no URL.
   @discardableResult
   public func revoke() async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in

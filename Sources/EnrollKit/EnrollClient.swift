@@ -6,7 +6,8 @@ import EnrollCrypto
 import EnrollHost
 import EnrollPosix
 
-/// One account of one provider: registers and signs its user in, and has a valid token whenever one is asked for.
+/// One account at one provider: registers the user, signs the user in, and gives your app a valid access token at any
+/// time.
 ///
 /// ```swift
 /// let client = try EnrollClient(
@@ -20,25 +21,25 @@ import EnrollPosix
 public struct EnrollClient: Sendable {
   let client: Client
 
-  /// How long a call waits where its caller does not say.
+  /// The default timeout of a call.
   public static let defaultTimeout = Duration.seconds(60)
 
   /// Opens an account.
   /// - Parameters:
-  ///   - configuration: the provider, and the app as it knows it.
-  ///   - store: where tokens are kept; there is no default path.
-  ///   - keys: the key provider of a store that is a directory. The desktop's keyring has to be named: it brings
-  ///     GLib's threads into the process.
-  ///   - account: its name in the store; at another issuer or for another client id it is another account.
-  ///   - platform: what the host knows of the device.
+  ///   - configuration: the provider, and the app as the provider knows it.
+  ///   - store: the place where tokens are kept; there is no default path.
+  ///   - keys: the key provider of a store that is a directory. The desktop's keyring must be named explicitly,
+  ///     because it brings GLib's threads into the process.
+  ///   - account: the account's name in the store. The same name at another issuer or client id is another account.
+  ///   - platform: facts about the device.
   ///   - waitsForPlatform: calls that ask for the registration wait for ``platformReady()``.
-  ///   - renewsInBackground: tokens are renewed a little before they are due, whether anybody asks or not, until
-  ///     ``close()``. Otherwise the first call that finds them due renews them.
+  ///   - renewsInBackground: tokens are renewed a little before they are due, even without a call, until ``close()``.
+  ///     Otherwise the first call that finds them due renews them.
   ///   - transport: the host's own; nil for libcurl.
   ///   - clock: the host's own; nil for the system's.
-  ///   - log: gets a line for what the client does, without secrets; nil: nobody does.
+  ///   - log: receives a line for each action of the client, without secrets; nil for no log.
   ///   - random: the host's own; nil for the system's.
-  /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
+  /// - Throws: `.storeRefused`, `.storeIO` and similar errors if the store cannot be used.
   public init(
     configuration: Configuration, store: Store, keys: KeyPlan = .file, account: AccountName = .default,
     platform: Platform = Platform(), waitsForPlatform: Bool = false, renewsInBackground: Bool = false,
@@ -58,13 +59,13 @@ public struct EnrollClient: Sendable {
     client = try Client(options)
   }
 
-  /// Where tokens are kept.
+  /// The place where tokens are kept.
   public enum Store: Sendable {
-    /// Sealed files in a directory of their own, given by its absolute path; made when its parent exists.
+    /// Sealed files in a directory, given by its absolute path. The directory is made; its parent must exist.
     case directory(String)
-    /// Gone with the client: for tests and previews.
+    /// In memory, until the client is closed: for tests and previews.
     case memory
-    /// The host's own.
+    /// The host's own store.
     case custom(any TokenStore)
 
     fileprivate var choice: ClientOptions.StoreChoice {
@@ -76,15 +77,15 @@ public struct EnrollClient: Sendable {
     }
   }
 
-  /// No core dump of this process is written, and no debugger of the same user may look, until it runs another program.
-  /// For a program of its own; an app leaves that to its system.
-  /// - Throws: `.unsupported` where the system refuses.
+  /// Disables core dumps of this process, and debuggers of the same user, until it runs another program. For
+  /// command-line programs and services; an app leaves this to its system.
+  /// - Throws: `.unsupported` if the system refuses.
   public static func hideProcessMemory() throws(EnrollError) { try ProcessMemory.hide() }
 
-  /// The host's platform is ready: calls that waited for it go on.
+  /// Reports that the host's platform is ready: calls that waited for it continue.
   public func platformReady() { client.platformReady() }
 
-  /// Ends the client: calls under way throw `.cancelled`, later ones `.handle`. A renewal that was sent is stored.
+  /// Closes the client: calls in progress throw `.cancelled`, later calls `.handle`. A renewal that was sent is stored.
   public func close() { client.close() }
 
   typealias Step<Result> =

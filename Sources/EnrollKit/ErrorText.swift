@@ -9,6 +9,6 @@ public import EnrollCore
 #endif
 
 extension EnrollError: LocalizedError {
-  /// ``EnrollError/message``: English, for developers. Words for users are the host's, by ``EnrollError/messageKey``.
+  /// ``EnrollError/message``: English, for developers. Your app has the texts for users, by ``EnrollError/messageKey``.
   public var errorDescription: String? { description }
 }

@@ -6,15 +6,15 @@ import EnrollPosix
 import EnrollStore
 
 extension EnrollClient {
-  /// Gives the key of a store to another provider, or has the same one wrap it anew. Nothing is lost wherever that is
-  /// interrupted; clients that are open on the store go on.
+  /// Moves the key of a store to another key provider, or wraps it again with the same one. An interruption at any
+  /// point loses nothing; open clients of the store continue.
   /// - Parameters:
-  ///   - store: the absolute path of its directory.
+  ///   - store: the absolute path of the store's directory.
   ///   - keys: the present key provider.
   ///   - newKeys: the key provider from now on.
   ///   - newDataKey: also make a new key, and seal every file with it.
-  /// - Throws: `.notFound` for a store without keys; `.storeLocked` and its kin where the key cannot be opened, or cannot
-  ///   be taken.
+  /// - Throws: `.notFound` for a store without keys; `.storeLocked` and similar errors if the key cannot be opened, or if
+  ///   the new provider cannot keep it.
   public static func replaceKeys(
     ofStoreAt store: String, from keys: KeyPlan, to newKeys: KeyPlan, newDataKey: Bool = false
   ) async throws(EnrollError) {

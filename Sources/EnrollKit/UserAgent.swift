@@ -6,29 +6,29 @@ public import EnrollCore
 /// An external browser: ASWebAuthenticationSession, a desktop's default browser, the fake of `EnrollTesting`. Never a
 /// web view inside the app (RFC 8252 §8.12).
 public protocol UserAgent: Sendable {
-  /// Opens `url` and waits until the user comes back.
+  /// Opens `url` and waits until the user returns.
   /// - Parameters:
-  ///   - url: what to open, whole.
-  ///   - redirectURI: how the URL that comes back begins; nil when it is another app's link.
+  ///   - url: the whole URL to open.
+  ///   - redirectURI: the beginning of the URL that returns to the app; nil for another app's link.
   func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer
 }
 
-/// How the user came back from the browser.
+/// The way in which the user returned from the browser.
 public enum UserAgentAnswer: Equatable, Sendable {
-  /// By this URL, whole.
+  /// With this whole URL.
   case returned(String)
-  /// Without one: the user closed the tab.
+  /// Without a URL: the user closed the tab.
   case dismissed
-  /// Nobody can tell here: the URL comes to the loopback listener, or by ``EnrollClient/handle(_:timeout:)``.
+  /// Unknown here: the URL arrives at the loopback listener, or by ``EnrollClient/handle(_:timeout:)``.
   case elsewhere
 }
 
 extension EnrollClient {
-  /// Begins, opens the browser and takes back what comes: a whole sign-in or registration up to the user's confirmation.
-  /// - Returns: G or, without confirmation, H; after a dismissal, whatever the state is without this attempt. A valid
-  ///   redirect that comes later still wins, by ``resume(_:transactionID:timeout:)``.
-  /// - Throws: what ``begin(_:timeout:)`` and ``resume(_:transactionID:timeout:)`` throw; `.unsupported` for a kind that has no
-  ///   browser step.
+  /// Begins, opens the browser and takes the redirect: a whole sign-in or registration up to the user's confirmation.
+  /// - Returns: G or, without confirmation, H; after a dismissal, the state without this attempt. A valid redirect
+  ///   that arrives later still counts, by ``resume(_:transactionID:timeout:)``.
+  /// - Throws: the errors of ``begin(_:timeout:)`` and ``resume(_:transactionID:timeout:)``; `.unsupported` for a kind that has
+  ///   no browser step.
   public func signIn(
     using agent: some UserAgent, _ options: SignInOptions = SignInOptions(),
     timeout: Duration = .seconds(600)
