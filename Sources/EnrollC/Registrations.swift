@@ -51,8 +51,10 @@ private func url(
   try TextInput(pointer, size, name).requiredText(limit: TextLimit.url)
 }
 
-private func transactionID(_ pointer: UnsafePointer<CChar>?, _ size: Int) throws(EnrollError) -> String {
-  try TextInput(pointer, size, "transaction").requiredText(limit: TextLimit.name)
+private func transactionID(
+  _ pointer: UnsafePointer<CChar>?, _ size: Int
+) throws(EnrollError) -> TransactionID {
+  TransactionID(try TextInput(pointer, size, "transaction").requiredText(limit: TextLimit.name))
 }
 
 @_cdecl("enroll_registration_state") @implementation
@@ -275,7 +277,8 @@ public func enroll_registration_cancel(
 ) -> enroll_status {
   stating(client, state, error) { handle throws(EnrollError) in
     try handle.client.cancel(
-      try TextInput(transaction, transaction_size, "transaction").text(limit: TextLimit.name))
+      try TextInput(transaction, transaction_size, "transaction").text(limit: TextLimit.name)
+        .map { TransactionID($0) })
   }
 }
 

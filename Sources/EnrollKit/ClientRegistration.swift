@@ -36,7 +36,7 @@ extension EnrollClient {
   /// - Throws: `.unsolicited`, `.redirectMismatch`, `.alreadySettled` and others if the URL settles no transaction and
   ///   nothing changed; `.accessDenied`, `.loginRequired`, `.idTokenInvalid` and others if the sign-in failed.
   public func resume(
-    _ url: String, transactionID: String? = nil, timeout: Duration = defaultTimeout
+    _ url: String, transactionID: TransactionID? = nil, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> RegistrationState {
     try await offload(timeout) { client, deadline, cancellation throws(EnrollError) in
       try client.resume(url, transactionID: transactionID, until: deadline, cancellation: cancellation)
@@ -48,7 +48,7 @@ extension EnrollClient {
   ///   wrong too often, `.oauth` if the provider accepts no more: both end the transaction. `.network` and similar
   ///   errors: call again.
   public func submitCode(
-    _ code: String, of transactionID: String, timeout: Duration = defaultTimeout
+    _ code: String, of transactionID: TransactionID, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> RegistrationState {
     let code = Secret(code)
     return try await offload(timeout) { client, deadline, cancellation throws(EnrollError) in
@@ -72,7 +72,7 @@ extension EnrollClient {
   ///   - timeout: how long it may take.
   /// - Throws: as ``awaitOutcome(of:timeout:)-(Transaction,_)``; `.notFound` for an unknown transaction.
   public func awaitOutcome(
-    of transactionID: String, timeout: Duration = .seconds(600)
+    of transactionID: TransactionID, timeout: Duration = .seconds(600)
   ) async throws(EnrollError) -> RegistrationState {
     try await offload(timeout) { client, deadline, cancellation throws(EnrollError) in
       try client.awaitTransaction(transactionID, until: deadline, cancellation: cancellation)
@@ -129,7 +129,7 @@ extension EnrollClient {
   /// The same, in a later process.
   /// - Parameter transactionID: ``Transaction/transactionID``.
   @discardableResult
-  public func cancel(_ transactionID: String) async throws(EnrollError) -> RegistrationState {
+  public func cancel(_ transactionID: TransactionID) async throws(EnrollError) -> RegistrationState {
     try await offload { client, _, _ throws(EnrollError) in try client.cancel(transactionID) }
   }
 
@@ -137,7 +137,7 @@ extension EnrollClient {
   /// - Returns: the state F, or the session beside which the transaction ran.
   /// - Throws: `.notFound`, `.illegalState` for another kind of transaction, `.alreadySettled`, `.transactionExpired`.
   @discardableResult
-  public func otherAppMissing(_ transactionID: String) async throws(EnrollError) -> RegistrationState {
+  public func otherAppMissing(_ transactionID: TransactionID) async throws(EnrollError) -> RegistrationState {
     try await offload { client, _, _ throws(EnrollError) in try client.otherAppMissing(transactionID) }
   }
 }

@@ -42,7 +42,8 @@ enum Fixture {
     issuer: String = Fixture.issuer, seconds: Int64 = 600
   ) -> TransactionRecord {
     TransactionRecord(
-      id: "id-\(state)", status: status, issuer: issuer, scopes: ["openid"], began: moment().wall,
+      id: TransactionID("id-\(state)"), status: status, issuer: Issuer(issuer), scopes: ["openid"],
+      began: moment().wall,
       deadline: Expiry(lifetimeSeconds: seconds, from: moment()),
       flow: .signIn(
         .init(

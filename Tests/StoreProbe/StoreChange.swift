@@ -235,7 +235,7 @@ struct StoreChange: Sendable {
 
   static func entry(_ name: String) -> OutboxEntry {
     OutboxEntry(
-      issuer: name, endpoint: nil,
+      issuer: Issuer(name), endpoint: nil,
       message: .revocation(.init(clientID: "sample-app", token: Secret("token"), hint: "refresh_token")),
       queued: UnixTime(seconds: 1_800_000_000))
   }

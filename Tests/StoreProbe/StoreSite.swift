@@ -58,7 +58,8 @@ struct StoreSite {
       let isShut = try store.isUnlocked(account) == false
       found.append(name + " " + (isShut ? "shut" : Self.text(try store.read(account))))
     }
-    found.append("told later " + (try store.updateOutbox { _ in }).map { $0.issuer }.joined(separator: " "))
+    found.append(
+      "told later " + (try store.updateOutbox { _ in }).map { $0.issuer.text }.joined(separator: " "))
     if has("installation") {
       found.append(try store.installationID() == installation ? "installation" : "another installation")
     }

@@ -59,23 +59,24 @@ struct Driver {
     if command == "redirect.route" { return try route(parameters) }
     let client = try box.client()
     let url = parameters["url"]?.string ?? ""
+    let transaction = parameters["transaction"]?.string.map { TransactionID($0) }
     switch command {
     case "registration.state":
       return state(try await client.state(wait: parameters["wait"]?.bool ?? false))
     case "registration.begin":
       return try await client.begin(try SignInOptions(json: parameters)).json
     case "registration.resume":
-      return state(try await client.resume(url, transactionID: parameters["transaction"]?.string))
+      return state(try await client.resume(url, transactionID: transaction))
     case "registration.awaitOutcome":
       let timeout = Duration.seconds(parameters["timeout"]?.integer ?? 60)
       return state(
-        try await client.awaitOutcome(of: parameters["transaction"]?.string ?? "", timeout: timeout))
+        try await client.awaitOutcome(of: transaction ?? "", timeout: timeout))
     case "registration.otherAppMissing":
-      return state(try await client.otherAppMissing(parameters["transaction"]?.string ?? ""))
+      return state(try await client.otherAppMissing(transaction ?? ""))
     case "registration.handleLink":
       return try await client.handleLink(url).json
     case "registration.cancel":
-      guard let id = parameters["transaction"]?.string else { return state(try await client.cancel()) }
+      guard let id = transaction else { return state(try await client.cancel()) }
       return state(try await client.cancel(id))
     case "url.handle":
       switch try await client.handle(url) {
@@ -90,7 +91,7 @@ struct Driver {
     case "registration.submitCode":
       return state(
         try await client.submitCode(
-          parameters["code"]?.string ?? "", of: parameters["transaction"]?.string ?? ""))
+          parameters["code"]?.string ?? "", of: transaction ?? ""))
     case "registration.confirm": return state(try await client.confirm())
     case "registration.retry": return state(try await client.retry())
     case "registration.clear": return state(try await client.clear())

@@ -70,7 +70,7 @@ extension SignInOptions {
 extension Transaction {
   var json: JSON {
     .object([
-      ("transaction", .string(transactionID)),
+      ("transaction", .string(transactionID.text)),
       ("action", action.json), ("redirectUri", redirectURI.map { .string($0) }),
       ("expiresAt", .integer(expiresAt.seconds)),
       ("survivesProcess", .bool(survivesProcess)),
@@ -135,7 +135,7 @@ extension RegistrationState {
     case .unregistered: members["state"] = .string("unregistered")
     case .authenticating(let id, let step):
       members["state"] = .string("authenticating")
-      members["transaction"] = .string(id)
+      members["transaction"] = .string(id.text)
       members["step"] = .string(step.rawValue)
     case .awaitingConfirmation(let profile):
       members["state"] = .string("awaitingConfirmation")

@@ -14,7 +14,7 @@ extension enroll_state {
     case .authenticating(let transactionID, let step):
       kind = ENROLL_STATE_AUTHENTICATING
       self.step = step.number
-      CharacterArray.write(transactionID, to: &transaction)
+      CharacterArray.write(transactionID.text, to: &transaction)
     case .awaitingConfirmation: kind = ENROLL_STATE_AWAITING_CONFIRMATION
     case .active: kind = ENROLL_STATE_ACTIVE
     case .renewalFailed(let failure):

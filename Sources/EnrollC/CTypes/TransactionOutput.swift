@@ -20,7 +20,7 @@ extension enroll_transaction {
     }
     survives_process = begun.survivesProcess ? 1 : 0
     expires_at = begun.expiresAt.seconds
-    CharacterArray.write(begun.transactionID, to: &id)
+    CharacterArray.write(begun.transactionID.text, to: &id)
   }
 }
 

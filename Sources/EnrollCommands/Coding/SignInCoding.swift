@@ -107,7 +107,7 @@ extension Transaction {
 
   var object: JSONObject {
     JSONObject([
-      ("transaction", .string(transactionID)), ("action", action.json),
+      ("transaction", .string(transactionID.text)), ("action", action.json),
       ("redirectUri", redirectURI.map { .string($0) }),
       ("expiresAt", .integer(expiresAt.seconds)), ("survivesProcess", .bool(survivesProcess)),
     ])

@@ -20,7 +20,7 @@ extension RegistrationState {
       ])
     case .authenticating(let transactionID, let step):
       return JSONObject([
-        ("state", .string("authenticating")), ("transaction", .string(transactionID)),
+        ("state", .string("authenticating")), ("transaction", .string(transactionID.text)),
         ("step", .string(step.rawValue)),
       ])
     case .awaitingConfirmation(let profile):

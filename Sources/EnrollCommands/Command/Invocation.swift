@@ -24,6 +24,14 @@ struct Invocation: Sendable {
   func flag(_ name: String, default value: Bool = false) -> Bool { parameters[name]?.bool ?? value }
   func object(_ name: String) -> JSONObject? { parameters[name]?.object }
 
+  /// The parameter `transaction`.
+  var transactionID: TransactionID? { text("transaction").map { TransactionID($0) } }
+
+  /// - Throws: `.invalidArgument`.
+  func requiredTransactionID() throws(EnrollError) -> TransactionID {
+    TransactionID(try requiredText("transaction"))
+  }
+
   /// - Throws: `.invalidArgument`.
   func requiredText(_ name: String) throws(EnrollError) -> String {
     guard let text = text(name) else {

@@ -49,7 +49,7 @@ extension CommandTable {
       let url = try call.requiredText("url")
       return answer(
         try client.resume(
-          url, transactionID: call.text("transaction"), until: call.until(client),
+          url, transactionID: call.transactionID, until: call.until(client),
           cancellation: call.cancellation), client)
     },
     Command(
@@ -70,7 +70,7 @@ extension CommandTable {
       fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      let transaction = try call.requiredText("transaction")
+      let transaction = try call.requiredTransactionID()
       return answer(
         try client.awaitTransaction(
           transaction, until: call.until(client), cancellation: call.cancellation), client)
@@ -86,7 +86,7 @@ extension CommandTable {
         .transactionExpired, .illegalState, .idTokenInvalid, .keysUnavailable)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      let transaction = try call.requiredText("transaction")
+      let transaction = try call.requiredTransactionID()
       let code = Secret(try call.requiredText("code"))
       return answer(
         try client.submitCode(
@@ -120,7 +120,7 @@ extension CommandTable {
       fails: CommandErrors(.store, also: .notFound)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      return answer(try client.cancel(call.text("transaction")), client)
+      return answer(try client.cancel(call.transactionID), client)
     },
     Command(
       "registration.otherAppMissing", .blocking,
@@ -130,7 +130,7 @@ extension CommandTable {
         .store, also: .notFound, .illegalState, .alreadySettled, .transactionExpired)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      return answer(try client.otherAppMissing(call.requiredText("transaction")), client)
+      return answer(try client.otherAppMissing(call.requiredTransactionID()), client)
     },
     Command(
       "registration.clear", .blocking, "Erases the local state only. Sends nothing.", gives: stateAnswer,

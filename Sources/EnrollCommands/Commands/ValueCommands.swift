@@ -47,7 +47,7 @@ extension CommandTable {
       return .object([
         ("code", try redirect.code().map { .string($0.reveal()) }),
         ("state", redirect.state.map { .string($0.reveal()) }),
-        ("iss", redirect.issuer.map { .string($0) }),
+        ("iss", redirect.issuer.map { .string($0.text) }),
         ("error", redirect.errorCode.map { .string($0) }),
         ("errorDescription", redirect.errorDescription.map { .string($0) }),
       ])

@@ -22,7 +22,7 @@ extension Engine {
     let session = try App2AppExchange.Session(http, settings)
     let moment = clock.moment()
     let transaction = TransactionRecord(
-      id: Base64URL.encode(try random.bytes(16)), issuer: configuration.issuer, began: moment.wall,
+      id: try TransactionID(from: random), issuer: configuration.issuer, began: moment.wall,
       deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
       flow: .app2app(.init(redirectURI: configuration.redirectURI, session: .init(session.id))))
     try remember(transaction)
@@ -37,7 +37,7 @@ extension Engine {
   /// - Throws: why it settles nothing, without any effect then; `.codeRejected` when the gateway refuses the artefact,
   ///   which anybody can put into such a link: the transaction waits for another.
   func resumeFromApp2App(
-    _ redirect: Redirect, transactionID: String?, cancellation: (any Cancellation)?
+    _ redirect: Redirect, transactionID: TransactionID?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement? {
     guard redirect.state == nil, let settings = configuration.app2app,
       let artefactID = try redirect.artefactID(named: settings.artefactIDField)
@@ -160,7 +160,7 @@ extension Engine {
 
   /// The host could not open the other app's link: there is no such app on the device.
   /// - Throws: `.notFound`, `.illegalState` for a transaction of another kind, `.alreadySettled`, `.transactionExpired`.
-  public func otherAppMissing(transactionID: String) throws(EnrollError) -> Settlement {
+  public func otherAppMissing(transactionID: TransactionID) throws(EnrollError) -> Settlement {
     try requireNative()
     let transaction = try transaction(transactionID)
     guard case .app2app = transaction.flow else {

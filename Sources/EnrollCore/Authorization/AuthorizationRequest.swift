@@ -61,7 +61,7 @@ public struct AuthorizationRequest: Sendable {
       ? (.registration(.init(.request(sent), isInBrowser: true)), configuration.emailWaitSeconds)
       : (.signIn(.init(sent)), configuration.transactionSeconds)
     let transaction = TransactionRecord(
-      id: Base64URL.encode(Array(random[..<16])), issuer: configuration.issuer, scopes: scopes,
+      id: TransactionID(random: Array(random[..<16])), issuer: configuration.issuer, scopes: scopes,
       began: moment.wall, deadline: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment), flow: flow)
     let query = try query(
       for: sent, secrets, pkce.challenge, scopes, configuration, metadata, options, activationToken)
@@ -92,7 +92,7 @@ extension AuthorizationRequest {
         field: "options")
     }
     return TransactionRecord(
-      id: Base64URL.encode(random), issuer: configuration.issuer, scopes: scopes, began: moment.wall,
+      id: TransactionID(random: random), issuer: configuration.issuer, scopes: scopes, began: moment.wall,
       deadline: Expiry(lifetimeSeconds: configuration.emailWaitSeconds, from: moment),
       flow: .registration(.init(.page(options.demands), isInBrowser: false)))
   }
@@ -166,7 +166,7 @@ extension AuthorizationRequest {
   ) throws(EnrollError) -> FormEncoding {
     var query = FormEncoding(.query)
     query.add("response_type", "code")
-    query.add("client_id", configuration.clientID)
+    query.add("client_id", configuration.clientID.text)
     query.add("redirect_uri", request.redirect.uri)
     if !scopes.isEmpty { query.add("scope", Scopes.joined(scopes)) }
     query.add("state", request.redirect.state)

@@ -7,7 +7,7 @@ import EnrollJSON
 extension Engine {
   /// How a URL that came back ended its transaction.
   public struct Settlement: Equatable, Sendable {
-    public var transactionID: String
+    public var transactionID: TransactionID
     public var ending: Ending
     /// The transaction, where it was a fallback that found nobody signed in at the provider (flows.md §4).
     var silentFallback: TransactionRecord?

@@ -42,7 +42,7 @@ public enum PushedAuthorizationRequest {
     naming requestURI: String, configuration: Configuration, metadata: ProviderMetadata
   ) -> String {
     var query = FormEncoding(.query)
-    query.add("client_id", configuration.clientID)
+    query.add("client_id", configuration.clientID.text)
     query.add("request_uri", requestURI)
     return EndpointURL.adding(query, to: metadata.authorizationEndpoint)
   }

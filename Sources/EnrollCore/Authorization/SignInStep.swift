@@ -92,7 +92,7 @@ extension Engine {
   ///   `.alreadySettled`, `.transactionExpired`, `.issuerMismatch`; or when the provider cannot be reached before the
   ///   code is sent: `.network` and its kin. No side effect then (R6), the transaction stays pending.
   public func resume(
-    _ url: String, transactionID: String? = nil, cancellation: (any Cancellation)?
+    _ url: String, transactionID: TransactionID? = nil, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
     try requireNative()
     let redirect = try Redirect(parsing: url, configured: configuration.redirectURI)
@@ -133,7 +133,7 @@ extension Engine {
     case .code(let code):
       return try conclude(transaction) { () throws(EnrollError) in
         if case .bff(let bff) = transaction.flow {
-          return try redeem(code, of: bff, asked: transaction.issuer, cancellation: cancellation)
+          return try redeem(code, of: bff, asked: transaction.issuer.text, cancellation: cancellation)
         }
         return try exchange(code, of: transaction, cancellation: cancellation)
       }
@@ -161,7 +161,9 @@ extension Engine {
   /// Where a transaction stands.
   /// - Throws: `.notFound`; `.transactionExpired` when its deadline passed before its redirect came, or its exchange cannot
   ///   go on any more.
-  public func transactionStatus(_ transactionID: String) throws(EnrollError) -> TransactionRecord.Status {
+  public func transactionStatus(_ transactionID: TransactionID) throws(EnrollError)
+    -> TransactionRecord.Status
+  {
     let known = try transaction(transactionID)
     guard !known.isOpen || known.isLive(at: clock.moment()) else { throw .pastDeadline }
     if known.status == .exchanging, known.deadline.secondsLeft(at: clock.moment()) <= -Self.exchangeSeconds {
@@ -179,7 +181,7 @@ extension Engine {
   }
 
   /// Whether another transaction brought tokens while this one was open: what waits for this one need not go on.
-  public func isOvertaken(_ transactionID: String) throws(EnrollError) -> Bool {
+  public func isOvertaken(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
     try store.read(account)?.transactions.named(transactionID)?.isOvertaken ?? false
   }
 }

@@ -2,12 +2,12 @@
 
 extension [TransactionRecord] {
   /// nil when none has that id.
-  func named(_ id: String) -> TransactionRecord? {
-    first { ASCII.equals($0.id, id) }
+  func named(_ id: TransactionID) -> TransactionRecord? {
+    first { $0.id == id }
   }
 
   /// - Throws: `.notFound`.
-  func known(_ id: String) throws(EnrollError) -> TransactionRecord {
+  func known(_ id: TransactionID) throws(EnrollError) -> TransactionRecord {
     guard let known = named(id) else { throw .unknownTransaction }
     return known
   }
@@ -18,17 +18,17 @@ extension AccountRecord {
   /// - Returns: nil when none has it.
   @discardableResult
   mutating func change<Result, Failure: Error>(
-    _ id: String, _ body: (inout TransactionRecord) throws(Failure) -> Result
+    _ id: TransactionID, _ body: (inout TransactionRecord) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    guard let index = transactions.firstIndex(where: { ASCII.equals($0.id, id) }) else { return nil }
+    guard let index = transactions.firstIndex(where: { $0.id == id }) else { return nil }
     return try body(&transactions[index])
   }
 
   /// Whether the answer that is being processed for that transaction is still wanted.
-  func isExchanging(_ id: String) -> Bool { transactions.named(id)?.status == .exchanging }
+  func isExchanging(_ id: TransactionID) -> Bool { transactions.named(id)?.status == .exchanging }
 
   /// Settles it, once.
-  mutating func settle(_ id: String, as status: TransactionRecord.Status) {
+  mutating func settle(_ id: TransactionID, as status: TransactionRecord.Status) {
     change(id) { $0.settle(as: status) }
   }
 }
@@ -36,7 +36,7 @@ extension AccountRecord {
 extension Engine {
   /// The transaction as the store has it.
   /// - Throws: `.notFound`, store errors.
-  func transaction(_ id: String) throws(EnrollError) -> TransactionRecord {
+  func transaction(_ id: TransactionID) throws(EnrollError) -> TransactionRecord {
     try (store.read(account)?.transactions ?? []).known(id)
   }
 }

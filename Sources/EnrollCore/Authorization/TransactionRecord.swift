@@ -19,12 +19,12 @@ public struct TransactionRecord: Equatable, Sendable {
     case failed
   }
 
-  /// Names the transaction to the host: 128 random bits, base64url.
-  public let id: String
+  /// Names it to the host.
+  public let id: TransactionID
   /// Whether it is settled yet.
   public var status: Status
   /// The provider that was asked, as it is configured; of a BFF transaction, the BFF.
-  public let issuer: String
+  public let issuer: Issuer
   /// The scopes that were asked for.
   public let scopes: [String]
   /// When it began, by the device's clock.
@@ -37,7 +37,7 @@ public struct TransactionRecord: Equatable, Sendable {
   public var flow: Flow
 
   public init(
-    id: String, status: Status = .pending, issuer: String, scopes: [String] = [], began: UnixTime,
+    id: TransactionID, status: Status = .pending, issuer: Issuer, scopes: [String] = [], began: UnixTime,
     deadline: Expiry, isOvertaken: Bool = false, flow: Flow
   ) {
     self.id = id

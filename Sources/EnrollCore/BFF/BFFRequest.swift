@@ -40,7 +40,7 @@ public struct BFFRequest: Sendable {
       uri: redirect, state: Secret(Base64URL.encodedBytes(Array(random[16..<48]))),
       listensOnLoopback: isLoopback)
     let transaction = TransactionRecord(
-      id: Base64URL.encode(Array(random[..<16])), issuer: bff.base, began: moment.wall,
+      id: TransactionID(random: Array(random[..<16])), issuer: Issuer(bff.base), began: moment.wall,
       deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
       flow: .bff(
         .init(

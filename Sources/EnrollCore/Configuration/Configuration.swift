@@ -8,9 +8,9 @@ public import EnrollCrypto
 /// One provider and one client of it.
 public struct Configuration: Sendable {
   /// As the provider writes it in its discovery document and its tokens, byte for byte (R18).
-  public let issuer: String
+  public let issuer: Issuer
   /// The name under which the provider knows the app.
-  public let clientID: String
+  public let clientID: ClientID
   /// Claimed https, a private scheme, or http to a loopback address or localhost (R3, R4). A loopback redirect without a
   /// port gets one from the system. A private scheme without a dot draws a warning (R2).
   public let redirectURI: String
@@ -122,8 +122,8 @@ public struct Configuration: Sendable {
     allowsLoopbackHTTP: Bool = false,
     caFile: String? = nil
   ) throws(EnrollError) {
-    self.issuer = issuer
-    self.clientID = clientID
+    self.issuer = Issuer(issuer)
+    self.clientID = ClientID(clientID)
     self.redirectURI = redirectURI
     self.postLogoutRedirectURI = postLogoutRedirectURI
     self.logoutDialect = logoutDialect

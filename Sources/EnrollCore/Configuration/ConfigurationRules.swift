@@ -56,7 +56,7 @@ enum ConfigurationRules {
 
   private static func checkURLs(_ configuration: Configuration) throws(EnrollError) {
     try ConfiguredURL.issuer(
-      configuration.issuer, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+      configuration.issuer.text, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
     let redirectURI = configuration.redirectURI
     try ConfiguredURL.redirect(redirectURI, configured: redirectURI, key: "redirectUri")
     if let uri = configuration.postLogoutRedirectURI {
@@ -98,7 +98,7 @@ enum ConfigurationRules {
 
   private static func checkClient(_ configuration: Configuration) throws(EnrollError) {
     // VSCHAR of RFC 6749 §A.1.
-    guard isPrintable(configuration.clientID, maximumBytes: 512) else {
+    guard isPrintable(configuration.clientID.text, maximumBytes: 512) else {
       throw refusal("clientId", "expected 1 to 512 printable ASCII characters")
     }
     if let problem = Scopes.problem(in: configuration.scopes) { throw refusal("scopes", problem) }

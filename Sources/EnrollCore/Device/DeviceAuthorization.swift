@@ -33,7 +33,7 @@ struct DeviceAuthorization {
     try options.check(sending: scopes)
     try options.requireNoBrowser(because: "the device grant has no such parameter (RFC 8628 §3.1)")
     var form = FormEncoding(.body)
-    form.add("client_id", configuration.clientID)
+    form.add("client_id", configuration.clientID.text)
     if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
     for (name, value) in options.parameters { form.add(name, value) }
     return HTTPRequest(form: form, to: endpoint)

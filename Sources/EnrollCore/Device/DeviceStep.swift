@@ -21,7 +21,7 @@ extension Engine {
       throw explained(error, scopes: scopes)
     }
     let transaction = TransactionRecord(
-      id: Base64URL.encode(try random.bytes(16)), issuer: configuration.issuer, scopes: scopes,
+      id: try TransactionID(from: random), issuer: configuration.issuer, scopes: scopes,
       began: asked.wall,
       deadline: Expiry(lifetimeSeconds: authorization.lifetimeSeconds, from: asked),
       flow: .device(
@@ -34,7 +34,7 @@ extension Engine {
   }
 
   /// Whether ``pollDevice(_:)`` would send a poll now. Reads only.
-  public func isDevicePollDue(_ transactionID: String) throws(EnrollError) -> Bool {
+  public func isDevicePollDue(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
     try store.read(account)?.transactions.named(transactionID)?.duePoll(at: clock.moment()) != nil
   }
 
@@ -42,7 +42,7 @@ extension Engine {
   /// that brings the tokens.
   /// - Returns: how the transaction ended; nil while the user is not done, and when the server could not be asked.
   /// - Throws: store errors, `.tls`: the transaction stays pending.
-  public func pollDevice(_ transactionID: String) throws(EnrollError) -> Settlement? {
+  public func pollDevice(_ transactionID: TransactionID) throws(EnrollError) -> Settlement? {
     guard let (transaction, device) = try takePoll(transactionID) else { return nil }
     let interval = device.intervalSeconds
     let metadata: ProviderMetadata
@@ -85,7 +85,7 @@ extension Engine {
 
   /// Takes the turn: until it is given back or runs out, nobody else polls for this transaction.
   private func takePoll(
-    _ transactionID: String
+    _ transactionID: TransactionID
   ) throws(EnrollError) -> (TransactionRecord, TransactionRecord.Device)? {
     guard try isDevicePollDue(transactionID) else { return nil }
     let moment = clock.moment()
@@ -107,7 +107,7 @@ extension Engine {
   ///   - seconds: the interval from now on.
   ///   - wish: what the server asks for this once.
   private func putOff(
-    _ transactionID: String, bySeconds seconds: Int64, atLeast wish: Int64 = 0
+    _ transactionID: TransactionID, bySeconds seconds: Int64, atLeast wish: Int64 = 0
   ) throws(EnrollError) {
     let interval = min(seconds, DeviceAuthorization.maximumIntervalSeconds)
     let notBefore = Expiry(lifetimeSeconds: max(interval, wish), from: clock.moment())

@@ -78,7 +78,7 @@ extension Platform {
 extension Configuration {
   fileprivate var shown: JSON {
     .object([
-      ("issuer", RedactedURL.published(issuer)), ("clientId", .string(clientID)),
+      ("issuer", RedactedURL.published(issuer.text)), ("clientId", .string(clientID.text)),
       ("redirectUri", RedactedURL.published(redirectURI)),
       ("postLogoutRedirectUri", postLogoutRedirectURI.map { RedactedURL.published($0) }),
       ("fallbackUri", fallbackURI.map { RedactedURL.published($0) }),
@@ -118,7 +118,7 @@ extension Registration {
 extension ProviderMetadata {
   fileprivate var shown: JSON {
     .object([
-      ("issuer", RedactedURL.published(issuer)),
+      ("issuer", RedactedURL.published(issuer.text)),
       ("authorizationEndpoint", RedactedURL.published(authorizationEndpoint)),
       ("tokenEndpoint", RedactedURL.published(tokenEndpoint)), ("jwksUri", RedactedURL.published(jwksURI)),
       ("userinfoEndpoint", userinfoEndpoint.map { RedactedURL.published($0) }),

@@ -19,7 +19,7 @@ struct DiscoveryDocument {
       }
       throw EnrollError(
         .responseInvalid,
-        "expected the discovery document of \(PrintableText.bounded(configuration.issuer, maximumBytes: 200)) "
+        "expected the discovery document of \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)) "
           + "at its \(ProviderMetadata.wellKnownPath), got status \(status): check the issuer",
         field: "issuer", httpStatus: status)
     }

@@ -6,7 +6,7 @@ public struct ProviderMetadata: Equatable, Sendable {
   /// Appended to the issuer (OpenID Connect Discovery §4.1).
   public static let wellKnownPath = "/.well-known/openid-configuration"
 
-  public var issuer: String
+  public var issuer: Issuer
   public var authorizationEndpoint: String
   public var tokenEndpoint: String
   public var jwksURI: String
@@ -55,11 +55,9 @@ extension ProviderMetadata {
   /// (OpenID Connect Discovery §4.1).
   /// - Parameter knownTag: the ETag of what is at hand; status 304 then says that it still holds.
   public static func request(configuration: Configuration, knownTag: String? = nil) -> HTTPRequest {
-    let issuer = configuration.issuer
-    let base = issuer.utf8.last == 0x2F ? String(decoding: issuer.utf8.dropLast(), as: UTF8.self) : issuer
     var headers = [HTTPHeader("Accept", "application/json")]
     if let condition = EntityTag.condition(knownTag) { headers.append(condition) }
-    return HTTPRequest(.get, base + wellKnownPath, headers: headers)
+    return HTTPRequest(.get, configuration.issuer.url(ofPath: wellKnownPath), headers: headers)
   }
 
   /// Reads the discovery document.
@@ -67,12 +65,12 @@ extension ProviderMetadata {
   ///   acceptable (R19), `field` names it; `.unsupported` without PKCE S256 (R13); `.server` for 5xx and 429.
   public init(processing response: HTTPResponse, configuration: Configuration) throws(EnrollError) {
     let document = try DiscoveryDocument(response, configuration: configuration)
-    let issuer = try document.text("issuer")
-    guard ASCII.equals(issuer, configuration.issuer) else {
+    let issuer = Issuer(try document.text("issuer"))
+    guard issuer == configuration.issuer else {
       throw EnrollError(
         .issuerMismatch,
-        "expected \(PrintableText.bounded(configuration.issuer, maximumBytes: 200)), but the provider names itself "
-          + PrintableText.bounded(issuer, maximumBytes: 200) + " (R18)",
+        "expected \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)), but the provider names itself "
+          + PrintableText.bounded(issuer.text, maximumBytes: 200) + " (R18)",
         field: "issuer")
     }
     if let methods = try document.texts("code_challenge_methods_supported"),

@@ -8,7 +8,7 @@ struct IDTokenClaims: Sendable {
   /// Bytes of `sub` (OpenID Connect Core §2).
   static let subjectLimit = 255
 
-  let issuer: String
+  let issuer: Issuer
   let subject: String
   /// One at least.
   let audience: [String]
@@ -30,7 +30,7 @@ struct IDTokenClaims: Sendable {
     }
     guard let all = json.object else { throw Self.refusal("R21", "the claims are not an object") }
     self.all = all
-    issuer = try Self.present(Self.text(all, "iss", "R24"), "iss", "R24")
+    issuer = Issuer(try Self.present(Self.text(all, "iss", "R24"), "iss", "R24"))
     audience = try Self.audience(all)
     authorizedParty = try Self.text(all, "azp", "R24")
     subject = try Self.present(Self.text(all, "sub", "R25"), "sub", "R25")

@@ -8,8 +8,8 @@ public struct IDTokenExpectations: Sendable {
   public static let defaultToleranceSeconds: Int64 = 300
 
   /// The configured issuer.
-  public var issuer: String
-  public var clientID: String
+  public var issuer: Issuer
+  public var clientID: ClientID
   /// The nonce of the transaction; nil on refresh, which has none.
   public var nonce: Secret?
   /// Difference between the clocks of one provider's machines that is tolerated where only they are compared.
@@ -34,7 +34,7 @@ public struct IDTokenExpectations: Sendable {
   public var previous: IdentityFacts?
 
   public init(
-    issuer: String, clientID: String, nonce: Secret? = nil, maxAgeSeconds: Int64? = nil,
+    issuer: Issuer, clientID: ClientID, nonce: Secret? = nil, maxAgeSeconds: Int64? = nil,
     requestAgeSeconds: Int64 = 0, acrValues: [String] = [], accessToken: Secret? = nil, now: UnixTime,
     toleranceSeconds: Int64 = Self.defaultToleranceSeconds,
     algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, previous: IdentityFacts? = nil

@@ -39,13 +39,13 @@ struct IDTokenRule: Sendable {
 extension IDTokenRule {
   /// The configured issuer, byte for byte (OpenID Connect Core §3.1.3.7, 2).
   private static let issuer: Finding = { (claims, _, expected) throws(EnrollError) in
-    if ASCII.equals(claims.issuer, expected.issuer) { return nil }
-    return "iss is \(PrintableText.bounded(claims.issuer, maximumBytes: 256)), not \(expected.issuer)"
+    if claims.issuer == expected.issuer { return nil }
+    return "iss is \(PrintableText.bounded(claims.issuer.text, maximumBytes: 256)), not \(expected.issuer)"
   }
 
   /// The token is meant for us (OpenID Connect Core §3.1.3.7, 3).
   private static let audience: Finding = { (claims, _, expected) throws(EnrollError) in
-    if claims.audience.contains(where: { ASCII.equals($0, expected.clientID) }) { return nil }
+    if claims.audience.contains(where: { ASCII.equals($0, expected.clientID.text) }) { return nil }
     let came = claims.audience.count == 1 ? claims.audience[0] : "\(claims.audience.count) others"
     return "aud is \(PrintableText.bounded(came, maximumBytes: 128)), not \(expected.clientID)"
   }
@@ -53,12 +53,12 @@ extension IDTokenRule {
   /// A token for several audiences says which of them asked, and that is us (OpenID Connect Core §3.1.3.7, 4 and 5).
   private static let authorizedParty: Finding = { (claims, _, expected) throws(EnrollError) in
     if let party = claims.authorizedParty {
-      if ASCII.equals(party, expected.clientID) { return nil }
+      if ASCII.equals(party, expected.clientID.text) { return nil }
       return "azp is \(PrintableText.bounded(party, maximumBytes: 128)), not \(expected.clientID)"
     }
     // A renewal's token continues one that was checked; its audience may have grown (R27).
     if expected.previous != nil { return nil }
-    if claims.audience.allSatisfy({ ASCII.equals($0, expected.clientID) }) { return nil }
+    if claims.audience.allSatisfy({ ASCII.equals($0, expected.clientID.text) }) { return nil }
     return "aud names other clients, and azp is missing"
   }
 
@@ -140,7 +140,7 @@ extension IDTokenRule {
   /// personal and do not stand in the message.
   private static let continuity: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let before = expected.previous else { return nil }
-    guard ASCII.equals(claims.issuer, before.issuer) else { return "iss is not the session's" }
+    guard claims.issuer == before.issuer else { return "iss is not the session's" }
     guard ASCII.equals(claims.subject, before.subject) else { return "sub is not the session's" }
     guard let authTime = claims.authTime else { return nil }
     guard authTime <= claims.issuedAt else { return "auth_time is later than iat" }

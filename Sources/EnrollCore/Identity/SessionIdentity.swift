@@ -7,10 +7,10 @@ import EnrollJSON
 /// The user and the client of a session, as far as they are known.
 struct SessionIdentity: Sendable {
   let tokens: TokenSet
-  let issuer: String
+  let issuer: Issuer
   /// The subject of the last proven id_token or, without one, of userinfo; nil if neither has one.
   let subject: String?
-  let clientID: String
+  let clientID: ClientID
 
   init(_ tokens: TokenSet, profile: JSONObject?, _ configuration: Configuration) {
     self.tokens = tokens
@@ -25,14 +25,14 @@ struct SessionIdentity: Sendable {
     let parts = idToken.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Base64URL.decode(parts[1]), let claims = try? JSON.parse(payload)
     else { return nil }
-    let clientID = clientID
+    let clientID = clientID.text
     func isOther(_ name: String, than known: String?) -> Bool {
       guard let known, let came = claims[name]?.string else { return false }
       return !ASCII.equals(came, known)
     }
     func isOurs(_ audience: JSON) -> Bool { audience.string.map { ASCII.equals($0, clientID) } ?? false }
 
-    if isOther("iss", than: issuer) { return "iss" }
+    if isOther("iss", than: issuer.text) { return "iss" }
     if isOther("sub", than: subject) { return "sub" }
     switch claims["aud"] {
     case .string(let audience): if !ASCII.equals(audience, clientID) { return "aud" }

@@ -44,7 +44,7 @@ extension Engine {
     with tokens: TokenSet, subject: String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject? {
     let isBFFs = tokens.source == .bff
-    if isBFFs, !isOfBackend(configuration.issuer) { return nil }
+    if isBFFs, !isOfBackend(configuration.issuer.text) { return nil }
     guard let endpoint = try provider.metadata(cancellation: cancellation).userinfoEndpoint else {
       return nil
     }

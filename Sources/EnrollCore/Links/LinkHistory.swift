@@ -13,9 +13,9 @@ public struct LinkCause: Equatable, Sendable {
   /// Which link it was.
   public var source: Source
   /// The transaction that the link came for: settled together with the sign-in.
-  public var origin: String
+  public var origin: TransactionID
 
-  public init(_ source: Source, for origin: String) {
+  public init(_ source: Source, for origin: TransactionID) {
     self.source = source
     self.origin = origin
   }

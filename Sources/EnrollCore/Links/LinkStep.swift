@@ -5,7 +5,7 @@
 extension Engine {
   /// Where a loopback redirect is listened for, asked only when one is needed: for the transaction that the link came
   /// for; nil with any other redirect.
-  public typealias Listening = (_ origin: String) throws(EnrollError) -> String?
+  public typealias Listening = (_ origin: TransactionID) throws(EnrollError) -> String?
 
   /// Takes an activation or fallback link.
   /// - Returns: nil when the URL is neither one of `appLinks` nor `fallbackUri`. Nothing changed then, nor with
@@ -143,7 +143,7 @@ extension Engine {
 
 extension AccountRecord {
   /// - Throws: `.alreadySettled` when it was spent meanwhile.
-  fileprivate mutating func spend(_ hash: String, on transactionID: String) throws(EnrollError) {
+  fileprivate mutating func spend(_ hash: String, on transactionID: TransactionID) throws(EnrollError) {
     guard !transactions.contains(where: { $0.hasSpent(hash) }) else {
       throw EnrollError(.alreadySettled, "the link was used before")
     }
@@ -151,7 +151,7 @@ extension AccountRecord {
   }
 
   /// - Throws: `.alreadySettled` when it was taken meanwhile.
-  fileprivate mutating func fallBack(from transactionID: String) throws(EnrollError) {
+  fileprivate mutating func fallBack(from transactionID: TransactionID) throws(EnrollError) {
     guard let pending = transactions.named(transactionID), pending.isOpen, pending.hasFallenBack == false
     else {
       throw EnrollError(.alreadySettled, "the fallback link was used before")
@@ -161,16 +161,16 @@ extension AccountRecord {
 
   /// Of the links that arrive for one wait only the newest has a sign-in in progress: a forged link replaces the
   /// sign-in of that wait, and of no other transaction.
-  fileprivate mutating func forgetAttempts(at origin: String) {
+  fileprivate mutating func forgetAttempts(at origin: TransactionID) {
     // A transaction that follows another stands behind it.
     var chain = [origin]
     for transaction in transactions {
-      guard let before = transaction.cause?.origin, chain.contains(where: { ASCII.equals($0, before) })
+      guard let before = transaction.cause?.origin, chain.contains(before)
       else { continue }
       chain.append(transaction.id)
     }
     let attempts = chain.dropFirst()
-    transactions.removeAll { one in one.isOpen && attempts.contains { ASCII.equals($0, one.id) } }
+    transactions.removeAll { $0.isOpen && attempts.contains($0.id) }
   }
 }
 

@@ -29,7 +29,7 @@ public struct EndSessionRequest: Sendable {
     guard let endpoint = metadata?.endSessionEndpoint else { return nil }
     var query = FormEncoding(.query)
     if let idTokenHint { query.add("id_token_hint", idTokenHint) }
-    query.add("client_id", configuration.clientID)
+    query.add("client_id", configuration.clientID.text)
     if let redirectURI, let state {
       query.add("post_logout_redirect_uri", redirectURI)
       query.add("state", state)
@@ -42,16 +42,14 @@ public struct EndSessionRequest: Sendable {
   /// of allowed addresses is compared without the query.
   private static func auth0(_ configuration: Configuration, _ state: Secret?) -> EndSessionRequest {
     var query = FormEncoding(.query)
-    query.add("client_id", configuration.clientID)
+    query.add("client_id", configuration.clientID.text)
     if let redirectURI = configuration.postLogoutRedirectURI, let state {
       var own = FormEncoding(.query)
       own.add("state", state)
       query.add("returnTo", EndpointURL.adding(own, to: redirectURI))
     }
-    let issuer = configuration.issuer
-    let base = issuer.utf8.last == UInt8(ascii: "/") ? issuer : issuer + "/"
     return EndSessionRequest(
-      url: EndpointURL.adding(query, to: base + "v2/logout"), state: state,
+      url: EndpointURL.adding(query, to: configuration.issuer.url(ofPath: "/v2/logout")), state: state,
       redirectURI: configuration.postLogoutRedirectURI)
   }
 }

@@ -103,7 +103,7 @@ extension OutboxEntry {
   /// Attempts apart, which another process may have counted meanwhile.
   func isSame(as other: OutboxEntry) -> Bool {
     message == other.message && queued == other.queued && sender == other.sender
-      && ASCII.equals(issuer, other.issuer)
+      && issuer == other.issuer
   }
 }
 

@@ -46,7 +46,7 @@ extension Configuration {
   /// Google and, by its default, Auth0 take the revocation of one refresh token for that of the user's whole grant.
   fileprivate var revokesWholeGrants: Bool {
     if logoutDialect == .auth0 || passwordless == .auth0 { return true }
-    guard let host = (try? StrictURL(issuer))?.hostText else { return false }
+    guard let host = (try? StrictURL(issuer.text))?.hostText else { return false }
     return ASCII.equals(host, "accounts.google.com")
       || host.utf8.reversed().starts(with: ".auth0.com".utf8.reversed())
   }

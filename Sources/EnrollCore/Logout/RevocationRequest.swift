@@ -12,7 +12,7 @@ public enum RevocationRequest {
     var form = FormEncoding(.body)
     form.add("token", revocation.token)
     form.add("token_type_hint", revocation.hint)
-    form.add("client_id", revocation.clientID)
+    form.add("client_id", revocation.clientID.text)
     var headers: [HTTPHeader] = []
     if withBearer, let bearer = revocation.bearer {
       let scheme = revocation.dpopKey == nil ? "Bearer" : "DPoP"

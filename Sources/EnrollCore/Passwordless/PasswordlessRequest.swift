@@ -41,7 +41,7 @@ enum PasswordlessRequest {
     options: SignInOptions
   ) throws(EnrollError) -> HTTPRequest {
     var body = JSONObject([
-      ("client_id", .string(configuration.clientID)),
+      ("client_id", .string(configuration.clientID.text)),
       ("connection", .string(recipient.connection.rawValue)),
       (recipient.connection == .email ? "email" : "phone_number", .string(recipient.address)),
       ("send", .string(options.message.rawValue)),
@@ -49,11 +49,9 @@ enum PasswordlessRequest {
     if let authorization {
       body["authParams"] = .object(try parameters(authorization, configuration, options))
     }
-    let issuer = configuration.issuer
-    let base = issuer.utf8.last == 0x2F ? String(decoding: issuer.utf8.dropLast(), as: UTF8.self) : issuer
     // Sent twice, it would be two messages: never on a connection that may have died.
     return HTTPRequest(
-      .post, base + "/passwordless/start",
+      .post, configuration.issuer.url(ofPath: "/passwordless/start"),
       headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json")],
       body: JSON.object(body).serialized(), freshConnection: true)
   }
@@ -79,7 +77,7 @@ enum PasswordlessRequest {
   ) -> HTTPRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", grantType)
-    form.add("client_id", configuration.clientID)
+    form.add("client_id", configuration.clientID.text)
     form.add("username", recipient.address)
     form.add("otp", code)
     form.add("realm", recipient.connection.rawValue)

@@ -14,7 +14,7 @@ extension Engine {
       let scopes = AuthorizationRequest.scopes(configuration, options)
       try options.check(sending: scopes)
       let transaction = TransactionRecord(
-        id: Base64URL.encode(try random.bytes(16)), issuer: configuration.issuer, scopes: scopes,
+        id: try TransactionID(from: random), issuer: configuration.issuer, scopes: scopes,
         began: moment.wall,
         deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
         flow: .oneTimeCode(.init(to: recipient)))
@@ -49,7 +49,7 @@ extension Engine {
   ///   provider could not be asked, and nothing changed; `.notFound`, `.alreadySettled`, `.transactionExpired`,
   ///   `.illegalState` when no code is awaited; `.invalidArgument`.
   public func submitCode(
-    _ code: Secret, transactionID: String, cancellation: (any Cancellation)?
+    _ code: Secret, transactionID: TransactionID, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
     try requireNative()
     guard
@@ -132,8 +132,8 @@ extension Engine {
     return taken
   }
 
-  /// Nothing is known of the code: no request was sent to the provider, or in trouble.
-  private func giveBackTry(_ transactionID: String) throws(EnrollError) {
+  /// Nothing is known of the code: the provider was not asked, or was in trouble.
+  private func giveBackTry(_ transactionID: TransactionID) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
       record.change(transactionID) { transaction in
         guard case .oneTimeCode(var code?) = transaction.flow, code.tries > 0 else { return }

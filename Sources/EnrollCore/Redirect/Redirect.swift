@@ -111,14 +111,14 @@ public struct Redirect: Equatable, Sendable {
   var hasState: Bool { stateValue?.isEmpty == false }
 
   /// `iss` (RFC 9207) as it was claimed; nil when there is none, or one that is not UTF-8.
-  public var issuer: String? {
-    decoded(issuerValue).flatMap { String(validating: $0, as: UTF8.self) }
+  public var issuer: Issuer? {
+    decoded(issuerValue).flatMap { String(validating: $0, as: UTF8.self) }.map { Issuer($0) }
   }
 
   /// `iss` (RFC 9207) against `issuer`, compared as plain strings; nil when there is none.
-  func hasIssuer(_ issuer: String) -> Bool? {
+  func hasIssuer(_ issuer: Issuer) -> Bool? {
     guard let issuerValue else { return nil }
-    return PercentEncoding.decodes(url.bytes.span, issuerValue.range, to: issuer)
+    return PercentEncoding.decodes(url.bytes.span, issuerValue.range, to: issuer.text)
   }
 
   /// The provider's error code; nil when there is none, or none that RFC 6749 §4.1.2.1 allows.

@@ -10,7 +10,7 @@ extension TransactionRecord {
   /// - Throws: `.unsolicited` when none or several are pending, or the named one is of another kind; `.notFound` when no
   ///   transaction has that id.
   static func answeredWithoutState<Awaited>(
-    _ kind: TransactionKind, named transactionID: String?, among transactions: [TransactionRecord],
+    _ kind: TransactionKind, named transactionID: TransactionID?, among transactions: [TransactionRecord],
     at moment: Moment, _ awaited: (Flow) -> Awaited?
   ) throws(EnrollError) -> (TransactionRecord, Awaited) {
     if let transactionID {

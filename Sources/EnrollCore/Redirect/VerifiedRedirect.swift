@@ -30,7 +30,8 @@ public struct VerifiedRedirect: Equatable, Sendable {
   ///   `.redirectMalformed` when there is neither code nor error.
   @_optimize(speed)
   public init(
-    verifying redirect: Redirect, among transactions: [TransactionRecord], named transactionID: String? = nil,
+    verifying redirect: Redirect, among transactions: [TransactionRecord],
+    named transactionID: TransactionID? = nil,
     issuerAnnounced: Bool, acceptsTokens: Bool = false, at moment: Moment
   ) throws(EnrollError) {
     let transaction: TransactionRecord
@@ -42,7 +43,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
       }
     } else {
       transaction = transactions[try VerifiedRedirect.match(redirect, transactions)]
-      guard transactionID.map({ ASCII.equals($0, transaction.id) }) ?? true else {
+      guard transactionID == nil || transactionID == transaction.id else {
         throw EnrollError(.unsolicited, "the URL belongs to another transaction than the named one")
       }
     }

@@ -65,21 +65,22 @@ public enum ErrorReport {
   static let limit = 32
 
   /// - Returns: the JSON text to post.
-  static func body(_ error: EnrollError, at time: UnixTime, clientID: String, platform: Platform) -> String {
+  static func body(_ error: EnrollError, at time: UnixTime, clientID: ClientID, platform: Platform) -> String
+  {
     let report = JSON.object([
       ("code", .string(error.code.name)), ("messageKey", .string(error.messageKey)),
       ("helps", .string(error.helps.rawValue)), ("blame", .string(error.blame.rawValue)),
       ("message", .string(error.message)), ("httpStatus", error.httpStatus.map { .integer(Int64($0)) }),
       ("oauthError", error.oauthError.map { .string($0) }), ("time", .integer(time.seconds)),
-      ("clientId", .string(clientID)), ("platform", platform.type.map { .string($0) }),
+      ("clientId", .string(clientID.text)), ("platform", platform.type.map { .string($0) }),
       ("appVersion", platform.appVersion.map { .string($0) }),
     ])
     return String(decoding: report.serialized(), as: UTF8.self)
   }
 
   /// The client that a ``body(_:at:clientID:platform:)`` names.
-  static func clientID(in body: String) -> String? {
-    (try? JSON.parse(Array(body.utf8)))?["clientId"]?.string
+  static func clientID(in body: String) -> ClientID? {
+    (try? JSON.parse(Array(body.utf8)))?["clientId"]?.string.map { ClientID($0) }
   }
 
   static func request(endpoint: String, body: String) -> HTTPRequest {

@@ -42,7 +42,7 @@ public struct DeviceCode: Equatable, Sendable {
 /// A transaction that has begun.
 public struct Transaction: Equatable, Sendable {
   /// Names it to later calls, in this process or another: 128 random bits, base64url.
-  public var transactionID: String
+  public var transactionID: TransactionID
   /// The action that the host takes now.
   public var action: HostAction
   /// The redirect URI that was sent: with a loopback redirect, the port that was chosen. nil when nothing redirects.
@@ -53,7 +53,7 @@ public struct Transaction: Equatable, Sendable {
   public var survivesProcess: Bool
 
   public init(
-    transactionID: String, action: HostAction, redirectURI: String?, expiresAt: UnixTime,
+    transactionID: TransactionID, action: HostAction, redirectURI: String?, expiresAt: UnixTime,
     survivesProcess: Bool
   ) {
     self.transactionID = transactionID

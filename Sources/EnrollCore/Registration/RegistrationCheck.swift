@@ -7,7 +7,7 @@ public import EnrollJSON
 
 public enum RegistrationCheck {
   public static func request(
-    endpoint: String, clientID: String, tokens: TokenSet, installationID: String, platform: Platform
+    endpoint: String, clientID: ClientID, tokens: TokenSet, installationID: String, platform: Platform
   ) -> HTTPRequest {
     HTTPRequest(
       .post, endpoint,
@@ -16,7 +16,7 @@ public enum RegistrationCheck {
         HTTPHeader("Accept", "application/json"),
       ],
       body: JSON.object([
-        ("clientId", .string(clientID)), ("installationId", .string(installationID)),
+        ("clientId", .string(clientID.text)), ("installationId", .string(installationID)),
         ("platform", .object(platform.facts)),
       ]).serialized())
   }

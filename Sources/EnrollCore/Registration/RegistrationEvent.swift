@@ -15,9 +15,9 @@ public enum RegistrationEvent: Equatable, Sendable {
   /// It was due, and renewal failed.
   case renewalFailed(RegistrationState.RenewalFailure)
   /// A transaction began.
-  case begun(transactionID: String, step: RegistrationState.Step)
+  case begun(transactionID: TransactionID, step: RegistrationState.Step)
   /// A transaction reached another step.
-  case advanced(transactionID: String, step: RegistrationState.Step)
+  case advanced(transactionID: TransactionID, step: RegistrationState.Step)
   /// The host said that the user gave up: a hint, a late valid redirect still wins.
   case dismissed
   /// The browser, link, app or code step failed.

@@ -9,7 +9,7 @@ public enum RegistrationState: Equatable, Sendable {
   /// D: no token at all; the host presents the ways to register.
   case unregistered
   /// Between D and G: a transaction is under way.
-  case authenticating(transactionID: String, step: Step)
+  case authenticating(transactionID: TransactionID, step: Step)
   /// G: tokens arrived and wait for the user's word.
   case awaitingConfirmation(profile: JSONObject)
   /// A, B, C, H: there is an access token to use.

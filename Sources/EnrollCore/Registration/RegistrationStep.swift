@@ -111,7 +111,7 @@ extension Engine {
   /// A registration whose browser was left waits for the link in the user's e-mail from then on (flows.md §3); only
   /// ``retry(cancellation:)`` gives that up.
   /// - Parameter transactionID: nil for every open transaction.
-  public func cancel(transactionID: String?) throws(EnrollError) -> RegistrationState {
+  public func cancel(transactionID: TransactionID?) throws(EnrollError) -> RegistrationState {
     let record = try store.update(account) { record throws(EnrollError) in
       if let transactionID {
         guard record.change(transactionID, { $0.leaveBrowser() }) != nil else { throw .unknownTransaction }
@@ -120,7 +120,7 @@ extension Engine {
       }
     }
     if case .authenticating(let id, let step) = state, step != .exchanging,
-      transactionID.map({ ASCII.equals($0, id) }) ?? true
+      transactionID == nil || transactionID == id
     {
       if record.hasTokens { return try returnToSession() }
       if let waiting = record.linkWait(at: clock.moment()) {
@@ -184,7 +184,7 @@ extension Engine {
 
 extension AccountRecord {
   /// Whether that transaction still decides the state: open before its deadline, or in the middle of its exchange.
-  func isUnderWay(transactionID: String, at moment: Moment) -> Bool {
+  func isUnderWay(transactionID: TransactionID, at moment: Moment) -> Bool {
     guard let transaction = transactions.named(transactionID) else { return false }
     // Beside a session nobody waits for an e-mail: the session is the state, and a link is taken all the same.
     if hasTokens, transaction.isRegistration, transaction.step == .emailPending { return false }

@@ -21,7 +21,7 @@ public struct AccountRecord: Equatable, Sendable {
   /// The same of the tokens that wait for confirmation, beside ``provisional``.
   public var provisionalRegistrationType: String?
   /// The transaction whose tokens wait for the user to set a PIN, beside ``provisional`` (flows.md §9).
-  public var pinTransactionID: String?
+  public var pinTransactionID: TransactionID?
   /// Attempts that are pending, or were settled and are remembered until their deadline.
   public var transactions: [TransactionRecord] = []
   /// A renewal was sent, or was about to be, and its outcome is not known (reliability.md, One renewal, step by step).

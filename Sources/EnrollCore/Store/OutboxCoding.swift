@@ -6,7 +6,7 @@ import EnrollJSON
 extension OutboxEntry {
   var json: JSON {
     var object = JSONObject()
-    object["issuer"] = .string(issuer)
+    object["issuer"] = .string(issuer.text)
     object["sender"] = sender?.json
     object["endpoint"] = endpoint.map { .string($0) }
     switch message {
@@ -23,7 +23,7 @@ extension OutboxEntry {
 
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
-    issuer = try object.string("issuer")
+    issuer = Issuer(try object.string("issuer"))
     // Absent in what earlier versions wrote.
     sender = try object.optional("sender").map { json throws(EnrollError) in
       try Sender(json: json, place + ".sender")
@@ -50,7 +50,7 @@ extension OutboxEntry {
 extension OutboxEntry.Sender {
   var json: JSON {
     .object([
-      ("clientID", .string(clientID)), ("caFile", trust.caFile.map { .string($0) }),
+      ("clientID", .string(clientID.text)), ("caFile", trust.caFile.map { .string($0) }),
       ("allowsLoopbackHTTP", .bool(trust.allowsLoopbackHTTP)),
       ("hasOwnTransport", .bool(trust.hasOwnTransport)),
     ])
@@ -58,7 +58,7 @@ extension OutboxEntry.Sender {
 
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
-    clientID = try object.string("clientID")
+    clientID = ClientID(try object.string("clientID"))
     trust = TrustSettings(
       caFile: try object.optionalString("caFile"),
       allowsLoopbackHTTP: try object.bool("allowsLoopbackHTTP"),
@@ -70,7 +70,7 @@ extension OutboxEntry.Sender {
 extension OutboxEntry.Revocation {
   var json: JSON {
     var object = JSONObject()
-    object["clientID"] = .string(clientID)
+    object["clientID"] = .string(clientID.text)
     object["token"] = .secret(token)
     object["hint"] = .string(hint)
     object["bearer"] = bearer.map { .secret($0) }
@@ -80,7 +80,7 @@ extension OutboxEntry.Revocation {
 
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
-    clientID = try object.string("clientID")
+    clientID = ClientID(try object.string("clientID"))
     token = try object.secret("token")
     hint = try object.string("hint")
     bearer = try object.optionalSecret("bearer")

@@ -21,7 +21,7 @@ public struct OutboxEntry: Equatable, Sendable {
   /// A token to be forgotten, and what the server wants to know with it (RFC 7009 §2.1).
   public struct Revocation: Equatable, Sendable {
     /// The client to which the token was given.
-    public var clientID: String
+    public var clientID: ClientID
     /// The token itself.
     public var token: Secret
     /// `refresh_token` or `access_token` (RFC 7009 §2.1).
@@ -32,7 +32,7 @@ public struct OutboxEntry: Equatable, Sendable {
     public var dpopKey: DPoPKey?
 
     public init(
-      clientID: String, token: Secret, hint: String, bearer: Secret? = nil, dpopKey: DPoPKey? = nil
+      clientID: ClientID, token: Secret, hint: String, bearer: Secret? = nil, dpopKey: DPoPKey? = nil
     ) {
       self.clientID = clientID
       self.token = token
@@ -45,18 +45,18 @@ public struct OutboxEntry: Equatable, Sendable {
   /// The client that queued an entry. Only that client may send it: another one could show it to another server.
   public struct Sender: Equatable, Sendable {
     /// The client id of its configuration.
-    public var clientID: String
+    public var clientID: ClientID
     /// By which it knows the server.
     public var trust: TrustSettings
 
-    public init(clientID: String, trust: TrustSettings) {
+    public init(clientID: ClientID, trust: TrustSettings) {
       self.clientID = clientID
       self.trust = trust
     }
   }
 
   /// The provider of the account that it is about.
-  public var issuer: String
+  public var issuer: Issuer
   /// nil in what an earlier version queued, which did not say.
   public var sender: Sender?
   /// nil when the provider could not be asked for it yet: discovered when the entry is sent.
@@ -73,7 +73,7 @@ public struct OutboxEntry: Equatable, Sendable {
   public var isPauseAsked = false
 
   public init(
-    issuer: String, sender: Sender? = nil, endpoint: String?, message: Message, queued: UnixTime,
+    issuer: Issuer, sender: Sender? = nil, endpoint: String?, message: Message, queued: UnixTime,
     attempts: Int = 0
   ) {
     self.issuer = issuer
@@ -87,23 +87,23 @@ public struct OutboxEntry: Equatable, Sendable {
 
 extension OutboxEntry {
   /// Whether a client of that issuer and with those settings may send the entry, or take it away.
-  func belongs(toIssuer issuer: String, _ client: Sender) -> Bool {
-    guard ASCII.equals(self.issuer, issuer) else { return false }
+  func belongs(toIssuer issuer: Issuer, _ client: Sender) -> Bool {
+    guard self.issuer == issuer else { return false }
     if let sender { return sender == client }
     // An entry without a sender is sent by a client with the standard trust settings only.
-    return client.trust == .standard && (message.clientID.map { ASCII.equals($0, client.clientID) } ?? false)
+    return client.trust == .standard && message.clientID == client.clientID
   }
 }
 
 extension OutboxEntry.Message {
   /// The client that it is about; nil where it does not say.
-  fileprivate var clientID: String? {
+  fileprivate var clientID: ClientID? {
     switch self {
     case .revocation(let revocation): revocation.clientID
     // ``AccountName/qualifiedName`` ends with it, after a space.
     case .profile(let account):
       account.utf8.lastIndex(of: 0x20).map {
-        String(decoding: account.utf8[account.utf8.index(after: $0)...], as: UTF8.self)
+        ClientID(String(decoding: account.utf8[account.utf8.index(after: $0)...], as: UTF8.self))
       }
     case .errorReport(let text): ErrorReport.clientID(in: text)
     }

@@ -45,7 +45,7 @@ extension Engine {
   }
 
   /// The transaction whose tokens wait for the user to set a PIN.
-  func transactionAwaitingPIN(_ record: AccountRecord) throws(EnrollError) -> String? {
+  func transactionAwaitingPIN(_ record: AccountRecord) throws(EnrollError) -> TransactionID? {
     guard let id = record.pinTransactionID, try pins().isUnlocked(account) == nil else { return nil }
     return id
   }

@@ -13,7 +13,7 @@ public struct ProviderName: Equatable, Hashable, Sendable {
   /// - Parameters:
   ///   - issuer: as it is configured.
   ///   - trust: what the provider's certificate is held against.
-  public init(issuer: String, trust: String) { text = issuer + "\n" + trust }
+  public init(issuer: Issuer, trust: String) { text = issuer.text + "\n" + trust }
 }
 
 /// A document as it came.

@@ -16,7 +16,7 @@ extension AccountRecord {
     object["provisionalProfile"] = provisionalProfile.map { AccountRecord.text($0) }
     object["registrationType"] = registrationType.map { .string($0) }
     object["provisionalRegistrationType"] = provisionalRegistrationType.map { .string($0) }
-    object["pinTransaction"] = pinTransactionID.map { .string($0) }
+    object["pinTransaction"] = pinTransactionID.map { .string($0.text) }
     object["transactions"] = .array(transactions.map { $0.json })
     object["renewalIntent"] = renewalIntent?.json
     object["refusal"] = refusal?.json
@@ -42,7 +42,7 @@ extension AccountRecord {
     provisionalProfile = try AccountRecord.profile(object.optionalString("provisionalProfile"), place)
     registrationType = try object.optionalString("registrationType")
     provisionalRegistrationType = try object.optionalString("provisionalRegistrationType")
-    pinTransactionID = try object.optionalString("pinTransaction")
+    pinTransactionID = try object.optionalString("pinTransaction").map { TransactionID($0) }
     for value in try object.array("transactions") {
       transactions.append(try TransactionRecord(json: value, place + ".transactions"))
     }

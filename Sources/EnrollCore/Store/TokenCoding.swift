@@ -59,7 +59,7 @@ extension DPoPKey {
 extension IdentityFacts {
   var json: JSON {
     var object = JSONObject()
-    object["issuer"] = .string(issuer)
+    object["issuer"] = .string(issuer.text)
     object["subject"] = .string(subject)
     object["audience"] = .strings(audience)
     object["authorizedParty"] = authorizedParty.map { .string($0) }
@@ -69,7 +69,7 @@ extension IdentityFacts {
 
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
-    issuer = try object.string("issuer")
+    issuer = Issuer(try object.string("issuer"))
     subject = try object.string("subject")
     audience = try object.strings("audience")
     authorizedParty = try object.optionalString("authorizedParty")

@@ -20,7 +20,7 @@ public struct AccountName: Equatable, Hashable, Sendable {
   /// provider is never shown to another provider, or used by another client.
   public func belonging(to configuration: Configuration) -> AccountName {
     // Neither holds a space: an issuer is a URL, and comes first.
-    AccountName(unchecked: text, realm: configuration.issuer + " " + configuration.clientID)
+    AccountName(unchecked: text, realm: configuration.issuer.text + " " + configuration.clientID.text)
   }
 
   /// Tells it from every other account in a store; no name holds a line feed.

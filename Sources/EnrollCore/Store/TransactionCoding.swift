@@ -8,10 +8,10 @@ extension TransactionRecord {
   var json: JSON {
     let flat = StoredFlow(self)
     var object = JSONObject()
-    object["id"] = .string(id)
+    object["id"] = .string(id.text)
     object["kind"] = .string(flat.kind.rawValue)
     object["status"] = .string(status.rawValue)
-    object["issuer"] = .string(issuer)
+    object["issuer"] = .string(issuer.text)
     object["redirectURI"] = .string(flat.redirectURI)
     object["state"] = .secret(flat.state)
     object["nonce"] = .secret(flat.nonce)
@@ -73,7 +73,8 @@ extension TransactionRecord {
     }
     try object.end()
     self.init(
-      id: id, status: status, issuer: issuer, scopes: scopes, began: began, deadline: deadline,
+      id: TransactionID(id), status: status, issuer: Issuer(issuer), scopes: scopes, began: began,
+      deadline: deadline,
       isOvertaken: isOvertaken, flow: flat.flow(at: step))
     if isSettled { flow.spend() }
   }
@@ -236,7 +237,7 @@ extension StoredFlow.Details {
     case .bff(let provider): object["provider"] = .string(provider)
     case .links(let spent, let cause, let hasFallenBack):
       object["spentLinks"] = .strings(spent.hashes)
-      object["origin"] = cause.map { .string($0.origin) }
+      object["origin"] = cause.map { .string($0.origin.text) }
       object["source"] = cause.map { .string($0.source.rawValue) }
       object["hasFallenBack"] = .bool(hasFallenBack)
     case .device(let code, let intervalSeconds, let notBefore):
@@ -286,6 +287,6 @@ extension LinkCause {
     guard let source = Source(rawValue: name) else {
       throw EnrollError(.storeCorrupt, "\(place).source: unknown", field: place)
     }
-    self.init(source, for: origin)
+    self.init(source, for: TransactionID(origin))
   }
 }

@@ -21,12 +21,12 @@ public enum Introspection {
   /// - Parameter shown: whose access token goes into the header as well, for servers that want a public client to
   ///   prove itself with it (Glewlwyd, Keycloak); others refuse a second kind of credentials.
   public static func request(
-    endpoint: String, token: Secret, subject: Subject, clientID: String, showing shown: TokenSet? = nil
+    endpoint: String, token: Secret, subject: Subject, clientID: ClientID, showing shown: TokenSet? = nil
   ) -> HTTPRequest {
     var form = FormEncoding(.body)
     form.add("token", token)
     form.add("token_type_hint", subject.hint)
-    form.add("client_id", clientID)
+    form.add("client_id", clientID.text)
     var headers: [HTTPHeader] = []
     if let shown {
       let scheme = shown.proofKey == nil ? "Bearer" : "DPoP"

@@ -12,7 +12,7 @@ public enum TokenRequest {
     form.add("grant_type", "authorization_code")
     form.add("code", code)
     form.add("redirect_uri", redirectURI)
-    form.add("client_id", configuration.clientID)
+    form.add("client_id", configuration.clientID.text)
     form.add("code_verifier", codeVerifier)
     return spend(metadata.tokenEndpoint, form)
   }
@@ -25,7 +25,7 @@ public enum TokenRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "refresh_token")
     form.add("refresh_token", refreshToken)
-    form.add("client_id", configuration.clientID)
+    form.add("client_id", configuration.clientID.text)
     return spend(metadata.tokenEndpoint, form)
   }
 
@@ -37,7 +37,7 @@ public enum TokenRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
     form.add("device_code", deviceCode)
-    form.add("client_id", configuration.clientID)
+    form.add("client_id", configuration.clientID.text)
     var request = HTTPRequest(form: form, to: metadata.tokenEndpoint, freshConnection: true)
     request.takesCutAnswer = true
     return request

@@ -57,7 +57,7 @@ public struct TokenSet: Equatable, Sendable {
 /// The claims of the last proven id_token by which the next one is judged (OpenID Connect Core §12.2).
 public struct IdentityFacts: Equatable, Sendable {
   /// `iss`.
-  public var issuer: String
+  public var issuer: Issuer
   /// `sub`: who the user is, for this issuer.
   public var subject: String
   /// `aud`: one or several.
@@ -68,7 +68,7 @@ public struct IdentityFacts: Equatable, Sendable {
   public var authTime: UnixTime?
 
   public init(
-    issuer: String, subject: String, audience: [String], authorizedParty: String? = nil,
+    issuer: Issuer, subject: String, audience: [String], authorizedParty: String? = nil,
     authTime: UnixTime? = nil
   ) {
     self.issuer = issuer

@@ -97,7 +97,8 @@ extension Client {
   /// - Throws: why the URL settles nothing (``Engine/resume(_:cancellation:)``), or why its transaction failed: the
   ///   state is F then, or the session beside which it ran.
   public func resume(
-    _ url: String, transactionID: String? = nil, until deadline: Instant, cancellation: (any Cancellation)?
+    _ url: String, transactionID: TransactionID? = nil, until deadline: Instant,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
@@ -106,7 +107,8 @@ extension Client {
   }
 
   private func settlement(
-    of url: String, transactionID: String? = nil, until deadline: Instant, cancellation: (any Cancellation)?
+    of url: String, transactionID: TransactionID? = nil, until deadline: Instant,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Engine.Settlement {
     try followed(until: deadline, cancellation) { [engine] cancellation throws(EnrollError) in
       try engine.reporting { () throws(EnrollError) in
@@ -122,7 +124,7 @@ extension Client {
   /// - Throws: `.codeRejected` when it is wrong, and the transaction waits for another; as
   ///   ``Engine/submitCode(_:transactionID:cancellation:)``, or why the transaction failed.
   public func submitCode(
-    _ code: Secret, transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
+    _ code: Secret, transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     let settlement = try followed(until: deadline, cancellation) {
@@ -141,7 +143,7 @@ extension Client {
   /// - Throws: `.notFound` for an unknown transaction, `.transactionExpired`, what made it fail; `.deadlineExceeded`: the
   ///   transaction goes on waiting.
   public func awaitTransaction(
-    _ transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
+    _ transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     do throws(EnrollError) {
       return try settledState(of: transactionID, until: deadline, cancellation: cancellation)
@@ -161,7 +163,7 @@ extension Client {
   }
 
   private func settledState(
-    of transactionID: String, until deadline: Instant, cancellation: (any Cancellation)?
+    of transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     var state: RegistrationState?
@@ -262,7 +264,7 @@ extension Client {
   }
 
   /// The user gave up: a hint, a late valid redirect still wins.
-  public func cancel(_ transactionID: String?) throws(EnrollError) -> RegistrationState {
+  public func cancel(_ transactionID: TransactionID?) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     return try engine.cancel(transactionID: transactionID)
   }
@@ -270,7 +272,7 @@ extension Client {
   /// The host could not open the other app's link: its transaction is over.
   /// - Returns: the state F, or the session beside which the transaction ran.
   /// - Throws: as ``Engine/otherAppMissing(transactionID:)``.
-  public func otherAppMissing(_ transactionID: String) throws(EnrollError) -> RegistrationState {
+  public func otherAppMissing(_ transactionID: TransactionID) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     let settlement = try engine.otherAppMissing(transactionID: transactionID)
     settlements.withLock { $0.add(settlement) }
@@ -307,8 +309,8 @@ extension Client {
 struct Settlements: Sendable {
   private var known: [Engine.Settlement] = []
 
-  subscript(transactionID: String) -> Engine.Settlement? {
-    known.first { ASCII.equals($0.transactionID, transactionID) }
+  subscript(transactionID: TransactionID) -> Engine.Settlement? {
+    known.first { $0.transactionID == transactionID }
   }
 
   mutating func add(_ settlement: Engine.Settlement) {

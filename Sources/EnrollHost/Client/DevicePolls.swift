@@ -5,27 +5,27 @@ import EnrollCore
 
 /// The transactions that are being asked about, and what their last poll failed with.
 struct DevicePolls: Sendable {
-  private var underWay: [String] = []
-  private var failures: [(transactionID: String, error: EnrollError)] = []
+  private var underWay: [TransactionID] = []
+  private var failures: [(transactionID: TransactionID, error: EnrollError)] = []
 
-  func isUnderWay(_ transactionID: String) -> Bool {
-    underWay.contains { ASCII.equals($0, transactionID) }
+  func isUnderWay(_ transactionID: TransactionID) -> Bool {
+    underWay.contains(transactionID)
   }
 
   /// False when one is under way.
-  mutating func begin(_ transactionID: String) -> Bool {
+  mutating func begin(_ transactionID: TransactionID) -> Bool {
     guard !isUnderWay(transactionID) else { return false }
     underWay.append(transactionID)
     return true
   }
 
-  mutating func end(_ transactionID: String, _ failure: EnrollError?) {
-    underWay.removeAll { ASCII.equals($0, transactionID) }
+  mutating func end(_ transactionID: TransactionID, _ failure: EnrollError?) {
+    underWay.removeAll { $0 == transactionID }
     if let failure { failures.append((transactionID, failure)) }
   }
 
-  mutating func takeFailure(_ transactionID: String) -> EnrollError? {
-    guard let index = failures.firstIndex(where: { ASCII.equals($0.transactionID, transactionID) }) else {
+  mutating func takeFailure(_ transactionID: TransactionID) -> EnrollError? {
+    guard let index = failures.firstIndex(where: { $0.transactionID == transactionID }) else {
       return nil
     }
     return failures.remove(at: index).error
@@ -35,7 +35,7 @@ struct DevicePolls: Sendable {
 extension Client {
   /// Starts a poll if it is time for one; its result is seen at the next look.
   /// - Throws: what the last poll could not get over (``Engine/pollDevice(_:)``); `.busy` without a thread.
-  func pollDevice(_ transactionID: String) throws(EnrollError) {
+  func pollDevice(_ transactionID: TransactionID) throws(EnrollError) {
     if let failure = devicePolls.withLock({ $0.takeFailure(transactionID) }) { throw failure }
     guard try engine.isDevicePollDue(transactionID), devicePolls.withLock({ $0.begin(transactionID) }) else {
       return

@@ -7,33 +7,33 @@ import EnrollPosix
 
 /// The cancellations of the listeners that are open.
 struct LoopbackRedirects: Sendable {
-  private var open: [(transactionID: String, redirectURI: String, cancellation: CancellationFlag)] = []
+  private var open: [(transactionID: TransactionID, redirectURI: String, cancellation: CancellationFlag)] = []
   /// The transactions whose redirect came, and whose browser has no page yet.
-  private var answering: [String] = []
+  private var answering: [TransactionID] = []
 
   mutating func add(_ begun: Transaction, _ cancellation: CancellationFlag) {
     open.append((begun.transactionID, begun.redirectURI ?? "", cancellation))
   }
 
   /// A settled transaction is told of once the browser has its page: a program may end with it.
-  func isAnswering(_ transactionID: String) -> Bool {
-    answering.contains { ASCII.equals($0, transactionID) }
+  func isAnswering(_ transactionID: TransactionID) -> Bool {
+    answering.contains(transactionID)
   }
 
   var isAnsweringAny: Bool { !answering.isEmpty }
 
-  mutating func setAnswering(_ transactionID: String, _ isAnswering: Bool) {
-    answering.removeAll { ASCII.equals($0, transactionID) }
+  mutating func setAnswering(_ transactionID: TransactionID, _ isAnswering: Bool) {
+    answering.removeAll { $0 == transactionID }
     if isAnswering { answering.append(transactionID) }
   }
 
   /// Where that transaction is listened for; nil when nobody listens.
-  func redirectURI(of transactionID: String) -> String? {
-    open.first { ASCII.equals($0.transactionID, transactionID) }?.redirectURI
+  func redirectURI(of transactionID: TransactionID) -> String? {
+    open.first { $0.transactionID == transactionID }?.redirectURI
   }
 
-  mutating func remove(_ transactionID: String) {
-    open.removeAll { ASCII.equals($0.transactionID, transactionID) }
+  mutating func remove(_ transactionID: TransactionID) {
+    open.removeAll { $0.transactionID == transactionID }
     setAnswering(transactionID, false)
   }
 

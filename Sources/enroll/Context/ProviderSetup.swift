@@ -44,7 +44,7 @@ struct ProviderSetup: Equatable {
 
   /// Whether a configuration that is there is for the same client of the same provider.
   func isServed(by configuration: Configuration) -> Bool {
-    ASCII.equals(configuration.issuer, issuer) && ASCII.equals(configuration.clientID, clientID)
+    configuration.issuer == Issuer(issuer) && configuration.clientID == ClientID(clientID)
   }
 
   /// The advice for an option that was refused.

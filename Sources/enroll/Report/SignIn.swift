@@ -182,7 +182,7 @@ struct SignIn {
   private func longWait(_ begun: JSON) throws(Failure) -> LongWait {
     let configuration = try checked(try self.configuration(), isGiven: false)
     return LongWait(
-      clientID: configuration.clientID,
+      clientID: configuration.clientID.text,
       redirectURI: begun["redirectUri"]?.string ?? configuration.redirectURI,
       since: session.instant, seconds: way.longWaitSeconds)
   }

@@ -52,7 +52,7 @@ struct AuthorizationRequestTests {
     let (transaction, sent) = (request.transaction, request.sent)
     #expect(transaction.flow == .signIn(.init(sent)) && sent.secrets == request.secrets)
     #expect(transaction.status == .pending)
-    #expect(transaction.issuer == Fixture.issuer)
+    #expect(transaction.issuer.text == Fixture.issuer)
     #expect(transaction.redirectURI == "com.example.app:/cb")
     #expect(transaction.scopes == ["openid", "profile"])
     #expect(sent.demands.maxAgeSeconds == 0)
@@ -62,7 +62,7 @@ struct AuthorizationRequestTests {
     #expect(transaction.began == Fixture.moment().wall)
     #expect(transaction.deadline.secondsLeft(at: Fixture.moment()) == 600)
     // 16, 32, 32 and 32 random bytes, none of them used twice.
-    #expect(Base64URL.decode(transaction.id) == Array(Self.random[..<16]))
+    #expect(Base64URL.decode(transaction.id.text) == Array(Self.random[..<16]))
     #expect(Base64URL.decode(sent.redirect.state.reveal()) == Array(Self.random[16..<48]))
     #expect(Base64URL.decode(request.secrets.nonce.reveal()) == Array(Self.random[48..<80]))
     #expect(Base64URL.decode(request.secrets.codeVerifier.reveal()) == Array(Self.random[80...]))

@@ -48,7 +48,7 @@ struct DiagnosticsTests {
       demands: IDTokenDemands(acrValues: [Self.canary]), prompt: Self.canary, expectedSubject: Self.canary)
     let recipient = Recipient(.email, address: Self.canary)
     let flows: [TransactionRecord.Flow] = [
-      .signIn(.init(request, cause: LinkCause(.activation, for: Self.canary))),
+      .signIn(.init(request, cause: LinkCause(.activation, for: TransactionID(Self.canary)))),
       .registration(
         .init(.request(request), isInBrowser: true, spentLinks: SpentLinks([Self.canary]))),
       .magicLink(.init(request, to: recipient)), .oneTimeCode(.init(to: recipient, tries: 1)),
@@ -63,7 +63,7 @@ struct DiagnosticsTests {
     for flow in flows {
       record.transactions.append(
         TransactionRecord(
-          id: Self.canary, issuer: "https://id.example", scopes: ["openid"],
+          id: TransactionID(Self.canary), issuer: "https://id.example", scopes: ["openid"],
           began: Fixture.moment().wall, deadline: expiry, flow: flow))
     }
     record.renewalIntent = RenewalIntent(
@@ -87,7 +87,7 @@ struct DiagnosticsTests {
           issuer: "https://id.example", endpoint: "https://id.example/\(Self.canary)",
           message: .revocation(
             .init(
-              clientID: Self.canary, token: Secret(Self.canary), hint: "refresh_token",
+              clientID: ClientID(Self.canary), token: Secret(Self.canary), hint: "refresh_token",
               bearer: Secret(Self.canary), dpopKey: DPoPKey(der: Secret(Self.canary)))),
           queued: bench.clock.wallTime(), attempts: 2))
     }

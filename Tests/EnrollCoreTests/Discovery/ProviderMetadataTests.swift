@@ -148,7 +148,7 @@ struct ProviderMetadataTests {
     let absent = error(HTTPResponse(status: 404))
     #expect(absent?.code == .responseInvalid)
     #expect(absent?.field == "issuer")
-    #expect(absent?.message.contains(configuration.issuer) ?? false)
+    #expect(absent?.message.contains(configuration.issuer.text) ?? false)
     #expect(error(HTTPResponse(status: 302))?.code == .responseInvalid)
     let busy = error(HTTPResponse(status: 503, headers: [HTTPHeader("Retry-After", "7")]))
     #expect(busy?.code == .server)

@@ -131,7 +131,7 @@ struct RegistrationLinkTests {
     #expect(
       try later.standing()
         == .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
-    var asked: String?
+    var asked: TransactionID?
     let outcome = try later.handleLink(
       link,
       listening: { origin throws(EnrollError) in

@@ -52,7 +52,7 @@ struct OutboxTests {
     try bench.store.updateOutbox { outbox in
       outbox = [
         OutboxEntry(
-          issuer: bench.provider.issuer, endpoint: bench.provider.issuer + "/revoke",
+          issuer: Issuer(bench.provider.issuer), endpoint: bench.provider.issuer + "/revoke",
           message: .revocation(.init(clientID: "native", token: Secret("old"), hint: "refresh_token")),
           queued: bench.clock.wallTime())
       ]

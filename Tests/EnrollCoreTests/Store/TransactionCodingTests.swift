@@ -26,7 +26,7 @@ struct TransactionCodingTests {
   func flows() throws {
     let read = try Self.stored.map { try self.read($0) }
     for (transaction, (id, flow)) in zip(read, Self.expected) {
-      #expect(transaction.id == id)
+      #expect(transaction.id.text == id)
       #expect(transaction.flow == flow, "\(id)")
     }
     #expect(read.count == Self.expected.count)

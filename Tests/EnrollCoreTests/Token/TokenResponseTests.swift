@@ -221,7 +221,7 @@ struct TokenResponseTests {
     TokenSet(
       accessToken: Secret("a1"), tokenType: "Bearer", refreshToken: Secret("r1"), idToken: Secret("i1"),
       scopes: ["openid"], expiry: Expiry(lifetimeSeconds: 1, from: Fixture.moment()),
-      identity: IdentityFacts(issuer: Fixture.issuer, subject: "alice", audience: ["c"]))
+      identity: IdentityFacts(issuer: Issuer(Fixture.issuer), subject: "alice", audience: ["c"]))
   }
 
   @Test("none in the answer keeps the old refresh token, id_token and scopes (R29)")

@@ -213,7 +213,7 @@ struct ClosingTests {
   private func exchange(
     _ stage: Stage, _ client: Client, until deadline: Instant = .distantFuture,
     leaving leave: (CancellationFlag) -> Void
-  ) throws -> (transactionID: String, error: EnrollError?) {
+  ) throws -> (transactionID: TransactionID, error: EnrollError?) {
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     guard case .openURL(let url) = begun.action else { throw EnrollError(.internal, "no URL") }
     let redirect = stage.provider.signIn(at: url)

@@ -30,7 +30,7 @@ private struct DeviceStage {
     return try Client(options)
   }
 
-  func begin(_ client: Client) throws -> String {
+  func begin(_ client: Client) throws -> TransactionID {
     let begun = try client.begin(SignInOptions(kind: .device), until: .distantFuture, cancellation: nil)
     // Nothing listens on loopback for it, so another process may go on.
     #expect(begun.survivesProcess && begun.redirectURI == nil)
@@ -195,7 +195,7 @@ struct DeadExchangeTests {
   }
 
   /// A transaction that another process began to exchange.
-  private func dying(_ stage: DeviceStage) throws -> (Client, String) {
+  private func dying(_ stage: DeviceStage) throws -> (Client, TransactionID) {
     let client = try stage.client(redirectURI: "com.example.app:/callback")
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     try stage.store.update(client.account) { $0.transactions[0].status = .exchanging }

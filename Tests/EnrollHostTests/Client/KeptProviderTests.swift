@@ -148,7 +148,7 @@ struct KeptProviderTests {
     headers(("Cache-Control", "max-age=1000"))
     try signIn()
     let store = try folder.open(clock: clock)
-    let name = ProviderName(issuer: provider.issuer, trust: provider.trust)
+    let name = ProviderName(issuer: Issuer(provider.issuer), trust: provider.trust)
     let good = try #require(store.providerDocuments(name)?.metadata)
     let text = String(decoding: good.body, as: UTF8.self)
     for bad in [

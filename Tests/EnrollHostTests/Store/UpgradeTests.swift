@@ -96,12 +96,13 @@ struct UpgradeTests {
     try store.updateOutbox {
       $0.append(
         OutboxEntry(
-          issuer: issuer, endpoint: nil, message: .profile(account: "a"), queued: UnixTime(seconds: 1)))
+          issuer: Issuer(issuer), endpoint: nil, message: .profile(account: "a"), queued: UnixTime(seconds: 1)
+        ))
     }
   }
 
   private func found(_ store: FileTokenStore) throws(EnrollError) -> [String] {
-    let issuers = try store.updateOutbox { _ in }.map { $0.issuer }
+    let issuers = try store.updateOutbox { _ in }.map { $0.issuer.text }
     return [try store.read(.default)?.registrationType ?? "none", issuers.joined(separator: " ")]
   }
 

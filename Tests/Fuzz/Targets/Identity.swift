@@ -31,7 +31,8 @@ extension Target {
         return require(error.code == .idTokenInvalid, "a typed refusal")
       }
       require(ASCII.equals(claims.issuer, Sample.expectations.issuer), "from the issuer (R24)")
-      require(claims.audience.contains { ASCII.equals($0, Sample.expectations.clientID) }, "for us (R24)")
+      require(
+        claims.audience.contains { ASCII.equals($0, Sample.expectations.clientID.text) }, "for us (R24)")
       require(claims.nonce == Sample.expectations.nonce, "in answer to our request (R26)")
       require(claims.expiresAt.since(Sample.expectations.now) > -600, "not over (R25)")
     },

@@ -18,7 +18,8 @@ extension Target {
         (try? StrictURL(configuration.redirectURI, configured: configuration.redirectURI)) != nil,
         "a redirect that is one (R3)")
       require(
-        (try? StrictURL(configuration.issuer))?.kind != .privateScheme && !configuration.clientID.isEmpty,
+        (try? StrictURL(configuration.issuer.text))?.kind != .privateScheme
+          && !configuration.clientID.text.isEmpty,
         "somebody to ask, and somebody who asks")
       for link in [configuration.fallbackURI, configuration.postLogoutRedirectURI].compactMap({ $0 }) {
         require((try? configuration.ownership(of: link)) != nil, "its own links are its own")
