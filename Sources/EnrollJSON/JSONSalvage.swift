@@ -30,14 +30,24 @@ extension JSON {
     return found.first?.value
   }
 
-  /// A whole acceptable object and nothing more, behind a comment or a warning: words without brackets, which do not name
-  /// `needed`.
+  /// A whole acceptable object and nothing more, behind a comment or a warning, which does not name `needed`. Words may hold
+  /// brackets, a log's date or a trace's `{main}`; an object that stands where a value stands is part of something else.
   private static func object(behindWordsIn text: [UInt8], without needed: String) -> JSONObject? {
-    guard let start = text.firstIndex(of: UInt8(ascii: "{")) else { return nil }
-    let words = text[..<start]
-    guard !words.contains(UInt8(ascii: "[")), !JSONSalvage.mayName(needed, words) else { return nil }
-    return (try? parse(Array(text[start...])))?.object
+    var start = text.startIndex
+    for _ in 1...longestWords {
+      guard let brace = text[start...].firstIndex(of: UInt8(ascii: "{")) else { return nil }
+      start = brace + 1
+      let words = text[..<brace]
+      guard !JSONSalvage.isValueExpected(behind: words),
+        let object = (try? parse(Array(text[brace...])))?.object
+      else { continue }
+      return JSONSalvage.mayName(needed, words) ? nil : object
+    }
+    return nil
   }
+
+  /// Opening braces that are tried, one after the other.
+  private static let longestWords = 16
 }
 
 /// Walks over the members of the outermost object without judging what they hold.
@@ -98,6 +108,15 @@ private struct JSONSalvage {
       rest = rest.dropFirst(object.count)
     }
     return Self.mayName(name, rest)
+  }
+
+  /// Whether what comes next is a member's value, or an element: `"name":`, `[` or `,` stands before it. JSON has no single
+  /// quotes: `)]}',` is what some servers send before an object so that no script runs it.
+  static func isValueExpected(behind bytes: ArraySlice<UInt8>) -> Bool {
+    let signs = bytes.reversed().lazy.filter { !isSpace($0) }.prefix(2)
+    guard let last = signs.first else { return false }
+    if last == UInt8(ascii: ",") { return !signs.elementsEqual(",'".utf8) }
+    return last == UInt8(ascii: "[") || signs.elementsEqual(":\"".utf8)
   }
 
   /// Whether `bytes` hold `name`, or anything that could be it spelt with escapes.

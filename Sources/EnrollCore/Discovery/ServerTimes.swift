@@ -27,7 +27,7 @@ struct ServerTimes: Sendable {
   /// nil where the answer tells none, or says that it comes out of a cache (RFC 9111 §5.1): not every cache leaves the
   /// date as it was.
   private static func offset(_ response: HTTPResponse, _ now: Instant) -> Int64? {
-    guard response.header("Age").map({ DecimalText.parse($0) == 0 }) ?? true,
+    guard !response.isFromCache,
       let date = response.header("Date").flatMap({ HTTPDate.parse($0) })
     else { return nil }
     return date.since(UnixTime(seconds: seconds(now)))

@@ -30,7 +30,11 @@ struct SentSecrets: Sendable {
     for tokens in [record.confirmed, record.provisional] { if let tokens { add(tokens) } }
   }
 
-  init(of tokens: TokenSet) { add(tokens) }
+  /// - Parameter others: tokens that these took the place of.
+  init(of tokens: TokenSet, and others: TokenSet? = nil) {
+    add(tokens)
+    if let others { add(others) }
+  }
 
   private mutating func add(_ tokens: TokenSet) {
     all.append(tokens.accessToken)

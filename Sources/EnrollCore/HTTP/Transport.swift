@@ -118,6 +118,9 @@ public struct HTTPResponse: Sendable {
     return header("Transfer-Encoding").map { ASCII.equalsIgnoringCase($0, "chunked") } ?? false
   }
 
+  /// Whether it has been in a cache, which says so (RFC 9111 §5.1). No cache may answer a POST (§4).
+  var isFromCache: Bool { header("Age").map { DecimalText.parse($0) != 0 } ?? false }
+
   /// A page for people, such as a portal puts in the provider's place: its first visible character is `<`, behind a byte
   /// order mark, too.
   var isPage: Bool {

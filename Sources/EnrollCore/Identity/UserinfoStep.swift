@@ -52,6 +52,7 @@ extension Engine {
     let response = try send(
       UserInfo.request(endpoint: endpoint, accessToken: tokens.accessToken, tokenType: tokens.tokenType),
       provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)
-    return try UserInfo.accept(response, subject: subject)
+    // A provider may repeat a token that this request did not carry: the refresh token, say.
+    return SentSecrets(of: tokens).hidden(inClaims: try UserInfo.accept(response, subject: subject))
   }
 }

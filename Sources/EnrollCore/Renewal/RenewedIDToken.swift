@@ -19,7 +19,7 @@ extension Engine {
     }
     switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
     case .adopted, .keptApart:
-      if let proven = finding.token { try adopt(proven, of: renewed.tokens, as: idToken, epoch: epoch) }
+      if let proven = finding.token { try adopt(proven, of: renewed, as: idToken, epoch: epoch) }
       return .renewed
     case .withheld:
       // The newest answer decides: the id_token of an earlier one does not withhold what came without it.
@@ -83,7 +83,7 @@ extension Engine {
   }
 
   private func adopt(
-    _ proven: IDToken, of tokens: TokenSet, as idToken: Secret, epoch: UInt64
+    _ proven: IDToken, of renewed: RenewedTokens, as idToken: Secret, epoch: UInt64
   ) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
@@ -93,7 +93,7 @@ extension Engine {
       record.confirmed?.idToken = idToken
       record.confirmed?.unprovenIDToken = nil
       record.confirmed?.identity = facts
-      record.profile = SentSecrets(of: tokens).hidden(inClaims: proven.claims)
+      record.profile = SentSecrets(of: renewed.tokens, and: renewed.replaced).hidden(inClaims: proven.claims)
     }
   }
 }

@@ -7,6 +7,8 @@ import EnrollCrypto
 struct RenewedTokens: Equatable, Sendable {
   /// The new ones; or the old ones with the new refresh token, where the rest of the answer is of no use.
   let tokens: TokenSet
+  /// The tokens that were renewed.
+  let replaced: TokenSet
   /// The epoch of the tokens that were renewed.
   let epoch: UInt64
   /// Server's clock minus the device's, seconds; nil where the answer did not tell.
@@ -23,6 +25,7 @@ struct RenewedTokens: Equatable, Sendable {
     clockOffset: Int64?
   ) {
     let tokens = response.tokenSet(renewing: session.tokens, at: sent)
+    replaced = session.tokens
     self.epoch = epoch
     self.clockOffset = clockOffset
     bringsIDToken = response.idToken != nil
@@ -42,6 +45,7 @@ struct RenewedTokens: Equatable, Sendable {
     var kept = session.tokens
     kept.refreshToken = refreshToken
     tokens = kept
+    replaced = session.tokens
     self.epoch = epoch
     bringsIDToken = false
     hasNewAccessToken = false

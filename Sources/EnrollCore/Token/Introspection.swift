@@ -67,21 +67,24 @@ extension Engine {
     guard let token = subject == .accessToken ? tokens.accessToken : tokens.refreshToken else {
       throw EnrollError(.notFound, "the provider gave no refresh token", field: "token")
     }
+    let secrets = SentSecrets(of: tokens)
     do throws(EnrollError) {
-      return try Introspection.accept(
-        transport.send(
-          Introspection.request(
-            endpoint: endpoint, token: token, subject: subject, clientID: configuration.clientID),
-          cancellation: cancellation))
+      return secrets.hidden(
+        in: try Introspection.accept(
+          transport.send(
+            Introspection.request(
+              endpoint: endpoint, token: token, subject: subject, clientID: configuration.clientID),
+            cancellation: cancellation)))
     } catch {
       guard error.wantsAccessToken else { throw error }
     }
-    return try Introspection.accept(
-      send(
-        Introspection.request(
-          endpoint: endpoint, token: token, subject: subject, clientID: configuration.clientID,
-          showing: tokens),
-        provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation))
+    return secrets.hidden(
+      in: try Introspection.accept(
+        send(
+          Introspection.request(
+            endpoint: endpoint, token: token, subject: subject, clientID: configuration.clientID,
+            showing: tokens),
+          provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)))
   }
 }
 

@@ -17,7 +17,9 @@ public enum RefreshAnswer: Equatable, Sendable {
   public init(processing response: HTTPResponse, binding: DPoPBinding = .none) {
     if let error = TokenEndpointError.read(response) {
       let content = RefusalContent(code: error.oauthError, isEmpty: response.isStatedEmpty)
-      self = .refused(error, RenewalJudgement.verdict(status: response.status, content: content))
+      let verdict = RenewalJudgement.verdict(status: response.status, content: content)
+      // An answer to an earlier request says nothing about this refresh token.
+      self = .refused(error, response.isFromCache ? .unclear : verdict)
       return
     }
     let (json, problem) = TokenResponse.members(of: response, undoubted: "refresh_token")

@@ -122,7 +122,8 @@ final class CurlSession: @unchecked Sendable {
     }
     setup.method(request.method, body)
     setup.headers(list)
-    setup.limit(request.responseLimit)
+    // Where an answer comes once, what does come counts, and not the length that its head announces.
+    if !request.takesCutAnswer { setup.limit(request.responseLimit) }
     setup.receivers(reader, isPlain: target.isPlain)
     setup.memory(CURLOPT_ERRORBUFFER, errorText)
     guard setup.outcome == CURLE_OK else {

@@ -62,6 +62,8 @@ struct RefreshAnswerTests {
       "\u{FEFF}" + object, object + "\n<!-- served from a cache -->", object + "\0", object + object,
       object + "\n" + object + " ", object + "and more", object + "}", object + #"{"access_token":"b"}"#,
       object.dropLast() + ",}", object.dropLast() + " , \n} ", "\u{FEFF} " + object.dropLast() + ",}<!--",
+      "Warning: this follows:\n" + object, "#0 {main}\n" + object, "/* {} */ " + object,
+      "[2026-11-23 10:00:00] WARNING: deprecated []\n" + object, "Warning: foo{}, {bar}\n" + object,
     ] {
       guard case .tokens(let response) = RefreshAnswer(processing: Fixture.json(String(text))) else {
         Issue.record("the tokens of \(text) are lost")
@@ -72,12 +74,24 @@ struct RefreshAnswerTests {
     for text in [
       object + #"{"refresh_token":"r3"}"#, object + object.dropLast() + #","refresh_token":"r3"}"#,
       object + #"{"refresh\u005ftoken":"r3"}"#, object + "<!-- refresh_token -->", object.dropLast() + ",,}",
-      "[" + object + "]", "{,}",
+      "[" + object + "]", "{,}", "[" + object, "[1, " + object, #"log "answer": "# + object, "{}," + object,
+      String(repeating: "{ ", count: 16) + object, #"log {"refresh_token":"r9"} "# + object,
     ] {
       guard case .refused(_, .unclear) = RefreshAnswer(processing: Fixture.json(String(text))) else {
         Issue.record("\(text) was believed")
         continue
       }
+    }
+  }
+
+  @Test(
+    "a refusal that has been in a cache is no answer to this refresh token", arguments: ["500", "1", "x"])
+  func cached(age: String) {
+    let refusal = #"{"error":"invalid_grant"}"#
+    for (age, expected) in [(age, RenewalVerdict.unclear), ("0", .ends)] {
+      let answer = Fixture.json(refusal, status: 400, headers: [HTTPHeader("Age", age)])
+      guard case .refused(_, let verdict) = RefreshAnswer(processing: answer) else { return }
+      #expect(verdict == expected)
     }
   }
 

@@ -143,6 +143,33 @@ struct RepeatedSecretTests {
     #expect(try engine.profile()["nickname"] == nil && engine.profile()["sub"] == .string("alice"))
   }
 
+  @Test("a token that the request did not carry, in userinfo, an introspection and a renewed id_token")
+  func others() throws {
+    let bench = try Bench()
+    let kept = "a-refresh-token-that-is-kept"
+    bench.provider.change {
+      $0.rotates = false
+      $0.tokens = { $0["refresh_token"] = .string(kept) }
+      $0.userinfo = { $0["website"] = .string("https://a.example/\(kept)") }
+    }
+    let engine = try bench.signedIn()
+    #expect(try bench.record.confirmed?.refreshToken == Secret(kept))
+    #expect(try engine.userinfo(cancellation: nil)["website"] == nil)
+    bench.provider.next(
+      .introspection, .status(200, body: #"{"active":true,"username":"x \#(kept)","scope":"openid"}"#))
+    #expect(
+      try engine.introspect(.accessToken, cancellation: nil)
+        == JSONObject([("active", .bool(true)), ("scope", .string("openid"))]))
+    bench.provider.change {
+      $0.tokens = { $0["refresh_token"] = .string("another-refresh-token-than-that") }
+      $0.claims = { $0["nickname"] = .string(kept) }
+    }
+    bench.clock.advance(seconds: 3700)
+    bench.provider.recover(.token)
+    _ = try? engine.token()
+    #expect(try engine.profile()["nickname"] == nil)
+  }
+
   @Test("scopes that nobody asked for are counted in the diagnostics, and not shown")
   func scopes() throws {
     let bench = try Bench(scopes: ["openid", "api:read"])
