@@ -191,7 +191,7 @@ extension FakeProvider {
     let (number, settings) = state.withLock { state in
       state.issued += 1
       if !isRefresh || state.settings.rotates, state.settings.givesRefreshToken {
-        state.refreshTokens["refresh-\(state.issued)"] = grant
+        state.refreshTokens["refresh-\(state.issued)\(state.settings.refreshTokenSuffix)"] = grant
       }
       return (state.issued, state.settings)
     }
@@ -205,7 +205,7 @@ extension FakeProvider {
     var answer = JSONObject([
       ("access_token", .string(access)), ("token_type", .string(isBound ? "DPoP" : "Bearer")),
       ("expires_in", settings.lifetime),
-      ("refresh_token", givesRefreshToken ? .string("refresh-\(number)") : nil),
+      ("refresh_token", givesRefreshToken ? .string("refresh-\(number)\(settings.refreshTokenSuffix)") : nil),
       ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),
     ])
     settings.tokens(&answer)

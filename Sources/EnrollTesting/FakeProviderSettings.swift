@@ -30,6 +30,8 @@ extension FakeProvider {
     public var takesPushedRequests = false
     /// `kid` of its key, in the key set and in tokens; nil for none.
     public var keyID: String? = "key-1"
+    /// At the end of each refresh token.
+    public var refreshTokenSuffix = ""
     /// Of its token endpoint. Nobody is at the old one when it changes.
     public var tokenPath = "/token"
     /// Edits the claims before they are signed.

@@ -7,10 +7,8 @@ import Testing
 struct MovedEndpointTests {
   private let fresh = [HTTPHeader("Cache-Control", "max-age=86400")]
 
-  @Test(
-    "where the token endpoint has moved, discovery is asked again although it is fresh",
-    arguments: [true, false])
-  func moved(inNewProcess: Bool) throws {
+  @Test("where the token endpoint has moved, discovery is asked again although it is fresh")
+  func moved() throws {
     let bench = try Bench()
     bench.provider.change { [fresh] in $0.documentHeaders = fresh }
     let engine = try bench.signedIn()
@@ -23,7 +21,7 @@ struct MovedEndpointTests {
     #expect(error.httpStatus == 404)
     #expect(bench.provider.count(.discovery) == asked, "one page of a proxy changes nothing")
     bench.clock.advance(seconds: wait ?? 0)
-    #expect(try (inNewProcess ? bench.engine() : engine).token() == "access-3")
+    #expect(try engine.token() == "access-3")
     #expect(bench.provider.count(.discovery) == asked + 1)
   }
 
