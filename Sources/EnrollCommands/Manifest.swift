@@ -47,7 +47,7 @@ extension Command {
       ("name", .string(name)), ("method", .string(method)), ("summary", .string(summary)),
       ("kind", .string(kind.rawValue)), ("client", .bool(usesClient)), ("since", .string(since)),
       ("input", input.document(.input, &types)), ("output", output.document(.output, &types)),
-      ("errors", Manifest.names(errors.codes)),
+      ("errors", Manifest.names(errors.codes)), ("source", source.map { .string($0) }),
     ])
   }
 }

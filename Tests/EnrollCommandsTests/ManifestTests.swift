@@ -34,6 +34,7 @@ struct ManifestTests {
     #expect(entry["input"]?["additionalProperties"] == .bool(false))
     #expect(whole(entry["output"])?.object?.isEmpty == false)
     #expect(entry["method"] == .string(command.method))
+    #expect(entry["source"]?.string == command.source)
     #expect(entry["errors"]?.array?.map(\.string) == command.errors.codes.map(\.name))
     let properties = entry["input"]?["properties"]?.object?.members ?? []
     #expect(properties.map(\.key) == command.input.properties.map(\.name))

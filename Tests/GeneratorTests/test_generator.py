@@ -125,6 +125,14 @@ class GeneratorTests(unittest.TestCase):
         self.command("pin.set")["method"] = "setPin"
         self.refused("pin.set: EnrollKit has no method setPin. Add it")
 
+    def test_a_source_that_the_header_tells_otherwise_is_refused(self):
+        self.command("token.revoke")["source"] = "RFC 7009 §2"
+        self.refused('token.revoke: include/enroll.h names the source "RFC 7009", the command "RFC 7009 2". Give both the same')
+
+    def test_a_source_that_the_header_does_not_tell_is_refused(self):
+        self.command("pin.set")["source"] = "RFC 2104"
+        self.refused('pin.set: include/enroll.h names the source "", the command "RFC 2104"')
+
     def test_two_commands_with_one_method_are_refused(self):
         self.command("token.revoke")["method"] = "refresh"
         self.refused("token.revoke and token.refresh have one method, refresh")

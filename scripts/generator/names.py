@@ -25,7 +25,7 @@ SWIFT_METHODS = {
 #: Types that are objects of JSON alone: Swift gives the values one by one, or has a type of its own for them.
 JSON_ONLY = {
     "Deregistration", "Route", "Link", "LinkKind", "Revocation", "Introspection", "SystemDescription", "BeginOptions",
-    "Claims", "TransactionID", "Keys", "KeyProvider", "TransportChoice", "StoreFolder", "RegistrationType", "StoredFileKind", "KeyPresence",
+    "Claims", "Keys", "KeyProvider", "TransportChoice", "StoreFolder", "RegistrationType", "StoredFileKind", "KeyPresence",
     "RegistrationGateway", "ConfiguredChoice", "App2AppFields", "ReturnPageLanguage", "Flavour",
 }  # fmt: skip
 #: Types that Swift's API has under another name, each with its reason.
@@ -74,6 +74,7 @@ def faults(manifest):
     swift = swift_sources()
     yield from commands(manifest, header, swift)
     yield from types(manifest, header, swift)
+    yield from sources(manifest)
     yield from homes(manifest)
     yield from twice(manifest)
 
@@ -126,6 +127,21 @@ def commands(manifest, header, swift):
         other = seen.setdefault((command["method"], command["client"]), command["name"])
         if other != command["name"]:
             yield f"{command['name']} and {other} have one method, {command['method']}. Give one of them another name."
+
+
+def sources(manifest):
+    """The header names the specifications that the command names, without section signs."""
+    text = re.sub(r"\s*\n \*\s*", " ", (TOP / c.HEADER).read_text())
+    named = {}
+    for name, source in re.findall(r"Command: (\w+\.\w+)\.(?: Source: ([^*]*?)\.)? \*/", text):
+        named.setdefault(name, source)  # its first function says it; others run the same command
+    for command in manifest.commands:
+        source = command.get("source", "").replace("§", "")
+        if command["name"] in named and named[command["name"]] != source:
+            yield (
+                f"{command['name']}: include/enroll.h names the source \"{named[command['name']]}\", the command \"{source}\". "
+                "Give both the same (`source:` of the command)."
+            )
 
 
 def types(manifest, header, swift):

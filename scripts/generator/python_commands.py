@@ -195,4 +195,7 @@ class Methods:
             raised += [exception(status) for status in command["errors"] if status in stores]
         if raised:
             text += "\n\nRaises:\n" + "\n".join(lines(", ".join(raised) + ".", WIDTH - 8, " " * 4, " " * 4))
-        return docstring(escaped(text + f"\n\nCommand: {command['name']}."), 8)
+        origin = f"Command: {command['name']}."
+        if "source" in command:
+            origin += f" Source: {command['source']}."
+        return docstring(escaped(text + "\n\n" + "\n".join(lines(origin, WIDTH - 8))), 8)

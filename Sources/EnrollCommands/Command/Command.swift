@@ -44,6 +44,8 @@ public final class Command: Sendable {
   public let output: Schema
   /// The errors it may return, besides those of every command.
   public let errors: CommandErrors
+  /// The specifications that say how, with their sections; nil for what is EnrollKit's own.
+  public let source: String?
   let body: Body
   /// The answer that a parked command has in memory; nil if it has to begin work.
   let known: (@Sendable (Invocation) -> JSON?)?
@@ -51,25 +53,29 @@ public final class Command: Sendable {
   convenience init(
     _ name: String, method: String? = nil, _ kind: Kind, _ summary: String, client: Bool = true,
     takes parameters: [Schema.Property] = [], gives output: Schema = .nothing,
-    fails errors: CommandErrors = CommandErrors(), since: String = "0.1.0",
+    fails errors: CommandErrors = CommandErrors(), source: String? = nil, since: String = "0.1.0",
     _ run: @escaping @Sendable (Invocation) throws(EnrollError) -> JSON
   ) {
-    self.init(name, method, kind, summary, client, parameters, output, errors, since, .direct(run), nil)
+    self.init(
+      name, method, kind, summary, client, parameters, output, errors, source, since, .direct(run), nil)
   }
 
   /// A parked one.
   convenience init(
     parked name: String, method: String? = nil, _ summary: String, takes parameters: [Schema.Property],
-    gives output: Schema, fails errors: CommandErrors, since: String = "0.1.0",
+    gives output: Schema, fails errors: CommandErrors, source: String? = nil, since: String = "0.1.0",
     known: (@Sendable (Invocation) -> JSON?)? = nil,
     _ start: @escaping @Sendable (Invocation, @escaping Completion) -> Void
   ) {
-    self.init(name, method, .parked, summary, true, parameters, output, errors, since, .parked(start), known)
+    self.init(
+      name, method, .parked, summary, true, parameters, output, errors, source, since, .parked(start), known)
   }
 
   private init(
     _ name: String, _ method: String?, _ kind: Kind, _ summary: String, _ usesClient: Bool,
-    _ parameters: [Schema.Property], _ output: Schema, _ errors: CommandErrors, _ since: String, _ body: Body,
+    _ parameters: [Schema.Property], _ output: Schema, _ errors: CommandErrors, _ source: String?,
+    _ since: String,
+    _ body: Body,
     _ known: (@Sendable (Invocation) -> JSON?)?
   ) {
     self.name = name
@@ -81,6 +87,7 @@ public final class Command: Sendable {
     input = usesClient ? .object([.required("client", .clientHandle)] + parameters) : bareInput
     self.output = output
     self.errors = errors
+    self.source = source
     self.since = since
     self.body = body
     self.known = known

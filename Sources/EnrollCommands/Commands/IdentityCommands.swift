@@ -8,7 +8,7 @@ extension CommandTable {
   static let identityCommands = [
     Command(
       "identity.profile", .blocking, "Reads the stored, verified claims about the user.", gives: claims,
-      fails: CommandErrors(.store, also: .notFound)
+      fails: CommandErrors(.store, also: .notFound), source: "OpenID Connect Core §5.1"
     ) { call throws(EnrollError) in
       .object([("claims", .object(try call.openClient().profile()))])
     },
@@ -16,7 +16,8 @@ extension CommandTable {
       "identity.userinfo", .blocking,
       "Fetches the claims from the provider. Claims about another user are refused.",
       takes: [.timeout], gives: claims,
-      fails: CommandErrors(.access, .network, .store, .timeout, also: .profileMismatch)
+      fails: CommandErrors(.access, .network, .store, .timeout, also: .profileMismatch),
+      source: "OpenID Connect Core §5.3"
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let told = try client.userinfo(until: call.until(client), cancellation: call.cancellation)
@@ -37,7 +38,7 @@ extension CommandTable {
           .providerTold, .notToldReason,
         ], "How a logout went on."
       ).named("SignOut"),
-      fails: CommandErrors(.store, .timeout)
+      fails: CommandErrors(.store, .timeout), source: "RFC 7009, OpenID Connect RP-Initiated Logout 1.0"
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return try client.beginLogout(
@@ -48,7 +49,8 @@ extension CommandTable {
       "logout.resume", method: "finishLogout", .blocking,
       "Finishes a logout with the redirect from the provider's logout page.",
       takes: [.required("url", .url)], gives: .object([.required("done", Schema(.boolean, "Always true."))]),
-      fails: CommandErrors(.store, also: .unsolicited, .redirectMalformed)
+      fails: CommandErrors(.store, also: .unsolicited, .redirectMalformed),
+      source: "OpenID Connect RP-Initiated Logout 1.0, §3"
     ) { call throws(EnrollError) in
       try call.openClient().finishLogout(try call.requiredText("url"))
       return .object([("done", .bool(true))])

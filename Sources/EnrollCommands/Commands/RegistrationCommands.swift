@@ -27,7 +27,8 @@ extension CommandTable {
     Command(
       "registration.begin", .blocking, "Begins a transaction and returns what the host has to do next.",
       takes: SignInOptions.schema + [.timeout], gives: Transaction.schema,
-      fails: CommandErrors(.network, .store, .timeout, also: .illegalState, .oauth)
+      fails: CommandErrors(.network, .store, .timeout, also: .illegalState, .oauth),
+      source: "RFC 6749 §4.1.1, RFC 7636, RFC 8252, RFC 9126"
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let options = try SignInOptions(call)
@@ -43,7 +44,8 @@ extension CommandTable {
             "The transaction of the redirect. Needed only if the URL has no state and several transactions are pending."
           )),
         .timeout,
-      ], gives: stateAnswer, fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound)
+      ], gives: stateAnswer, fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound),
+      source: "RFC 6749 §4.1.2, RFC 9207, OpenID Connect Core §3.1.3.7"
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let url = try call.requiredText("url")
@@ -57,7 +59,8 @@ extension CommandTable {
       "Takes an activation or fallback link and returns what the host has to do next.",
       takes: [.required("url", .url), .timeout], gives: HandledLink.schema,
       fails: CommandErrors(
-        .network, .store, .timeout, also: .redirectMalformed, .redirectMismatch, .illegalState)
+        .network, .store, .timeout, also: .redirectMalformed, .redirectMismatch, .illegalState),
+      source: "RFC 9700 §4.11"
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let url = try call.requiredText("url")
@@ -67,7 +70,8 @@ extension CommandTable {
       "registration.awaitOutcome", .waiting,
       "Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the user on another device.",
       takes: [.required("transaction", .transaction), .timeout], gives: stateAnswer,
-      fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound)
+      fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound),
+      source: "RFC 8252 §7.3, RFC 8628 §3.5"
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let transaction = try call.requiredTransactionID()

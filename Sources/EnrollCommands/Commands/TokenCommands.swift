@@ -11,6 +11,7 @@ extension CommandTable {
       parked: "token.access", method: "accessToken",
       "Returns a valid access token, renewed if due. All callers share one renewal.",
       takes: [.minimumLifetime, .timeout], gives: .access, fails: CommandErrors(.access, .store),
+      source: "RFC 6749 §6",
       known: { call in
         call.client?.freshAccessToken(minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0)
           .map { AccessOutcome.valid($0).json }
@@ -25,7 +26,7 @@ extension CommandTable {
     Command(
       parked: "token.refresh",
       "Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the provider asked for.",
-      takes: [.timeout], gives: .access, fails: CommandErrors(.access, .store)
+      takes: [.timeout], gives: .access, fails: CommandErrors(.access, .store), source: "RFC 6749 §6"
     ) { call, completion in
       onClient(call, completion) { client, done in
         client.refresh(until: call.until(client), cancellation: call.cancellation, completion: done)
@@ -36,7 +37,7 @@ extension CommandTable {
       takes: [.timeout],
       gives: .object([.providerTold, .notToldReason], "Whether the provider knows of a revocation.").named(
         "Revocation"),
-      fails: CommandErrors(.store, .timeout)
+      fails: CommandErrors(.store, .timeout), source: "RFC 7009"
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       return try client.revoke(until: call.until(client), cancellation: call.cancellation).json
@@ -58,7 +59,7 @@ extension CommandTable {
           .required("claims", .profile.as("The whole response (RFC 7662 §2.2).")),
         ], "The provider's answer about a token."
       ).named("Introspection"),
-      fails: CommandErrors(.access, .network, .store, .timeout, also: .notFound, .oauth)
+      fails: CommandErrors(.access, .network, .store, .timeout, also: .notFound, .oauth), source: "RFC 7662"
     ) { call throws(EnrollError) in
       let client = try call.openClient()
       let subject = call.text("token").flatMap { Introspection.Subject(rawValue: $0) } ?? .accessToken
@@ -85,7 +86,7 @@ extension CommandTable {
       gives: .object([
         .required("proof", .text("The value of the header DPoP.", maximumBytes: 65_536).sensitive)
       ]),
-      fails: CommandErrors(.store, also: .illegalState, .reauthenticate)
+      fails: CommandErrors(.store, also: .illegalState, .reauthenticate), source: "RFC 9449 §4.2, §7, §9"
     ) { call throws(EnrollError) in
       let proof = try call.openClient().dpopProof(
         method: try call.requiredText("method"), url: try call.requiredText("url"),

@@ -18,7 +18,7 @@ extension CommandTable {
           .required("codeChallenge", .text("The SHA-256 of the verifier, in base64url.", maximumBytes: 43)),
           .required("codeChallengeMethod", .word("S256", "Always S256.")),
         ], "A PKCE verifier and its challenge (RFC 7636 §4)."
-      ).named("PKCE")
+      ).named("PKCE"), source: "RFC 7636 §4.1, §4.2"
     ) { _ throws(EnrollError) in
       let pair = try PKCE.make(random: try SystemRandomSource().bytes(PKCE.randomByteCount))
       return .object([
@@ -41,7 +41,7 @@ extension CommandTable {
           .optional("errorDescription", .text("The provider's text for the developer.")),
         ], "A redirect as it was read, not verified."
       ).named("Redirect"),
-      fails: CommandErrors(also: .redirectMalformed)
+      fails: CommandErrors(also: .redirectMalformed), source: "RFC 6749 §4.1.2, RFC 9207"
     ) { call throws(EnrollError) in
       let redirect = try Redirect(parsing: try call.requiredText("url"))
       return .object([
@@ -105,7 +105,7 @@ extension CommandTable {
           .required("hadFragment", Schema(.boolean, "Whether the URL had a fragment, which was dropped.")),
         ], "A link that the allow-list takes."
       ).named("Link"),
-      fails: CommandErrors(also: .redirectMalformed)
+      fails: CommandErrors(also: .redirectMalformed), source: "RFC 3986, RFC 8252 §7"
     ) { call throws(EnrollError) in
       try parsedLink(try call.requiredText("url"))
     },

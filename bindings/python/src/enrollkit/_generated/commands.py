@@ -121,7 +121,7 @@ class ClientCommands(Caller):
             EnrollDeadlineExceeded, EnrollIllegalState, EnrollConfiguration, EnrollNetwork, EnrollTLS, EnrollTimeout,
             EnrollServer, EnrollResponseInvalid, EnrollOAuth, EnrollIssuerMismatch, EnrollStoreError.
 
-        Command: registration.begin.
+        Command: registration.begin. Source: RFC 6749 §4.1.1, RFC 7636, RFC 8252, RFC 9126.
         """
         parameters = given(
             {
@@ -165,7 +165,7 @@ class ClientCommands(Caller):
             EnrollOAuth, EnrollLoginRequired, EnrollInteractionRequired, EnrollConsentRequired, EnrollAccessDenied,
             EnrollIssuerMismatch, EnrollKeysUnavailable, EnrollIdTokenInvalid, EnrollProfileMismatch, EnrollStoreError.
 
-        Command: registration.resume.
+        Command: registration.resume. Source: RFC 6749 §4.1.2, RFC 9207, OpenID Connect Core §3.1.3.7.
         """
         result = self._call(
             "registration.resume", given({"url": url, "transaction": transaction_id(transaction)}), timeout
@@ -184,7 +184,7 @@ class ClientCommands(Caller):
             EnrollRedirectMismatch, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer, EnrollResponseInvalid,
             EnrollIssuerMismatch, EnrollStoreError.
 
-        Command: registration.handleLink.
+        Command: registration.handleLink. Source: RFC 9700 §4.11.
         """
         result = self._call("registration.handleLink", given({"url": url}), timeout)
         return told(read_handled_link, result)
@@ -204,7 +204,7 @@ class ClientCommands(Caller):
             EnrollOAuth, EnrollLoginRequired, EnrollInteractionRequired, EnrollConsentRequired, EnrollAccessDenied,
             EnrollIssuerMismatch, EnrollKeysUnavailable, EnrollIdTokenInvalid, EnrollProfileMismatch, EnrollStoreError.
 
-        Command: registration.awaitOutcome.
+        Command: registration.awaitOutcome. Source: RFC 8252 §7.3, RFC 8628 §3.5.
         """
         result = self._call("registration.awaitOutcome", given({"transaction": transaction_id(transaction)}), timeout)
         return told(read_state, result, "state")
@@ -344,7 +344,7 @@ class ClientCommands(Caller):
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.access.
+        Command: token.access. Source: RFC 6749 §6.
         """
         return self._token(
             "token.access", given({"minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime)}), timeout
@@ -360,7 +360,7 @@ class ClientCommands(Caller):
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.refresh.
+        Command: token.refresh. Source: RFC 6749 §6.
         """
         return self._token("token.refresh", {}, timeout)
 
@@ -373,7 +373,7 @@ class ClientCommands(Caller):
         Raises:
             EnrollDeadlineExceeded, EnrollStoreError.
 
-        Command: token.revoke.
+        Command: token.revoke. Source: RFC 7009.
         """
         result = self._call("token.revoke", {}, timeout)
         return told(Revocation.from_json, result)
@@ -392,7 +392,7 @@ class ClientCommands(Caller):
             EnrollTimeout, EnrollServer, EnrollResponseInvalid, EnrollOAuth, EnrollIssuerMismatch, EnrollReauthenticate,
             EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.introspect.
+        Command: token.introspect. Source: RFC 7662.
         """
         result = self._call("token.introspect", given({"token": token}), timeout)
         return told(Introspection.from_json, result)
@@ -411,7 +411,7 @@ class ClientCommands(Caller):
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollStoreError.
 
-        Command: dpop.proof.
+        Command: dpop.proof. Source: RFC 9449 §4.2, §7, §9.
         """
         result = self._call(
             "dpop.proof", given({"method": method, "url": url, "nonce": nonce, "accessToken": access_token}), None
@@ -424,7 +424,7 @@ class ClientCommands(Caller):
         Raises:
             EnrollNotFound, EnrollStoreError.
 
-        Command: identity.profile.
+        Command: identity.profile. Source: OpenID Connect Core §5.1.
         """
         result = self._call("identity.profile", {}, None)
         return told(mapping, result, "claims")
@@ -440,7 +440,7 @@ class ClientCommands(Caller):
             EnrollServer, EnrollResponseInvalid, EnrollIssuerMismatch, EnrollProfileMismatch, EnrollReauthenticate,
             EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: identity.userinfo.
+        Command: identity.userinfo. Source: OpenID Connect Core §5.3.
         """
         result = self._call("identity.userinfo", {}, timeout)
         return told(mapping, result, "claims")
@@ -456,7 +456,7 @@ class ClientCommands(Caller):
         Raises:
             EnrollDeadlineExceeded, EnrollStoreError.
 
-        Command: logout.begin.
+        Command: logout.begin. Source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0.
         """
         result = self._call("logout.begin", given({"localOnly": local_only}), timeout)
         return told(SignOut.from_json, result)
@@ -470,7 +470,7 @@ class ClientCommands(Caller):
         Raises:
             EnrollRedirectMalformed, EnrollUnsolicited, EnrollStoreError.
 
-        Command: logout.resume.
+        Command: logout.resume. Source: OpenID Connect RP-Initiated Logout 1.0, §3.
         """
         result = self._call("logout.resume", given({"url": url}), None)
         return told(truth, result, "done")
@@ -658,7 +658,7 @@ class CoreCommands(Caller):
     def pkce(self) -> PKCE:
         """Makes a verifier and its S256 challenge (RFC 7636 §4).
 
-        Command: pkce.generate.
+        Command: pkce.generate. Source: RFC 7636 §4.1, §4.2.
         """
         result = self._call("pkce.generate", {}, None)
         return told(PKCE.from_json, result)
@@ -672,7 +672,7 @@ class CoreCommands(Caller):
         Raises:
             EnrollRedirectMalformed.
 
-        Command: redirect.parse.
+        Command: redirect.parse. Source: RFC 6749 §4.1.2, RFC 9207.
         """
         result = self._call("redirect.parse", given({"url": url}), None)
         return told(Redirect.from_json, result)
@@ -701,7 +701,7 @@ class CoreCommands(Caller):
         Raises:
             EnrollRedirectMalformed.
 
-        Command: link.parse.
+        Command: link.parse. Source: RFC 3986, RFC 8252 §7.
         """
         result = self._call("link.parse", given({"url": url}), None)
         return told(Link.from_json, result)
@@ -808,7 +808,7 @@ class AsyncClientCommands(AsyncCaller):
             EnrollDeadlineExceeded, EnrollIllegalState, EnrollConfiguration, EnrollNetwork, EnrollTLS, EnrollTimeout,
             EnrollServer, EnrollResponseInvalid, EnrollOAuth, EnrollIssuerMismatch, EnrollStoreError.
 
-        Command: registration.begin.
+        Command: registration.begin. Source: RFC 6749 §4.1.1, RFC 7636, RFC 8252, RFC 9126.
         """
         parameters = given(
             {
@@ -852,7 +852,7 @@ class AsyncClientCommands(AsyncCaller):
             EnrollOAuth, EnrollLoginRequired, EnrollInteractionRequired, EnrollConsentRequired, EnrollAccessDenied,
             EnrollIssuerMismatch, EnrollKeysUnavailable, EnrollIdTokenInvalid, EnrollProfileMismatch, EnrollStoreError.
 
-        Command: registration.resume.
+        Command: registration.resume. Source: RFC 6749 §4.1.2, RFC 9207, OpenID Connect Core §3.1.3.7.
         """
         result = await self._call(
             "registration.resume", given({"url": url, "transaction": transaction_id(transaction)}), timeout
@@ -871,7 +871,7 @@ class AsyncClientCommands(AsyncCaller):
             EnrollRedirectMismatch, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer, EnrollResponseInvalid,
             EnrollIssuerMismatch, EnrollStoreError.
 
-        Command: registration.handleLink.
+        Command: registration.handleLink. Source: RFC 9700 §4.11.
         """
         result = await self._call("registration.handleLink", given({"url": url}), timeout)
         return told(read_handled_link, result)
@@ -891,7 +891,7 @@ class AsyncClientCommands(AsyncCaller):
             EnrollOAuth, EnrollLoginRequired, EnrollInteractionRequired, EnrollConsentRequired, EnrollAccessDenied,
             EnrollIssuerMismatch, EnrollKeysUnavailable, EnrollIdTokenInvalid, EnrollProfileMismatch, EnrollStoreError.
 
-        Command: registration.awaitOutcome.
+        Command: registration.awaitOutcome. Source: RFC 8252 §7.3, RFC 8628 §3.5.
         """
         result = await self._call(
             "registration.awaitOutcome", given({"transaction": transaction_id(transaction)}), timeout
@@ -1035,7 +1035,7 @@ class AsyncClientCommands(AsyncCaller):
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.access.
+        Command: token.access. Source: RFC 6749 §6.
         """
         return await self._token(
             "token.access", given({"minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime)}), timeout
@@ -1051,7 +1051,7 @@ class AsyncClientCommands(AsyncCaller):
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.refresh.
+        Command: token.refresh. Source: RFC 6749 §6.
         """
         return await self._token("token.refresh", {}, timeout)
 
@@ -1064,7 +1064,7 @@ class AsyncClientCommands(AsyncCaller):
         Raises:
             EnrollDeadlineExceeded, EnrollStoreError.
 
-        Command: token.revoke.
+        Command: token.revoke. Source: RFC 7009.
         """
         result = await self._call("token.revoke", {}, timeout)
         return told(Revocation.from_json, result)
@@ -1083,7 +1083,7 @@ class AsyncClientCommands(AsyncCaller):
             EnrollTimeout, EnrollServer, EnrollResponseInvalid, EnrollOAuth, EnrollIssuerMismatch, EnrollReauthenticate,
             EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.introspect.
+        Command: token.introspect. Source: RFC 7662.
         """
         result = await self._call("token.introspect", given({"token": token}), timeout)
         return told(Introspection.from_json, result)
@@ -1102,7 +1102,7 @@ class AsyncClientCommands(AsyncCaller):
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollStoreError.
 
-        Command: dpop.proof.
+        Command: dpop.proof. Source: RFC 9449 §4.2, §7, §9.
         """
         result = await self._call(
             "dpop.proof", given({"method": method, "url": url, "nonce": nonce, "accessToken": access_token}), None
@@ -1115,7 +1115,7 @@ class AsyncClientCommands(AsyncCaller):
         Raises:
             EnrollNotFound, EnrollStoreError.
 
-        Command: identity.profile.
+        Command: identity.profile. Source: OpenID Connect Core §5.1.
         """
         result = await self._call("identity.profile", {}, None)
         return told(mapping, result, "claims")
@@ -1131,7 +1131,7 @@ class AsyncClientCommands(AsyncCaller):
             EnrollServer, EnrollResponseInvalid, EnrollIssuerMismatch, EnrollProfileMismatch, EnrollReauthenticate,
             EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: identity.userinfo.
+        Command: identity.userinfo. Source: OpenID Connect Core §5.3.
         """
         result = await self._call("identity.userinfo", {}, timeout)
         return told(mapping, result, "claims")
@@ -1147,7 +1147,7 @@ class AsyncClientCommands(AsyncCaller):
         Raises:
             EnrollDeadlineExceeded, EnrollStoreError.
 
-        Command: logout.begin.
+        Command: logout.begin. Source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0.
         """
         result = await self._call("logout.begin", given({"localOnly": local_only}), timeout)
         return told(SignOut.from_json, result)
@@ -1161,7 +1161,7 @@ class AsyncClientCommands(AsyncCaller):
         Raises:
             EnrollRedirectMalformed, EnrollUnsolicited, EnrollStoreError.
 
-        Command: logout.resume.
+        Command: logout.resume. Source: OpenID Connect RP-Initiated Logout 1.0, §3.
         """
         result = await self._call("logout.resume", given({"url": url}), None)
         return told(truth, result, "done")
@@ -1349,7 +1349,7 @@ class AsyncCoreCommands(AsyncCaller):
     async def pkce(self) -> PKCE:
         """Makes a verifier and its S256 challenge (RFC 7636 §4).
 
-        Command: pkce.generate.
+        Command: pkce.generate. Source: RFC 7636 §4.1, §4.2.
         """
         result = await self._call("pkce.generate", {}, None)
         return told(PKCE.from_json, result)
@@ -1363,7 +1363,7 @@ class AsyncCoreCommands(AsyncCaller):
         Raises:
             EnrollRedirectMalformed.
 
-        Command: redirect.parse.
+        Command: redirect.parse. Source: RFC 6749 §4.1.2, RFC 9207.
         """
         result = await self._call("redirect.parse", given({"url": url}), None)
         return told(Redirect.from_json, result)
@@ -1392,7 +1392,7 @@ class AsyncCoreCommands(AsyncCaller):
         Raises:
             EnrollRedirectMalformed.
 
-        Command: link.parse.
+        Command: link.parse. Source: RFC 3986, RFC 8252 §7.
         """
         result = await self._call("link.parse", given({"url": url}), None)
         return told(Link.from_json, result)
