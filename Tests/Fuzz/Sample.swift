@@ -10,7 +10,7 @@ import EnrollJSON
 @testable import EnrollHost
 
 enum Sample {
-  static let issuer = "https://id.example.com"
+  static let issuer: Issuer = "https://id.example.com"
   static let moment = Moment(
     wall: UnixTime(seconds: 1_700_000_000), instant: Instant(nanoseconds: 1_000_000_000), bootID: "boot")
 
@@ -51,7 +51,7 @@ enum Sample {
 
   private static func transaction(_ name: String, _ flow: TransactionRecord.Flow) -> TransactionRecord {
     TransactionRecord(
-      id: name, issuer: issuer, scopes: ["openid"], began: moment.wall,
+      id: TransactionID(name), issuer: issuer, scopes: ["openid"], began: moment.wall,
       deadline: Expiry(lifetimeSeconds: 600, from: moment), flow: flow)
   }
 

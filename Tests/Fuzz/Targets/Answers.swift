@@ -72,7 +72,7 @@ extension Target {
       else {
         return
       }
-      require(ASCII.equals(metadata.issuer, Sample.configuration.issuer), "the configured issuer (R18)")
+      require(metadata.issuer == Sample.configuration.issuer, "the configured issuer (R18)")
       for endpoint in [metadata.authorizationEndpoint, metadata.tokenEndpoint, metadata.jwksURI] {
         require((try? StrictURL(endpoint))?.kind == .https, "https only (R19)")
       }

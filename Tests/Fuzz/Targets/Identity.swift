@@ -30,7 +30,7 @@ extension Target {
       } catch {
         return require(error.code == .idTokenInvalid, "a typed refusal")
       }
-      require(ASCII.equals(claims.issuer, Sample.expectations.issuer), "from the issuer (R24)")
+      require(claims.issuer == Sample.expectations.issuer, "from the issuer (R24)")
       require(
         claims.audience.contains { ASCII.equals($0, Sample.expectations.clientID.text) }, "for us (R24)")
       require(claims.nonce == Sample.expectations.nonce, "in answer to our request (R26)")
