@@ -1177,7 +1177,7 @@ typedef void (*enroll_ended_callback)(void *user_data);
 /** Calls back for every event of the client from now on: registration.changed, registration.settled, token.renewed,
  *  token.renewalFailed, logout.finished, error.reported. In the order in which they happened. `subscription`
  *  gets what enroll_events_unsubscribe takes, and must not be NULL; it is written before the first event calls back.
- *  `ended` may be NULL. It is called exactly once, where events call back, when the subscription has ended
+ *  `ended` is optional. It is called exactly once, where events call back, when the subscription has ended
  *  (enroll_events_unsubscribe, enroll_client_free) and its last event has returned. It is not called if this function
  *  fails, nor in a forked child, nor once exit() has stopped the library's threads. Callbacks that wait in a queue
  *  (enroll_queue) wait for enroll_queue_dispatch or enroll_queue_free, and so does `ended`.
