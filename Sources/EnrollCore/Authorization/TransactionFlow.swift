@@ -5,8 +5,8 @@
 public import EnrollCrypto
 
 extension TransactionRecord {
-  /// The way to tokens.
-  public enum Flow: Equatable, Sendable {
+  /// The way to tokens. Indirect: a record is copied as one reference, however much its flow carries.
+  public indirect enum Flow: Equatable, Sendable {
     /// The authorize request in the browser (OpenID Connect Core §3.1).
     case signIn(SignIn)
     /// A registration that goes on with a link in an e-mail (flows.md §3).
