@@ -7,7 +7,7 @@ public import EnrollJSON
 
 /// The directories of the user who runs the program.
 public enum UserDirectories {
-  /// Bytes of a configuration file.
+  /// Bytes of a file that is read.
   private static let limit = 1 << 20
 
   /// `$XDG_DATA_HOME/enrollkit`, or `~/.local/share/enrollkit`.
@@ -48,30 +48,83 @@ public enum UserDirectories {
     at path: String, called name: String, wait: ((Int32) throws(EnrollError) -> Void)? = nil
   ) throws(EnrollError) -> JSON {
     let place = PrintableText.bounded(path, maximumBytes: 300)
-    let shown = ASCII.equals(name, path) ? place : "\(name) (\(place))"
-    let fd = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
-    guard fd >= 0 else {
-      let number = enroll_posix_errno()
-      throw EnrollError(
-        Absence.isMeant(by: number) ? .notFound : .configuration,
-        "the configuration \(shown) cannot be opened: \(SystemError.words(number))",
-        field: "configurationName")
-    }
-    defer { close(fd) }
-    let content = try bytes(fd, shown, wait)
+    let source = Source(
+      shown: "the configuration \(ASCII.equals(name, path) ? place : "\(name) (\(place))")",
+      field: "configurationName")
+    let content = try bytes(at: path, source, wait)
     do throws(JSONError) {
       return try JSON.parse(content)
     } catch {
-      throw unacceptable(
-        shown,
+      throw source.refusal(
         content.starts(with: [0xEF, 0xBB, 0xBF])
           ? "it begins with a byte order mark; expected UTF-8 without one"
           : "\(error.message) (byte \(error.offset))")
     }
   }
 
-  private static func unacceptable(_ shown: String, _ why: String) -> EnrollError {
-    EnrollError(.configuration, "the configuration \(shown): \(why)", field: "configurationName")
+  /// The client secret in a file, or in a pipe by its path in `/dev/fd`; the newline at its end is not part of it.
+  /// - Throws: `.notFound` if there is no file; `.configuration` if it cannot be opened or is not text; errors of
+  ///   `wait`.
+  public static func readClientSecret(
+    at path: String, wait: ((Int32) throws(EnrollError) -> Void)? = nil
+  ) throws(EnrollError) -> String {
+    let source = Source(
+      shown: "the client secret's file \(PrintableText.bounded(path, maximumBytes: 300))",
+      field: "clientSecret")
+    var content = try bytes(at: path, source, wait)
+    if content.last == UInt8(ascii: "\n") { content.removeLast() }
+    if content.last == UInt8(ascii: "\r") { content.removeLast() }
+    // What is allowed in it is the configuration's to say.
+    guard let text = String(validating: content, as: UTF8.self) else {
+      throw source.refusal("it is not UTF-8")
+    }
+    return text
+  }
+
+  /// What is read, as errors name it.
+  private struct Source {
+    let shown: String
+    let field: String
+
+    func refusal(_ why: String) -> EnrollError {
+      EnrollError(.configuration, "\(shown): \(why)", field: field)
+    }
+  }
+
+  private static func bytes(
+    at path: String, _ source: Source, _ wait: ((Int32) throws(EnrollError) -> Void)?
+  ) throws(EnrollError) -> [UInt8] {
+    let fd = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
+    guard fd >= 0 else {
+      let number = enroll_posix_errno()
+      throw EnrollError(
+        Absence.isMeant(by: number) ? .notFound : .configuration,
+        "\(source.shown) cannot be opened: \(SystemError.words(number))", field: source.field)
+    }
+    defer { close(fd) }
+    var status = stat()
+    let mode = fstat(fd, &status) == 0 ? Int32(bitPattern: status.st_mode) & Int32(S_IFMT) : 0
+    let isPipe = mode == Int32(S_IFIFO)
+    if isPipe, wait == nil { throw source.refusal("it is a pipe; expected a file") }
+    var content: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = piece.withUnsafeMutableBytes { read(fd, $0.baseAddress, $0.count) }
+      if count == 0 {
+        if isPipe, content.isEmpty { throw source.refusal("it is a pipe, and nothing was read from it") }
+        return content
+      }
+      guard count > 0 else {
+        let number = enroll_posix_errno()
+        if number == EAGAIN, let wait {
+          try wait(fd)
+          continue
+        }
+        throw source.refusal("it cannot be read: \(SystemError.words(number))")
+      }
+      content += piece[..<count]
+      guard content.count <= limit else { throw source.refusal("it is longer than \(limit) bytes") }
+    }
   }
 
   /// Letters, digits, `-_.`: a name cannot leave its directory.
@@ -82,34 +135,6 @@ public enum UserDirectories {
         ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
           || $0 == UInt8(ascii: ".")
       }
-  }
-
-  private static func bytes(
-    _ fd: Int32, _ shown: String, _ wait: ((Int32) throws(EnrollError) -> Void)?
-  ) throws(EnrollError) -> [UInt8] {
-    var status = stat()
-    let mode = fstat(fd, &status) == 0 ? Int32(bitPattern: status.st_mode) & Int32(S_IFMT) : 0
-    let isPipe = mode == Int32(S_IFIFO)
-    if isPipe, wait == nil { throw unacceptable(shown, "it is a pipe; expected a file") }
-    var content: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = piece.withUnsafeMutableBytes { read(fd, $0.baseAddress, $0.count) }
-      if count == 0 {
-        if isPipe, content.isEmpty { throw unacceptable(shown, "it is a pipe, and nothing was read from it") }
-        return content
-      }
-      guard count > 0 else {
-        let number = enroll_posix_errno()
-        if number == EAGAIN, let wait {
-          try wait(fd)
-          continue
-        }
-        throw unacceptable(shown, "it cannot be read: \(SystemError.words(number))")
-      }
-      content += piece[..<count]
-      guard content.count <= limit else { throw unacceptable(shown, "it is longer than \(limit) bytes") }
-    }
   }
 
   /// `enrollkit` in the directory that the variable names, or in its default under the user's home. Relative ones are

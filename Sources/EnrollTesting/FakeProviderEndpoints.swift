@@ -7,6 +7,10 @@ import EnrollJSON
 
 extension FakeProvider {
   func answer(_ request: HTTPRequest, _ endpoint: Endpoint) -> HTTPResponse {
+    let ofClients: [Endpoint] = [.token, .revocation, .introspection, .pushed, .deviceAuthorization]
+    if ofClients.contains(endpoint), !hasProvenItself(request) {
+      return json(401, .object([("error", .string("invalid_client"))]))
+    }
     switch endpoint {
     case .discovery: return document(discovery(), request)
     case .keys: return document(keys(), request)
@@ -28,6 +32,17 @@ extension FakeProvider {
       case .introspection: return introspect(request, thumbprint)
       default: return push(request, thumbprint)
       }
+    }
+  }
+
+  /// By the secret, in one way only (RFC 6749 §2.3.1).
+  private func hasProvenItself(_ request: HTTPRequest) -> Bool {
+    let settings = state.withLock { $0.settings }
+    guard let secret = settings.clientSecret else { return true }
+    switch (form(request)["client_secret"], basicCredentials(request)) {
+    case (let sent?, nil): return sent == secret && settings.secretMethods.contains(.post)
+    case (nil, let pair?): return pair == ["native", secret] && settings.secretMethods.contains(.basic)
+    default: return false
     }
   }
 
@@ -71,6 +86,10 @@ extension FakeProvider {
     ])
     if !settings.dpopAlgorithms.isEmpty {
       document["dpop_signing_alg_values_supported"] = .array(settings.dpopAlgorithms.map { .string($0) })
+    }
+    if settings.clientSecret != nil {
+      document["token_endpoint_auth_methods_supported"] = .array(
+        settings.secretMethods.map { .string($0.rawValue) })
     }
     if settings.takesPushedRequests {
       document["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
@@ -231,7 +250,8 @@ extension FakeProvider {
   }
 
   private func introspect(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {
-    guard isShown(request, thumbprint) else { return HTTPResponse(status: 401) }
+    let isConfidential = state.withLock { $0.settings.clientSecret != nil }
+    guard isConfidential || isShown(request, thumbprint) else { return HTTPResponse(status: 401) }
     let token = form(request)["token"] ?? ""
     let isKnown = state.withLock { $0.refreshTokens[token] != nil } || token.hasPrefix("access-")
     return json(200, .object([("active", .bool(isKnown)), ("client_id", .string("native"))]))

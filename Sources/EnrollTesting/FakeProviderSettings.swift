@@ -30,6 +30,9 @@ extension FakeProvider {
     public var takesPushedRequests = false
     /// `kid` of its key, in the key set and in tokens; nil for none.
     public var keyID: String? = "key-1"
+    /// What its client must prove itself with, in one of these ways and no other; nil for a public client.
+    public var clientSecret: String?
+    public var secretMethods: [ClientSecretMethod] = [.post, .basic]
     /// At the end of each refresh token.
     public var refreshTokenSuffix = ""
     /// Of its token endpoint. Nobody is at the old one when it changes.

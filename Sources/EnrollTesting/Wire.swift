@@ -11,7 +11,19 @@ func parameters(of url: String) -> [String: String] {
 
 /// The form in a request's body.
 func form(_ request: HTTPRequest) -> [String: String] {
-  fields(String(decoding: request.body, as: UTF8.self))
+  var form = fields(String(decoding: request.body, as: UTF8.self))
+  if let client = basicCredentials(request)?.first { form["client_id"] = client }
+  return form
+}
+
+/// The client's id and its secret out of the header (RFC 6749 §2.3.1); nil where there is no such header, or more than one.
+func basicCredentials(_ request: HTTPRequest) -> [String]? {
+  let values = request.headers.filter { $0.name == "Authorization" && $0.value.hasPrefix("Basic ") }.map(
+    \.value)
+  guard values.count == 1, let pair = Data(base64Encoded: String(values[0].dropFirst(6))) else { return nil }
+  return String(decoding: pair, as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false).map {
+    $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+  }
 }
 
 private func fields(_ text: String) -> [String: String] {

@@ -37,6 +37,9 @@
       help: "An address to return to after signing out, instead of the sample client's. Repeatable.")
     var postLogoutRedirectURIs: [String] = []
 
+    @Option(help: "The sample client's secret. Without one the client is public.")
+    var clientSecret: String?
+
     @Option(help: "Seconds that an access token works.")
     var accessLifetime: Int64 = 300
 
@@ -119,6 +122,7 @@
       options.users += users.filter { name in !options.users.contains { $0.name == name } }.map { User($0) }
       var client = Client.sample
       client.id = clientID
+      client.secret = clientSecret
       if !redirectURIs.isEmpty { client.redirectURIs = redirectURIs }
       if !postLogoutRedirectURIs.isEmpty { client.postLogoutRedirectURIs = postLogoutRedirectURIs }
       options.clients = [client]

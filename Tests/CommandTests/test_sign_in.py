@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import re
 import signal
 import time
@@ -17,6 +18,7 @@ from sandbox import parameter
 from terminal import TIMEOUT
 
 ALICE = "Alice Example <alice@example.com>"
+SECRET = "GOCSPX-a secret+with/signs%"
 
 
 class InATerminal(CommandCase):
@@ -375,6 +377,62 @@ class FirstUse(CommandCase):
         self.assertTrue(self.token())
         # The same words again change nothing.
         self.assertNotIn("Saved", self.run_enroll("login", "--yes", *self.arguments())[1])
+
+    def test_a_client_secret_comes_out_of_a_file_or_a_pipe_and_is_shown_nowhere(self):
+        self.sandbox = self.own_sandbox("--client-secret", SECRET)
+        file = self.home / "secret"
+        file.write_text(SECRET + "\r\n")
+        given = [*self.arguments(), "--client-secret-file", str(file)]
+        output, words = self.sign_in(*given)
+        shown = output + words
+        profile = self.profiles / "default.json"
+        self.assertEqual(json.loads(profile.read_text())["clientSecret"], SECRET)
+        self.assertEqual(profile.stat().st_mode & 0o777, 0o600)
+        self.assertTrue(self.token())
+        for command in ("status --json", "doctor", "doctor --json", "accounts --json"):
+            shown += "".join(self.run_enroll(*command.split()))
+        # The same words again change nothing; another secret is not taken in silence.
+        self.assertNotIn("Saved", self.run_enroll("login", "--yes", *given)[1])
+        file.write_text("another")
+        _, words = self.run_enroll("login", "--yes", *given, status=2)
+        self.assertIn("has another client secret", words)
+        self.assertNotIn(SECRET, shown + words)
+        reading, writing = os.pipe()
+        os.write(writing, SECRET.encode())
+        os.close(writing)
+        self.run_enroll(
+            "login", "--yes", *self.arguments(), "--client-secret-file", f"/dev/fd/{reading}", pass_fds=[reading])
+        os.close(reading)
+
+    def test_without_its_secret_the_sign_in_fails_and_says_which_option_helps(self):
+        self.sandbox = self.own_sandbox("--client-secret", SECRET)
+        child = self.start("login", "--yes", *self.arguments())
+        self.come_back(self.opened())
+        _, words = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 5, words)
+        self.assertIn("--client-secret-file", words)
+        # A failed sign-in is noted for the doctor, without the secret.
+        file = self.home / "secret"
+        file.write_text("wrong-" + SECRET)
+        child = self.start("login", "--yes", *self.arguments(), "--client-secret-file", str(file))
+        self.come_back(self.opened(2))
+        child.communicate(timeout=60)
+        notes = "".join(path.read_text() for path in (self.home / ".local/state").rglob("*.json"))
+        self.assertIn("invalid_client", notes)
+        self.assertNotIn(SECRET, notes)
+
+    def test_a_secret_that_is_none_is_told_by_its_option(self):
+        file = self.home / "secret"
+        given = [*self.arguments(), "--client-secret-file", str(file)]
+        for content in (None, b"", b"\n", b"a\nb", b"\xff", b"x" * 513, b"x" * (2 << 20)):
+            if content is not None:
+                file.write_bytes(content)
+            _, words = self.run_enroll("login", "--yes", *given, status=2)
+            self.assertIn("--client-secret-file", words, content)
+        # On the command line everybody on the machine could read it.
+        _, words = self.run_enroll("login", "--yes", *self.arguments(), "--client-secret", SECRET, status=2)
+        self.assertNotIn(SECRET, words)
+        self.run_enroll("login", "--yes", "--client-secret-file", str(file), status=2)
 
     def test_a_profile_of_another_provider_is_not_overwritten(self):
         self.sign_in(*self.arguments())

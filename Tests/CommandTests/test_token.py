@@ -287,5 +287,5 @@ class Words(CommandCase):
     def test_no_option_takes_a_secret(self):
         for command in ("login", "register", "token", "status", "accounts", "logout", "doctor"):
             output, _ = self.run_enroll(command, "--help")
-            for word in ("--password", "--passphrase ", "--pin ", "--client-secret", "--token "):
+            for word in ("--password", "--passphrase ", "--pin ", "--client-secret ", "--token "):
                 self.assertNotIn(word, output)

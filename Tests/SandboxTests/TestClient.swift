@@ -92,12 +92,15 @@
       return URLComponents(string: redirect)?.queryItems?.first { $0.name == "code" }?.value ?? ""
     }
 
-    func redeem(_ code: String, _ changes: [String: String?] = [:]) async throws -> Reply {
+    func redeem(_ code: String, _ changes: [String: String?] = [:], headers: [String: String] = [:])
+      async throws
+      -> Reply
+    {
       try await token(
         [
           "grant_type": "authorization_code", "code": code, "redirect_uri": Self.redirectURI,
           "client_id": "sample-app", "code_verifier": Self.verifier,
-        ], changes)
+        ], changes, headers)
     }
 
     func refresh(_ refreshToken: String, _ changes: [String: String?] = [:]) async throws -> Reply {
@@ -105,10 +108,13 @@
         ["grant_type": "refresh_token", "refresh_token": refreshToken, "client_id": "sample-app"], changes)
     }
 
-    private func token(_ parameters: [String: String], _ changes: [String: String?]) async throws -> Reply {
+    private func token(
+      _ parameters: [String: String], _ changes: [String: String?], _ headers: [String: String] = [:]
+    ) async throws -> Reply {
       var all: [String: String?] = parameters
       for (name, value) in changes { all[name] = .some(value) }
-      return try await browser.post("/token", all.compactMap { name, value in value.map { (name, $0) } })
+      return try await browser.post(
+        "/token", all.compactMap { name, value in value.map { (name, $0) } }, headers: headers)
     }
 
     /// Tokens of a fresh sign-in.

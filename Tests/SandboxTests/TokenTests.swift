@@ -1,6 +1,7 @@
 #if Sandbox
   import EnrollJSON
   import EnrollSandbox
+  import Foundation
   import Testing
 
   @Suite struct TokenTests {
@@ -41,6 +42,23 @@
         let reply = try await client.redeem(client.code(), change)
         #expect(reply.json["error"] == .string(error))
         #expect(reply.json["access_token"] == nil)
+      }
+    }
+
+    @Test(
+      "a client that has a secret proves itself with it, in one way",
+      arguments: [
+        (nil, nil, 401), ("s+c", nil, 200), ("wrong", nil, 401), (nil, "sample-app:s%2Bc", 200),
+        (nil, "sample-app:wrong", 401),
+        ("s+c", "sample-app:s%2Bc", 401), (nil, "other:s%2Bc", 401), (nil, "sample-app", 401),
+      ] as [(String?, String?, Int)])
+    func secrets(_ body: String?, _ header: String?, _ status: Int) async throws {
+      try await withSandbox {
+        $0.clients[0].secret = "s+c"
+      } _: { client async throws in
+        let headers = header.map { ["authorization": "Basic " + Data($0.utf8).base64EncodedString()] } ?? [:]
+        let reply = try await client.redeem(client.code(), ["client_secret": body], headers: headers)
+        #expect(reply.status == status)
       }
     }
 

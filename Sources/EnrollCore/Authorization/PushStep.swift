@@ -14,7 +14,9 @@ extension Engine {
     // A key is named by `dpop_jkt` and proven at the token endpoint: RFC 9449 §10.1 leaves the choice, and Glewlwyd
     // refuses a proof without a nonce here, and tells none.
     let http = try transport.send(
-      PushedAuthorizationRequest.make(request, endpoint: endpoint), cancellation: cancellation)
+      PushedAuthorizationRequest.make(
+        request, endpoint: endpoint, from: ClientAuthentication(configuration, at: metadata)),
+      cancellation: cancellation)
     do throws(EnrollError) {
       let pushed = try PushedAuthorizationResponse(processing: http)
       return PushedAuthorizationRequest.url(

@@ -31,10 +31,12 @@ public enum PushedAuthorizationRequest {
     }
   }
 
-  /// RFC 9126 §2.1, as a public client: its id is among the parameters.
-  public static func make(_ request: AuthorizationRequest, endpoint: String) -> HTTPRequest {
+  /// RFC 9126 §2.1: the client's id is among the parameters.
+  public static func make(
+    _ request: AuthorizationRequest, endpoint: String, from client: ClientAuthentication
+  ) -> HTTPRequest {
     // Written as a query, which reads the same as a body.
-    HTTPRequest(form: request.parameters, to: endpoint)
+    client.request(request.parameters, to: endpoint, namesClient: true)
   }
 
   /// RFC 9126 §4: what the browser opens.

@@ -11,6 +11,11 @@ public struct Configuration: Sendable {
   public let issuer: Issuer
   /// The name under which the provider knows the app.
   public let clientID: ClientID
+  /// What the provider gave a native client beside its id. Every copy of the app has it, so it is published, not
+  /// confidential, and proves nothing (RFC 8252 §8.5); some providers ask for it (Google, GitHub). nil for none.
+  public let clientSecret: Secret?
+  /// How the secret is sent; nil: as the provider announces.
+  public let tokenEndpointAuthMethod: ClientSecretMethod?
   /// Claimed https, a private scheme, or http to a loopback address or localhost (R3, R4). A loopback redirect without a
   /// port gets one from the system. A private scheme without a dot draws a warning (R2).
   public let redirectURI: String
@@ -88,6 +93,8 @@ public struct Configuration: Sendable {
     issuer: String,
     clientID: String,
     redirectURI: String,
+    clientSecret: Secret? = nil,
+    tokenEndpointAuthMethod: ClientSecretMethod? = nil,
     postLogoutRedirectURI: String? = nil,
     logoutDialect: LogoutDialect? = nil,
     promptAfterLogout: PromptAfterLogout = .login,
@@ -124,6 +131,8 @@ public struct Configuration: Sendable {
   ) throws(EnrollError) {
     self.issuer = Issuer(issuer)
     self.clientID = ClientID(clientID)
+    self.clientSecret = clientSecret
+    self.tokenEndpointAuthMethod = tokenEndpointAuthMethod
     self.redirectURI = redirectURI
     self.postLogoutRedirectURI = postLogoutRedirectURI
     self.logoutDialect = logoutDialect

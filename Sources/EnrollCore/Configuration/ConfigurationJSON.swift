@@ -19,6 +19,10 @@ extension Configuration {
       issuer: Configuration.issuer(reader, json),
       clientID: reader.text("clientId") ?? "",
       redirectURI: reader.text("redirectUri") ?? "",
+      clientSecret: reader.text("clientSecret").map { Secret($0) },
+      tokenEndpointAuthMethod: reader.text("tokenEndpointAuthMethod").flatMap {
+        ClientSecretMethod(rawValue: $0)
+      },
       postLogoutRedirectURI: reader.text("postLogoutRedirectUri"),
       logoutDialect: reader.text("logoutDialect").flatMap { LogoutDialect(rawValue: $0) },
       promptAfterLogout: reader.text("promptAfterLogout").flatMap { PromptAfterLogout(rawValue: $0) }

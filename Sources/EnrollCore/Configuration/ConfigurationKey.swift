@@ -70,6 +70,17 @@ extension Configuration {
       ConfigurationKey(
         "clientId", or: ["client_id"], .text, required: true, "The client id that the provider registered."),
       ConfigurationKey(
+        "clientSecret", or: ["client_secret"], .text, secret: true,
+        "The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app has it: it is published, not confidential (RFC 8252 §8.5)."
+      ),
+      ConfigurationKey(
+        "tokenEndpointAuthMethod", or: ["token_endpoint_auth_method"],
+        .named(
+          "ClientSecretMethod", "How a client secret is sent (RFC 6749 §2.3.1).",
+          .oneOf(ClientSecretMethod.allCases.map { $0.rawValue })),
+        "How clientSecret is sent. The default is a method that the provider announces, client_secret_post before client_secret_basic."
+      ),
+      ConfigurationKey(
         "redirectUri", or: ["redirect_uri"], .url, required: true,
         "The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or http://127.0.0.1/callback."
       ),

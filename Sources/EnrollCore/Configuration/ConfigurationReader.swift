@@ -18,7 +18,7 @@ struct ConfigurationReader {
       guard let key = keys.first(where: { $0.isSpelt(member.key) }) else {
         throw ConfigurationReader.refusal(
           ConfigurationReader.join(path, ConfigurationReader.shown(member.key)),
-          "unknown key\(ConfigurationReader.hint(member.key, keys))")
+          "unknown key\(ConfigurationReader.guess(member.key, keys))")
       }
       let field = ConfigurationReader.join(path, key.name)
       guard members[key.name] == nil else {
@@ -51,13 +51,6 @@ struct ConfigurationReader {
 }
 
 extension ConfigurationReader {
-  private static func hint(_ name: String, _ keys: [ConfigurationKey]) -> String {
-    for secret in ["client_secret", "clientSecret"] where ASCII.equals(name, secret) {
-      return ": an app can keep no secret (RFC 8252 §8.5); register it as a public client"
-    }
-    return guess(name, keys)
-  }
-
   /// The value with canonical names throughout, once its kind is known to be right.
   private static func read(
     _ value: JSON, _ shape: ConfigurationKey.Shape, _ field: String

@@ -101,6 +101,14 @@ enum ConfigurationRules {
     guard isPrintable(configuration.clientID.text, maximumBytes: 512) else {
       throw refusal("clientId", "expected 1 to 512 printable ASCII characters")
     }
+    if let secret = configuration.clientSecret {
+      guard secret.withBytes({ (1...512).contains($0.count) && $0.allSatisfy { (0x20...0x7E).contains($0) } })
+      else {
+        throw refusal("clientSecret", "expected 1 to 512 printable ASCII characters")
+      }
+    } else if configuration.tokenEndpointAuthMethod != nil {
+      throw refusal("tokenEndpointAuthMethod", "it needs clientSecret")
+    }
     if let problem = Scopes.problem(in: configuration.scopes) { throw refusal("scopes", problem) }
     if let problem = CustomParameters.problem(in: configuration.authorizeParameters) {
       throw refusal("authorizeParameters", problem)

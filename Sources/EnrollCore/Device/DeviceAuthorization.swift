@@ -33,10 +33,9 @@ struct DeviceAuthorization {
     try options.check(sending: scopes)
     try options.requireNoBrowser(because: "the device grant has no such parameter (RFC 8628 §3.1)")
     var form = FormEncoding(.body)
-    form.add("client_id", configuration.clientID.text)
     if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
     for (name, value) in options.parameters { form.add(name, value) }
-    return HTTPRequest(form: form, to: endpoint)
+    return ClientAuthentication(configuration, at: metadata).request(form, to: endpoint)
   }
 
   /// - Throws: `.oauth`, `.server`, `.responseInvalid`.

@@ -79,6 +79,7 @@ extension Configuration {
   fileprivate var shown: JSON {
     .object([
       ("issuer", RedactedURL.published(issuer.text)), ("clientId", .string(clientID.text)),
+      ("hasClientSecret", .bool(clientSecret != nil)),
       ("redirectUri", RedactedURL.published(redirectURI)),
       ("postLogoutRedirectUri", postLogoutRedirectURI.map { RedactedURL.published($0) }),
       ("fallbackUri", fallbackURI.map { RedactedURL.published($0) }),

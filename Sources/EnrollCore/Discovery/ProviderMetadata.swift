@@ -24,6 +24,8 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var dpopAlgorithms: [String]
   /// `prompt` values that it announces; nil when it says nothing.
   public var promptValues: [String]?
+  /// The ways in which its token endpoint takes a client secret; others that it announces are left out.
+  public var secretMethods: [ClientSecretMethod] = []
   /// The scopes that it lists, which may be some of those that it has; nil when it lists none.
   public var scopes: [String]?
 }
@@ -96,6 +98,8 @@ extension ProviderMetadata {
       requiresPushedRequests: try document.flag("require_pushed_authorization_requests"),
       dpopAlgorithms: try document.texts("dpop_signing_alg_values_supported") ?? [],
       promptValues: try document.texts("prompt_values_supported"),
+      secretMethods: (try? document.texts("token_endpoint_auth_methods_supported"))??
+        .compactMap { ClientSecretMethod(rawValue: $0) } ?? [],
       // Shown to people alone: a list that is none bars nothing.
       scopes: try? document.texts("scopes_supported"))
   }

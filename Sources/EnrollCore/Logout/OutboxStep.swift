@@ -68,15 +68,19 @@ extension Engine {
   private func revoke(
     _ revocation: OutboxEntry.Revocation, at endpoint: String, cancellation: (any Cancellation)?
   ) -> Delivery {
+    // How a secret is sent is the provider's to say.
+    let metadata =
+      configuration.clientSecret == nil ? nil : try? provider.metadata(cancellation: cancellation)
+    let client = ClientAuthentication(configuration, at: metadata)
     do throws(EnrollError) {
       let plain = RevocationAnswer(
         processing: try transport.send(
-          RevocationRequest.make(revocation, endpoint: endpoint), cancellation: cancellation))
-      guard plain.wantsBearer, revocation.bearer != nil else { return Delivery(plain) }
+          RevocationRequest.make(revocation, endpoint: endpoint, from: client), cancellation: cancellation))
+      guard plain.wantsBearer, revocation.bearer != nil, !client.hasSecret else { return Delivery(plain) }
       return Delivery(
         RevocationAnswer(
           processing: try send(
-            RevocationRequest.make(revocation, endpoint: endpoint, withBearer: true),
+            RevocationRequest.make(revocation, endpoint: endpoint, from: client, withBearer: true),
             provenBy: revocation.dpopKey, accessToken: revocation.bearer, cancellation: cancellation)))
     } catch {
       return .unreached

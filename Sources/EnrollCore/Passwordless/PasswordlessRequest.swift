@@ -77,12 +77,11 @@ enum PasswordlessRequest {
   ) -> HTTPRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", grantType)
-    form.add("client_id", configuration.clientID.text)
     form.add("username", recipient.address)
     form.add("otp", code)
     form.add("realm", recipient.connection.rawValue)
     if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
-    return TokenRequest.spend(metadata.tokenEndpoint, form)
+    return TokenRequest.spend(form, configuration, metadata)
   }
 
   /// The parameters of the authorize request that the link stands for.

@@ -17,22 +17,22 @@ public enum Introspection {
     var hint: String { self == .accessToken ? "access_token" : "refresh_token" }
   }
 
-  /// RFC 7662 §2.1, as a public client: its id goes into the body.
+  /// RFC 7662 §2.1.
   /// - Parameter shown: whose access token goes into the header as well, for servers that want a public client to
   ///   prove itself with it (Glewlwyd, Keycloak); others refuse a second kind of credentials.
   public static func request(
-    endpoint: String, token: Secret, subject: Subject, clientID: ClientID, showing shown: TokenSet? = nil
+    endpoint: String, token: Secret, subject: Subject, from client: ClientAuthentication,
+    showing shown: TokenSet? = nil
   ) -> HTTPRequest {
     var form = FormEncoding(.body)
     form.add("token", token)
     form.add("token_type_hint", subject.hint)
-    form.add("client_id", clientID.text)
     var headers: [HTTPHeader] = []
     if let shown {
       let scheme = shown.proofKey == nil ? "Bearer" : "DPoP"
       headers.append(HTTPHeader("Authorization", "\(scheme) \(shown.accessToken.reveal())"))
     }
-    return HTTPRequest(form: form, to: endpoint, headers: headers)
+    return client.request(form, to: endpoint, headers: headers)
   }
 
   /// The answer's members, of which `active` is true or false; of a token that is not active a server tells no more.
@@ -67,22 +67,23 @@ extension Engine {
     guard let token = subject == .accessToken ? tokens.accessToken : tokens.refreshToken else {
       throw EnrollError(.notFound, "the provider gave no refresh token", field: "token")
     }
+    let client = ClientAuthentication(configuration, at: try provider.metadata(cancellation: cancellation))
     let secrets = SentSecrets(of: tokens)
     do throws(EnrollError) {
       return secrets.hidden(
         in: try Introspection.accept(
           transport.send(
             Introspection.request(
-              endpoint: endpoint, token: token, subject: subject, clientID: configuration.clientID),
+              endpoint: endpoint, token: token, subject: subject, from: client),
             cancellation: cancellation)))
     } catch {
-      guard error.wantsAccessToken else { throw error }
+      guard error.wantsAccessToken, !client.hasSecret else { throw error }
     }
     return secrets.hidden(
       in: try Introspection.accept(
         send(
           Introspection.request(
-            endpoint: endpoint, token: token, subject: subject, clientID: configuration.clientID,
+            endpoint: endpoint, token: token, subject: subject, from: client,
             showing: tokens),
           provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)))
   }

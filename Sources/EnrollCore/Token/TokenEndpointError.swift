@@ -33,8 +33,10 @@ enum TokenEndpointError {
     }
     // RFC 6749 §4.1.2.1 has these for redirects; some servers send them from here.
     let isTrouble = ASCII.equals(code, "temporarily_unavailable") || ASCII.equals(code, "server_error")
+    let isClient = ASCII.equals(code, "invalid_client")
+    let hint = isClient ? "; check clientId, and clientSecret if the provider gave this client one" : ""
     return EnrollError(
-      isTrouble ? .server : .oauth, "expected \(expected), got the error \(code)", httpStatus: status,
+      isTrouble ? .server : .oauth, "expected \(expected), got the error \(code)\(hint)", httpStatus: status,
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
   }
 

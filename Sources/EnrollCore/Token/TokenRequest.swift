@@ -1,4 +1,4 @@
-// Requests to the token endpoint (RFC 6749 §4.1.3, §6; RFC 7636 §4.5) of a public client: its id goes into the body.
+// Requests to the token endpoint (RFC 6749 §4.1.3, §6; RFC 7636 §4.5) of a client that names itself, or proves itself.
 
 public import EnrollCrypto
 
@@ -12,9 +12,8 @@ public enum TokenRequest {
     form.add("grant_type", "authorization_code")
     form.add("code", code)
     form.add("redirect_uri", redirectURI)
-    form.add("client_id", configuration.clientID.text)
     form.add("code_verifier", codeVerifier)
-    return spend(metadata.tokenEndpoint, form)
+    return spend(form, configuration, metadata)
   }
 
   /// The refresh token for new tokens. On a connection of its own, too: on one that was used before, an answer that a
@@ -25,8 +24,7 @@ public enum TokenRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "refresh_token")
     form.add("refresh_token", refreshToken)
-    form.add("client_id", configuration.clientID.text)
-    return spend(metadata.tokenEndpoint, form)
+    return spend(form, configuration, metadata)
   }
 
   /// Asks whether the user has finished elsewhere (RFC 8628 §3.4). The answer that has the tokens comes once, so on a
@@ -37,14 +35,17 @@ public enum TokenRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
     form.add("device_code", deviceCode)
-    form.add("client_id", configuration.clientID.text)
-    var request = HTTPRequest(form: form, to: metadata.tokenEndpoint, freshConnection: true)
+    var request = ClientAuthentication(configuration, at: metadata).request(
+      form, to: metadata.tokenEndpoint, freshConnection: true)
     request.takesCutAnswer = true
     return request
   }
 
   /// A form with something that works once.
-  static func spend(_ url: String, _ form: FormEncoding) -> HTTPRequest {
-    HTTPRequest(form: form, to: url, freshConnection: true).followedUp
+  static func spend(
+    _ form: FormEncoding, _ configuration: Configuration, _ metadata: ProviderMetadata
+  ) -> HTTPRequest {
+    ClientAuthentication(configuration, at: metadata)
+      .request(form, to: metadata.tokenEndpoint, freshConnection: true).followedUp
   }
 }

@@ -5,6 +5,8 @@ import Foundation
 /// A registered app.
 public struct Client: Sendable, Equatable {
   public var id: String
+  /// What it has to prove itself with, in the body or in the header (RFC 6749 §2.3.1); nil for a public client.
+  public var secret: String?
   /// As the pages show it.
   public var name: String
   /// Compared byte by byte; a loopback address matches with any port (RFC 8252 §7.3).

@@ -6,7 +6,7 @@ import EnrollJSON
 extension Provider {
   func authorizeDevice(_ http: SandboxRequest) -> SandboxAnswer {
     do throws(OAuthRefusal) {
-      let (form, clientID) = try publicClient(http)
+      let (form, clientID) = try knownClient(http)
       var scopes = form.words("scope")
       if scopes.isEmpty { scopes = ["openid"] }
       let request = DeviceRequest(

@@ -18,6 +18,16 @@ enum Encoding {
   }
 
   /// An identifier of 256 random bits.
+  /// The client's id and secret in a header `Authorization` (RFC 6749 §2.3.1); nil where it holds none.
+  static func basicCredentials(_ header: String) -> (String, String)? {
+    guard header.hasPrefix("Basic "), let bytes = Data(base64Encoded: String(header.dropFirst(6))) else {
+      return nil
+    }
+    let parts = String(decoding: bytes, as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false)
+      .map { $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? "" }
+    return parts.count == 2 ? (parts[0], parts[1]) : nil
+  }
+
   static func randomToken() -> String {
     var generator = SystemRandomNumberGenerator()
     return base64URL((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

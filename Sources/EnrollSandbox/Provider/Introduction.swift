@@ -8,7 +8,7 @@ extension Provider {
     let client = options.clients.first ?? .sample
     return .object([
       ("issuer", .string(issuer)),
-      ("clientId", .string(client.id)),
+      ("clientId", .string(client.id)), ("clientSecret", client.secret.map { .string($0) }),
       ("redirectUri", client.redirectURIs.first.map { .string($0) }),
       ("postLogoutRedirectUri", client.postLogoutRedirectURIs.first.map { .string($0) }),
       ("scopes", .array(["openid", "profile", "email", "offline_access"].map { .string($0) })),

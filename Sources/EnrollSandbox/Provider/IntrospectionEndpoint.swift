@@ -1,4 +1,4 @@
-// Introspection (RFC 7662): a client asks about its own tokens, and shows one of them as its credentials (§2.1). Of a
+// Introspection (RFC 7662): a client asks about its own tokens, and shows one of them as its credentials (§2.1), or its secret. Of a
 // token that does not work, or is another client's, nothing is told but that.
 
 import EnrollJSON
@@ -20,10 +20,12 @@ extension Provider {
     guard let form = http.form, form.repeatedName == nil, let text = form["token"] else {
       throw .invalidRequest("the body must be a form with a token")
     }
-    let asking = try shown(http, at: .introspection)
+    let asking =
+      clients.contains { $0.secret != nil }
+      ? try knownClient(http).1 : try shown(http, at: .introspection).clientID
     let inactive = JSON.object([("active", .bool(false))])
     if let token = grants.accessTokens[text] {
-      guard let grant = grants.grant(ofAccessToken: text, now: now), grant.clientID == asking.clientID else {
+      guard let grant = grants.grant(ofAccessToken: text, now: now), grant.clientID == asking else {
         return inactive
       }
       return .object(
@@ -31,7 +33,7 @@ extension Provider {
           + [("cnf", token.thumbprint.map { .object([("jkt", .string($0))]) })])
     }
     guard let family = grants.liveFamily(ofRefreshToken: text, now: now),
-      family.grant.clientID == asking.clientID
+      family.grant.clientID == asking
     else { return inactive }
     return .object(facts(family.grant, type: nil, expiresAt: family.refreshExpiresAt))
   }

@@ -7,6 +7,8 @@ extension Provider {
   var metadata: JSON {
     func address(_ endpoint: Endpoint) -> JSON { .string(issuer + endpoint.path) }
     func list(_ words: [String]) -> JSON { .array(words.map { .string($0) }) }
+    let clientMethods =
+      clients.contains { $0.secret != nil } ? ["client_secret_basic", "client_secret_post"] : ["none"]
     return .object([
       ("issuer", .string(issuer)),
       ("authorization_endpoint", address(.authorize)),
@@ -33,8 +35,8 @@ extension Provider {
         list(["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"])
       ),
       ("code_challenge_methods_supported", list(["S256"])),
-      ("token_endpoint_auth_methods_supported", list(["none"])),
-      ("revocation_endpoint_auth_methods_supported", list(["none"])),
+      ("token_endpoint_auth_methods_supported", list(clientMethods)),
+      ("revocation_endpoint_auth_methods_supported", list(clientMethods)),
       ("subject_types_supported", list(["public"])),
       ("id_token_signing_alg_values_supported", list(options.algorithms.map(\.rawValue))),
       ("prompt_values_supported", list(AuthorizationRequest.Prompt.allCases.map(\.rawValue))),

@@ -24,7 +24,7 @@ extension Provider {
 
   private func pushed(_ http: SandboxRequest) -> SandboxAnswer {
     do throws(OAuthRefusal) {
-      var (form, clientID) = try publicClient(http)
+      var (form, clientID) = try knownClient(http)
       guard form["request_uri"] == nil else {
         throw .invalidRequest("request_uri is what comes of it (RFC 9126 §2.1)")
       }

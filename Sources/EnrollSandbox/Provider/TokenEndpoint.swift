@@ -1,5 +1,5 @@
-// The token endpoint: code, refresh_token and device_code grants for public clients (RFC 6749 §3.2, §4.1.3, §6,
-// RFC 8628 §3.4), and revocation (RFC 7009). Refuses a client secret, repeated parameters, any other grant.
+// The token endpoint: code, refresh_token and device_code grants (RFC 6749 §3.2, §4.1.3, §6, RFC 8628 §3.4), and revocation
+// (RFC 7009). Refuses repeated parameters, any other grant, and a client secret of a client that has none.
 
 import EnrollJSON
 
@@ -12,7 +12,7 @@ extension Provider {
 
   private func granted(_ http: SandboxRequest, effects: [Fault.Effect]) -> SandboxAnswer {
     do throws(OAuthRefusal) {
-      let (form, clientID) = try publicClient(http)
+      let (form, clientID) = try knownClient(http)
       let key = try proof(of: http, at: .token)?.thumbprint
       switch form["grant_type"] {
       case "authorization_code": return try redeem(form, clientID: clientID, key: key, effects: effects)
@@ -31,7 +31,7 @@ extension Provider {
 
   func revoke(_ http: SandboxRequest) -> SandboxAnswer {
     do throws(OAuthRefusal) {
-      let (form, clientID) = try publicClient(http)
+      let (form, clientID) = try knownClient(http)
       guard let text = form["token"] else { throw .invalidRequest("token is missing") }
       try grants.revoke(text, clientID: clientID)
       return SandboxAnswer(status: 200, headers: [("Cache-Control", "no-store")])
@@ -40,14 +40,26 @@ extension Provider {
     }
   }
 
-  func publicClient(_ http: SandboxRequest) throws(OAuthRefusal) -> (Form, String) {
+  /// The form, and the id of the client that sent it.
+  func knownClient(_ http: SandboxRequest) throws(OAuthRefusal) -> (Form, String) {
     guard let form = http.form else { throw .invalidRequest("the body must be a form") }
     if let name = form.repeatedName { throw .invalidRequest("\(name) occurs twice") }
-    guard http.headers["authorization"] == nil, form["client_secret"] == nil else {
-      throw OAuthRefusal("invalid_client", "clients here are public and have no secret", status: 401)
-    }
-    guard let client = client(form["client_id"]) else {
+    let header = http.headers["authorization"]
+    let pair = header.map { Encoding.basicCredentials($0) ?? ("", "") }
+    guard let client = client(pair?.0 ?? form["client_id"]), form["client_id"] ?? client.id == client.id
+    else {
       throw OAuthRefusal("invalid_client", "client_id is missing or not known", status: 401)
+    }
+    guard let secret = client.secret else {
+      guard header == nil, form["client_secret"] == nil else {
+        throw OAuthRefusal("invalid_client", "the client is public and has no secret", status: 401)
+      }
+      return (form, client.id)
+    }
+    // In one way and no other (RFC 6749 §2.3).
+    guard pair == nil || form["client_secret"] == nil, (pair?.1 ?? form["client_secret"]) == secret else {
+      throw OAuthRefusal(
+        "invalid_client", "the client's secret is missing, wrong or sent in two ways", status: 401)
     }
     return (form, client.id)
   }

@@ -1,6 +1,8 @@
 // A provider that is named on the command line, before there is a profile of it.
 
 import ArgumentParser
+import EnrollCore
+import EnrollPosix
 
 struct ProviderArguments: ParsableArguments {
   @Option(
@@ -14,6 +16,13 @@ struct ProviderArguments: ParsableArguments {
   var clientID: String?
 
   @Option(
+    name: .customLong("client-secret-file"),
+    help: ArgumentHelp(
+      "With --client-id: the file with the client's secret, if the provider gave this client one; the profile keeps the secret.",
+      valueName: "path"))
+  var clientSecretFile: String?
+
+  @Option(
     name: .customLong("redirect-uri"),
     help: ArgumentHelp(
       "With --issuer: the redirect URI. By default \(ProviderSetup.redirectURI).", valueName: "url"))
@@ -25,6 +34,9 @@ struct ProviderArguments: ParsableArguments {
   var allowLoopbackHTTP = false
 
   func validate() throws {
+    if clientID == nil, clientSecretFile != nil {
+      throw ValidationError("--client-secret-file needs --client-id.")
+    }
     if issuer == nil, clientID != nil || redirectURI != nil || allowLoopbackHTTP {
       throw ValidationError(
         clientID == nil
@@ -33,12 +45,24 @@ struct ProviderArguments: ParsableArguments {
   }
 
   /// - Parameter fallbackClient: where no client is named.
-  func setup(scopes: [String], fallbackClient: String? = nil) -> ProviderSetup? {
+  /// - Throws: `.usage` if the secret's file cannot be read; `.interrupted` by Ctrl-C while it is read from a pipe.
+  func setup(scopes: [String], fallbackClient: String? = nil) throws(Failure) -> ProviderSetup? {
     guard let issuer, let clientID = clientID ?? fallbackClient else { return nil }
     return ProviderSetup(
-      issuer: issuer, clientID: clientID, redirectURI: redirectURI ?? ProviderSetup.redirectURI,
+      issuer: issuer, clientID: clientID, clientSecret: try clientSecret(),
+      redirectURI: redirectURI ?? ProviderSetup.redirectURI,
       scopes: scopes,
       allowsLoopbackHTTP: allowLoopbackHTTP)
+  }
+
+  private func clientSecret() throws(Failure) -> String? {
+    guard let clientSecretFile else { return nil }
+    do throws(EnrollError) {
+      return try UserDirectories.readClientSecret(at: clientSecretFile, wait: Interrupts.awaitInput)
+    } catch {
+      throw Failure(
+        reading: error, advice: "Name a file with nothing but the client's secret by --client-secret-file.")
+    }
   }
 
   /// The same options again.
@@ -46,6 +70,7 @@ struct ProviderArguments: ParsableArguments {
     var words = ArgumentWords()
     words.add("--issuer", issuer)
     words.add("--client-id", clientID)
+    words.add("--client-secret-file", clientSecretFile)
     words.add("--redirect-uri", redirectURI)
     words.add("--allow-loopback-http", allowLoopbackHTTP)
     return words.list

@@ -45,7 +45,8 @@ struct SignInArguments: ParsableArguments {
     }
   }
 
-  var setup: ProviderSetup? { provider.setup(scopes: scopes) }
+  /// - Throws: as ``ProviderArguments/setup(scopes:fallbackClient:)``.
+  func setup() throws(Failure) -> ProviderSetup? { try provider.setup(scopes: scopes) }
 
   /// The same options again.
   var words: [String] {

@@ -45,14 +45,11 @@ struct Context {
   /// - Throws: `.usage` if it is missing or unreadable; `.interrupted` by Ctrl-C while it is read from a pipe.
   func configuration() throws(Failure) -> JSON {
     do throws(EnrollError) {
-      return try UserDirectories.readConfiguration(at: configurationPath, called: configurationPath) {
-        descriptor throws(EnrollError) in
-        guard Interrupts.wait(for: descriptor) else { throw EnrollError(.cancelled, "interrupted") }
-      }
+      return try UserDirectories.readConfiguration(
+        at: configurationPath, called: configurationPath, wait: Interrupts.awaitInput)
     } catch {
-      guard error.code != .cancelled else { throw Failure(.interrupted, "interrupted") }
       guard error.code == .notFound else {
-        throw Failure(error, advice: "Correct the file, or name another by --config or --profile.")
+        throw Failure(reading: error, advice: "Correct the file, or name another by --config or --profile.")
       }
       throw Failure(
         .usage, "there is no configuration at \(configurationPath)",

@@ -39,6 +39,11 @@ struct LastAttempt: Equatable {
   /// A failed write is ignored: the sign-in has failed already, and says why.
   func save() {
     guard let path = Self.path else { return }
+    var configuration = configuration
+    if var members = configuration?.object {
+      members["clientSecret"] = nil
+      configuration = .object(members)
+    }
     let text = JSON.object([
       ("at", .integer(at)), ("configurationPath", .string(configurationPath)),
       ("configuration", configuration), ("message", .string(message)),

@@ -7,6 +7,7 @@ import EnrollJSON
 struct ProviderSetup: Equatable {
   var issuer: String
   var clientID: String
+  var clientSecret: String?
   var redirectURI: String
   var scopes: [String]
   var allowsLoopbackHTTP: Bool
@@ -14,7 +15,8 @@ struct ProviderSetup: Equatable {
   /// Bearer tokens alone: what goes into `curl -H "Authorization: Bearer …"`.
   var configuration: JSON {
     .object([
-      ("issuer", .string(issuer)), ("clientId", .string(clientID)), ("redirectUri", .string(redirectURI)),
+      ("issuer", .string(issuer)), ("clientId", .string(clientID)),
+      ("clientSecret", clientSecret.map { .string($0) }), ("redirectUri", .string(redirectURI)),
       ("scopes", .array((scopes.isEmpty ? Self.scopes : scopes).map { .string($0) })),
       ("dpop", .string("never")), ("allowLoopbackHTTP", allowsLoopbackHTTP ? .bool(true) : nil),
     ])
@@ -53,6 +55,7 @@ struct ProviderSetup: Equatable {
     case "issuer":
       "Pass the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
     case "clientId": "Pass the client id that the provider registered by --client-id."
+    case "clientSecret": "Name a file with nothing but the client's secret by --client-secret-file."
     case "redirectUri": "Pass a redirect URI that the provider registered by --redirect-uri."
     default: "See \(.loginHelp)."
     }

@@ -24,8 +24,18 @@ struct Failure: Error {
   init(_ error: EnrollError, advice: Advice? = nil) {
     ending = CommandStatus(error.code)
     message = error.message
-    self.advice = advice ?? Self.advice(error.code) ?? ending.advice
+    self.advice = advice ?? Self.advice(error) ?? ending.advice
     self.error = error
+  }
+
+  /// Of a file that the user named; it may be a pipe, which Ctrl-C ends.
+  init(reading error: EnrollError, advice: Advice) {
+    guard error.code != .cancelled else {
+      self.init(.interrupted, "interrupted")
+      return
+    }
+    self.init(error, advice: advice)
+    if error.code == .notFound { ending = .usage }
   }
 
   /// The same, with the account or the profile that may have been meant, where the one that was named is not there.
@@ -45,8 +55,10 @@ struct Failure: Error {
   }
 
   /// Where the exit status alone does not say what helps.
-  private static func advice(_ code: EnrollError.Code) -> Advice? {
-    switch code {
+  private static func advice(_ error: EnrollError) -> Advice? {
+    switch error.code {
+    case .oauth where error.oauthError == "invalid_client":
+      "Check the client id. If the provider gave this client a secret, put it into the configuration: --client-secret-file at the first sign-in, clientSecret in a profile."
     case .storeKey: "Name the key provider that has the key by --keys, or leave --keys out."
     case .issuerMismatch: "Use the issuer exactly as the provider spells it."
     default: nil

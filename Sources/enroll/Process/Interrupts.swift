@@ -1,6 +1,7 @@
 // Signals that ask for the end, as this program waits for them.
 
 import CPosix
+import EnrollCore
 import EnrollHost
 import EnrollPosix
 
@@ -23,6 +24,12 @@ enum Interrupts {
       if sources[1].revents != 0 { return false }
       if sources[0].revents != 0 { return true }
     }
+  }
+
+  /// As ``wait(for:)``.
+  /// - Throws: `.cancelled` once a signal came first.
+  static func awaitInput(from source: Int32) throws(EnrollError) {
+    guard wait(for: source) else { throw EnrollError(.cancelled, "interrupted") }
   }
 
   /// Takes the first one.

@@ -6,6 +6,8 @@ import EnrollJSON
 
 struct SignIn {
   private let way: SignInArguments
+  /// The provider of the command line. Kept, because its secret may come out of a pipe.
+  private let setup: ProviderSetup?
   private let kind: Kind
   private let session: CommandSession
   private let errors = Terminal.errors
@@ -13,8 +15,10 @@ struct SignIn {
   /// By which way, as the manifest calls it.
   enum Kind: String { case signIn, register, device }
 
-  init(_ way: SignInArguments, _ kind: Kind, _ session: CommandSession) {
+  /// - Throws: as ``SignInArguments/setup()``.
+  init(_ way: SignInArguments, _ kind: Kind, _ session: CommandSession) throws(Failure) {
     self.way = way
+    setup = try way.setup()
     self.kind = kind
     self.session = session
   }
@@ -72,7 +76,7 @@ struct SignIn {
 
   /// - Returns: whether what was said is new, and is to be saved.
   private func prepareProfile() throws(Failure) -> Bool {
-    guard let setup = way.setup else { return false }
+    guard let setup else { return false }
     guard try session.place.hasConfiguration() else { return true }
     let present = try checked(try session.configuration(), isGiven: false)
     guard setup.isServed(by: present) else {
@@ -81,12 +85,20 @@ struct SignIn {
         "the profile \(session.place.configurationName) is for \(present.issuer) and client \(present.clientID)",
         advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
     }
+    let given = try checked(setup.configuration, isGiven: true)
+    guard given.clientSecret == nil || given.clientSecret == present.clientSecret else {
+      throw Failure(
+        .usage,
+        "the profile \(session.place.configurationName) has another client secret than the file, or none",
+        advice:
+          "Correct clientSecret in \(session.place.configurationPath), or choose another name by --profile.")
+    }
     return false
   }
 
   private func configuration() throws(Failure) -> JSON {
-    let isGiven = way.setup == nil ? false : try !session.place.hasConfiguration()
-    let json = isGiven ? way.setup?.configuration ?? .null : try session.configuration()
+    let isGiven = setup == nil ? false : try !session.place.hasConfiguration()
+    let json = isGiven ? setup?.configuration ?? .null : try session.configuration()
     let configuration = try checked(json, isGiven: isGiven)
     guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
       throw Failure(

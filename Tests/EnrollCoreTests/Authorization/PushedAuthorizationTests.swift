@@ -48,7 +48,8 @@ struct PushedAuthorizationRuleTests {
     let request = try AuthorizationRequest.make(
       configuration: configuration, metadata: metadata, options: SignInOptions(loginHint: "a&b"),
       at: Fixture.moment(), random: AuthorizationRequestTests.random)
-    let http = PushedAuthorizationRequest.make(request, endpoint: Self.endpoint)
+    let http = PushedAuthorizationRequest.make(
+      request, endpoint: Self.endpoint, from: ClientAuthentication(try Fixture.configuration(), at: nil))
     #expect(http.method == .post)
     #expect(http.url == Self.endpoint)
     #expect(http.headers.contains(HTTPHeader("Content-Type", "application/x-www-form-urlencoded")))

@@ -147,7 +147,6 @@ struct ConfigurationTests {
       let members = Self.minimum.filter { $0.0 != name }
       #expect(refusal { try Configuration(json: .object(members)) }?.field == name)
     }
-    #expect(refusal { try read([("clientSecret", .string("x"))]) }?.field == "clientSecret")
     #expect(refusal { try read([("issuer2\n", .string("x"))]) }?.field == "issuer2?")
     #expect(refusal { try read([("endpoints", .object([("tokens", .null)]))]) }?.field == "endpoints.tokens")
     #expect(refusal { try Configuration(json: .array([])) }?.field == "configuration")
@@ -216,12 +215,19 @@ struct ConfigurationTests {
       "\(error?.message ?? "accepted")")
   }
 
-  @Test("a secret is refused, and why is said", arguments: ["client_secret", "clientSecret"])
-  func secret(key: String) {
-    let json = JSON.object([("issuer", .string("https://id.example")), (key, .string("x"))])
-    let error = refusal { try Configuration(json: json) }
-    #expect(error?.field == key)
-    #expect(error?.message.contains("public client") ?? false)
+  @Test("a client secret is read, and how it is sent; a method without one is refused")
+  func clientSecret() throws {
+    let read = try read([
+      ("client_secret", .string("s")), ("token_endpoint_auth_method", .string("client_secret_basic")),
+    ])
+    #expect(read.clientSecret == Secret("s") && read.tokenEndpointAuthMethod == .basic)
+    for (key, value) in [
+      ("clientSecret", ""), ("clientSecret", "a\nb"), ("clientSecret", String(repeating: "x", count: 513)),
+      ("tokenEndpointAuthMethod", "client_secret_post"), ("tokenEndpointAuthMethod", "private_key_jwt"),
+    ] {
+      let error = refusal { try self.read([(key, .string(value))]) }
+      #expect(error?.code == .configuration && error?.field == key, "\(key)")
+    }
   }
 
   @Test("a value that breaks a rule is refused by its key", arguments: refused)
@@ -376,6 +382,6 @@ struct ConfigurationTests {
     let error = refusal { try read([("standInToken", .string("hidden value"))]) }
     #expect(error?.field == "standInToken")
     #expect(error?.message.contains("hidden") == false)
-    #expect(Configuration.keys.filter(\.isSecret).map(\.name) == ["standInToken"])
+    #expect(Configuration.keys.filter(\.isSecret).map(\.name) == ["clientSecret", "standInToken"])
   }
 }

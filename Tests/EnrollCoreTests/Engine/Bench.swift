@@ -21,13 +21,15 @@ struct Bench {
     passwordless: PasswordlessDialect? = nil, connectionParameter: String = "connection",
     registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
     parameters: [(String, String)] = [], pushedRequests: FeaturePolicy = .auto, dpop: FeaturePolicy = .auto,
-    checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false
+    checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false,
+    clientSecret: String? = nil, secretMethod: ClientSecretMethod? = nil
   ) throws {
     clock = FakeClock()
     provider = try FakeProvider(clock: clock)
     store = MemoryTokenStore(clock: clock)
     configuration = try Configuration(
       issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
+      clientSecret: clientSecret.map { Secret($0) }, tokenEndpointAuthMethod: secretMethod,
       postLogoutRedirectURI: "com.example.app:/logout", fallbackURI: "com.example.app://identity/fallback",
       scopes: scopes, appLinks: ["https://app.example/welcome/{activationToken}"],
       authorizeParameters: parameters, pushedRequests: pushedRequests, dpop: dpop, registration: registration,

@@ -8,9 +8,13 @@ struct LogoutRulesTests {
     .init(clientID: "client one", token: Secret("r&1"), hint: "refresh_token", bearer: Secret("acc"))
   }
 
+  private var client: ClientAuthentication {
+    get throws { ClientAuthentication(try Fixture.configuration(), at: nil) }
+  }
+
   @Test("a revocation says token, hint and client (RFC 7009 §2.1)")
-  func revocation() {
-    let request = RevocationRequest.make(entry, endpoint: "https://id.example.com/r")
+  func revocation() throws {
+    let request = try RevocationRequest.make(entry, endpoint: "https://id.example.com/r", from: client)
     #expect(request.method == .post)
     #expect(request.url == "https://id.example.com/r")
     #expect(
@@ -20,12 +24,14 @@ struct LogoutRulesTests {
   }
 
   @Test("the bearer goes along only where it is asked for")
-  func bearer() {
-    let request = RevocationRequest.make(entry, endpoint: "https://id.example.com/r", withBearer: true)
+  func bearer() throws {
+    let request = try RevocationRequest.make(
+      entry, endpoint: "https://id.example.com/r", from: client, withBearer: true)
     #expect(request.headers.contains(HTTPHeader("Authorization", "Bearer acc")))
     var without = entry
     without.bearer = nil
-    let plain = RevocationRequest.make(without, endpoint: "https://id.example.com/r", withBearer: true)
+    let plain = try RevocationRequest.make(
+      without, endpoint: "https://id.example.com/r", from: client, withBearer: true)
     #expect(!plain.headers.contains { $0.name == "Authorization" })
   }
 

@@ -16,8 +16,8 @@ struct TokenRequestTests {
     #expect(request.headers.contains(HTTPHeader("Content-Type", "application/x-www-form-urlencoded")))
     #expect(
       String(decoding: request.body, as: UTF8.self)
-        == "grant_type=authorization_code&code=c%2F1%2B2&redirect_uri=com.example.app%3A%2Fcb&client_id=client+one"
-        + "&code_verifier=verifier")
+        == "grant_type=authorization_code&code=c%2F1%2B2&redirect_uri=com.example.app%3A%2Fcb&code_verifier=verifier"
+        + "&client_id=client+one")
   }
 
   @Test("a refresh token goes into the body, with the client's id")

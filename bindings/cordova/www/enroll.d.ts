@@ -34,6 +34,20 @@ export type Configuration = {
   /** Another spelling of clientId, never beside it. */
   client_id?: string;
   /**
+   * The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
+   * has it: it is published, not confidential (RFC 8252 §8.5).
+   */
+  clientSecret?: string;
+  /** Another spelling of clientSecret, never beside it. */
+  client_secret?: string;
+  /**
+   * How clientSecret is sent. The default is a method that the provider announces, client_secret_post before
+   * client_secret_basic.
+   */
+  tokenEndpointAuthMethod?: ClientSecretMethod;
+  /** Another spelling of tokenEndpointAuthMethod, never beside it. */
+  token_endpoint_auth_method?: ClientSecretMethod;
+  /**
    * The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or
    * http://127.0.0.1/callback.
    */
@@ -182,6 +196,9 @@ export type Configuration = {
   /** Another spelling of caFile, never beside it. */
   ca_file?: string;
 };
+
+/** How a client secret is sent (RFC 6749 §2.3.1). */
+export type ClientSecretMethod = 'client_secret_post' | 'client_secret_basic';
 
 /** A provider's own way to log out. */
 export type LogoutDialect = 'auth0';

@@ -1413,6 +1413,16 @@ class _Configuration(TypedDict):
 class Configuration(_Configuration, total=False):
     """The provider and the client."""
 
+    client_secret: str
+    """The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
+    has it: it is published, not confidential (RFC 8252 §8.5).
+    """
+
+    token_endpoint_auth_method: Literal["client_secret_post", "client_secret_basic"]
+    """How clientSecret is sent. The default is a method that the provider announces, client_secret_post before
+    client_secret_basic.
+    """
+
     post_logout_redirect_uri: str
     """The redirect URI after a logout."""
 

@@ -118,6 +118,16 @@ public data class Configuration(
    * http://127.0.0.1/callback.
    */
   public val redirectUri: String,
+  /**
+   * The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
+   * has it: it is published, not confidential (RFC 8252 §8.5).
+   */
+  public val clientSecret: String? = null,
+  /**
+   * How clientSecret is sent. The default is a method that the provider announces, client_secret_post before
+   * client_secret_basic.
+   */
+  public val tokenEndpointAuthMethod: ClientSecretMethod? = null,
   /** The redirect URI after a logout. */
   public val postLogoutRedirectUri: String? = null,
   /** A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. */
@@ -208,6 +218,8 @@ public data class Configuration(
     put("issuer", JsonPrimitive(issuer))
     put("clientId", JsonPrimitive(clientId))
     put("redirectUri", JsonPrimitive(redirectUri))
+    clientSecret?.let { put("clientSecret", JsonPrimitive(it)) }
+    tokenEndpointAuthMethod?.let { put("tokenEndpointAuthMethod", JsonPrimitive(it.wire)) }
     postLogoutRedirectUri?.let { put("postLogoutRedirectUri", JsonPrimitive(it)) }
     logoutDialect?.let { put("logoutDialect", JsonPrimitive(it.wire)) }
     promptAfterLogout?.let { put("promptAfterLogout", JsonPrimitive(it.wire)) }

@@ -299,6 +299,20 @@ public enum class Band(
   }
 }
 
+/** How a client secret is sent (RFC 6749 §2.3.1). */
+public enum class ClientSecretMethod(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  CLIENT_SECRET_POST("client_secret_post"),
+  CLIENT_SECRET_BASIC("client_secret_basic"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): ClientSecretMethod = json.word("ClientSecretMethod", entries) { it.wire }
+  }
+}
+
 /** A logout that forgot the device. */
 public data class Deregistration(
   /** The state of a registration; the documentation of the states explains the letters. */
