@@ -16,7 +16,7 @@ def claims_of(token):
 @on_each([BindingGlewlwyd])
 class DPoP:
     def test_tokens_are_bound_to_one_key_from_the_sign_in_to_the_logout(self):
-        client = self.open()
+        client = self.open(dpop="auto")
         self.sign_in(client, self.somebody())
         first = self.assertBound(client.call("token.access"))
         key = claims_of(first["accessToken"])["cnf"]["jkt"]
@@ -24,7 +24,7 @@ class DPoP:
         self.assertEqual(client.call("identity.userinfo")["claims"]["sub"], sub)
         client.close()
 
-        client = self.open()
+        client = self.open(dpop="auto")
         second = self.assertBound(self.refresh(client))
         self.assertNotEqual(second["accessToken"], first["accessToken"])
         self.assertEqual(claims_of(second["accessToken"])["cnf"]["jkt"], key)
@@ -36,7 +36,7 @@ class DPoP:
         self.assertSignInNeeded(client)
 
     def test_the_hosts_own_request_needs_its_proof(self):
-        client = self.open()
+        client = self.open(dpop="auto")
         self.sign_in(client)
         access = self.assertBound(client.call("token.access"))
         url = f"{self.provider.issuer}/userinfo"
@@ -51,8 +51,8 @@ class DPoP:
         self.assertEqual(httpx.get(url, headers={**headers, "DPoP": other}).status_code, 401)
         self.assertEqual(httpx.get(url, headers=headers).status_code, 401)
 
-    def test_with_never_tokens_are_bearer_tokens(self):
-        client = self.open(dpop="never")
+    def test_by_default_tokens_are_bearer_tokens(self):
+        client = self.open()
         self.sign_in(client)
         self.assertValid(client.call("token.access"))
 

@@ -40,7 +40,7 @@ public struct AuthorizationRequest: Sendable {
       throw EnrollError(
         .invalidArgument, "expected \(randomByteCount) random bytes, got \(random.count)")
     }
-    let scopes = scopes(configuration, options)
+    let scopes = scopes(configuration, options, listed: metadata.scopes)
     try options.check(sending: scopes)
     let requested = try prompt(configuration, metadata, options, asksForLogin)
     try requireAbilities(metadata, prompt: requested.value, kind: options.kind, configuration)
@@ -81,7 +81,7 @@ extension AuthorizationRequest {
   static func atPage(
     configuration: Configuration, options: SignInOptions, at moment: Moment, random: [UInt8]
   ) throws(EnrollError) -> TransactionRecord {
-    let scopes = scopes(configuration, options)
+    let scopes = scopes(configuration, options, listed: nil)
     try options.check(sending: scopes)
     guard options.prompt == nil, options.loginHint == nil, options.uiLocales.isEmpty,
       options.idTokenHint == nil, options.connection == nil, options.parameters.isEmpty
@@ -97,8 +97,10 @@ extension AuthorizationRequest {
       flow: .registration(.init(.page(options.demands), isInBrowser: false)))
   }
 
-  static func scopes(_ configuration: Configuration, _ options: SignInOptions) -> [String] {
-    let scopes = options.scopes ?? configuration.scopes
+  /// - Parameter listed: the scopes that the provider lists; nil where nothing is known.
+  static func scopes(_ configuration: Configuration, _ options: SignInOptions, listed: [String]?) -> [String]
+  {
+    let scopes = options.scopes ?? configuration.scopes(listed: listed)
     return configuration.requireVerifiedEmail ? Scopes.adding("email", to: scopes) : scopes
   }
 
@@ -109,7 +111,7 @@ extension AuthorizationRequest {
     let isCreation = options.kind == .register && configuration.registration == .promptCreate
     let configured = configuration.promptAfterLogout
     return try RequestedPrompt(
-      host: options.prompt ?? (isCreation ? "create" : nil), asksForLogin: asksForLogin,
+      host: options.prompt ?? (isCreation ? "create" : configuration.prompt), asksForLogin: asksForLogin,
       // Where the provider knows only the other way to choose another account, that one serves.
       logins: ([configured] + PromptAfterLogout.allCases).map { $0.rawValue },
       announced: metadata.promptValues)

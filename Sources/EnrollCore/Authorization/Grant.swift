@@ -95,7 +95,8 @@ extension Engine {
         .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")
     }
     tokens.identity = proven.facts
-    let profile = SentSecrets(of: tokens).hidden(inClaims: proven.claims)
+    let claims = SentSecrets(of: tokens).hidden(inClaims: proven.claims)
+    let profile = completed(claims, of: tokens, subject: proven.subject, cancellation: cancellation)
     return Arrival(tokens: tokens, profile: profile, clockOffsetSeconds: learned)
   }
 

@@ -3,7 +3,8 @@
 
 extension Engine {
   /// The URL for the browser. Pushes before the transaction is stored: a push that fails leaves nothing behind and may be
-  /// tried again, and a name that nobody ever opens is forgotten by the provider within a minute or two.
+  /// tried again, and a name that nobody ever opens is forgotten by the provider within a minute or two. Where neither side
+  /// insists on pushing, a push that fails leads to the plain request.
   /// - Throws: `.unsupported`; what the provider refused (`.oauth`), `.network` and its kin, `.responseInvalid`.
   func browserURL(
     of request: AuthorizationRequest, metadata: ProviderMetadata, cancellation: (any Cancellation)?
@@ -11,28 +12,23 @@ extension Engine {
     guard
       let endpoint = try PushedAuthorizationRequest.endpoint(configuration: configuration, metadata: metadata)
     else { return request.url }
+    let isOptional = configuration.pushedRequests == .auto && !metadata.requiresPushedRequests
     // A key is named by `dpop_jkt` and proven at the token endpoint: RFC 9449 §10.1 leaves the choice, and Glewlwyd
     // refuses a proof without a nonce here, and tells none.
-    let http = try transport.send(
-      PushedAuthorizationRequest.make(
-        request, endpoint: endpoint, from: ClientAuthentication(configuration, at: metadata)),
-      cancellation: cancellation)
     do throws(EnrollError) {
+      let http = try transport.send(
+        PushedAuthorizationRequest.make(
+          request, endpoint: endpoint, from: ClientAuthentication(configuration, at: metadata)),
+        cancellation: cancellation)
       let pushed = try PushedAuthorizationResponse(processing: http)
       return PushedAuthorizationRequest.url(
         naming: pushed.requestURI, configuration: configuration, metadata: metadata)
     } catch {
       guard !error.isAboutScopes else { throw explained(error, scopes: request.transaction.scopes) }
-      throw error.isOurConfiguration && !metadata.requiresPushedRequests ? error.namingPushedRequests : error
+      // Some providers announce the endpoint and keep it from public clients.
+      guard isOptional, error.code != .cancelled else { throw error }
+      warn(error.saying("\(error.message). The authorization request goes through the browser instead"))
+      return request.url
     }
-  }
-}
-
-extension EnrollError {
-  /// Some providers announce the endpoint and keep it from public clients.
-  fileprivate var namingPushedRequests: EnrollError {
-    EnrollError(
-      code, message + "; pushedRequests: never sends the request through the browser instead",
-      field: "pushedRequests", httpStatus: httpStatus, oauthError: oauthError)
   }
 }

@@ -80,10 +80,10 @@ extension SignInOptions {
     if let maxAgeSeconds, maxAgeSeconds < 0 {
       throw refusal("maxAge", "a number of seconds, not \(maxAgeSeconds)")
     }
-    for value in acrValues where !isToken(value) {
+    for value in acrValues where !Self.isToken(value) {
       throw refusal("acrValues", "printable texts without spaces")
     }
-    for value in uiLocales where !isToken(value) {
+    for value in uiLocales where !Self.isToken(value) {
       throw refusal("uiLocales", "language tags without spaces")
     }
     guard acrValues.count <= 16, uiLocales.count <= 16 else {
@@ -128,19 +128,25 @@ extension SignInOptions {
     }
   }
 
-  private func check(prompt: String) throws(EnrollError) {
+  /// What a `prompt` has to be, where this one is not; nil where it is.
+  static func expectation(brokenBy prompt: String) -> String? {
     let values = Scopes.split(prompt)
-    for value in values where !isToken(value) { throw refusal("prompt", "words separated by single spaces") }
-    if values.count > 1 && Scopes.contains("none", in: values) {
-      throw refusal("prompt", "none stands alone (OpenID Connect Core §3.1.2.1)")
+    guard values.allSatisfy({ isToken($0) }) else { return "words separated by single spaces" }
+    guard values.count == 1 || !Scopes.contains("none", in: values) else {
+      return "none stands alone (OpenID Connect Core §3.1.2.1)"
     }
+    return nil
+  }
+
+  private func check(prompt: String) throws(EnrollError) {
+    if let expected = SignInOptions.expectation(brokenBy: prompt) { throw refusal("prompt", expected) }
   }
 
   private func isText(_ text: String) -> Bool {
     (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
   }
 
-  private func isToken(_ text: String) -> Bool {
+  private static func isToken(_ text: String) -> Bool {
     (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 

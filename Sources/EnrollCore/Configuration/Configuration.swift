@@ -25,10 +25,14 @@ public struct Configuration: Sendable {
   public let logoutDialect: LogoutDialect?
   /// The `prompt` of the authorize request after a logout or a retry, so that the user can choose another account.
   public let promptAfterLogout: PromptAfterLogout
+  /// `prompt` of a sign-in for which the host names none (OpenID Connect Core §3.1.2.1); nil for none.
+  public let prompt: String?
   /// Where a link that lost its way comes back to (flows.md §4).
   public let fallbackURI: String?
   /// The scopes of every authorize request. Nothing is added silently: without `openid` there is no id_token.
   public let scopes: [String]
+  /// Nobody configured ``scopes``.
+  let hasDefaultScopes: Bool
   /// Activation links that are accepted (flows.md §3).
   public let appLinks: [LinkTemplate]
   /// How long before its end an access token is due for renewal (flows.md §8).
@@ -97,9 +101,10 @@ public struct Configuration: Sendable {
     tokenEndpointAuthMethod: ClientSecretMethod? = nil,
     postLogoutRedirectURI: String? = nil,
     logoutDialect: LogoutDialect? = nil,
+    prompt: String? = nil,
     promptAfterLogout: PromptAfterLogout = .login,
     fallbackURI: String? = nil,
-    scopes: [String] = Configuration.Defaults.scopes,
+    scopes: [String]? = nil,
     appLinks: [String] = [],
     graceSeconds: Int64 = Configuration.Defaults.graceSeconds,
     transactionSeconds: Int64 = Configuration.Defaults.transactionSeconds,
@@ -107,7 +112,7 @@ public struct Configuration: Sendable {
     authorizeParameters: [(String, String)] = [],
     endpoints: Endpoints? = nil,
     pushedRequests: FeaturePolicy = .auto,
-    dpop: FeaturePolicy = .auto,
+    dpop: FeaturePolicy = .never,
     idTokenAlgorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
     registration: Registration = .signIn,
     activation: Activation = .authorize,
@@ -136,9 +141,12 @@ public struct Configuration: Sendable {
     self.redirectURI = redirectURI
     self.postLogoutRedirectURI = postLogoutRedirectURI
     self.logoutDialect = logoutDialect
+    self.prompt = prompt
     self.promptAfterLogout = promptAfterLogout
     self.fallbackURI = fallbackURI
-    self.scopes = requireVerifiedEmail ? Scopes.adding("email", to: scopes) : scopes
+    hasDefaultScopes = scopes == nil
+    let named = scopes ?? Defaults.scopes
+    self.scopes = requireVerifiedEmail ? Scopes.adding("email", to: named) : named
     self.appLinks = try ConfigurationRules.links(appLinks, key: "appLinks")
     self.graceSeconds = graceSeconds
     self.transactionSeconds = transactionSeconds
@@ -173,7 +181,8 @@ public struct Configuration: Sendable {
 
   /// The defaults of keys that are absent (flows.md §1, §8, R12).
   public enum Defaults {
-    /// An id_token, a profile, and a refresh token.
+    /// An id_token, a profile, and a refresh token; without `offline_access` at a provider that does not list it
+    /// (``Configuration/scopes(listed:)``).
     public static let scopes = ["openid", "profile", "offline_access"]
     /// Seconds before its end from which on a token is renewed.
     public static let graceSeconds: Int64 = 60
@@ -187,6 +196,15 @@ public struct Configuration: Sendable {
 }
 
 extension Configuration {
+  /// The scopes to ask for where the host names none. A configured list goes as it is; the default one leaves
+  /// `offline_access` out where the provider lists its scopes (RFC 8414 §2) and that is not among them: some refuse it, and
+  /// give refresh tokens without it.
+  /// - Parameter listed: the provider's list; nil where it has none.
+  public func scopes(listed: [String]?) -> [String] {
+    guard hasDefaultScopes, let listed, !Scopes.contains("offline_access", in: listed) else { return scopes }
+    return scopes.filter { !ASCII.equals($0, "offline_access") }
+  }
+
   /// The risk of the redirect, in words for a log; nil when there is none (R2).
   public var redirectWarning: String? {
     let colon = redirectURI.utf8.firstIndex(of: 0x3A) ?? redirectURI.utf8.endIndex

@@ -25,10 +25,11 @@ extension Configuration {
       },
       postLogoutRedirectURI: reader.text("postLogoutRedirectUri"),
       logoutDialect: reader.text("logoutDialect").flatMap { LogoutDialect(rawValue: $0) },
+      prompt: reader.text("prompt"),
       promptAfterLogout: reader.text("promptAfterLogout").flatMap { PromptAfterLogout(rawValue: $0) }
         ?? .login,
       fallbackURI: reader.text("fallbackUri"),
-      scopes: reader.texts("scopes") ?? reader.text("scopes").map { Scopes.split($0) } ?? Defaults.scopes,
+      scopes: reader.texts("scopes") ?? reader.text("scopes").map { Scopes.split($0) },
       appLinks: reader.texts("appLinks") ?? [],
       graceSeconds: reader.integer("grace") ?? Defaults.graceSeconds,
       transactionSeconds: reader.integer("transactionLifetime") ?? Defaults.transactionSeconds,
@@ -36,7 +37,7 @@ extension Configuration {
       authorizeParameters: reader.fields("authorizeParameters") ?? [],
       endpoints: Configuration.endpoints(reader),
       pushedRequests: reader.text("pushedRequests").flatMap { FeaturePolicy(rawValue: $0) } ?? .auto,
-      dpop: reader.text("dpop").flatMap { FeaturePolicy(rawValue: $0) } ?? .auto,
+      dpop: reader.text("dpop").flatMap { FeaturePolicy(rawValue: $0) } ?? .never,
       idTokenAlgorithms: reader.texts("idTokenAlgorithms")?.compactMap { SignatureAlgorithm(name: $0) }
         ?? SignatureAlgorithm.allCases,
       registration: Configuration.registration(reader),

@@ -95,7 +95,12 @@ extension Configuration {
         .named(
           "LogoutDialect", "A provider's own way to log out.",
           .oneOf(LogoutDialect.allCases.map { $0.rawValue })),
-        "A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo."),
+        "A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. cognito: /logout with logout_uri."
+      ),
+      ConfigurationKey(
+        "prompt", .text,
+        "The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent."
+      ),
       ConfigurationKey(
         "promptAfterLogout", or: ["prompt_after_logout"],
         .named(
@@ -112,7 +117,7 @@ extension Configuration {
       ),
       ConfigurationKey(
         "dpop", featurePolicy,
-        "Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof from dpop.proof. The default, auto, binds tokens if the provider announces ES256; always refuses Bearer tokens; never is for hosts that can send only Bearer tokens."
+        "Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always refuses Bearer tokens."
       ),
       ConfigurationKey(
         "idTokenAlgorithms", or: ["id_token_algorithms"],
@@ -158,7 +163,8 @@ extension Configuration {
     [
       ConfigurationKey(
         "scopes", .either(.text, .list(.text)),
-        "The scopes to request, as a list or separated by spaces. openid profile offline_access by default."),
+        "The scopes to request, as a list or separated by spaces. openid profile offline_access by default; offline_access is left out if the provider lists its scopes without it."
+      ),
       ConfigurationKey(
         "authorizeParameters", or: ["authorize_parameters"], .texts,
         "Additional parameters of every authorization request. Names that the protocol uses are refused."),

@@ -54,9 +54,24 @@ enum ConfigurationRules {
     }
   }
 
+  /// Providers whose clients are servers: a sign-in would fail late, and with another reason.
+  private static func checkServesApps(_ issuer: Issuer) throws(EnrollError) {
+    let host = (try? StrictURL(issuer.text))?.hostText ?? ""
+    let servers = [
+      ("appleid.apple.com", "Apple"), ("www.linkedin.com", "LinkedIn"), ("linkedin.com", "LinkedIn"),
+      ("slack.com", "Slack"),
+    ]
+    guard let name = servers.first(where: { ASCII.equals($0.0, host) })?.1 else { return }
+    throw refusal(
+      "issuer",
+      "\(name) serves no app by itself: its clients are servers with a secret. Sign in through a back end, with bff"
+    )
+  }
+
   private static func checkURLs(_ configuration: Configuration) throws(EnrollError) {
     try ConfiguredURL.issuer(
       configuration.issuer.text, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+    try checkServesApps(configuration.issuer)
     let redirectURI = configuration.redirectURI
     try ConfiguredURL.redirect(redirectURI, configured: redirectURI, key: "redirectUri")
     if let uri = configuration.postLogoutRedirectURI {
@@ -108,6 +123,14 @@ enum ConfigurationRules {
       }
     } else if configuration.tokenEndpointAuthMethod != nil {
       throw refusal("tokenEndpointAuthMethod", "it needs clientSecret")
+    }
+    if let prompt = configuration.prompt {
+      if let expected = SignInOptions.expectation(brokenBy: prompt) {
+        throw refusal("prompt", "expected \(expected)")
+      }
+      guard !Scopes.contains("none", in: Scopes.split(prompt)) else {
+        throw refusal("prompt", "none cannot be configured: nobody could ever sign in")
+      }
     }
     if let problem = Scopes.problem(in: configuration.scopes) { throw refusal("scopes", problem) }
     if let problem = CustomParameters.problem(in: configuration.authorizeParameters) {

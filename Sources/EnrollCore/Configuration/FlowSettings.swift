@@ -144,6 +144,9 @@ public enum PasswordlessDialect: String, Sendable, CaseIterable {
 public enum LogoutDialect: String, Sendable, CaseIterable {
   /// `/v2/logout` with `returnTo`.
   case auth0
+  /// `/logout` beside the authorization endpoint, with `logout_uri`. Nothing can be added to that address, so the return has no
+  /// state.
+  case cognito
 }
 
 /// How the user gets to choose another account (OpenID Connect Core §3.1.2.1).

@@ -51,7 +51,10 @@ struct DeviceAuthorization {
     else {
       throw Self.invalid("user_code must be 1 to \(Self.maximumUserCodeBytes) printable characters", response)
     }
-    guard let address = Self.address(json["verification_uri"], allowsLoopbackHTTP) else {
+    // Google spells it differently.
+    guard
+      let address = Self.address(json["verification_uri"] ?? json["verification_url"], allowsLoopbackHTTP)
+    else {
       throw Self.invalid("verification_uri must be an https address", response)
     }
     var complete: String?

@@ -9,7 +9,7 @@ extension Engine {
     _ options: SignInOptions, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
     let metadata = try provider.metadata(cancellation: cancellation)
-    let scopes = AuthorizationRequest.scopes(configuration, options)
+    let scopes = AuthorizationRequest.scopes(configuration, options, listed: metadata.scopes)
     let request = try DeviceAuthorization.request(configuration, metadata, options, scopes: scopes)
     let asked = clock.moment()
     let http = try transport.send(request, cancellation: cancellation)
@@ -68,9 +68,9 @@ extension Engine {
     case .pending:
       try putOff(transactionID, bySeconds: interval)
       return nil
-    case .slowDown:
+    case .slowDown(let named):
       try putOff(
-        transactionID, bySeconds: interval + DevicePollAnswer.extraSeconds,
+        transactionID, bySeconds: max(interval + DevicePollAnswer.extraSeconds, named),
         atLeast: RetryAfter.seconds(of: http) ?? 0)
       return nil
     case .unclear(let error):

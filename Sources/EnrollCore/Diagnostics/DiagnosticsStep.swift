@@ -135,6 +135,7 @@ extension ProviderMetadata {
       ("requiresPushedRequests", .bool(requiresPushedRequests)),
       ("dpopAlgorithms", .array(dpopAlgorithms.map { .string($0) })),
       ("promptValues", promptValues.map { .array($0.map { .string($0) }) }),
+      ("unusable", unusable.isEmpty ? nil : .array(unusable.map { $0.shown(at: nil) })),
     ])
   }
 }

@@ -6,6 +6,8 @@ import EnrollJSON
 struct DiscoveryDocument {
   private let object: JSONObject
   private let allowsLoopbackHTTP: Bool
+  /// The members that cannot be used and are needed by nothing but themselves: they count as not announced.
+  private(set) var unusable: [EnrollError] = []
 
   /// - Throws: `.server` for 5xx, 429 and 408; `.responseInvalid` for another status, with the configured issuer, and for
   ///   what is not JSON.
@@ -59,11 +61,31 @@ struct DiscoveryDocument {
 
   /// https, or loopback http where that is switched on (R19).
   func endpoint(_ name: String) throws(EnrollError) -> String {
-    guard let text = try optionalEndpoint(name) else { throw wrong(name, "it is missing") }
+    guard let text = try endpointIfPresent(name) else { throw wrong(name, "it is missing") }
     return text
   }
 
-  func optionalEndpoint(_ name: String) throws(EnrollError) -> String? {
+  /// One that a sign-in can do without: nil where it cannot be used, which is kept in ``unusable``.
+  mutating func optionalEndpoint(_ name: String) -> String? {
+    do throws(EnrollError) {
+      return try endpointIfPresent(name)
+    } catch {
+      unusable.append(error)
+      return nil
+    }
+  }
+
+  /// As ``texts(_:)``, of a member that a sign-in can do without.
+  mutating func optionalTexts(_ name: String) -> [String]? {
+    do throws(EnrollError) {
+      return try texts(name)
+    } catch {
+      unusable.append(error)
+      return nil
+    }
+  }
+
+  private func endpointIfPresent(_ name: String) throws(EnrollError) -> String? {
     guard let json = object[name], !json.isNull else { return nil }
     guard let text = json.string else { throw wrong(name, "expected a string") }
     let url: StrictURL

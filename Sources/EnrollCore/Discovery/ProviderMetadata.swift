@@ -28,6 +28,8 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var secretMethods: [ClientSecretMethod] = []
   /// The scopes that it lists, which may be some of those that it has; nil when it lists none.
   public var scopes: [String]?
+  /// What it announces and cannot be used: those members count as not announced.
+  public var unusable: [EnrollError] = []
 }
 
 extension ProviderMetadata {
@@ -64,9 +66,9 @@ extension ProviderMetadata {
 
   /// Reads the discovery document.
   /// - Throws: `.issuerMismatch` (R18); `.responseInvalid` when it is not JSON, an endpoint is missing or not
-  ///   acceptable (R19), `field` names it; `.unsupported` without PKCE S256 (R13); `.server` for 5xx and 429.
+  ///   acceptable (R19), `field` names it; an optional one that is not counts as not announced; `.unsupported` without PKCE S256 (R13); `.server` for 5xx and 429.
   public init(processing response: HTTPResponse, configuration: Configuration) throws(EnrollError) {
-    let document = try DiscoveryDocument(response, configuration: configuration)
+    var document = try DiscoveryDocument(response, configuration: configuration)
     let issuer = Issuer(try document.text("issuer"))
     guard issuer == configuration.issuer else {
       throw EnrollError(
@@ -87,20 +89,20 @@ extension ProviderMetadata {
       authorizationEndpoint: try document.endpoint("authorization_endpoint"),
       tokenEndpoint: try document.endpoint("token_endpoint"),
       jwksURI: try document.endpoint("jwks_uri"),
-      userinfoEndpoint: try document.optionalEndpoint("userinfo_endpoint"),
-      revocationEndpoint: try document.optionalEndpoint("revocation_endpoint"),
-      endSessionEndpoint: try document.optionalEndpoint("end_session_endpoint"),
-      introspectionEndpoint: try document.optionalEndpoint("introspection_endpoint"),
-      pushedAuthorizationRequestEndpoint: try document.optionalEndpoint(
+      userinfoEndpoint: document.optionalEndpoint("userinfo_endpoint"),
+      revocationEndpoint: document.optionalEndpoint("revocation_endpoint"),
+      endSessionEndpoint: document.optionalEndpoint("end_session_endpoint"),
+      introspectionEndpoint: document.optionalEndpoint("introspection_endpoint"),
+      pushedAuthorizationRequestEndpoint: document.optionalEndpoint(
         "pushed_authorization_request_endpoint"),
-      deviceAuthorizationEndpoint: try document.optionalEndpoint("device_authorization_endpoint"),
+      deviceAuthorizationEndpoint: document.optionalEndpoint("device_authorization_endpoint"),
       announcesIssuerInRedirect: try document.flag("authorization_response_iss_parameter_supported"),
       requiresPushedRequests: try document.flag("require_pushed_authorization_requests"),
-      dpopAlgorithms: try document.texts("dpop_signing_alg_values_supported") ?? [],
-      promptValues: try document.texts("prompt_values_supported"),
-      secretMethods: (try? document.texts("token_endpoint_auth_methods_supported"))??
+      dpopAlgorithms: document.optionalTexts("dpop_signing_alg_values_supported") ?? [],
+      promptValues: document.optionalTexts("prompt_values_supported"),
+      secretMethods: document.optionalTexts("token_endpoint_auth_methods_supported")?
         .compactMap { ClientSecretMethod(rawValue: $0) } ?? [],
-      // Shown to people alone: a list that is none bars nothing.
-      scopes: try? document.texts("scopes_supported"))
+      scopes: document.optionalTexts("scopes_supported"))
+    unusable = document.unusable
   }
 }

@@ -39,6 +39,25 @@ extension Engine {
     }
   }
 
+  /// The claims of a proven id_token, and those that it leaves out although their scope was granted: some providers tell them
+  /// from userinfo alone. The sign-in is good whatever becomes of that request, and support is told.
+  func completed(
+    _ claims: JSONObject, of tokens: TokenSet, subject: String, cancellation: (any Cancellation)?
+  ) -> JSONObject {
+    guard claims.lacksNames(of: tokens.scopes) else { return claims }
+    var claims = claims
+    do throws(EnrollError) {
+      let told = try fetchUserinfo(with: tokens, subject: subject, cancellation: cancellation) ?? JSONObject()
+      for member in told.members
+      where claims[member.key] == nil && !Scopes.contains(member.key, in: IDToken.protocolClaims) {
+        claims[member.key] = member.value
+      }
+    } catch {
+      warn(error.saying("\(error.message). The sign-in goes on with the claims of the id_token."))
+    }
+    return claims
+  }
+
   /// nil when the provider has no such endpoint.
   func fetchUserinfo(
     with tokens: TokenSet, subject: String?, cancellation: (any Cancellation)?
@@ -55,4 +74,23 @@ extension Engine {
     // A provider may repeat a token that this request did not carry: the refresh token, say.
     return SentSecrets(of: tokens).hidden(inClaims: try UserInfo.accept(response, subject: subject))
   }
+}
+
+extension JSONObject {
+  /// Whether a claim of these scopes that every user has is missing (OpenID Connect Core §5.4).
+  fileprivate func lacksNames(of scopes: [String]) -> Bool {
+    let names = ["name", "given_name", "family_name", "preferred_username", "nickname"]
+    return Scopes.contains("email", in: scopes) && self["email"] == nil
+      || Scopes.contains("profile", in: scopes) && names.allSatisfy { self[$0] == nil }
+  }
+}
+
+extension IDToken {
+  /// Claims about a token rather than its user (RFC 7519 §4.1, OpenID Connect Core §2): an id_token's are proven, and
+  /// userinfo's say nothing.
+  fileprivate static let protocolClaims = [
+    "iss", "sub", "aud", "exp", "iat", "nbf", "jti", "nonce", "azp", "acr", "amr", "auth_time", "at_hash",
+    "c_hash",
+    "sid",
+  ]
 }

@@ -9,7 +9,7 @@ public struct EndSessionRequest: Sendable {
 
   /// Holds the id_token: to be opened, never logged (R40).
   public let url: String
-  /// To know the callback by; nil when no callback is configured, so none will come.
+  /// To know the callback by; nil when no callback is configured, so none will come, and where it can be in none.
   public let state: Secret?
   public let redirectURI: String?
 
@@ -24,6 +24,7 @@ public struct EndSessionRequest: Sendable {
     let state = redirectURI == nil ? nil : Secret(Base64URL.encodedBytes(random))
     switch configuration.logoutDialect {
     case .auth0: return auth0(configuration, state)
+    case .cognito: return cognito(configuration, metadata)
     case nil: break
     }
     guard let endpoint = metadata?.endSessionEndpoint else { return nil }
@@ -51,5 +52,28 @@ public struct EndSessionRequest: Sendable {
     return EndSessionRequest(
       url: EndpointURL.adding(query, to: configuration.issuer.url(ofPath: "/v2/logout")), state: state,
       redirectURI: configuration.postLogoutRedirectURI)
+  }
+
+  /// Amazon Cognito, `GET /logout`: it returns to `logout_uri`, which it compares byte for byte with its list, and adds nothing.
+  /// The endpoint is at the user pool's own domain, where the authorization endpoint is, and is not always announced.
+  private static func cognito(_ configuration: Configuration, _ metadata: ProviderMetadata?)
+    -> EndSessionRequest?
+  {
+    guard let endpoint = metadata?.endSessionEndpoint ?? metadata.flatMap({ cognitoEndpoint(beside: $0) })
+    else {
+      return nil
+    }
+    var query = FormEncoding(.query)
+    query.add("client_id", configuration.clientID.text)
+    if let redirectURI = configuration.postLogoutRedirectURI { query.add("logout_uri", redirectURI) }
+    return EndSessionRequest(
+      url: EndpointURL.adding(query, to: endpoint), state: nil,
+      redirectURI: configuration.postLogoutRedirectURI)
+  }
+
+  private static func cognitoEndpoint(beside metadata: ProviderMetadata) -> String? {
+    let (endpoint, path) = (metadata.authorizationEndpoint.utf8, "/oauth2/authorize".utf8)
+    guard endpoint.count > path.count, endpoint.suffix(path.count).elementsEqual(path) else { return nil }
+    return String(decoding: endpoint.dropLast(path.count), as: UTF8.self) + "/logout"
   }
 }

@@ -13,11 +13,15 @@ public struct LogoutCallback: Equatable, Sendable {
     redirect = try Redirect(parsing: text, configured: configured)
   }
 
-  /// Which of `logouts` this is the end of; nil when of none. Every state is compared, each in constant time.
+  /// Which of `logouts` this is the end of; nil when of none. Every state is compared, each in constant time. A callback without
+  /// a state ends the only logout that waits, if that one sent none.
   public func index(in logouts: [PendingLogout]) -> Int? {
-    guard let state = redirect.state else { return nil }
     var found: Int?
-    for (index, logout) in logouts.enumerated() where logout.state == state { found = index }
+    if let state = redirect.state {
+      for (index, logout) in logouts.enumerated() where logout.state == state { found = index }
+    } else if logouts.count == 1, logouts[0].state == nil {
+      found = 0
+    }
     guard let found,
       let sent = try? StrictURL(logouts[found].redirectURI, configured: logouts[found].redirectURI),
       redirect.url.hasSameBase(as: sent, ignoringPort: sent.kind == .loopbackHTTP)

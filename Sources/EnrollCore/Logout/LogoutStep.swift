@@ -114,8 +114,8 @@ extension Engine {
         configuration: configuration, metadata: metadata, idTokenHint: tokens.idToken,
         random: try random.bytes(32))
     else { return nil }
-    if let state = request.state, let redirectURI = request.redirectURI {
-      let pending = PendingLogout(state: state, redirectURI: redirectURI, began: clock.wallTime())
+    if let redirectURI = request.redirectURI {
+      let pending = PendingLogout(state: request.state, redirectURI: redirectURI, began: clock.wallTime())
       // Without it the callback counts as unsolicited; the session has ended all the same.
       _ = try? store.update(account) { record throws(EnrollError) in
         record.logouts.removeAll { pending.began.since($0.began) > Self.logoutSeconds }

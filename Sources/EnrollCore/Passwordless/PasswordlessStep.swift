@@ -11,7 +11,8 @@ extension Engine {
     let moment = clock.moment()
     switch options.message {
     case .code:
-      let scopes = AuthorizationRequest.scopes(configuration, options)
+      let scopes = AuthorizationRequest.scopes(
+        configuration, options, listed: provider.cachedMetadata?.scopes)
       try options.check(sending: scopes)
       let transaction = TransactionRecord(
         id: try TransactionID(from: random), issuer: configuration.issuer, scopes: scopes,

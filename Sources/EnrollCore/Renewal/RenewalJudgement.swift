@@ -38,7 +38,8 @@ public enum RefusalContent: Sendable, CaseIterable {
   /// The codes that lead here (IANA, OAuth Extensions Error Registry); empty for content without a known code.
   public var codes: [String] {
     switch self {
-    case .invalidGrant: ["invalid_grant"]
+    // The second one is GitHub's.
+    case .invalidGrant: ["invalid_grant", "bad_refresh_token"]
     case .aboutGrant:
       [
         "access_denied", "expired_token", "login_required", "interaction_required", "consent_required",
@@ -47,8 +48,8 @@ public enum RefusalContent: Sendable, CaseIterable {
     case .invalidToken: ["invalid_token"]
     case .aboutClient:
       [
-        "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
-        "invalid_target", "invalid_dpop_proof",
+        "invalid_request", "invalid_client", "incorrect_client_credentials", "unauthorized_client",
+        "unsupported_grant_type", "invalid_scope", "invalid_target", "invalid_dpop_proof",
       ]
     case .trouble:
       ["temporarily_unavailable", "server_error", "slow_down", "authorization_pending", DPoPNonces.errorCode]

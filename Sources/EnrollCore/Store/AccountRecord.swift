@@ -99,14 +99,15 @@ public struct RenewalRefusal: Equatable, Sendable {
 
 /// A logout whose callback has not come back yet (flows.md §5).
 public struct PendingLogout: Equatable, Sendable {
-  /// Sent with the logout URL, and expected in its callback.
-  public var state: Secret
+  /// Sent with the logout URL, and expected in its callback; nil at a provider that sends nothing back
+  /// (``LogoutDialect/cognito``).
+  public var state: Secret?
   /// Where the callback comes to.
   public var redirectURI: String
   /// When it began, by the device's clock.
   public var began: UnixTime
 
-  public init(state: Secret, redirectURI: String, began: UnixTime) {
+  public init(state: Secret?, redirectURI: String, began: UnixTime) {
     self.state = state
     self.redirectURI = redirectURI
     self.began = began

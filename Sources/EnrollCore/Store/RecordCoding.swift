@@ -157,7 +157,7 @@ extension RenewalBackoff {
 extension PendingLogout {
   var json: JSON {
     var object = JSONObject()
-    object["state"] = .secret(state)
+    object["state"] = state.map { .secret($0) }
     object["redirectURI"] = .string(redirectURI)
     object["began"] = .time(began)
     return .object(object)
@@ -165,7 +165,7 @@ extension PendingLogout {
 
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
-    state = try object.secret("state")
+    state = try object.optionalSecret("state")
     redirectURI = try object.string("redirectURI")
     began = try object.time("began")
     try object.end()

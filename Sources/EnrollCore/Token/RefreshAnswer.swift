@@ -15,9 +15,11 @@ public enum RefreshAnswer: Equatable, Sendable {
 
   /// - Parameter binding: which types of token the answer may have.
   public init(processing response: HTTPResponse, binding: DPoPBinding = .none) {
-    if let error = TokenEndpointError.read(response) {
+    if let error = TokenEndpointError.refusal(in: response) {
       let content = RefusalContent(code: error.oauthError, isEmpty: response.isStatedEmpty)
-      let verdict = RenewalJudgement.verdict(status: response.status, content: content)
+      // A success that says an error and brings no tokens is as good a refusal as 400.
+      let status = (200..<300).contains(response.status) ? 400 : response.status
+      let verdict = RenewalJudgement.verdict(status: status, content: content)
       // An answer to an earlier request says nothing about this refresh token.
       self = .refused(error, response.isFromCache ? .unclear : verdict)
       return

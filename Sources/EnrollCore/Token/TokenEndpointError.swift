@@ -21,6 +21,14 @@ enum TokenEndpointError {
     }
   }
 
+  /// As ``read(_:expecting:)``, and for a success that says `error` and brings no tokens: some providers refuse that way
+  /// (GitHub).
+  static func refusal(in response: HTTPResponse) -> EnrollError? {
+    if let error = read(response) { return error }
+    guard !response.bringsTokens, oauthError(in: response) != nil else { return nil }
+    return clientError(response, "tokens")
+  }
+
   private static func clientError(_ response: HTTPResponse, _ expected: String) -> EnrollError {
     let status = response.status
     guard let code = oauthError(in: response) else {
@@ -33,7 +41,7 @@ enum TokenEndpointError {
     }
     // RFC 6749 §4.1.2.1 has these for redirects; some servers send them from here.
     let isTrouble = ASCII.equals(code, "temporarily_unavailable") || ASCII.equals(code, "server_error")
-    let isClient = ASCII.equals(code, "invalid_client")
+    let isClient = ["invalid_client", "incorrect_client_credentials"].contains { ASCII.equals($0, code) }
     let hint = isClient ? "; check clientId, and clientSecret if the provider gave this client one" : ""
     return EnrollError(
       isTrouble ? .server : .oauth, "expected \(expected), got the error \(code)\(hint)", httpStatus: status,
@@ -57,7 +65,10 @@ extension EnrollError {
   /// The provider refuses the client rather than the token: our configuration or its, and no session's end.
   var isOurConfiguration: Bool {
     guard let oauthError else { return false }
-    let codes = ["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"]
+    let codes = [
+      "invalid_client", "incorrect_client_credentials", "unauthorized_client", "unsupported_grant_type",
+      "invalid_scope",
+    ]
     return codes.contains { ASCII.equals($0, oauthError) }
   }
 }

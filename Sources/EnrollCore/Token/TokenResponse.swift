@@ -24,7 +24,10 @@ public struct TokenResponse: Equatable, Sendable {
   public init(
     processing response: HTTPResponse, binding: DPoPBinding = .none
   ) throws(EnrollError) {
-    if let error = TokenEndpointError.read(response) { throw error }
+    if let error = TokenEndpointError.refusal(in: response) { throw error }
+    guard TokenEndpointError.oauthError(in: response) == nil else {
+      throw TokenResponse.invalid("it has both access_token and error", response)
+    }
     try self.init(reading: try TokenResponse.object(in: response), of: response, binding)
   }
 

@@ -12,7 +12,7 @@ extension Provider {
       ("redirectUri", client.redirectURIs.first.map { .string($0) }),
       ("postLogoutRedirectUri", client.postLogoutRedirectURIs.first.map { .string($0) }),
       ("scopes", .array(["openid", "profile", "email", "offline_access"].map { .string($0) })),
-      ("allowLoopbackHTTP", .bool(true)),
+      ("dpop", options.dpop == .off ? nil : .string("auto")), ("allowLoopbackHTTP", .bool(true)),
     ])
   }
 

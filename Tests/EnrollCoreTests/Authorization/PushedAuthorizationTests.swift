@@ -124,9 +124,9 @@ struct PushedAuthorizationStepTests {
     #expect(bench.provider.count(.pushed) == 1)
   }
 
-  @Test("a push that fails leaves no transaction behind, and may be tried again")
+  @Test("a push that fails and is insisted on leaves no transaction behind, and may be tried again")
   func failed() throws {
-    let bench = try bench()
+    let bench = try bench(.always)
     let engine = bench.engine()
     let before = try bench.record
     bench.provider.next(
@@ -139,17 +139,6 @@ struct PushedAuthorizationStepTests {
     }
     _ = try engine.begin(SignInOptions(), cancellation: nil)
     #expect(try bench.record.transactions.count == 1)
-  }
-
-  @Test("a provider that keeps the endpoint from public clients: the error names the key that helps")
-  func keptFromPublicClients() throws {
-    let bench = try bench()
-    let engine = bench.engine()
-    bench.provider.next(.pushed, .status(401, body: #"{"error":"invalid_client"}"#))
-    let error = refusal { try engine.begin(SignInOptions(), cancellation: nil) }
-    #expect(error?.code == .oauth)
-    #expect(error?.oauthError == "invalid_client")
-    #expect(error?.field == "pushedRequests")
   }
 
   @Test("never means never")

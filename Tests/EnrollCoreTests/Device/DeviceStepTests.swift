@@ -40,7 +40,7 @@ struct DeviceStepTests {
     #expect(begun.expiresAt == bench.clock.wallTime() + 600)
     #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .browser))
     let asked = try #require(bench.provider.requests(.deviceAuthorization).first)
-    #expect(String(decoding: asked.body, as: UTF8.self) == "client_id=native&scope=openid+offline_access")
+    #expect(String(decoding: asked.body, as: UTF8.self) == "scope=openid+offline_access&client_id=native")
 
     #expect(try poll(engine, begun, bench) == nil)
     bench.provider.change { $0.deviceError = nil }

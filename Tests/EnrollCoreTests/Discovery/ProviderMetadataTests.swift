@@ -111,11 +111,7 @@ struct ProviderMetadataTests {
     ("token_endpoint", .string("https://id.example.com/t#"), .responseInvalid),
     ("token_endpoint", .string("https://u@id.example.com/t"), .responseInvalid),
     ("token_endpoint", .string("com.example.app:/t"), .responseInvalid),
-    ("userinfo_endpoint", .string("/u"), .responseInvalid),
-    ("revocation_endpoint", .bool(true), .responseInvalid),
     ("authorization_response_iss_parameter_supported", .string("true"), .responseInvalid),
-    ("prompt_values_supported", .string("create"), .responseInvalid),
-    ("prompt_values_supported", .array([.null]), .responseInvalid),
     ("code_challenge_methods_supported", .array([.string("plain")]), .unsupported),
     ("code_challenge_methods_supported", .array([]), .unsupported),
   ]
@@ -128,6 +124,25 @@ struct ProviderMetadataTests {
     }
     #expect(error?.code == code)
     #expect(error?.field == name)
+  }
+
+  @Test(
+    "an optional member that cannot be used counts as not announced",
+    arguments: [
+      ("userinfo_endpoint", .string("/u")), ("revocation_endpoint", .bool(true)),
+      ("end_session_endpoint", .string("http://id.example.com/out")),
+      ("prompt_values_supported", .string("create")),
+      ("prompt_values_supported", .array([.null])), ("dpop_signing_alg_values_supported", .integer(1)),
+    ] as [(String, JSON)])
+  func unusable(name: String, value: JSON) throws {
+    let metadata = try ProviderMetadata(
+      processing: document([(name, value)]), configuration: try configuration())
+    #expect(metadata.unusable.map(\.field) == [name])
+    #expect(metadata.userinfoEndpoint == nil || name != "userinfo_endpoint")
+    #expect(metadata.revocationEndpoint == nil || name != "revocation_endpoint")
+    #expect(metadata.endSessionEndpoint == nil || name != "end_session_endpoint")
+    #expect(metadata.promptValues == nil || name != "prompt_values_supported")
+    #expect(metadata.dpopAlgorithms.isEmpty)
   }
 
   @Test("loopback endpoints need the switch (R19)")

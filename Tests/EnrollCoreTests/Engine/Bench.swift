@@ -17,7 +17,8 @@ struct Bench {
 
   init(
     requiresConfirmation: Bool = false, isNative: Bool = true,
-    scopes: [String] = ["openid", "offline_access"], redirectURI: String = "com.example.app:/callback",
+    scopes: [String]? = ["openid", "offline_access"], prompt: String? = nil,
+    redirectURI: String = "com.example.app:/callback",
     passwordless: PasswordlessDialect? = nil, connectionParameter: String = "connection",
     registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
     parameters: [(String, String)] = [], pushedRequests: FeaturePolicy = .auto, dpop: FeaturePolicy = .auto,
@@ -30,7 +31,8 @@ struct Bench {
     configuration = try Configuration(
       issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
       clientSecret: clientSecret.map { Secret($0) }, tokenEndpointAuthMethod: secretMethod,
-      postLogoutRedirectURI: "com.example.app:/logout", fallbackURI: "com.example.app://identity/fallback",
+      postLogoutRedirectURI: "com.example.app:/logout", prompt: prompt,
+      fallbackURI: "com.example.app://identity/fallback",
       scopes: scopes, appLinks: ["https://app.example/welcome/{activationToken}"],
       authorizeParameters: parameters, pushedRequests: pushedRequests, dpop: dpop, registration: registration,
       activation: activation,

@@ -135,6 +135,41 @@ struct LogoutRulesTests {
     }
   }
 
+  @Test("Cognito's own logout returns without a state, and ends the only logout that waits for that")
+  func cognito() throws {
+    let configuration = try Configuration(
+      issuer: "https://cognito-idp.eu-west-1.amazonaws.com/pool", clientID: "client one",
+      redirectURI: "com.example.app:/callback", postLogoutRedirectURI: "com.example.app:/logout",
+      logoutDialect: .cognito)
+    func request(_ authorize: String, _ endpoint: String?) throws -> EndSessionRequest? {
+      var metadata = try Fixture.metadata()
+      (metadata.authorizationEndpoint, metadata.endSessionEndpoint) = (authorize, endpoint)
+      return EndSessionRequest.make(
+        configuration: configuration, metadata: metadata, idTokenHint: Secret("i.d.t"),
+        random: [UInt8](repeating: 0xFF, count: 32))
+    }
+    let sent = "/logout?client_id=client%20one&logout_uri=com.example.app%3A%2Flogout"
+    let beside = try request("https://my.auth.example/oauth2/authorize", nil)
+    #expect(beside?.url == "https://my.auth.example" + sent && beside?.state == nil)
+    #expect(
+      try request("https://x.example/oauth2/authorize", "https://y.example/logout")?.url
+        == "https://y.example" + sent)
+    #expect(try request("https://x.example/authorize", nil) == nil)
+
+    let stateless = PendingLogout(
+      state: nil, redirectURI: "com.example.app:/logout", began: Fixture.moment().wall)
+    let other = PendingLogout(
+      state: Secret("s"), redirectURI: "com.example.app:/logout", began: Fixture.moment().wall)
+    let bare = try LogoutCallback(parsing: "com.example.app:/logout")
+    #expect(bare.index(in: [stateless]) == 0)
+    // Which of two it would be, nobody knows; one that sent a state gets it back.
+    for pending in [[stateless, stateless], [stateless, other], [other], []] {
+      #expect(bare.index(in: pending) == nil)
+    }
+    #expect(try LogoutCallback(parsing: "com.example.app:/elsewhere").index(in: [stateless]) == nil)
+    #expect(try LogoutCallback(parsing: "com.example.app:/logout?state=x").index(in: [stateless]) == nil)
+  }
+
   @Test("a repeated state is malformed (R8)")
   func repeatedState() {
     let error = refusal {

@@ -52,8 +52,8 @@ struct PasswordlessStepTests {
     #expect(redeem.freshConnection)
     #expect(
       String(decoding: redeem.body, as: UTF8.self)
-        == "grant_type=http%3A%2F%2Fauth0.com%2Foauth%2Fgrant-type%2Fpasswordless%2Fotp&client_id=native"
-        + "&username=alice%40example.org&otp=123456&realm=email&scope=openid+offline_access")
+        == "grant_type=http%3A%2F%2Fauth0.com%2Foauth%2Fgrant-type%2Fpasswordless%2Fotp"
+        + "&username=alice%40example.org&otp=123456&realm=email&scope=openid+offline_access&client_id=native")
     #expect(try engine.confirm() == .active(.confirmed))
     #expect(try engine.readAccount().registrationType == "PASSWORDLESS")
     #expect(code { _ = try submit(engine, begun, "123456") } == .alreadySettled)

@@ -6,14 +6,15 @@ import Testing
 @Suite("What the answer to a refresh token means (R27, R33, R34)")
 struct RenewalJudgementTests {
   static let codes: [RefusalContent: [String]] = [
-    .invalidGrant: ["invalid_grant"],
+    .invalidGrant: ["invalid_grant", "bad_refresh_token"],
     .aboutGrant: [
       "access_denied", "expired_token", "login_required", "interaction_required", "consent_required",
       "account_selection_required",
     ],
     .invalidToken: ["invalid_token"],
     .aboutClient: [
-      "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+      "invalid_request", "invalid_client", "incorrect_client_credentials", "unauthorized_client",
+      "unsupported_grant_type", "invalid_scope",
       "invalid_target", "invalid_dpop_proof",
     ],
     .trouble: [

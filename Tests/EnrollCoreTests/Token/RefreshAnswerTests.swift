@@ -22,7 +22,11 @@ struct RefreshAnswerTests {
       (400, #"{"error":"invalid_grant","error":"invalid_grant"}"#, .unclear),
       // A captive portal answers in the server's place.
       (200, "<html>sign in to the network</html>", .unclear), (204, "", .unclear), (200, "", .unclear),
-      (200, "[]", .unclear), (200, "{}", .unclear), (200, #"{"error":"invalid_grant"}"#, .unclear),
+      (200, "[]", .unclear), (200, "{}", .unclear), (200, #"{"error":"Not Found"}"#, .unclear),
+      // GitHub refuses inside a success.
+      (200, #"{"error":"invalid_grant"}"#, .ends), (200, #"{"error":"bad_refresh_token"}"#, .ends),
+      (200, #"{"error":"incorrect_client_credentials"}"#, .refused),
+      (200, #"{"error":"server_error"}"#, .unclear),
     ]
     for (status, body, expected) in answers {
       guard case .refused(_, let verdict) = RefreshAnswer(processing: Fixture.json(body, status: status))

@@ -64,10 +64,15 @@ export type Configuration = {
   logoutRedirectUri?: string;
   /** Another spelling of postLogoutRedirectUri, never beside it. */
   logout_redirect_uri?: string;
-  /** A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. */
+  /**
+   * A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. cognito: /logout with
+   * logout_uri.
+   */
   logoutDialect?: LogoutDialect;
   /** Another spelling of logoutDialect, never beside it. */
   logout_dialect?: LogoutDialect;
+  /** The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent. */
+  prompt?: string;
   /** The prompt of the sign-in after a logout or retry. login by default. */
   promptAfterLogout?: PromptAfterLogout;
   /** Another spelling of promptAfterLogout, never beside it. */
@@ -83,15 +88,18 @@ export type Configuration = {
   pushed_requests?: FeaturePolicy;
   /**
    * Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
-   * from dpop.proof. The default, auto, binds tokens if the provider announces ES256; always refuses Bearer tokens;
-   * never is for hosts that can send only Bearer tokens.
+   * from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always
+   * refuses Bearer tokens.
    */
   dpop?: FeaturePolicy;
   /** The accepted signature algorithms of id_tokens. All of these by default. */
   idTokenAlgorithms?: SignatureAlgorithm[];
   /** Another spelling of idTokenAlgorithms, never beside it. */
   id_token_algorithms?: SignatureAlgorithm[];
-  /** The scopes to request, as a list or separated by spaces. openid profile offline_access by default. */
+  /**
+   * The scopes to request, as a list or separated by spaces. openid profile offline_access by default;
+   * offline_access is left out if the provider lists its scopes without it.
+   */
   scopes?: string | string[];
   /** Additional parameters of every authorization request. Names that the protocol uses are refused. */
   authorizeParameters?: Record<string, string>;
@@ -201,7 +209,7 @@ export type Configuration = {
 export type ClientSecretMethod = 'client_secret_post' | 'client_secret_basic';
 
 /** A provider's own way to log out. */
-export type LogoutDialect = 'auth0';
+export type LogoutDialect = 'auth0' | 'cognito';
 
 /** What the sign-in after a logout asks for. */
 export type PromptAfterLogout = 'login' | 'select_account';

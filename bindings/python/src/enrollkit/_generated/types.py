@@ -1426,8 +1426,13 @@ class Configuration(_Configuration, total=False):
     post_logout_redirect_uri: str
     """The redirect URI after a logout."""
 
-    logout_dialect: Literal["auth0"]
-    """A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo."""
+    logout_dialect: Literal["auth0", "cognito"]
+    """A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. cognito: /logout with
+    logout_uri.
+    """
+
+    prompt: str
+    """The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent."""
 
     prompt_after_logout: Literal["login", "select_account"]
     """The prompt of the sign-in after a logout or retry. login by default."""
@@ -1442,8 +1447,8 @@ class Configuration(_Configuration, total=False):
 
     dpop: Literal["auto", "always", "never"]
     """Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
-    from dpop.proof. The default, auto, binds tokens if the provider announces ES256; always refuses Bearer tokens;
-    never is for hosts that can send only Bearer tokens.
+    from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always
+    refuses Bearer tokens.
     """
 
     id_token_algorithms: Sequence[
@@ -1452,7 +1457,9 @@ class Configuration(_Configuration, total=False):
     """The accepted signature algorithms of id_tokens. All of these by default."""
 
     scopes: Union[str, Sequence[str]]
-    """The scopes to request, as a list or separated by spaces. openid profile offline_access by default."""
+    """The scopes to request, as a list or separated by spaces. openid profile offline_access by default;
+    offline_access is left out if the provider lists its scopes without it.
+    """
 
     authorize_parameters: Mapping[str, str]
     """Additional parameters of every authorization request. Names that the protocol uses are refused."""

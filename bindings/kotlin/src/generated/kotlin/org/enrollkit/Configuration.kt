@@ -130,8 +130,13 @@ public data class Configuration(
   public val tokenEndpointAuthMethod: ClientSecretMethod? = null,
   /** The redirect URI after a logout. */
   public val postLogoutRedirectUri: String? = null,
-  /** A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. */
+  /**
+   * A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. cognito: /logout with
+   * logout_uri.
+   */
   public val logoutDialect: LogoutDialect? = null,
+  /** The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent. */
+  public val prompt: String? = null,
   /** The prompt of the sign-in after a logout or retry. login by default. */
   public val promptAfterLogout: PromptAfterLogout? = null,
   /** The endpoints of a provider without discovery. No discovery document is fetched. */
@@ -143,13 +148,16 @@ public data class Configuration(
   public val pushedRequests: FeaturePolicy? = null,
   /**
    * Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
-   * from dpop.proof. The default, auto, binds tokens if the provider announces ES256; always refuses Bearer tokens;
-   * never is for hosts that can send only Bearer tokens.
+   * from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always
+   * refuses Bearer tokens.
    */
   public val dpop: FeaturePolicy? = null,
   /** The accepted signature algorithms of id_tokens. All of these by default. */
   public val idTokenAlgorithms: List<SignatureAlgorithm>? = null,
-  /** The scopes to request, as a list or separated by spaces. openid profile offline_access by default. */
+  /**
+   * The scopes to request, as a list or separated by spaces. openid profile offline_access by default; offline_access
+   * is left out if the provider lists its scopes without it.
+   */
   public val scopes: List<String>? = null,
   /** Additional parameters of every authorization request. Names that the protocol uses are refused. */
   public val authorizeParameters: Map<String, String>? = null,
@@ -222,6 +230,7 @@ public data class Configuration(
     tokenEndpointAuthMethod?.let { put("tokenEndpointAuthMethod", JsonPrimitive(it.wire)) }
     postLogoutRedirectUri?.let { put("postLogoutRedirectUri", JsonPrimitive(it)) }
     logoutDialect?.let { put("logoutDialect", JsonPrimitive(it.wire)) }
+    prompt?.let { put("prompt", JsonPrimitive(it)) }
     promptAfterLogout?.let { put("promptAfterLogout", JsonPrimitive(it.wire)) }
     endpoints?.let { put("endpoints", it.encode()) }
     pushedRequests?.let { put("pushedRequests", JsonPrimitive(it.wire)) }

@@ -663,6 +663,7 @@ public enum class LogoutDialect(
   public val wire: String,
 ) {
   AUTH0("auth0"),
+  COGNITO("cognito"),
   ;
 
   internal companion object {
