@@ -63,6 +63,30 @@ struct ClientSecretTests {
     _ = try bench.signedIn()
   }
 
+  @Test("the configured way goes before the announced one")
+  func configured() throws {
+    let bench = try bench([.basic], configured: .basic)
+    bench.provider.change {
+      $0.metadata = { $0["token_endpoint_auth_methods_supported"] = .array([.string("client_secret_post")]) }
+    }
+    _ = try bench.signedIn()
+  }
+
+  @Test("a refused revocation is not tried with the access token: nobody proves who they are in two ways")
+  func refusedRevocation() throws {
+    let bench = try bench([.basic])
+    let engine = try bench.signedIn()
+    bench.provider.next(
+      .revocation, .status(401, body: #"{"error":"invalid_client"}"#),
+      .status(401, body: #"{"error":"invalid_client"}"#))
+    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    #expect(bench.provider.count(.revocation) == 2)
+    #expect(
+      bench.provider.requests(.revocation).allSatisfy {
+        $0.headers.filter { $0.name == "Authorization" }.count == 1
+      })
+  }
+
   @Test("without it the provider's refusal says which key may help")
   func missing() throws {
     let bench = try bench([.post], sends: nil)
