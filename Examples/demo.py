@@ -53,9 +53,9 @@ def main(user, enrolld, sandbox_program, timeout):
         # The tokens are provisional until the user has seen who they are, and said yes.
         profile = state.get("profile") or daemon.call("identity.profile", client=client)["claims"]
         step("signed in", f"{profile['name']} <{profile['email']}>, subject {profile['sub']}")
-        if state.get("letter") == "G":
+        if state["state"] == "awaitingConfirmation":
             state = daemon.call("registration.confirm", client=client)["state"]
-        step("confirmed", f"state {state['letter']}")
+        step("confirmed", f"{state['state']}, {state['reason']}")
 
         # Before each request of your own: a token that is good, renewed when it is due. Usually no network at all.
         token = daemon.call("token.access", client=client)

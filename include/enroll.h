@@ -589,6 +589,18 @@ enroll_status enroll_queue_free(enroll_queue *queue);
 /** The PIN over the account (enroll_pin_set). */
 #define ENROLL_STEP_PIN 6
 
+/* How a registration became active. */
+/** It is not active. */
+#define ENROLL_ACTIVE_REASON_NONE 0
+/** A: the platform is not native, a stand-in token is used. */
+#define ENROLL_ACTIVE_REASON_NOT_NATIVE 1
+/** B: the access token was present and not due. */
+#define ENROLL_ACTIVE_REASON_VALID 2
+/** C: the token was due, and its renewal succeeded. */
+#define ENROLL_ACTIVE_REASON_RENEWED 3
+/** H: the user confirmed. */
+#define ENROLL_ACTIVE_REASON_CONFIRMED 4
+
 /* The remedy after a failed renewal. */
 /** Nothing is needed. */
 #define ENROLL_REMEDY_NONE 0
@@ -605,8 +617,8 @@ typedef struct enroll_state {
   size_t struct_size;
   /** ENROLL_STATE_*. */
   int32_t kind;
-  /** 'A' to 'H', or 0. */
-  int32_t letter;
+  /** ENROLL_ACTIVE_REASON_*, while active. */
+  int32_t active_reason;
   /** ENROLL_STEP_*, while authenticating. */
   int32_t step;
   /** 1 when nothing more happens until the host or the user acts. */
@@ -640,6 +652,9 @@ const char *enroll_state_name(int32_t kind);
 
 /** The same for `step`, ENROLL_STEP_*: "browser". Never NULL; static, not to be freed. */
 const char *enroll_step_name(int32_t step);
+
+/** The same for `active_reason`, ENROLL_ACTIVE_REASON_*: "confirmed". Never NULL; static, not to be freed. */
+const char *enroll_active_reason_name(int32_t active_reason);
 
 /** The same for `remedy`, ENROLL_REMEDY_*: "retry". Never NULL; static, not to be freed. */
 const char *enroll_remedy_name(int32_t remedy);

@@ -85,14 +85,8 @@ json_t *json_of_begun(const enroll_transaction *transaction, const enroll_buf *u
 }
 
 json_t *json_of_state(const enroll_state *state, json_t *claims) {
-  static const struct {
-    char letter;
-    const char *reason;
-  } active[] = {{'A', "notNative"}, {'B', "valid"}, {'C', "renewed"}, {'H', "confirmed"}};
   json_t *object = json_object();
-  char letter[2] = {(char)state->letter, 0};
   json_object_set_new(object, "state", json_string(enroll_state_name(state->kind)));
-  if (state->letter != 0) json_object_set_new(object, "letter", json_string(letter));
   switch (state->kind) {
     case ENROLL_STATE_AUTHENTICATING:
       json_object_set_new(object, "transaction", json_string(state->transaction));
@@ -100,9 +94,7 @@ json_t *json_of_state(const enroll_state *state, json_t *claims) {
       break;
     case ENROLL_STATE_AWAITING_CONFIRMATION: json_object_set(object, "profile", claims); break;
     case ENROLL_STATE_ACTIVE:
-      for (size_t index = 0; index < sizeof active / sizeof *active; index++)
-        if (active[index].letter == state->letter)
-          json_object_set_new(object, "reason", json_string(active[index].reason));
+      json_object_set_new(object, "reason", json_string(enroll_active_reason_name(state->active_reason)));
       break;
     case ENROLL_STATE_RENEWAL_FAILED:
     case ENROLL_STATE_REGISTRATION_FAILED:

@@ -92,7 +92,7 @@ def walk(issuer, flavour, redirect, wrapper=()):
         opening = {"configuration": configuration, "store": f"{home}/store"}
         driver = Driver(flavour, wrapper)
         driver.call("client.open", **opening)
-        expect(driver.call("registration.state")["state"]["letter"] == "D", "a new store is D")
+        expect(driver.call("registration.state")["state"] == {"state": "unregistered"}, "a new store is unregistered")
         begun = driver.call("registration.begin", kind="signIn")
         answer = play_user(begun["action"]["url"])
         if redirect == CUSTOM:
@@ -104,10 +104,11 @@ def walk(issuer, flavour, redirect, wrapper=()):
             state = driver.call("registration.resume", url=answer)["state"]
         else:
             state = driver.call("registration.awaitOutcome", transaction=begun["transaction"], timeout=120)["state"]
-        expect(state["letter"] == "G" and state["profile"]["sub"], f"tokens await confirmation: {state}")
+        expect(state["state"] == "awaitingConfirmation" and state["profile"]["sub"], f"tokens await confirmation: {state}")
         named = driver.call("registration.state", wait=True)["state"]
         expect(named == state, f"asked again, the state is the same: {named}")
-        expect(driver.call("registration.confirm")["state"]["letter"] == "H", "confirmed is H")
+        active = driver.call("registration.confirm")["state"]
+        expect(active == {"state": "active", "reason": "confirmed"}, f"confirmed is active: {active}")
         first = driver.call("token.access")
         expect(first["outcome"] == "valid" and first["tokenType"] == "Bearer", f"a valid token: {first}")
         subject = driver.call("identity.profile")["claims"]["sub"]

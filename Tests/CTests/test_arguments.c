@@ -342,7 +342,7 @@ TEST("a call that fails leaves its outputs alone, a call that succeeds its error
   CHECK_STATUS(ENROLL_OK, enroll_registration_state(client, 0, 0, &state, &error));
   CHECK_NUMBER(42, error.status);
   CHECK_NUMBER(ENROLL_STATE_UNREGISTERED, state.kind);
-  CHECK_NUMBER('D', state.letter);
+  CHECK_NUMBER(ENROLL_ACTIVE_REASON_NONE, state.active_reason);
   CHECK_NUMBER(1, state.is_settled);
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
   provider_free(server);

@@ -55,10 +55,10 @@ TEST("a whole sign-in by names alone, and the typed functions agree") {
   char *redirect = provider_redirect(server, url), parameters[2048];
   snprintf(parameters, sizeof parameters, "{\"url\":\"%s\"}", redirect);
   json_t *resumed = call(client, "registration.resume", parameters);
-  CHECK_TEXT("G", json_string_value(json_object_get(json_object_get(resumed, "state"), "letter")));
+  CHECK_TEXT("awaitingConfirmation", json_string_value(json_object_get(json_object_get(resumed, "state"), "state")));
   enroll_state state = ENROLL_STATE_INIT;
   CHECK_OK(enroll_registration_state(client, 0, 0, &state, &error));
-  CHECK_NUMBER('G', state.letter);
+  CHECK_NUMBER(ENROLL_STATE_AWAITING_CONFIRMATION, state.kind);
   CHECK_TEXT(enroll_state_name(state.kind),
              json_string_value(json_object_get(json_object_get(resumed, "state"), "state")));
   json_decref(call(client, "registration.confirm", NULL));

@@ -68,12 +68,18 @@ TEST("names of numbers are those of JSON, and unknown numbers are said to be") {
   CHECK_TEXT("awaitingConfirmation", enroll_state_name(ENROLL_STATE_AWAITING_CONFIRMATION));
   CHECK_TEXT("failed", enroll_state_name(ENROLL_STATE_REGISTRATION_FAILED));
   CHECK_TEXT("exchanging", enroll_step_name(ENROLL_STEP_EXCHANGING));
+  CHECK_TEXT("none", enroll_active_reason_name(ENROLL_ACTIVE_REASON_NONE));
+  CHECK_TEXT("notNative", enroll_active_reason_name(ENROLL_ACTIVE_REASON_NOT_NATIVE));
+  CHECK_TEXT("valid", enroll_active_reason_name(ENROLL_ACTIVE_REASON_VALID));
+  CHECK_TEXT("renewed", enroll_active_reason_name(ENROLL_ACTIVE_REASON_RENEWED));
+  CHECK_TEXT("confirmed", enroll_active_reason_name(ENROLL_ACTIVE_REASON_CONFIRMED));
   CHECK_TEXT("registerAgain", enroll_remedy_name(ENROLL_REMEDY_REGISTER_AGAIN));
   static const int32_t numbers[] = {-1, 7, 99, INT32_MIN, INT32_MAX};
   for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
     CHECK_TEXT("unknown", enroll_blame_name(numbers[index]));
     CHECK_TEXT("unknown", enroll_state_name(numbers[index]));
     CHECK_TEXT("unknown", enroll_step_name(numbers[index]));
+    CHECK_TEXT("unknown", enroll_active_reason_name(numbers[index]));
     CHECK_TEXT("unknown", enroll_remedy_name(numbers[index]));
   }
 }

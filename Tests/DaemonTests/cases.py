@@ -38,8 +38,8 @@ class SandboxCase(unittest.TestCase):
         begun = daemon.call("registration.begin", client=client)
         redirect = self.sandbox.play(begun["action"]["url"])
         state = daemon.call("registration.resume", client=client, url=redirect)["state"]
-        self.assertEqual(state["letter"], "G")
-        self.assertEqual(daemon.call("registration.confirm", client=client)["state"]["letter"], "H")
+        self.assertEqual(state["state"], "awaitingConfirmation")
+        self.assertEqual(daemon.call("registration.confirm", client=client)["state"], {"state": "active", "reason": "confirmed"})
 
     def signed_in(self, daemon=None, configuration=None, **more):
         daemon = daemon or self.daemon()

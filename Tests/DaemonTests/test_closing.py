@@ -128,7 +128,7 @@ class Codes(GatedCase):
                 self.assertEqual(daemon.wait(), 0)
                 following = self.daemon()
                 client = self.open(following, configuration)
-                self.assertEqual(following.call("registration.state", client=client)["state"]["letter"], "G")
+                self.assertEqual(following.call("registration.state", client=client)["state"]["state"], "awaitingConfirmation")
                 following.call("registration.retry", client=client)
 
 

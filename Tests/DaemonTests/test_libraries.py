@@ -76,7 +76,7 @@ class LanguageServers(SandboxCase):
         self.call("events.subscribe", client=client)
         begun = self.call("registration.begin", client=client)
         state = self.call("registration.resume", client=client, url=self.sandbox.play(begun["action"]["url"]))
-        self.assertEqual(state["state"]["letter"], "G")
+        self.assertEqual(state["state"]["state"], "awaitingConfirmation")
         self.call("registration.confirm", client=client)
         self.assertEqual(self.next_event("registration.settled")["client"], client)
         futures = [self.endpoint.request("token.refresh", {"client": client}) for _ in range(64)]
@@ -164,7 +164,7 @@ class Lines(SandboxCase):
             begun = await call("registration.begin", {"client": client})
             redirect = await asyncio.to_thread(self.sandbox.play, begun["action"]["url"])
             state = await call("registration.resume", {"client": client, "url": redirect})
-            self.assertEqual(state["state"]["letter"], "G")
+            self.assertEqual(state["state"]["state"], "awaitingConfirmation")
             await call("registration.confirm", {"client": client})
             outcomes = await asyncio.gather(*(call("token.refresh", {"client": client}) for _ in range(64)))
             self.assertEqual({one["outcome"] for one in outcomes}, {"valid"})

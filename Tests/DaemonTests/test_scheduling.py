@@ -203,9 +203,9 @@ class SilentProvider(unittest.TestCase):
         self.assertTrue(self.silence.reached.wait(TIMEOUT))
         self.assertBusy(self.begin(client))
         self.assertEqual(self.daemon.call("token.access", client=client)["outcome"], "reauthenticate")
-        self.assertEqual(self.daemon.call("registration.state", client=other)["state"]["letter"], "D")
+        self.assertEqual(self.daemon.call("registration.state", client=other)["state"]["state"], "unregistered")
         self.give_up(*hanging)
-        self.assertEqual(self.daemon.call("registration.state", client=client)["state"]["letter"], "D")
+        self.assertEqual(self.daemon.call("registration.state", client=client)["state"]["state"], "unregistered")
 
     def test_what_is_too_much_for_the_daemon_is_busy_and_memory_is_served(self):
         clients = [self.open() for _ in range(5)]
@@ -215,7 +215,7 @@ class SilentProvider(unittest.TestCase):
         self.assertEqual(self.daemon.call("token.access", client=clients[4])["outcome"], "reauthenticate")
         self.daemon.call("pkce.generate")
         self.give_up(*hanging)
-        self.assertEqual(self.daemon.call("registration.state", client=clients[4])["state"]["letter"], "D")
+        self.assertEqual(self.daemon.call("registration.state", client=clients[4])["state"]["state"], "unregistered")
 
     def test_a_request_of_a_batch_can_be_cancelled_and_the_batch_is_answered(self):
         client = self.open()

@@ -17,7 +17,7 @@ class SignIn(SandboxCase):
         daemon = self.daemon()
         client = self.open(daemon)
         self.assertEqual(daemon.call("registration.state", client=client)["state"],
-                         {"state": "unregistered", "letter": "D"})
+                         {"state": "unregistered"})
 
         begun = daemon.call("registration.begin", client=client, kind="signIn")
         self.assertTrue(begun["survivesProcess"])
@@ -32,14 +32,14 @@ class SignIn(SandboxCase):
         redirect = user.visit(begun["action"]["url"])
         self.assertTrue(redirect.startswith(REDIRECT))
         state = daemon.call("registration.resume", client=client, url=redirect)["state"]
-        self.assertEqual((state["state"], state["letter"]), ("awaitingConfirmation", "G"))
+        self.assertEqual(state["state"], "awaitingConfirmation")
         profile = state["profile"]
         self.assertEqual(profile["email"], "alice@example.com")
         with self.assertRaises(Refused) as early:
             daemon.call("token.access", client=client)
         self.assertEqual(early.exception.status, "illegalState")
         self.assertEqual(daemon.call("registration.confirm", client=client)["state"],
-                         {"state": "active", "letter": "H", "reason": "confirmed"})
+                         {"state": "active", "reason": "confirmed"})
 
         first = daemon.call("token.access", client=client)
         self.assertEqual((first["outcome"], first["tokenType"].lower()), ("valid", "bearer"))
@@ -54,7 +54,7 @@ class SignIn(SandboxCase):
         daemon = self.daemon()
         client = self.open(daemon)
         self.assertEqual(daemon.call("registration.state", client=client)["state"],
-                         {"state": "active", "letter": "B", "reason": "valid"})
+                         {"state": "active", "reason": "valid"})
         self.assertEqual(daemon.call("token.access", client=client)["accessToken"], second["accessToken"])
         kept = daemon.call("account.read", client=client)
         self.assertEqual(kept["profile"]["sub"], profile["sub"])
@@ -85,7 +85,7 @@ class SignIn(SandboxCase):
         client = self.open(daemon)
         self.assertEqual(daemon.call("registration.state", client=client)["state"]["state"], "authenticating")
         handled = daemon.call("url.handle", client=client, url=redirect)
-        self.assertEqual((handled["kind"], handled["state"]["letter"]), ("registration", "G"))
+        self.assertEqual((handled["kind"], handled["state"]["state"]), ("registration", "awaitingConfirmation"))
         self.assertEqual(daemon.call("url.handle", client=client, url=REDIRECT + "?code=x&state=y"),
                          {"kind": "unsolicited"})
 
@@ -98,7 +98,7 @@ class SignIn(SandboxCase):
                                                       "timeout": 60})
         self.assertTrue(is_listening(urllib.parse.urlsplit(begun["redirectUri"]).port))
         self.assertIsNone(User().visit(begun["action"]["url"]))
-        self.assertEqual(waiting.result()["state"]["letter"], "G")
+        self.assertEqual(waiting.result()["state"]["state"], "awaitingConfirmation")
         wait_until(lambda: not is_listening(urllib.parse.urlsplit(begun["redirectUri"]).port), "the listener is gone")
 
     def test_a_failure_is_told_with_a_key_for_words_and_what_helps(self):
@@ -122,12 +122,13 @@ class SignIn(SandboxCase):
         self.assertIn("token.renewed", daemon.call("events.subscribe", client=client)["events"])
         daemon.call("events.subscribe", client=client)
         self.sign_in(daemon, client)
-        letters = []
-        while letters[-1:] != ["H"]:
+        states = []
+        while states[-1:] != ["active confirmed"]:
             event = daemon.notification("registration.changed")
             self.assertEqual(event["client"], client)
-            letters.append(event["state"].get("letter", event["state"].get("step")))
-        self.assertEqual(letters, ["D", "browser", "exchanging", "G", "H"])
+            states.append(" ".join(event["state"][key] for key in ("state", "step", "reason") if key in event["state"]))
+        self.assertEqual(states, ["unregistered", "authenticating browser", "authenticating exchanging",
+                                  "awaitingConfirmation", "active confirmed"])
         renewed = daemon.call("token.refresh", client=client)
         self.assertEqual(daemon.notification("token.renewed"),
                          {"client": client, "expiresAt": renewed["expiresAt"]})
@@ -149,9 +150,9 @@ class SignIn(SandboxCase):
                 daemon.call("registration.resume", client=client, url=url)
             self.assertEqual(caught.exception.status, status)
         state = daemon.call("registration.state", client=client)["state"]
-        self.assertEqual((state["state"], state["letter"], state["reason"]), ("failed", "F", "registration"))
+        self.assertEqual((state["state"], state["reason"]), ("failed", "registration"))
         self.assertEqual(state["error"]["status"], "accessDenied")
-        self.assertEqual(daemon.call("registration.retry", client=client)["state"]["letter"], "D")
+        self.assertEqual(daemon.call("registration.retry", client=client)["state"]["state"], "unregistered")
         with self.assertRaises(Refused) as caught:
             daemon.call("registration.confirm", client=client)
         self.assertEqual(caught.exception.status, "illegalState")
@@ -161,10 +162,10 @@ class SignIn(SandboxCase):
         client = self.open(daemon)
         begun = daemon.call("registration.begin", client=client)
         cancelled = daemon.call("registration.cancel", client=client, transaction=begun["transaction"])
-        self.assertEqual(cancelled["state"]["letter"], "D")
+        self.assertEqual(cancelled["state"]["state"], "unregistered")
         redirect = self.sandbox.play(begun["action"]["url"])
-        self.assertEqual(daemon.call("registration.resume", client=client, url=redirect)["state"]["letter"], "G")
-        self.assertEqual(daemon.call("registration.clear", client=client)["state"]["letter"], "D")
+        self.assertEqual(daemon.call("registration.resume", client=client, url=redirect)["state"]["state"], "awaitingConfirmation")
+        self.assertEqual(daemon.call("registration.clear", client=client)["state"]["state"], "unregistered")
         self.assertEqual(daemon.call("token.access", client=client)["outcome"], "reauthenticate")
 
     def test_options_scopes_and_parameters_reach_the_provider(self):
@@ -198,12 +199,12 @@ class SignIn(SandboxCase):
         daemon.call("system.describe")
         self.assertFalse(waiting.is_answered)
         daemon.call("platform.ready", client=client)
-        self.assertEqual(waiting.result()["state"]["letter"], "D")
+        self.assertEqual(waiting.result()["state"]["state"], "unregistered")
 
     def test_a_stand_in_token_serves_a_platform_that_is_not_native(self):
         daemon = self.daemon()
         client = self.open(daemon, {**self.sandbox.configuration, "native": False, "standInToken": "stand-in"})
-        self.assertEqual(daemon.call("registration.state", client=client)["state"]["letter"], "A")
+        self.assertEqual(daemon.call("registration.state", client=client)["state"], {"state": "active", "reason": "notNative"})
         self.assertEqual(daemon.call("token.access", client=client),
                          {"outcome": "valid", "accessToken": "stand-in", "tokenType": "Bearer"})
 
@@ -250,7 +251,7 @@ class SignIn(SandboxCase):
     def test_the_log_has_each_clients_steps_and_requests(self):
         daemon, first = self.signed_in()
         second = self.open(daemon, account="other")
-        self.assertEqual(daemon.call("registration.state", client=second)["state"]["letter"], "D")
+        self.assertEqual(daemon.call("registration.state", client=second)["state"]["state"], "unregistered")
         daemon.call("token.refresh", client=first)
         lines = daemon.log.splitlines()
         request = f"enrolld: debug: {first}: POST {self.sandbox.issuer}: 200 after "

@@ -31,26 +31,26 @@ struct CodingTests {
 
   private static let states: [(RegistrationState, String)] = [
     (.starting, #"{"state":"starting"}"#),
-    (.unregistered, #"{"state":"unregistered","letter":"D"}"#),
+    (.unregistered, #"{"state":"unregistered"}"#),
     (
       .authenticating(transactionID: "t", step: .browser),
       #"{"state":"authenticating","transaction":"t","step":"browser"}"#
     ),
     (
       .awaitingConfirmation(profile: JSONObject([("sub", .string("alice"))])),
-      #"{"state":"awaitingConfirmation","letter":"G","profile":{"sub":"alice"}}"#
+      #"{"state":"awaitingConfirmation","profile":{"sub":"alice"}}"#
     ),
-    (.active(.notNative), #"{"state":"active","letter":"A","reason":"notNative"}"#),
-    (.active(.valid), #"{"state":"active","letter":"B","reason":"valid"}"#),
-    (.active(.renewed), #"{"state":"active","letter":"C","reason":"renewed"}"#),
-    (.active(.confirmed), #"{"state":"active","letter":"H","reason":"confirmed"}"#),
+    (.active(.notNative), #"{"state":"active","reason":"notNative"}"#),
+    (.active(.valid), #"{"state":"active","reason":"valid"}"#),
+    (.active(.renewed), #"{"state":"active","reason":"renewed"}"#),
+    (.active(.confirmed), #"{"state":"active","reason":"confirmed"}"#),
     (
       .renewalFailed(.init(error: error, remedy: .wait, isTokenUsable: true)),
-      #"{"state":"failed","letter":"E","reason":"renewal","error":\#(errorJSON),"remedy":"wait","tokenUsable":true}"#
+      #"{"state":"failed","reason":"renewal","error":\#(errorJSON),"remedy":"wait","tokenUsable":true}"#
     ),
     (
       .registrationFailed(error),
-      #"{"state":"failed","letter":"F","reason":"registration","error":\#(errorJSON)}"#
+      #"{"state":"failed","reason":"registration","error":\#(errorJSON)}"#
     ),
   ]
 
@@ -76,7 +76,7 @@ struct CodingTests {
     let json = RegistrationState.unregistered.json(choices: choices)
     #expect(
       text(json)
-        == #"{"state":"unregistered","letter":"D","choices":[{"kind":"google","connection":"google-oauth2","#
+        == #"{"state":"unregistered","choices":[{"kind":"google","connection":"google-oauth2","#
         + #""label":"Google"},{"kind":"email","label":"E-mail","guidance":"We send you a link."}]}"#)
     try Schema.state.check(json)
     #expect(RegistrationState.starting.json(choices: choices)["choices"] == nil)

@@ -84,21 +84,21 @@ class FlowCase(unittest.TestCase):
 
     def confirm(self, client):
         state = client.call("registration.confirm")["state"]
-        self.assertState(state, "active", "H")
+        self.assertState(state, "active", "confirmed")
 
     def sign_in(self, client, **parameters):
         """The whole sign-in by custom scheme, confirmed."""
         begun = self.begin(client, **parameters)
         self.assertEqual(begun["action"]["type"], "openURL")
-        self.assertState(self.resume(client, self.sandbox.play(begun["action"]["url"])), "awaitingConfirmation", "G")
+        self.assertState(self.resume(client, self.sandbox.play(begun["action"]["url"])), "awaitingConfirmation")
         self.confirm(client)
 
     # Assertions.
 
-    def assertState(self, state, name, letter=None):
+    def assertState(self, state, name, reason=None):
         self.assertEqual(state["state"], name, state)
-        if letter is not None:
-            self.assertEqual(state.get("letter"), letter, state)
+        if reason is not None:
+            self.assertEqual(state.get("reason"), reason, state)
 
     def assertComesBack(self, begun, redirect):
         """The browser goes to the process that waits, on to the path without the query, and shows the page that is there."""

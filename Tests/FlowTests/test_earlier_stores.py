@@ -34,7 +34,7 @@ class OfAnEarlierBuild:
         return client
 
     def assertConfirmed(self, client, state):
-        self.assertState(state, "awaitingConfirmation", "G")
+        self.assertState(state, "awaitingConfirmation")
         self.confirm(client)
         self.assertValid(client)
 
@@ -90,7 +90,7 @@ class SessionsOfAnEarlierBuild(OfAnEarlierBuild):
         for made in self.unpacked("outbox"):
             self.assertNotIn("end", self.sandbox.control("sessions")["sessions"][0])
             client = self.opened(made, after=earlier.SOON)
-            self.assertState(client.call("registration.state")["state"], "unregistered", "D")
+            self.assertState(client.call("registration.state")["state"], "unregistered")
             wait_until(
                 lambda: self.sandbox.control("sessions")["sessions"][0].get("end") == "revoked", "the session is revoked"
             )

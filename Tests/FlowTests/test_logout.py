@@ -15,7 +15,7 @@ class Logout:
 
     def assertNothingKept(self, client):
         self.assertEqual(client.call("account.read"), {})
-        self.assertState(client.call("registration.state")["state"], "unregistered", "D")
+        self.assertState(client.call("registration.state")["state"], "unregistered")
         self.assertEqual(client.call("token.access")["outcome"], "reauthenticate")
 
     def test_local_first_then_the_server_then_the_browser_and_the_callback_by_its_state(self):
@@ -145,14 +145,14 @@ class Logout:
         self.sign_in(client)
         pending = self.begin(client)["action"]["url"]
         answer = client.call("registration.deregister")
-        self.assertState(answer["state"], "unregistered", "D")
+        self.assertState(answer["state"], "unregistered")
         self.assertIn("/end-session?", answer["url"])
         self.assertNothingKept(client)
         self.assertEqual(self.ends(), ["revoked"])
         self.assertRefused("unsolicited", client, "registration.resume", url=self.sandbox.play(pending))
         self.sign_in(client)
         client.call("installation.reset", store=str(self.store))
-        self.assertState(self.open(**where).call("registration.state", wait=True)["state"], "active", "B")
+        self.assertState(self.open(**where).call("registration.state", wait=True)["state"], "active", "valid")
         ids = [
             message["body"]["installationId"]
             for message in self.sandbox.control("received")["messages"]
@@ -164,7 +164,7 @@ class Logout:
         client = self.open()
         self.sign_in(client)
         pending = self.begin(client)["action"]["url"]
-        self.assertState(client.call("registration.clear")["state"], "unregistered", "D")
+        self.assertState(client.call("registration.clear")["state"], "unregistered")
         self.assertNothingKept(client)
         self.assertEqual(self.ends(), [None])
         self.assertRefused("unsolicited", client, "registration.resume", url=self.sandbox.play(pending))

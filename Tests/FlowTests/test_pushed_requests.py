@@ -16,7 +16,7 @@ class PushedRequests:
         query = parse_qs(urlsplit(begun["action"]["url"]).query)
         self.assertEqual(sorted(query), ["client_id", "request_uri"])
         redirect = self.sandbox.play(begun["action"]["url"])
-        self.assertState(self.resume(client, redirect), "awaitingConfirmation", "G")
+        self.assertState(self.resume(client, redirect), "awaitingConfirmation")
         self.confirm(client)
         self.assertValid(client)
         self.assertEqual(self.sandbox.control("counts")["counts"]["pushed"], 1)
@@ -30,7 +30,7 @@ class PushedRequests:
         self.assertRefused("responseInvalid", client, "registration.begin", kind="signIn")
         self.sandbox.control("fault", fault="setMember", endpoint="pushed", member="expires_in", value=0, times=1)
         self.assertRefused("responseInvalid", client, "registration.begin", kind="signIn")
-        self.assertState(client.call("registration.state")["state"], "unregistered", "D")
+        self.assertState(client.call("registration.state")["state"], "unregistered")
         self.sign_in(client)
 
     def test_a_configuration_that_rules_it_out_is_told_so(self):

@@ -26,14 +26,14 @@ class BackEnd:
         """A sign-in up to G."""
         url = self.begin(client)["action"]["url"]
         redirect = self.sandbox.control("settle", url=url, user=user)["redirect"]
-        self.assertState(self.resume(client, redirect), "awaitingConfirmation", "G")
+        self.assertState(self.resume(client, redirect), "awaitingConfirmation")
 
     def test_the_check_stands_before_h_and_before_b_and_tells_installation_and_platform(self):
         client = self.open(more={"platform": PLATFORM}, **self.paths())
         self.sign_in(client)
         client.close()
         client = self.open(more={"platform": PLATFORM}, **self.paths())
-        self.assertState(client.call("registration.state", wait=True)["state"], "active", "B")
+        self.assertState(client.call("registration.state", wait=True)["state"], "active", "valid")
         first, second = (message["body"] for message in self.told("registrationCheck"))
         self.assertEqual(first, second)
         self.assertEqual(first["platform"], PLATFORM)
@@ -43,11 +43,11 @@ class BackEnd:
         self.sign_in(self.open(**self.paths()))
         client = self.open(**self.paths())
         self.sandbox.control("fault", fault="status", value=401, times=1, endpoint="registrationCheck")
-        self.assertState(client.call("registration.state", wait=True)["state"], "active", "C")
+        self.assertState(client.call("registration.state", wait=True)["state"], "active", "renewed")
         self.sandbox.control("fault", fault="status", value=401, times=2, endpoint="registrationCheck")
         client = self.open(**self.paths())
         state = client.call("registration.state", wait=True)["state"]
-        self.assertState(state, "failed", "E")
+        self.assertState(state, "failed", "renewal")
         self.assertEqual((state["remedy"], state["tokenUsable"]), ("registerAgain", True))
         self.assertValid(client)
         self.assertState(client.call("registration.retry")["state"], "active")
@@ -56,13 +56,13 @@ class BackEnd:
         self.sign_in(self.open(**self.paths()))
         self.sandbox.control("fault", fault="dropBefore", endpoint="registrationCheck")
         client = self.open(**self.paths())
-        self.assertState(client.call("registration.state", wait=True)["state"], "active", "B")
+        self.assertState(client.call("registration.state", wait=True)["state"], "active", "valid")
         self.assertValid(client)
 
         other = self.open(account="other", **self.paths())
         self.arrive(other)
         self.assertRefused("network", other, "registration.confirm")
-        self.assertState(other.call("registration.state")["state"], "awaitingConfirmation", "G")
+        self.assertState(other.call("registration.state")["state"], "awaitingConfirmation")
         self.sandbox.control("clearFaults")
         self.confirm(other)
 
@@ -72,7 +72,7 @@ class BackEnd:
         self.sandbox.control("fault", fault="wrongSubject", times=1, endpoint="registrationCheck")
         self.assertRefused("profileMismatch", client, "registration.confirm")
         state = client.call("registration.state")["state"]
-        self.assertState(state, "failed", "F")
+        self.assertState(state, "failed", "registration")
         self.assertEqual(state["error"]["status"], "profileMismatch")
         self.assertEqual([session["end"] for session in self.sandbox.control("sessions")["sessions"]], ["revoked"])
 
@@ -89,7 +89,7 @@ class BackEnd:
         self.arrive(client)
         self.sandbox.control("setKnown", user="alice", known=False)
         self.assertRefused("unknownAccount", client, "registration.confirm")
-        self.assertState(client.call("registration.state")["state"], "awaitingConfirmation", "G")
+        self.assertState(client.call("registration.state")["state"], "awaitingConfirmation")
         self.sandbox.control("setKnown", user="alice")
         self.confirm(client)
 
@@ -98,7 +98,7 @@ class BackEnd:
         self.arrive(client, user="bob")
         refusal = self.assertRefused("emailNotVerified", client, "registration.confirm")
         self.assertEqual(refusal.blame, "user")
-        self.assertState(client.call("registration.state")["state"], "awaitingConfirmation", "G")
+        self.assertState(client.call("registration.state")["state"], "awaitingConfirmation")
         self.sandbox.control("verifyEmail", user="bob")
         self.confirm(client)
 
@@ -108,7 +108,7 @@ class BackEnd:
         client = self.open(**where)
         self.sign_in(client)
         wait_until(lambda: self.sandbox.control("counts")["counts"]["profileUpdate"] > 0, "the first try")
-        self.assertState(client.call("registration.state")["state"], "active", "H")
+        self.assertState(client.call("registration.state")["state"], "active", "confirmed")
         client.close()
         self.assertEqual(self.told("profileUpdate"), [])
         self.sandbox.control("clearFaults")
@@ -134,7 +134,7 @@ class BackEnd:
         self.sign_in(client)
         self.assertRefused("illegalState", client, "registration.confirm")
         self.assertRefused("unsolicited", client, "registration.resume", url="com.example.app:/callback?code=c&state=s")
-        self.assertState(client.call("registration.state")["state"], "active", "H")
+        self.assertState(client.call("registration.state")["state"], "active", "confirmed")
         self.assertEqual(self.sandbox.control("counts")["counts"]["errorReport"], 0)
 
 
@@ -142,7 +142,7 @@ class BackEnd:
 class Machine:
     def test_a_platform_that_is_not_native_uses_the_stand_in_token(self):
         client = self.open(more={"platform": {"native": False}}, standInToken="stand-in")
-        self.assertState(client.call("registration.state", wait=True)["state"], "active", "A")
+        self.assertState(client.call("registration.state", wait=True)["state"], "active", "notNative")
         self.assertEqual(self.assertValid(client)["accessToken"], "stand-in")
         self.assertRefused("illegalState", client, "registration.begin", kind="signIn")
 
@@ -157,7 +157,7 @@ class Machine:
     def test_requests_wait_for_the_platform(self):
         client = self.open(more={"waitForPlatform": True})
         client.call("platform.ready")
-        self.assertState(client.call("registration.state", wait=True)["state"], "unregistered", "D")
+        self.assertState(client.call("registration.state", wait=True)["state"], "unregistered")
 
     def test_a_step_up_that_fails_returns_to_the_state_before(self):
         client = self.open()
@@ -166,16 +166,16 @@ class Machine:
         self.assertState(client.call("registration.state")["state"], "authenticating")
         redirect = self.sandbox.control("settle", url=url, error="access_denied")["redirect"]
         self.assertRefused("accessDenied", client, "registration.resume", url=redirect)
-        self.assertState(client.call("registration.state")["state"], "active", "H")
+        self.assertState(client.call("registration.state")["state"], "active", "confirmed")
         self.begin(client, options={"prompt": "login"})
-        self.assertState(client.call("registration.cancel")["state"], "active", "H")
+        self.assertState(client.call("registration.cancel")["state"], "active", "confirmed")
         self.assertValid(client)
 
     def test_retry_revokes_what_waits_and_lets_another_account_be_chosen(self):
         client = self.open(promptAfterLogout="select_account")
         url = self.sandbox.play(self.begin(client)["action"]["url"])
-        self.assertState(self.resume(client, url), "awaitingConfirmation", "G")
-        self.assertState(client.call("registration.retry")["state"], "unregistered", "D")
+        self.assertState(self.resume(client, url), "awaitingConfirmation")
+        self.assertState(client.call("registration.retry")["state"], "unregistered")
         self.assertNotIn("profile", client.call("account.read"))
         self.assertIn("prompt=select_account", self.begin(client)["action"]["url"])
 
@@ -192,7 +192,7 @@ class Machine:
         wait_until(lambda: self.sandbox.control("counts")["counts"]["token"], "the code is on its way")
         self.assertRefused("illegalState", client, "registration.retry")
         state = client.call("registration.awaitOutcome", transaction=begun["transaction"], timeout=30)["state"]
-        self.assertState(state, "awaitingConfirmation", "G")
+        self.assertState(state, "awaitingConfirmation")
         self.confirm(client)
 
     def test_what_is_captured_can_be_read_but_for_the_refresh_token(self):

@@ -13,7 +13,7 @@ class Social:
             url = begun["action"]["url"]
             self.assertEqual(parameter(url, name), "google-oauth2")
             self.assertEqual(parameter(url, "prompt"), "login")
-            self.assertState(self.resume(client, self.sandbox.play(url)), "awaitingConfirmation", "G")
+            self.assertState(self.resume(client, self.sandbox.play(url)), "awaitingConfirmation")
             self.confirm(client)
             self.assertEqual(client.call("account.read")["registrationType"], "SOCIAL")
             client.call("token.refresh")

@@ -32,7 +32,7 @@ class StepUp:
     def test_success_replaces_the_tokens_when_the_user_confirms(self):
         client, before = self.signed_in()
         state = self.resume(client, self.stepping_up(client))
-        self.assertState(state, "awaitingConfirmation", "G")
+        self.assertState(state, "awaitingConfirmation")
         self.assertEqual(state["profile"]["acr"], TWO_FACTORS)
         self.assertEqual(self.assertValid(client)["accessToken"], before)
         self.confirm(client)

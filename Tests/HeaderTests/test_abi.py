@@ -25,7 +25,7 @@ BREAKS = {
     "a parameter added": (r"enroll_wipe\(void \*memory, size_t size\)", "enroll_wipe(void *memory, size_t size, int how)"),
     "parameters in another order": (r"enroll_wipe\(void \*memory, size_t size\)", "enroll_wipe(size_t size, void *memory)"),
     "another result": (r"^uint32_t enroll_abi_version", "uint64_t enroll_abi_version"),
-    "a member wider": (r"  int32_t letter;", "  int64_t letter;"),
+    "a member wider": (r"  int32_t active_reason;", "  int64_t active_reason;"),
     "a member gone": (r"  int32_t remedy;\n", ""),
     "members in another order": (r"(  int32_t blame;\n)(.*?)(  int32_t is_retryable;\n)", r"\3\2\1"),
     "a member in the middle": (r"  int32_t is_settled;\n", "  int32_t is_settled;\n  int64_t newer;\n"),

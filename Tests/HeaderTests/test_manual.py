@@ -17,7 +17,7 @@ loader.exec_module(check_header)
 GAPS = {
     "a function's comment": (r"/\*\* Overwrites `size`.*?\*/\n", "", "enroll_wipe: no comment"),
     "a constant's comment": (r"/\*\* That of the way to the provider, or from it\. \*/\n", "", "ENROLL_BLAME_NETWORK: no comment"),
-    "a member's comment": (r"  /\*\* 'A' to 'H', or 0\. \*/\n", "", "enroll_state.letter: no comment"),
+    "a member's comment": (r"  /\*\* ENROLL_ACTIVE_REASON_\*, while active\. \*/\n", "", "enroll_state.active_reason: no comment"),
     "a struct's comment": (r"/\*\* About an access token\. \*/\n", "", "enroll_access: no comment"),
     "a type's comment": (r"(/\*\* One account at one provider\. \*/\n)", "", "enroll_client: no comment"),
     "a parameter": (r"`redirect_uri` is the one that was sent, a\s+\*\s+chosen port included\.", "", "nothing of `redirect_uri`"),

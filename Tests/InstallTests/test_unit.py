@@ -63,7 +63,7 @@ class UnitTests(unittest.TestCase):
         configuration = {"issuer": "https://id.example", "clientId": "app", "redirectUri": "com.example.app:/callback"}
         opened = self.ask(first, "client.open", configuration=configuration, store="memory")
         client = opened["result"]["client"]
-        self.assertEqual(self.ask(first, "registration.state", client=client)["result"]["state"]["letter"], "D")
+        self.assertEqual(self.ask(first, "registration.state", client=client)["result"]["state"]["state"], "unregistered")
         # The other daemon knows nothing of it.
         refused = self.ask(second, "registration.state", client=client)
         self.assertEqual(refused["error"]["data"]["status"], "handle")

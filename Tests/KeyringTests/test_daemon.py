@@ -99,7 +99,7 @@ class Locked(KeyringCase):
 
         self.assertTrue(session.unlock())
         self.assertEqual(self.token(daemon, client), "valid")
-        self.assertEqual(daemon.call("registration.state", client=client)["state"]["letter"], "B")
+        self.assertEqual(daemon.call("registration.state", client=client)["state"], {"state": "active", "reason": "valid"})
 
     def test_a_wrong_password_leaves_it_locked_and_the_right_one_opens_it(self):
         session = self.session()

@@ -130,9 +130,9 @@ class ProviderCase(unittest.TestCase):
 
     def confirm(self, client, state):
         """Tokens are provisional until the user has seen whose they are (flows.md §7)."""
-        self.assertState(state, "awaitingConfirmation", "G")
+        self.assertState(state, "awaitingConfirmation")
         confirmed = client.call("registration.confirm")["state"]
-        self.assertState(confirmed, "active", "H")
+        self.assertState(confirmed, "active", "confirmed")
 
     def refusal(self, client, url):
         """Resumes with the redirect of a sign-in that failed; the provider's own error code."""
@@ -140,7 +140,7 @@ class ProviderCase(unittest.TestCase):
             state = client.call("registration.resume", url=url)["state"]
         except Refused as refused:
             return refused.oauth_error
-        self.assertState(state, "failed", "F")
+        self.assertState(state, "failed", "registration")
         return state["error"]["oauthError"]
 
     def refresh(self, client):
@@ -149,10 +149,10 @@ class ProviderCase(unittest.TestCase):
 
     # Assertions.
 
-    def assertState(self, state, name, letter=None):
+    def assertState(self, state, name, reason=None):
         self.assertEqual(state["state"], name, state)
-        if letter is not None:
-            self.assertEqual(state.get("letter"), letter, state)
+        if reason is not None:
+            self.assertEqual(state.get("reason"), reason, state)
 
     def assertValid(self, answer):
         """A token is handed out, and the provider still takes it."""
@@ -161,7 +161,7 @@ class ProviderCase(unittest.TestCase):
         self.assertEqual(answer["tokenType"].lower(), "bearer")
 
     def assertSignInNeeded(self, client):
-        self.assertState(client.call("registration.state")["state"], "unregistered", "D")
+        self.assertState(client.call("registration.state")["state"], "unregistered")
         try:
             answer = client.call("token.access")
         except Refused as refused:

@@ -37,7 +37,7 @@ class Desktop:
             person.open(url, until=CUSTOM)
             wait_until(out.exists, "the handler has answered", timeout=30)
         answer = json.loads(out.read_text())
-        self.assertEqual(answer["result"]["state"]["letter"], "G", answer)
+        self.assertEqual(answer["result"]["state"]["state"], "awaitingConfirmation", answer)
 
         client = self.open()
         self.confirm(client, client.call("registration.state")["state"])

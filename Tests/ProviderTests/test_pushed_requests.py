@@ -27,7 +27,7 @@ class PushedRequests:
         with self.assertRaises(Refused) as caught:
             client.call("registration.begin", kind="signIn")
         self.assertEqual(caught.exception.status, "oauth", caught.exception)
-        self.assertState(client.call("registration.state")["state"], "unregistered", "D")
+        self.assertState(client.call("registration.state")["state"], "unregistered")
 
     def test_a_configuration_that_rules_it_out_is_told_so(self):
         client = self.open(pushedRequests="never")

@@ -131,7 +131,7 @@ class ForgedRedirect:
         url = forge(self.redirect(client))
         sent = self.provider.token_requests()
         try:
-            self.assertState(client.call("registration.resume", url=url)["state"], "failed", "F")
+            self.assertState(client.call("registration.resume", url=url)["state"], "failed", "registration")
         except Refused as refused:
             self.assertFalse(refused.retryable)
         self.assertEqual(self.provider.token_requests(), sent)

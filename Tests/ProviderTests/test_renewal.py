@@ -84,11 +84,11 @@ class Due:
         self.sign_in(client)
         client.close()
         client = self.open()
-        wait_until(lambda: self.letter(client) == "C", "the token was due and was renewed")
+        wait_until(lambda: self.reason(client) == "renewed", "the token was due and was renewed")
         self.assertValid(client.call("token.access"))
 
-    def letter(self, client):
-        return client.call("registration.state", wait=True)["state"].get("letter")
+    def reason(self, client):
+        return client.call("registration.state", wait=True)["state"].get("reason")
 
 
 @on_each([ShortLived])
@@ -165,7 +165,7 @@ class Outage(MayStop):
         due = wait_until(lambda: self.stale(client), "the token's first second is over")
         self.assertEqual(due["accessToken"], token)
         wait_until(lambda: self.outcome(client) == "expired", "the token expires")
-        self.assertState(client.call("registration.state", wait=True)["state"], "failed", "E")
+        self.assertState(client.call("registration.state", wait=True)["state"], "failed", "renewal")
 
         self.provider.start()
         wait_until(lambda: self.outcome(client) == "valid", "renewed once the provider is back", timeout=30)

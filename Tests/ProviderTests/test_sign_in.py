@@ -40,7 +40,7 @@ class Walk:
 
         client.close()
         client = self.open(redirect, clientId=client_id)
-        self.assertState(client.call("registration.state")["state"], "active", "B")
+        self.assertState(client.call("registration.state")["state"], "active", "valid")
         self.assertEqual(client.call("token.access")["accessToken"], second["accessToken"])
         self.assertEqual(client.call("identity.profile")["claims"]["sub"], profile["sub"])
         third = self.refresh(client)

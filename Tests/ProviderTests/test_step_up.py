@@ -22,7 +22,7 @@ class StepUp:
             client.call("registration.resume", url=redirect)
         self.assertEqual(caught.exception.status, "idTokenInvalid", caught.exception)
         self.assertIn("R26", caught.exception.message)
-        self.assertState(client.call("registration.state")["state"], "active", "H")
+        self.assertState(client.call("registration.state")["state"], "active", "confirmed")
         answer = client.call("token.access")
         self.assertValid(answer)
         self.assertEqual(answer["accessToken"], before)

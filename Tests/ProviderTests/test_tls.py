@@ -91,7 +91,7 @@ class PrivateCA:
 
     def fails_to_resume(self, client, url):
         try:
-            self.assertState(client.call("registration.resume", url=url)["state"], "failed", "F")
+            self.assertState(client.call("registration.resume", url=url)["state"], "failed", "registration")
         except Refused as refused:
             self.assertFalse(refused.retryable, refused)
 

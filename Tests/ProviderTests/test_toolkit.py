@@ -82,7 +82,7 @@ class DeviceGrant:
         self.assertNotEqual(second["accessToken"], first["accessToken"])
         client.close()
         client = self.open()
-        self.assertState(client.call("registration.state")["state"], "active", "B")
+        self.assertState(client.call("registration.state")["state"], "active", "valid")
         self.assertEqual(client.call("identity.profile")["claims"]["sub"], state["profile"]["sub"])
         self.assertEqual(client.call("identity.userinfo")["claims"]["sub"], state["profile"]["sub"])
 

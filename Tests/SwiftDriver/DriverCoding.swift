@@ -129,7 +129,7 @@ extension PINAnswer {
 
 extension RegistrationState {
   var json: JSON {
-    var members = JSONObject([("letter", kind.letter.map { .string($0) })])
+    var members = JSONObject()
     switch self {
     case .starting: members["state"] = .string("starting")
     case .unregistered: members["state"] = .string("unregistered")

@@ -250,8 +250,7 @@ class Types:
         self.known[name] = ""
         classes, cases = "", ""
         for title, constants, members, about in self.manifest.variants({"$ref": f"#/$defs/{name}"}):
-            tests = [(key, value) for key, value in constants.items() if key != "letter"]
-            test = " && ".join(f"json.textOrNull({quoted(key)}) == {quoted(value)}" for key, value in tests)
+            test = " && ".join(f"json.textOrNull({quoted(key)}) == {quoted(value)}" for key, value in constants.items())
             carried = self.manifest.carried(members)
             if carried:
                 self.data_class(carried)

@@ -125,9 +125,7 @@ class Manifest:
         """(name, discriminators, members, description) of each shape of a union."""
         for option in self.whole(schema)["anyOf"]:
             constants = self.constants(option)
-            members = [
-                member for member in self.members(option) if member.name not in constants and member.name != "letter"
-            ]
+            members = [member for member in self.members(option) if member.name not in constants]
             name = self.name(option) or pascal(next(iter(constants.values())))
             yield name, constants, members, self.about(option)
 

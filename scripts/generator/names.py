@@ -46,6 +46,7 @@ SWIFT_CASES = {"Redirected": "registration", "LoggedOut": "logoutFinished", "Lin
 #: Enums and unions that C has constants for: {type: what they begin with}. C gives the others as text.
 C_PREFIXES = {
     "Blame": "ENROLL_BLAME", "State": "ENROLL_STATE", "Step": "ENROLL_STEP", "Remedy": "ENROLL_REMEDY",
+    "ActiveReason": "ENROLL_ACTIVE_REASON",
     "TransactionKind": "ENROLL_KIND", "PasswordlessMessage": "ENROLL_MESSAGE", "Action": "ENROLL_ACTION",
     "HandledURL": "ENROLL_URL", "LinkOffer": "ENROLL_OFFER", "AccessOutcome": "ENROLL_ACCESS", "TokenKind": "ENROLL_TOKEN",
     "PINOutcome": "ENROLL_PIN", "ProviderTold": "ENROLL_TOLD", "Band": "ENROLL_BAND", "KeyProvider": "ENROLL_KEYS",
@@ -59,7 +60,7 @@ C_CONSTANTS = {
     ("AccessOutcome", "storeLocked"): None, ("AccessOutcome", "busy"): None,
 }  # fmt: skip
 #: Constants of those groups that stand for no word: nothing, and sizes.
-C_NONE = {"ENROLL_BLAME_NONE", "ENROLL_STEP_NONE", "ENROLL_REMEDY_NONE", "ENROLL_TOLD_NOTHING",
+C_NONE = {"ENROLL_BLAME_NONE", "ENROLL_STEP_NONE", "ENROLL_REMEDY_NONE", "ENROLL_ACTIVE_REASON_NONE", "ENROLL_TOLD_NOTHING",
           "ENROLL_TOKEN_TYPE_CAPACITY"}  # fmt: skip
 #: Errors that no command answers: {error: where it comes from}.
 ELSEWHERE = {

@@ -152,8 +152,7 @@ class Types:
             if words:
                 text += docstring(escaped("\n".join(lines(words, 112))), 4)
         for key, value in (constants or {}).items():
-            if key != "letter":
-                text += f'\n    {snake(key)}: ClassVar[str] = "{value}"\n'
+            text += f'\n    {snake(key)}: ClassVar[str] = "{value}"\n'
         text += f"\n    @classmethod\n    def from_json(cls, value: Any) -> {name}:\n"
         text += docstring("Reads a result; members that this version does not know are left out.", 8)
         if not fields:
@@ -193,7 +192,7 @@ class Types:
         first = next(iter(variants[0][1]))
         text += f'    word = members["{first}"]\n'
         for title, constants in variants:
-            more = [(key, value) for key, value in list(constants.items())[1:] if key != "letter"]
+            more = list(constants.items())[1:]
             also = "".join(f' and members["{key}"] == "{value}"' for key, value in more)
             text += f'    if word == "{constants[first]}"{also}:\n        return {title}.from_json(members)\n'
         return text + f'    raise unknown("{name}", word)\n'

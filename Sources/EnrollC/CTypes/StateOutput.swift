@@ -6,7 +6,6 @@ import EnrollCore
 extension enroll_state {
   init(_ value: RegistrationState) {
     self.init()
-    letter = value.kind.letter?.utf8.first.map { Int32($0) } ?? 0
     is_settled = value.isSettled ? 1 : 0
     switch value {
     case .starting: kind = ENROLL_STATE_STARTING
@@ -16,7 +15,9 @@ extension enroll_state {
       self.step = step.number
       CharacterArray.write(transactionID.text, to: &transaction)
     case .awaitingConfirmation: kind = ENROLL_STATE_AWAITING_CONFIRMATION
-    case .active: kind = ENROLL_STATE_ACTIVE
+    case .active(let activation):
+      kind = ENROLL_STATE_ACTIVE
+      active_reason = activation.number
     case .renewalFailed(let failure):
       kind = ENROLL_STATE_RENEWAL_FAILED
       remedy = failure.remedy.number
@@ -50,6 +51,18 @@ extension RegistrationState.Step {
   }
 }
 
+extension RegistrationState.Activation {
+  /// ENROLL_ACTIVE_REASON_*.
+  var number: Int32 {
+    switch self {
+    case .notNative: ENROLL_ACTIVE_REASON_NOT_NATIVE
+    case .valid: ENROLL_ACTIVE_REASON_VALID
+    case .renewed: ENROLL_ACTIVE_REASON_RENEWED
+    case .confirmed: ENROLL_ACTIVE_REASON_CONFIRMED
+    }
+  }
+}
+
 extension RegistrationState.RenewalFailure.Remedy {
   /// ENROLL_REMEDY_*.
   var number: Int32 {
@@ -68,6 +81,8 @@ private let stateNames = NameTable(
   ])
 private let stepNames = NameTable(
   from: ENROLL_STEP_NONE, ["none", "browser", "emailPending", "codePending", "otherApp", "exchanging", "pin"])
+private let activeReasonNames = NameTable(
+  from: ENROLL_ACTIVE_REASON_NONE, ["none", "notNative", "valid", "renewed", "confirmed"])
 private let remedyNames = NameTable(from: ENROLL_REMEDY_NONE, ["none", "retry", "wait", "registerAgain"])
 
 @_cdecl("enroll_state_init") @implementation
@@ -80,6 +95,11 @@ public func enroll_state_name(_ kind: Int32) -> UnsafePointer<CChar>! { stateNam
 
 @_cdecl("enroll_step_name") @implementation
 public func enroll_step_name(_ step: Int32) -> UnsafePointer<CChar>! { stepNames.name(of: step) }
+
+@_cdecl("enroll_active_reason_name") @implementation
+public func enroll_active_reason_name(_ active_reason: Int32) -> UnsafePointer<CChar>! {
+  activeReasonNames.name(of: active_reason)
+}
 
 @_cdecl("enroll_remedy_name") @implementation
 public func enroll_remedy_name(_ remedy: Int32) -> UnsafePointer<CChar>! { remedyNames.name(of: remedy) }

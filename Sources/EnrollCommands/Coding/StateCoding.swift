@@ -1,4 +1,4 @@
-// A registration state as JSON (flows.md §7): `state` tells the objects apart, `letter` is that of the documentation.
+// A registration state as JSON (flows.md §7): `state`, with `reason` where there is one, tells the objects apart.
 
 import EnrollCore
 import EnrollJSON
@@ -10,12 +10,11 @@ extension RegistrationState {
   }
 
   private func members(_ choices: [RegistrationChoice]) -> JSONObject {
-    let letter = kind.letter.map { JSON.string($0) }
     switch self {
     case .starting: return JSONObject([("state", .string("starting"))])
     case .unregistered:
       return JSONObject([
-        ("state", .string("unregistered")), ("letter", letter),
+        ("state", .string("unregistered")),
         ("choices", choices.isEmpty ? nil : .array(choices.map { $0.json })),
       ])
     case .authenticating(let transactionID, let step):
@@ -25,21 +24,21 @@ extension RegistrationState {
       ])
     case .awaitingConfirmation(let profile):
       return JSONObject([
-        ("state", .string("awaitingConfirmation")), ("letter", letter), ("profile", .object(profile)),
+        ("state", .string("awaitingConfirmation")), ("profile", .object(profile)),
       ])
     case .active(let activation):
       return JSONObject([
-        ("state", .string("active")), ("letter", letter), ("reason", .string(activation.rawValue)),
+        ("state", .string("active")), ("reason", .string(activation.rawValue)),
       ])
     case .renewalFailed(let failure):
       return JSONObject([
-        ("state", .string("failed")), ("letter", letter), ("reason", .string("renewal")),
+        ("state", .string("failed")), ("reason", .string("renewal")),
         ("error", failure.error.json), ("remedy", .string(failure.remedy.rawValue)),
         ("tokenUsable", .bool(failure.isTokenUsable)),
       ])
     case .registrationFailed(let error):
       return JSONObject([
-        ("state", .string("failed")), ("letter", letter), ("reason", .string("registration")),
+        ("state", .string("failed")), ("reason", .string("registration")),
         ("error", error.json),
       ])
     }
@@ -63,7 +62,7 @@ extension Schema {
         "The state was not requested yet, or the platform is not ready."),
       .object(
         [
-          .required("state", .word("unregistered")), .required("letter", .word("D")),
+          .required("state", .word("unregistered")),
           .optional("choices", Schema(.list(choice, maximumCount: 1024), "The configured ways to register.")),
         ], "There are no tokens: present the ways to register."),
       .object(
@@ -77,13 +76,12 @@ extension Schema {
         ], "A transaction is in progress."),
       .object(
         [
-          .required("state", .word("awaitingConfirmation")), .required("letter", .word("G")),
+          .required("state", .word("awaitingConfirmation")),
           .required("profile", .profile.as("The user whose tokens they are.")),
         ], "The tokens wait for the user's confirmation."),
       .object(
         [
           .required("state", .word("active")),
-          .required("letter", Schema(.oneOf(["A", "B", "C", "H"]), "notNative, valid, renewed, confirmed.")),
           .required(
             "reason",
             .words(
@@ -92,7 +90,7 @@ extension Schema {
         ], "There is an access token."),
       .object(
         [
-          .required("state", .word("failed")), .required("letter", .word("E")),
+          .required("state", .word("failed")),
           .required("reason", .word("renewal")), .required("error", error),
           .required(
             "remedy",
@@ -104,11 +102,11 @@ extension Schema {
       ).named("RenewalFailed"),
       .object(
         [
-          .required("state", .word("failed")), .required("letter", .word("F")),
+          .required("state", .word("failed")),
           .required("reason", .word("registration")), .required("error", error),
         ], "The browser, link, app or code step failed."
       ).named("RegistrationFailed"),
-    ]), "The state of a registration; the documentation of the states explains the letters."
+    ]), "The state of a registration."
   ).named("State")
 
   static let transaction = Schema.text("Names a transaction.", maximumBytes: 64).named("TransactionID")

@@ -55,7 +55,7 @@ const refused = (status, field) => (error) => {
   return true;
 };
 const BEGUN = { transaction: 't1', action: { type: 'openURL', url: 'https://id.example/authorize' }, expiresAt: 1, survivesProcess: true };
-const ACTIVE = { state: { state: 'active', letter: 'B', reason: 'valid' } };
+const ACTIVE = { state: { state: 'active', reason: 'valid' } };
 const NETWORK = { status: 'network', code: -30, blame: 'network', retryable: true, message: 'no route', httpStatus: 502, retryAfter: 3 };
 
 test('there is a method for every command of the manifest, and no other', async () => {

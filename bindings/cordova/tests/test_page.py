@@ -25,21 +25,21 @@ ERROR = {"status": "network", "code": -30, "blame": "network", "retryable": True
 STEPS = ("browser", "emailPending", "codePending", "otherApp", "exchanging", "pin")
 STATES = {
     "starting": {"state": "starting"},
-    "unregistered": {"state": "unregistered", "letter": "D"},
-    "choices": {"state": "unregistered", "letter": "D", "choices": [{"kind": "x", "label": "Continue with Example"}]},
+    "unregistered": {"state": "unregistered"},
+    "choices": {"state": "unregistered", "choices": [{"kind": "x", "label": "Continue with Example"}]},
     **{f"authenticating-{step}": {"state": "authenticating", "transaction": "t", "step": step} for step in STEPS},
-    "awaitingConfirmation": {"state": "awaitingConfirmation", "letter": "G", "profile": PROFILE},
+    "awaitingConfirmation": {"state": "awaitingConfirmation", "profile": PROFILE},
     **{
-        f"active-{reason}": {"state": "active", "letter": letter, "reason": reason}
-        for letter, reason in zip("ABCH", ("notNative", "valid", "renewed", "confirmed"))
+        f"active-{reason}": {"state": "active", "reason": reason}
+        for reason in ("notNative", "valid", "renewed", "confirmed")
     },
     **{
         f"failed-renewal-{remedy}": {
-            "state": "failed", "letter": "E", "reason": "renewal", "error": ERROR, "remedy": remedy, "tokenUsable": True,
+            "state": "failed", "reason": "renewal", "error": ERROR, "remedy": remedy, "tokenUsable": True,
         }
         for remedy in ("retry", "wait", "registerAgain")
     },
-    "failed-registration": {"state": "failed", "letter": "F", "reason": "registration", "error": {**ERROR, "status": "tls"}},
+    "failed-registration": {"state": "failed", "reason": "registration", "error": {**ERROR, "status": "tls"}},
 }  # fmt: skip
 
 # The native part of a page that is only looked at.

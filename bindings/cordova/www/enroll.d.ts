@@ -398,14 +398,13 @@ export type Platform = {
   deviceId?: string;
 };
 
-/** The state of a registration; the documentation of the states explains the letters. */
+/** The state of a registration. */
 export type State =
   | {
     state: 'starting';
   }
   | {
     state: 'unregistered';
-    letter: 'D';
     /** The configured ways to register. */
     choices?: RegistrationChoice[];
   }
@@ -416,14 +415,11 @@ export type State =
   }
   | {
     state: 'awaitingConfirmation';
-    letter: 'G';
     /** The user whose tokens they are. */
     profile: Claims;
   }
   | {
     state: 'active';
-    /** notNative, valid, renewed, confirmed. */
-    letter: 'A' | 'B' | 'C' | 'H';
     reason: ActiveReason;
   }
   | RenewalFailed
@@ -456,7 +452,6 @@ export type ActiveReason = 'notNative' | 'valid' | 'renewed' | 'confirmed';
 /** The token was due and could not be renewed. */
 export type RenewalFailed = {
   state: 'failed';
-  letter: 'E';
   reason: 'renewal';
   error: ErrorDetail;
   remedy: Remedy;
@@ -545,7 +540,6 @@ export type Remedy = 'retry' | 'wait' | 'registerAgain';
 /** The browser, link, app or code step failed. */
 export type RegistrationFailed = {
   state: 'failed';
-  letter: 'F';
   reason: 'registration';
   error: ErrorDetail;
 };

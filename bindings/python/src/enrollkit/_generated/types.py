@@ -437,7 +437,7 @@ class Deregistration:
     """A logout that forgot the device."""
 
     state: State
-    """The state of a registration; the documentation of the states explains the letters."""
+    """The state of a registration."""
 
     url: Optional[str] = field(default=None, repr=False)
     """The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none."""
@@ -477,7 +477,7 @@ class Redirected:
     """The URL was a redirect."""
 
     state: State
-    """The state of a registration; the documentation of the states explains the letters."""
+    """The state of a registration."""
 
     kind: ClassVar[str] = "registration"
 
@@ -1071,7 +1071,7 @@ class RegistrationChanged:
     """The state of the registration changed."""
 
     state: State
-    """The state of a registration; the documentation of the states explains the letters."""
+    """The state of a registration."""
 
     @classmethod
     def from_json(cls, value: Any) -> RegistrationChanged:
@@ -1087,7 +1087,7 @@ class RegistrationSettled:
     """Sent once, when the first state is known: the host may hide its splash screen."""
 
     state: State
-    """The state of a registration; the documentation of the states explains the letters."""
+    """The state of a registration."""
 
     @classmethod
     def from_json(cls, value: Any) -> RegistrationSettled:
@@ -1177,7 +1177,7 @@ class Help(Word):
 
 
 State = Union[Starting, Unregistered, Authenticating, AwaitingConfirmation, Active, RenewalFailed, RegistrationFailed]
-"""The state of a registration; the documentation of the states explains the letters."""
+"""The state of a registration."""
 
 
 def read_state(value: Any) -> State:

@@ -44,7 +44,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * @param wait Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
    *   outcome.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -94,7 +94,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * @param transaction The transaction of the redirect. Needed only if the URL has no state and several transactions
    *   are pending.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, REDIRECT_MALFORMED,
    *   REDIRECT_MISMATCH, UNSOLICITED, ALREADY_SETTLED, TRANSACTION_EXPIRED, ACTIVATION_FAILED, NETWORK, TLS, TIMEOUT,
    *   SERVER, RESPONSE_INVALID, OAUTH, LOGIN_REQUIRED, INTERACTION_REQUIRED, CONSENT_REQUIRED, ACCESS_DENIED,
@@ -139,7 +139,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    *
    * @param transaction Names a transaction.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, REDIRECT_MALFORMED,
    *   REDIRECT_MISMATCH, UNSOLICITED, ALREADY_SETTLED, TRANSACTION_EXPIRED, ACTIVATION_FAILED, NETWORK, TLS, TIMEOUT,
    *   SERVER, RESPONSE_INVALID, OAUTH, LOGIN_REQUIRED, INTERACTION_REQUIRED, CONSENT_REQUIRED, ACCESS_DENIED,
@@ -162,7 +162,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * @param transaction Names a transaction.
    * @param code The code as the user typed it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, ALREADY_SETTLED,
    *   TRANSACTION_EXPIRED, NETWORK, TLS, TIMEOUT, SERVER, RESPONSE_INVALID, OAUTH, ACCESS_DENIED, ISSUER_MISMATCH,
    *   CODE_REJECTED, KEYS_UNAVAILABLE, ID_TOKEN_INVALID, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
@@ -184,7 +184,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
    *   RESPONSE_INVALID, OAUTH, ISSUER_MISMATCH, PROFILE_MISMATCH, EMAIL_NOT_VERIFIED, UNKNOWN_ACCOUNT, STORE_LOCKED,
    *   STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -200,7 +200,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED,
    *   STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -216,7 +216,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * for the link of its e-mail.
    *
    * @param transaction The transaction; without it, all.
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
    *   STORE_KEY, STORE_VERSION.
    */
@@ -233,7 +233,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Reports that the other app's link could not be opened. Its transaction fails (F).
    *
    * @param transaction Names a transaction.
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of ILLEGAL_STATE, NOT_FOUND, ALREADY_SETTLED, TRANSACTION_EXPIRED, STORE_LOCKED,
    *   STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -249,7 +249,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * Erases the local state only. Sends nothing.
    *
-   * @return The state of a registration; the documentation of the states explains the letters.
+   * @return The state of a registration.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */

@@ -10,7 +10,7 @@ import kotlinx.serialization.json.JsonObject
 public sealed interface Event {
   /** The state of the registration changed. */
   public data class RegistrationChanged(
-    /** The state of a registration; the documentation of the states explains the letters. */
+    /** The state of a registration. */
     public val state: State,
   ) : Event {
     internal companion object {
@@ -22,7 +22,7 @@ public sealed interface Event {
 
   /** Sent once, when the first state is known: the host may hide its splash screen. */
   public data class RegistrationSettled(
-    /** The state of a registration; the documentation of the states explains the letters. */
+    /** The state of a registration. */
     public val state: State,
   ) : Event {
     internal companion object {

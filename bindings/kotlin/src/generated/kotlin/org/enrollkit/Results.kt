@@ -315,7 +315,7 @@ public enum class ClientSecretMethod(
 
 /** A logout that forgot the device. */
 public data class Deregistration(
-  /** The state of a registration; the documentation of the states explains the letters. */
+  /** The state of a registration. */
   public val state: State,
   /** The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none. */
   public val url: String?,
@@ -443,7 +443,7 @@ internal fun decodeHandledLink(json: JsonObject): HandledLink = when {
 public sealed interface HandledURL {
   /** The URL was a redirect. */
   public data class Redirected(
-    /** The state of a registration; the documentation of the states explains the letters. */
+    /** The state of a registration. */
     public val state: State,
   ) : HandledURL {
     internal companion object {
@@ -984,7 +984,7 @@ public enum class SignatureAlgorithm(
   }
 }
 
-/** The state of a registration; the documentation of the states explains the letters. */
+/** The state of a registration. */
 public sealed interface State {
   /** The state was not requested yet, or the platform is not ready. */
   public data object Starting : State
