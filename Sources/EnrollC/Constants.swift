@@ -1,9 +1,10 @@
-// Every constant of the header by its name, for languages that cannot read macros. A test compares this table with the
-// header.
+// Every constant of the header by its name, for languages that cannot read macros, and the library's versions. A test
+// compares this table with the header.
 
 public import CEnroll
 import EnrollCommands
 import EnrollCore
+import EnrollHost
 
 private struct Constant: Sendable {
   var name: String
@@ -171,3 +172,11 @@ public func enroll_constant_name(_ index: Int) -> UnsafePointer<CChar>! {
   let all = Constant.all
   return index >= 0 && index < all.count ? all[index].text.pointer : nil
 }
+
+private let versionString = PermanentText(LibraryVersion.string)
+
+@_cdecl("enroll_abi_version") @implementation
+public func enroll_abi_version() -> UInt32 { LibraryVersion.abi }
+
+@_cdecl("enroll_version_string") @implementation
+public func enroll_version_string() -> UnsafePointer<CChar>! { versionString.pointer }

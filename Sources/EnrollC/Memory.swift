@@ -1,10 +1,25 @@
-// Functions for the host's own memory that holds secrets.
+// Short names for the pointers that C hands in and takes out, so that a function reads like its line in the header; and
+// the functions for the host's own memory that holds secrets.
 
 public import CEnroll
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollPosix
+
+/// Text in: never believed before TextInput looked at it.
+public typealias TextIn = UnsafePointer<CChar>
+/// A handle: a number, never dereferenced.
+public typealias Handle = OpaquePointer
+public typealias HandleOut = UnsafeMutablePointer<OpaquePointer?>
+public typealias UserData = UnsafeMutableRawPointer
+public typealias ErrorOut = UnsafeMutablePointer<enroll_error>
+public typealias BufferOut = UnsafeMutablePointer<enroll_buf>
+public typealias StateOut = UnsafeMutablePointer<enroll_state>
+public typealias AccessOut = UnsafeMutablePointer<enroll_access>
+public typealias TransactionOut = UnsafeMutablePointer<enroll_transaction>
+public typealias Int64Out = UnsafeMutablePointer<Int64>
+public typealias Int32Out = UnsafeMutablePointer<Int32>
 
 @_cdecl("enroll_wipe") @implementation
 public func enroll_wipe(_ memory: UnsafeMutableRawPointer?, _ size: Int) {

@@ -1,5 +1,6 @@
 // Bytes that must not leak: unprintable, compared in constant time, wiped when the last reference goes (R40).
-// It cannot wipe copies that a caller makes with `reveal`, nor those inside jansson and libcurl.
+// It cannot wipe copies that a caller makes with `reveal`, nor those inside jansson and libcurl. And the two
+// operations that it stands on, for memory that others own: wiping, and comparison in constant time.
 
 import COpenSSL
 
@@ -82,5 +83,26 @@ public final class Secret: @unchecked Sendable, Equatable {
   public static func == (left: Secret, right: Secret) -> Bool {
     guard left.count == right.count else { return false }
     return enroll_equal_memory(left.storage.baseAddress, right.storage.baseAddress, left.count) == 1
+  }
+}
+
+/// Overwrites memory in a way that compilers do not remove.
+public enum Wipe {
+  /// Zeroes every byte.
+  public static func bytes(_ memory: UnsafeMutableRawBufferPointer) {
+    enroll_wipe_memory(memory.baseAddress, memory.count)
+  }
+}
+
+/// Comparison whose time does not tell where two values differ.
+public enum ConstantTime {
+  /// Whether both hold the same bytes. The lengths are no secret.
+  public static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.withUnsafeBytes { left in right.withUnsafeBytes { equal(left, $0) } }
+  }
+
+  /// As ``equal(_:_:)``, where they are.
+  public static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    left.count == right.count && enroll_equal_memory(left.baseAddress, right.baseAddress, left.count) == 1
   }
 }

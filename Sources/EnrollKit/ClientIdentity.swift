@@ -1,4 +1,4 @@
-// The user's identity, and diagnostics for support.
+// The user's identity, the PIN over the account, and diagnostics for support.
 
 public import EnrollCore
 import EnrollHost
@@ -27,5 +27,32 @@ extension EnrollClient {
   /// transactions and the last errors; no token, code, key or PIN, and nothing about the user. Sends no request.
   public func diagnostics() async throws(EnrollError) -> JSONObject {
     try await offload { client, _, _ throws(EnrollError) in try client.diagnostics() }
+  }
+}
+
+extension EnrollClient {
+  /// Protects the account with a PIN of 4 to 64 bytes. The account stays open in this process; every other process gets
+  /// `.storeLocked` until ``unlock(pin:)``. Everybody who holds the store's key can try all short PINs. Ends the step
+  /// `pin`: the profile that waited for it is shown or, without confirmation, confirmed.
+  /// - Throws: `.illegalState` if the account has a PIN already, or if nothing is kept yet; `.unsupported` for a
+  ///   store in memory.
+  public func setPIN(_ pin: Secret) async throws(EnrollError) {
+    try await offload { client, _, _ throws(EnrollError) in try client.setPIN(pin) }
+  }
+
+  /// Opens the account in this process. A wrong PIN is a result, not an error; the last wrong one erases the account.
+  /// - Throws: `.illegalState` if the account has no PIN.
+  public func unlock(pin: Secret) async throws(EnrollError) -> PINAnswer {
+    try await offload { client, _, _ throws(EnrollError) in try client.usePIN(pin, to: .unlock) }
+  }
+
+  /// Replaces the PIN. - Throws: as ``unlock(pin:)``.
+  public func changePIN(_ pin: Secret, to new: Secret) async throws(EnrollError) -> PINAnswer {
+    try await offload { client, _, _ throws(EnrollError) in try client.usePIN(pin, to: .replace(new)) }
+  }
+
+  /// Removes the PIN. - Throws: as ``unlock(pin:)``.
+  public func removePIN(_ pin: Secret) async throws(EnrollError) -> PINAnswer {
+    try await offload { client, _, _ throws(EnrollError) in try client.usePIN(pin, to: .remove) }
   }
 }

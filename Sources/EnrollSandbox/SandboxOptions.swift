@@ -1,6 +1,7 @@
-// How a sandbox is set up. The defaults suit a demo.
+// How a sandbox is set up, and the one place where it reads the machine's clock. The defaults suit a demo.
 
 public import EnrollCrypto
+import Foundation
 
 /// Settings of one sandbox.
 public struct SandboxOptions: Sendable {
@@ -53,4 +54,10 @@ public struct SandboxOptions: Sendable {
     /// Announced, and nothing works without it.
     case required
   }
+}
+
+/// The machine's clock.
+public enum SystemTime {
+  /// Whole seconds since 1970.
+  @Sendable public static func now() -> Int64 { Int64(Date().timeIntervalSince1970) }
 }

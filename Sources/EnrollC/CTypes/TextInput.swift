@@ -1,6 +1,7 @@
-// Text that a C caller hands in: a pointer and a size, believed only after a look (R41).
+// Text and JSON that a C caller hands in: a pointer and a size, believed only after a look (R41).
 
 import EnrollCore
+import EnrollJSON
 
 /// How much of a text is taken.
 enum TextLimit {
@@ -79,5 +80,18 @@ struct TextInput {
   private var missing: EnrollError {
     let text = pointer == nil ? "is required" : "has size 0; pass ENROLL_NUL_TERMINATED to have it measured"
     return EnrollError(.invalidArgument, "\(name) \(text)", field: name)
+  }
+}
+
+/// A JSON argument.
+enum JSONInput {
+  /// - Throws: `.json` with the offset of the first fault; `field` is the argument's name.
+  static func parse(_ bytes: UnsafeBufferPointer<UInt8>, _ name: String) throws(EnrollError) -> JSON {
+    do throws(JSONError) {
+      return try JSON.parse(Array(bytes))
+    } catch {
+      guard !error.isOutOfMemory else { throw EnrollError(.outOfMemory, "\(name): ", error, field: name) }
+      throw EnrollError(.json, "\(name): \(error.message) (byte \(error.offset))", field: name)
+    }
   }
 }

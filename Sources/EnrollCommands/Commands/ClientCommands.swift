@@ -1,4 +1,4 @@
-// Opening and closing clients.
+// Opening and closing clients, and their events, which come only to those who asked for them.
 
 import EnrollCore
 import EnrollHost
@@ -138,4 +138,27 @@ extension ClientOptions {
     if case .file = keys.provider { return false }
     return true
   }
+}
+
+extension CommandTable {
+  static let eventCommands = [
+    Command(
+      "events.subscribe", .memory, "Starts the client's events. A second call changes nothing.",
+      gives: .object([
+        .required(
+          "events",
+          Schema(.list(.text("An event's name."), maximumCount: 1000), "The events that may arrive."))
+      ])
+    ) { call throws(EnrollError) in
+      try call.openHandle().subscribe()
+      return .object([("events", .array(EventKind.all.map { .string($0.name) }))])
+    },
+    Command(
+      "events.unsubscribe", .memory,
+      "Stops the client's events. An event that is being sent may still arrive."
+    ) { call throws(EnrollError) in
+      try call.openHandle().unsubscribe()
+      return .object([])
+    },
+  ]
 }

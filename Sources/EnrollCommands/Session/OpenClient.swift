@@ -1,4 +1,4 @@
-// A client in a session: its handle, and whether its events are told.
+// A client in a session: its handle, its log, and whether its events are told.
 
 import EnrollCore
 import EnrollHost
@@ -54,4 +54,19 @@ private final class Teller: EngineObserver {
     for member in notification.parameters(choices: choices).members { parameters[member.key] = member.value }
     tell(notification.name, .object(parameters))
   }
+}
+
+/// One log for many clients: each line says whose it is.
+final class ClientLog: LogHandler {
+  private let handler: any LogHandler
+  /// The client's handle.
+  private let client: String
+
+  init(_ handler: any LogHandler, of client: String) {
+    self.handler = handler
+    self.client = client
+  }
+
+  var level: LogLevel { handler.level }
+  func write(_ level: LogLevel, _ line: String) { handler.write(level, "\(client): \(line)") }
 }

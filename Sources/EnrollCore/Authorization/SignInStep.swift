@@ -1,4 +1,5 @@
 // Signing in: begin hands out the authorize URL, resume takes the redirect back (flows.md §2, R5-R8, R13-R17, R21-R30).
+// And `invalid_scope` in words (RFC 6749 §4.1.2.1, §5.2).
 
 import EnrollCrypto
 import EnrollJSON
@@ -208,4 +209,25 @@ extension Transaction {
       transactionID: transaction.id, action: action, redirectURI: transaction.redirectURI,
       expiresAt: transaction.deadline.expiresAt, survivesProcess: transaction.survivesProcess)
   }
+}
+
+extension Engine {
+  /// The same error, with what was asked and what is listed where it is about the scopes: a developer compares the scopes
+  /// that were asked for with those that the provider lists (RFC 8414 §2).
+  func explained(_ error: EnrollError, scopes: [String]) -> EnrollError {
+    guard error.isAboutScopes else { return error }
+    var text = "\(error.message); asked: \(Scopes.joined(scopes))"
+    if let listed = provider.cachedMetadata?.scopes {
+      text += "; the provider lists: \(PrintableText.bounded(Scopes.joined(listed), maximumBytes: 500))"
+    } else {
+      text += "; the provider lists no scopes"
+    }
+    return EnrollError(
+      error.code, text, field: error.field ?? "scopes", httpStatus: error.httpStatus,
+      oauthError: error.oauthError, retryAfterSeconds: error.retryAfterSeconds)
+  }
+}
+
+extension EnrollError {
+  var isAboutScopes: Bool { oauthError.map { ASCII.equals($0, "invalid_scope") } ?? false }
 }

@@ -1,6 +1,6 @@
 // One attempt at getting tokens, from the URL handed to the host until its redirect is settled. Kept in the store, so
 // that the process which receives the redirect need not be the one that began (R7, R12). This record has the members
-// that every transaction has; `flow` has the step it waits for and the data of that step.
+// that every transaction has, its kind and its name; `flow` has the step it waits for and the data of that step.
 
 /// A pending or settled attempt. The secrets in it are spent once.
 public struct TransactionRecord: Equatable, Sendable {
@@ -69,4 +69,35 @@ public struct TransactionRecord: Equatable, Sendable {
     self.status = status
     flow.spend()
   }
+}
+
+/// Which way leads to tokens.
+public enum TransactionKind: String, Sendable, CaseIterable {
+  /// The authorize request in the browser (OpenID Connect Core §3.1).
+  case signIn
+  /// A registration by e-mail link (flows.md §3).
+  case register
+  /// A one-time code, or a link, to an address or a number (flows.md §6).
+  case passwordless
+  /// With the help of another app on the device (flows.md §9).
+  case app2app
+  /// Through a back end that signs in on the app's behalf (flows.md §10).
+  case bff
+  /// A code that is typed on another device (RFC 8628).
+  case device
+}
+
+/// Names a transaction to the host, which may keep it for another process.
+public struct TransactionID: ExactText {
+  public let text: String
+
+  public init(_ text: String) { self.text = text }
+
+  /// A new one, of 128 random bits.
+  init(from random: any RandomSource) throws(EnrollError) {
+    self.init(random: try random.bytes(16))
+  }
+
+  /// A new one of 16 random bytes.
+  init(random bytes: [UInt8]) { self.init(Base64URL.encode(bytes)) }
 }

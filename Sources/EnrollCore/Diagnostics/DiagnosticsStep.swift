@@ -1,6 +1,6 @@
 // What support needs to see, and nothing that has to stay secret (flows.md §11, R40): no token, code, state, key or PIN,
 // nothing about the user, no name that the host chose, and of a host's URLs only what ``RedactedURL`` shows. What is
-// written out here is an allow-list: a member that is added to a record is not in it.
+// written out here is an allow-list: a member that is added to a record is not in it. And the last failures of this process.
 
 import EnrollCrypto
 public import EnrollJSON
@@ -204,5 +204,24 @@ extension TransactionRecord {
       ("secondsLeft", .integer(deadline.secondsLeft(at: moment))),
       ("survivesProcess", .bool(survivesProcess)),
     ])
+  }
+}
+
+/// What ``EnrollEvent`` told of failures, and warnings. Texts hold no secret (R40).
+struct ErrorLog: Sendable {
+  static let limit = 16
+
+  private(set) var entries: [(at: UnixTime, error: EnrollError)] = []
+
+  mutating func add(_ error: EnrollError, at time: UnixTime) {
+    if entries.count >= Self.limit { entries.removeFirst() }
+    entries.append((time, error))
+  }
+
+  mutating func add(_ notification: EnrollEvent, at time: UnixTime) {
+    switch notification {
+    case .errorReported(let error), .tokenRenewalFailed(let error): add(error, at: time)
+    case .registrationChanged, .registrationSettled, .tokenRenewed, .logoutFinished: break
+    }
   }
 }

@@ -1,4 +1,4 @@
-// Bytes, compared as protocols do: ASCII only, no locale, no Unicode.
+// Bytes, compared and read as protocols do: ASCII only, no locale, no Unicode.
 
 extension String {
   /// Its UTF-8, copied in one piece, where `Array(utf8)` goes byte by byte in the small library.
@@ -81,5 +81,21 @@ public enum ASCII {
   public static func isLetter(_ byte: UInt8) -> Bool {
     let lower = lowercased(byte)
     return lower >= 0x61 && lower <= 0x7A
+  }
+}
+
+/// Whole numbers in headers and badly typed JSON.
+enum DecimalText {
+  /// Digits only, without sign or space; one that does not fit is the largest that does.
+  static func parse(_ text: String) -> Int64? {
+    guard (1...32).contains(text.utf8.count) else { return nil }
+    var value: Int64 = 0
+    for byte in text.utf8 {
+      guard ASCII.isDigit(byte) else { return nil }
+      let (scaled, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = scaled.addingReportingOverflow(Int64(byte - 0x30))
+      value = overflow || carry || value == .max ? .max : sum
+    }
+    return value
   }
 }

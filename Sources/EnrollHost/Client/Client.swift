@@ -257,3 +257,17 @@ public final class Client: Sendable {
 
   public func stopObserving(_ ticket: Int) { hub.remove(ticket) }
 }
+
+/// A transport of the host's: its code finds its own signal mask, also on a thread of the library's.
+final class HostedTransport: Transport {
+  private let transport: any Transport
+  private let host = HostThread()
+
+  init(_ transport: any Transport) { self.transport = transport }
+
+  var trust: String { transport.trust }
+
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    try host.run { () throws(EnrollError) in try transport.send(request, cancellation: cancellation) }
+  }
+}

@@ -1,6 +1,8 @@
-// The user's identity, the data kept about the account, and logging out, through a client.
+// The user's identity, the data kept about the account, the PIN over it, and logging out, through a client. A call
+// about the PIN takes a good part of a second: that is what makes guessing dear.
 
 public import EnrollCore
+public import EnrollCrypto
 public import EnrollJSON
 import EnrollPosix
 
@@ -103,5 +105,28 @@ extension Client {
   public func finishLogout(_ url: String) throws(EnrollError) {
     try requireOpen()
     try engine.finishLogout(url)
+  }
+}
+
+extension Client {
+  /// - Throws: as ``Engine/setPIN(_:)``.
+  public func setPIN(_ pin: Secret) throws(EnrollError) {
+    try requireOpen()
+    defer {
+      tokens.forget()
+      outbox.sendNews()
+      hub.announceChange()
+    }
+    try engine.setPIN(pin)
+  }
+
+  /// - Throws: as ``Engine/usePIN(_:to:)``.
+  public func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
+    try requireOpen()
+    defer {
+      tokens.forget()
+      hub.announceChange()
+    }
+    return try engine.usePIN(pin, to: change)
   }
 }

@@ -1,4 +1,5 @@
-// The inbox: what the sandbox would send by e-mail and SMS, the newest first.
+// The inbox: what the sandbox would send by e-mail and SMS, the newest first; and the page behind the link of a
+// passwordless sign-in.
 
 /// An e-mail or a text message that would have been sent.
 struct Letter {
@@ -43,5 +44,21 @@ extension Page {
         <p class="soft">E-mails and text messages that the sandbox would send. They stay here.</p>
         \(list)
         """)
+  }
+}
+
+extension Page {
+  static func openLink(ticket: String, address: String, client: Client, request: AuthorizationRequest) -> Page
+  {
+    Page(
+      title: "Sign in with the link",
+      main: """
+        <h1>Sign in to \(client.name)</h1>
+        <p class="soft">as <strong>\(address)</strong>. Go on only if you asked for this link.</p>
+        <form method="post" action="\(Endpoint.passwordlessLink.path)">
+        <input type="hidden" name="ticket" value="\(ticket)">
+        <button type="submit" name="action" value="continue">Sign in</button>
+        </form>
+        """, formTargets: formTarget(of: request.redirectURI).map { [$0] } ?? [])
   }
 }

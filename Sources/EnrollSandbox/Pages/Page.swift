@@ -1,5 +1,6 @@
 // The parts that all pages share: language, title, one main heading, landmarks, and security headers.
 // No script runs but that of the hosted login page, nothing is loaded from elsewhere, nobody may frame a page (RFC 9700 §4.16).
+// And the page of a request that must not be answered by a redirect: unknown client or redirect URI, an old link, a foreign form.
 
 import EnrollCrypto
 import Foundation
@@ -85,4 +86,18 @@ struct Page {
 extension HTML {
   /// Trusted text that goes in unescaped: the style sheet and the script alone.
   fileprivate init(verbatim text: String) { self.text = text }
+}
+
+extension Page {
+  /// - Parameters:
+  ///   - reason: what was expected and what came, in words for the developer who watches.
+  static func error(_ reason: String, status: Int = 400) -> Page {
+    Page(
+      title: "Cannot continue", status: status,
+      main: """
+        <h1>This request cannot continue</h1>
+        <p>\(reason)</p>
+        <p class="soft">Go back to the app and start again. Nothing was shared.</p>
+        """)
+  }
 }

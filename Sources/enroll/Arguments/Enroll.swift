@@ -1,4 +1,5 @@
-// The command line's root.
+// The command line's root, and the interface between the parser and the program: a command has options about the place,
+// and a run that ends with an exit status.
 
 import ArgumentParser
 import EnrollHost
@@ -21,4 +22,22 @@ struct Enroll: ParsableCommand {
       Login.self, Register.self, Token.self, Status.self, Accounts.self, Logout.self, Doctor.self,
       Completions.self,
     ])
+}
+
+/// A command that goes through the session.
+protocol EnrollCommand: ParsableCommand {
+  var place: ContextOptions { get }
+  /// Whether a person at the terminal may be asked for a passphrase or a PIN.
+  var mayAsk: Bool { get }
+  /// The provider that was named on the command line, where the command takes one.
+  var provider: ProviderArguments? { get }
+  /// The command's name and its own options, to be typed again.
+  var attempt: [String] { get }
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus
+}
+
+extension EnrollCommand {
+  var mayAsk: Bool { true }
+  var provider: ProviderArguments? { nil }
+  var attempt: [String] { [Self._commandName] }
 }

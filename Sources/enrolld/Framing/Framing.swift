@@ -1,6 +1,8 @@
 // How messages follow one another on a stream: one per line, or each behind Content-Length headers as language servers
 // do it. The first byte tells: no JSON text begins with a C.
 
+import EnrollCore
+
 enum Framing {
   case lines, headers
 
@@ -17,5 +19,42 @@ enum Framing {
       return message
     case .headers: return Array("Content-Length: \(message.count)\r\n\r\n".utf8) + message
     }
+  }
+}
+
+/// The headers of one message: Content-Length once; others are of no interest.
+enum MessageHeaders {
+  struct Problem: Error {
+    var text: String
+  }
+
+  /// - Parameter block: header lines, each ending in a line break, the last one empty.
+  static func length(in block: [UInt8]) -> Result<Int, Problem> {
+    var length: Int?
+    for line in block.split(separator: UInt8(ascii: "\n")) {
+      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+      if line.isEmpty { continue }
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+        return .failure(Problem(text: "expected a Content-Length header, got a line without a colon"))
+      }
+      let name = String(decoding: line[..<colon], as: UTF8.self)
+      guard ASCII.equalsIgnoringCase(name, "Content-Length") else { continue }
+      guard length == nil else { return .failure(Problem(text: "Content-Length appears twice")) }
+      guard let number = number(line[(colon + 1)...]) else {
+        return .failure(Problem(text: "Content-Length must be a number of bytes"))
+      }
+      length = number
+    }
+    guard let length else { return .failure(Problem(text: "Content-Length is missing")) }
+    return .success(length)
+  }
+
+  /// At most 15 digits, with spaces around.
+  private static func number(_ text: ArraySlice<UInt8>) -> Int? {
+    var text = text
+    while let first = text.first, MessageReader.isSpace(first) { text.removeFirst() }
+    while let last = text.last, MessageReader.isSpace(last) { text.removeLast() }
+    guard (1...15).contains(text.count), text.allSatisfy(ASCII.isDigit) else { return nil }
+    return text.reduce(0) { $0 * 10 + Int($1 & 0xF) }
   }
 }

@@ -1,4 +1,5 @@
-// The words on the command line, read with getopt_long. Secrets never come this way: arguments are public (R40).
+// The words on the command line, read with getopt_long, and the pages that some of them ask for. Secrets never come this
+// way: arguments are public (R40).
 
 import CPosix
 import EnrollCore
@@ -79,5 +80,23 @@ extension LogLevel {
   fileprivate init?(_ name: String) {
     guard let level = LogLevel.allCases.first(where: { ASCII.equals($0.name, name) }) else { return nil }
     self = level
+  }
+}
+
+/// The pages that the daemon prints instead of serving: its help, its version, its manifest.
+enum Page {
+  /// - Returns: the exit status: 1 when standard output did not take all of it.
+  static func print(_ text: String) -> Int32 {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, enroll_posix_errno() == EINTR { continue }
+      guard count > 0 else {
+        Log(.error).error("standard output cannot be written: \(SystemError.words(enroll_posix_errno()))")
+        return 1
+      }
+      bytes = bytes.dropFirst(count)
+    }
+    return 0
   }
 }

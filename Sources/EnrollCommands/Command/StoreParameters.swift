@@ -1,11 +1,26 @@
-// The key provider of a store, as a caller names it, or the program's default: a key file for the library, the best
-// provider that is present for the daemon (store.md, Keys).
+// Which store a command is about, and its key provider, as a caller names them; or the program's default: a key file for
+// the library, the best provider that is present for the daemon (store.md, Keys).
 
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollStore
+
+extension Schema {
+  static let store = Schema.storeFolder.as(
+    "An absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.")
+}
+
+extension Invocation {
+  var wantsMemoryStore: Bool { text("store").map { ASCII.equals($0, "memory") } ?? false }
+
+  /// - Throws: `.invalidArgument` when none is named and there is no default.
+  func storePath() throws(EnrollError) -> String {
+    if let path = text("store") { return path }
+    return try (session?.environment ?? .none).defaultStore()
+  }
+}
 
 extension Schema {
   static let keyProvider = Schema.words(
