@@ -8,7 +8,7 @@ import EnrollJSON
 extension FakeProvider {
   func answer(_ request: HTTPRequest, _ endpoint: Endpoint) -> HTTPResponse {
     let ofClients: [Endpoint] = [.token, .revocation, .introspection, .pushed, .deviceAuthorization]
-    if ofClients.contains(endpoint), !hasProvenItself(request) {
+    if ofClients.contains(endpoint), !hasProvenItself(request, endpoint) {
       return json(401, .object([("error", .string("invalid_client"))]))
     }
     switch endpoint {
@@ -36,12 +36,14 @@ extension FakeProvider {
   }
 
   /// By the secret, in one way only (RFC 6749 §2.3.1).
-  private func hasProvenItself(_ request: HTTPRequest) -> Bool {
+  private func hasProvenItself(_ request: HTTPRequest, _ endpoint: Endpoint) -> Bool {
     let settings = state.withLock { $0.settings }
     guard let secret = settings.clientSecret else { return true }
+    let isLater = endpoint == .revocation || endpoint == .introspection
+    let methods = (isLater ? settings.laterSecretMethods : nil) ?? settings.secretMethods
     switch (form(request)["client_secret"], basicCredentials(request)) {
-    case (let sent?, nil): return sent == secret && settings.secretMethods.contains(.post)
-    case (nil, let pair?): return pair == ["native", secret] && settings.secretMethods.contains(.basic)
+    case (let sent?, nil): return sent == secret && methods.contains(.post)
+    case (nil, let pair?): return pair == ["native", secret] && methods.contains(.basic)
     default: return false
     }
   }

@@ -33,6 +33,8 @@ extension FakeProvider {
     /// What its client must prove itself with, in one of these ways and no other; nil for a public client.
     public var clientSecret: String?
     public var secretMethods: [ClientSecretMethod] = [.post, .basic]
+    /// The ways that its revocation and introspection endpoints take instead; nil for the same.
+    public var laterSecretMethods: [ClientSecretMethod]?
     /// At the end of each refresh token.
     public var refreshTokenSuffix = ""
     /// Of its token endpoint. Nobody is at the old one when it changes.

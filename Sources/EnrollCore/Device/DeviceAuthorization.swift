@@ -35,7 +35,9 @@ struct DeviceAuthorization {
     var form = FormEncoding(.body)
     if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
     for (name, value) in options.parameters { form.add(name, value) }
-    return ClientAuthentication(configuration, at: metadata).request(form, to: endpoint)
+    // Also of a client that proves itself in the header: django-oauth-toolkit looks nowhere else.
+    form.add("client_id", configuration.clientID.text)
+    return ClientAuthentication(configuration, at: metadata).request(form, to: endpoint, namesClient: true)
   }
 
   /// - Throws: `.oauth`, `.server`, `.responseInvalid`.

@@ -85,6 +85,11 @@ struct DiscoveryDocument {
     }
   }
 
+  /// The ways of sending a client secret in a list of methods.
+  mutating func secretMethods(_ name: String) -> [ClientSecretMethod] {
+    optionalTexts(name)?.compactMap { ClientSecretMethod(rawValue: $0) } ?? []
+  }
+
   private func endpointIfPresent(_ name: String) throws(EnrollError) -> String? {
     guard let json = object[name], !json.isNull else { return nil }
     guard let text = json.string else { throw wrong(name, "expected a string") }

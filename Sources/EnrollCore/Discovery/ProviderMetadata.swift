@@ -26,6 +26,10 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var promptValues: [String]?
   /// The ways in which its token endpoint takes a client secret; others that it announces are left out.
   public var secretMethods: [ClientSecretMethod] = []
+  /// The same of its revocation endpoint; empty when it announces none.
+  public var revocationSecretMethods: [ClientSecretMethod] = []
+  /// The same of its introspection endpoint.
+  public var introspectionSecretMethods: [ClientSecretMethod] = []
   /// The scopes that it lists, which may be some of those that it has; nil when it lists none.
   public var scopes: [String]?
   /// What it announces and cannot be used: those members count as not announced.
@@ -100,8 +104,9 @@ extension ProviderMetadata {
       requiresPushedRequests: try document.flag("require_pushed_authorization_requests"),
       dpopAlgorithms: document.optionalTexts("dpop_signing_alg_values_supported") ?? [],
       promptValues: document.optionalTexts("prompt_values_supported"),
-      secretMethods: document.optionalTexts("token_endpoint_auth_methods_supported")?
-        .compactMap { ClientSecretMethod(rawValue: $0) } ?? [],
+      secretMethods: document.secretMethods("token_endpoint_auth_methods_supported"),
+      revocationSecretMethods: document.secretMethods("revocation_endpoint_auth_methods_supported"),
+      introspectionSecretMethods: document.secretMethods("introspection_endpoint_auth_methods_supported"),
       scopes: document.optionalTexts("scopes_supported"))
     unusable = document.unusable
   }

@@ -72,10 +72,18 @@ extension Engine {
     let metadata =
       configuration.clientSecret == nil ? nil : try? provider.metadata(cancellation: cancellation)
     let client = ClientAuthentication(configuration, at: metadata)
+    let (first, second) = client.ways(at: metadata?.revocationSecretMethods ?? [])
     do throws(EnrollError) {
       let plain = RevocationAnswer(
         processing: try transport.send(
-          RevocationRequest.make(revocation, endpoint: endpoint, from: client), cancellation: cancellation))
+          RevocationRequest.make(revocation, endpoint: endpoint, from: first), cancellation: cancellation))
+      if plain.wantsBearer, let second {
+        return Delivery(
+          RevocationAnswer(
+            processing: try transport.send(
+              RevocationRequest.make(revocation, endpoint: endpoint, from: second), cancellation: cancellation
+            )))
+      }
       guard plain.wantsBearer, revocation.bearer != nil, !client.hasSecret else { return Delivery(plain) }
       return Delivery(
         RevocationAnswer(

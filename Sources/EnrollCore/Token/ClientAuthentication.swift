@@ -29,6 +29,21 @@ public struct ClientAuthentication: Sendable {
       ?? .post
   }
 
+  private init(_ other: ClientAuthentication, method: ClientSecretMethod) {
+    (clientID, secret) = (other.clientID, other.secret)
+    self.method = method
+  }
+
+  /// At an endpoint that announces methods of its own (RFC 8414 §2): one of those, as there may be no other (Canaille), and then
+  /// the method of the token endpoint, as the announcement may be wrong (Glewlwyd).
+  /// - Returns: the second is nil where there is one way only.
+  func ways(
+    at announced: [ClientSecretMethod]
+  ) -> (first: ClientAuthentication, second: ClientAuthentication?) {
+    guard hasSecret, let other = announced.first, !announced.contains(method) else { return (self, nil) }
+    return (ClientAuthentication(self, method: other), self)
+  }
+
   /// Whether it proves itself, as well as anybody who has read the app.
   var hasSecret: Bool { secret != nil }
 
@@ -52,12 +67,13 @@ public struct ClientAuthentication: Sendable {
     return request
   }
 
-  /// Both as a form encodes them (RFC 6749 §2.3.1), then as RFC 7617 §2 says.
+  /// Both as a form encodes them (RFC 6749 §2.3.1), then as RFC 7617 §2 says. A space is `%20`, which every decoder of forms
+  /// reads: some do not read `+` (Authlib).
   private func credentials(_ secret: Secret) -> String {
     var pair: [UInt8] = []
-    PercentEncoding.append(clientID.text.utf8, to: &pair, plusForSpace: true)
+    PercentEncoding.append(clientID.text.utf8, to: &pair)
     pair.append(UInt8(ascii: ":"))
-    secret.withBytes { PercentEncoding.append($0, to: &pair, plusForSpace: true) }
+    secret.withBytes { PercentEncoding.append($0, to: &pair) }
     return Base64.encode(pair)
   }
 }

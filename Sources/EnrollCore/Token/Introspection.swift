@@ -67,18 +67,24 @@ extension Engine {
     guard let token = subject == .accessToken ? tokens.accessToken : tokens.refreshToken else {
       throw EnrollError(.notFound, "the provider gave no refresh token", field: "token")
     }
-    let client = ClientAuthentication(configuration, at: try provider.metadata(cancellation: cancellation))
+    let metadata = try provider.metadata(cancellation: cancellation)
+    let client = ClientAuthentication(configuration, at: metadata)
+    let (first, second) = client.ways(at: metadata.introspectionSecretMethods)
     let secrets = SentSecrets(of: tokens)
-    do throws(EnrollError) {
-      return secrets.hidden(
+    func ask(_ client: ClientAuthentication) throws(EnrollError) -> JSONObject {
+      secrets.hidden(
         in: try Introspection.accept(
           transport.send(
             Introspection.request(
               endpoint: endpoint, token: token, subject: subject, from: client),
             cancellation: cancellation)))
-    } catch {
-      guard error.wantsAccessToken, !client.hasSecret else { throw error }
     }
+    do throws(EnrollError) {
+      return try ask(first)
+    } catch {
+      guard error.wantsAccessToken, second != nil || !client.hasSecret else { throw error }
+    }
+    if let second { return try ask(second) }
     return secrets.hidden(
       in: try Introspection.accept(
         send(

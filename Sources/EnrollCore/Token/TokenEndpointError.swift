@@ -42,7 +42,10 @@ enum TokenEndpointError {
     // RFC 6749 §4.1.2.1 has these for redirects; some servers send them from here.
     let isTrouble = ASCII.equals(code, "temporarily_unavailable") || ASCII.equals(code, "server_error")
     let isClient = ["invalid_client", "incorrect_client_credentials"].contains { ASCII.equals($0, code) }
-    let hint = isClient ? "; check clientId, and clientSecret if the provider gave this client one" : ""
+    let hint =
+      isClient
+      ? "; check clientId, and clientSecret and tokenEndpointAuthMethod if the provider gave this client a secret"
+      : ""
     return EnrollError(
       isTrouble ? .server : .oauth, "expected \(expected), got the error \(code)\(hint)", httpStatus: status,
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))

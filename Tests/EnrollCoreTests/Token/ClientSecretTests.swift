@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Foundation
 import Testing
 
 @Suite("A secret that the provider gave a native client (RFC 6749 §2.3.1, RFC 8252 §8.5)")
@@ -56,6 +57,57 @@ struct ClientSecretTests {
     }
   }
 
+  /// The method of the token endpoint, the one that the others announce, and the one that they take.
+  static let others: [(ClientSecretMethod, ClientSecretMethod, ClientSecretMethod)] = [
+    (.post, .basic, .basic), (.post, .basic, .post), (.basic, .post, .post), (.basic, .post, .basic),
+  ]
+
+  @Test(
+    "revocation and introspection prove it as they announce, else as at the token endpoint (RFC 8414 §2)",
+    arguments: others)
+  func otherEndpoints(
+    _ case: (token: ClientSecretMethod, announced: ClientSecretMethod, taken: ClientSecretMethod)
+  ) throws {
+    let bench = try bench([`case`.token])
+    bench.provider.change {
+      $0.laterSecretMethods = [`case`.taken]
+      $0.metadata = {
+        for endpoint in ["revocation", "introspection"] {
+          $0["\(endpoint)_endpoint_auth_methods_supported"] = .array([
+            .string(`case`.announced.rawValue), .string("bearer"),
+          ])
+        }
+      }
+    }
+    let engine = try bench.signedIn()
+    let requests = `case`.announced == `case`.taken ? 1 : 2
+    #expect(try engine.introspect(.accessToken, cancellation: nil)["active"] == .bool(true))
+    #expect(bench.provider.count(.introspection) == requests)
+    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    #expect(bench.provider.revoked.count == 2)
+    #expect(bench.provider.count(.revocation) == 2 * requests)
+  }
+
+  @Test("in the header a space is %20, and other signs are as in a form")
+  func header() throws {
+    let bench = try bench([.basic])
+    _ = try bench.signedIn()
+    let value = try #require(
+      bench.provider.requests(.token).last?.headers.first { $0.name == "Authorization" }?.value)
+    let pair = try #require(Data(base64Encoded: String(value.dropFirst(6))))
+    #expect(value.hasPrefix("Basic "))
+    #expect(String(decoding: pair, as: UTF8.self) == "native:GOCSPX-a%20secret%2Bwith%2Fsigns%25")
+  }
+
+  @Test("a device that proves it in the header names itself in the body as well (RFC 8628 §3.1)")
+  func deviceNames() throws {
+    let bench = try bench([.basic])
+    _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
+    let request = try #require(bench.provider.requests(.deviceAuthorization).last)
+    let form = String(decoding: request.body, as: UTF8.self).split(separator: "&")
+    #expect(form.filter { $0 == "client_id=native" }.count == 1)
+  }
+
   @Test("a provider that announces nothing gets it in the body")
   func unannounced() throws {
     let bench = try bench([.post])
@@ -96,7 +148,8 @@ struct ClientSecretTests {
     guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "accepted")
     }
-    #expect(error.oauthError == "invalid_client" && error.message.contains("clientSecret"), "\(error)")
+    #expect(
+      error.oauthError == "invalid_client" && error.message.contains("clientSecret and token"), "\(error)")
   }
 
   @Test("it is in no diagnostics, no record, no error and no description")
