@@ -91,10 +91,22 @@ class Canaille(Provider):
                     "clients": [
                         self._client(client_id, algorithm)
                         for algorithm, client_id in self.facts.clients.items()
+                    ]
+                    + [
+                        {
+                            **self._client(f"native-{method}", "RS256"),
+                            "client_secret": secret,
+                            "token_endpoint_auth_method": method,
+                        }
+                        for method, secret in self.facts.secrets.items()
                     ],
                 }
             )
         )
+
+    def revocations(self):
+        """How many tokens it was told to forget, and did."""
+        return self.logged(r'"POST /oauth/revoke 1\.\d" 200')
 
     def settings(self, text):
         """Its configuration, of which `text` is the usual one."""

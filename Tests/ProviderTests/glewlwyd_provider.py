@@ -13,7 +13,7 @@ from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from browser import Step
 from processes import Child
-from providers import ALICE, BOB, CUSTOM, CUSTOM_LOGOUT, Facts, Provider
+from providers import ALICE, BASIC, BOB, CUSTOM, CUSTOM_LOGOUT, POST, SECRET, Facts, Provider
 
 _SHARE = Path("/usr/share/glewlwyd/webapp")
 _ETC = Path("/etc/glewlwyd")
@@ -46,6 +46,8 @@ class Glewlwyd(Provider):
         reuse_kills_family=True,
         iss_on_errors=True,
         token_request="Refresh token generated for client .* with scope list|Code invalid|Token invalid",
+        # It takes what the header has as it stands, where a form encodes it (RFC 6749 §2.3.1).
+        secrets={POST: SECRET, BASIC: "GOCSPX-none.of_which~a-form-encodes"},
         clients={"RS256": "native", "ES256": "native-es256", "EdDSA": "native-eddsa"},
     )
 
@@ -90,6 +92,10 @@ class Glewlwyd(Provider):
     def revocations(self):
         """How many refresh tokens it was told to forget."""
         return self.logged("Refresh token generated for client .* revoked")
+
+    def connect(self, person, action):
+        """What somebody does on another device with the code of this one."""
+        person.open(action["verificationUriComplete"], until=f"{self.base}/login.html?&callback_url")
 
     def backdate_log_ins(self, seconds):
         """All log-ins so far were that much longer ago."""
@@ -140,6 +146,9 @@ class Glewlwyd(Provider):
                 send("POST", "/user/", _user(user))
             for algorithm, client_id in self.facts.clients.items():
                 send("POST", "/client/", self._client(client_id, algorithm))
+            for method, secret in self.facts.secrets.items():
+                proof = {"confidential": True, "password": secret, "token_endpoint_auth_method": [method]}
+                send("POST", "/client/", {**self._client(f"native-{method}", "RS256"), **proof})
 
     def _add_client_properties(self, send):
         """A client's signing key and logout redirects are no properties until declared."""

@@ -12,6 +12,9 @@ from processes import free_port, workspace
 
 CUSTOM = "com.example.app:/cb"
 CUSTOM_LOGOUT = "com.example.app:/logout"
+# With a space and signs that forms encode.
+SECRET = "GOCSPX-a secret+with/signs%&=:~"
+POST, BASIC = "client_secret_post", "client_secret_basic"
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,15 @@ class Facts:
     token_request: str
     # Two tokens for one user within this many seconds fail.
     pace: float = 0.0
+    # The secrets of the confidential clients, by the method that each of them uses.
+    secrets: dict = field(default_factory=lambda: {POST: SECRET, BASIC: SECRET})
     # Our clients, by the algorithm that signs their id_tokens.
     clients: dict = field(default_factory=dict)
 
 
 class Provider:
-    """A provider that can be started and stopped, with the public client `native` and the users alice and bob.
+    """A provider that can be started and stopped, with the public client `native`, the confidential clients
+    `native-client_secret_post` and `native-client_secret_basic`, and the users alice and bob.
 
     A kind of provider writes its files (`prepare`), starts its process (`launch`), and may have more to set up once it
     answers (`set_up`).
@@ -118,6 +124,10 @@ class Provider:
             "allowLoopbackHTTP": True,
             **more,
         }
+
+    def confidential(self, method, client_id="native"):
+        """What names the client that has a secret and sends it in this way."""
+        return {"clientId": f"{client_id}-{method}", "clientSecret": self.facts.secrets[method]}
 
     @property
     def loopback_port(self):

@@ -16,8 +16,7 @@ class DeviceGrant:
 
     def connect(self, begun):
         """What the user does, on another device."""
-        done = f"{self.provider.base}/login.html?&callback_url"
-        self.somebody().open(begun["action"]["verificationUriComplete"], until=done)
+        self.provider.connect(self.somebody(), begun["action"])
 
     def test_the_user_is_done_elsewhere_and_the_one_that_waits_gets_a_token(self):
         client = self.open()

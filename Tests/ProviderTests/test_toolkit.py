@@ -60,17 +60,15 @@ class DeviceGrant:
         self.assertEqual(begun["action"]["type"], "showDeviceCode")
         return begun
 
-    def answer(self, begun, pages):
+    def answer(self, begun, pages=None):
         """What the user does, on another device."""
-        action = begun["action"]
-        url = f"{action['verificationUri']}?user_code={action['userCode']}"
-        self.somebody(BOB).open(url, until=f"{self.provider.issuer}/device-grant-status/", pages=pages)
+        self.provider.connect(self.somebody(BOB), begun["action"], pages)
 
     def test_userinfo_names_the_user(self):
         client = self.open()
         begun = self.begin_device(client)
         waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
-        self.answer(begun, self.provider.device_pages)
+        self.answer(begun)
         state = waiting.result()["state"]
         self.assertEqual(state["profile"]["email"], BOB.email)
         self.confirm(client, state)

@@ -77,20 +77,39 @@ class Toolkit(Provider):
             "deviceAuthorizationEndpoint": f"{self.issuer}/device-authorization/",
         }
 
+    def connect(self, person, action, pages=None):
+        """What somebody does on another device with the code of this one."""
+        person.open(
+            f"{action['verificationUri']}?user_code={action['userCode']}",
+            until=f"{self.issuer}/device-grant-status/",
+            pages=pages or self.device_pages,
+        )
+
     def _seed(self):
+        browser = {
+            "authorization_grant_type": "authorization-code",
+            # A loopback redirect without a port stands for one with any.
+            "redirect_uris": f"{CUSTOM} http://127.0.0.1/cb",
+            "post_logout_redirect_uris": CUSTOM_LOGOUT,
+        }
+        device = {"authorization_grant_type": _DEVICE_GRANT}
+        public = {"client_type": "public", "client_secret": ""}
         return {
             "key": RSAKey.generate_key(2048, private=True).as_pem(private=True).decode(),
             "users": [{"name": user.name, "password": user.password, "email": user.email} for user in (ALICE, BOB)],
             "clients": [
-                {
-                    "client_id": "native",
-                    "name": "Native",
-                    "authorization_grant_type": "authorization-code",
-                    # A loopback redirect without a port stands for one with any.
-                    "redirect_uris": f"{CUSTOM} http://127.0.0.1/cb",
-                    "post_logout_redirect_uris": CUSTOM_LOGOUT,
-                },
-                {"client_id": "device", "name": "Device", "authorization_grant_type": _DEVICE_GRANT},
+                {"client_id": "native", **browser, **public},
+                {"client_id": "device", **device, **public},
+                *(
+                    {
+                        "client_id": f"{client_id}-{method}",
+                        "client_type": "confidential",
+                        "client_secret": secret,
+                        **grant,
+                    }
+                    for method, secret in self.facts.secrets.items()
+                    for client_id, grant in (("native", browser), ("device", device))
+                ),
             ],
             **self._seconds,
         }

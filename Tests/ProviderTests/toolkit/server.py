@@ -83,9 +83,7 @@ def fill(seed):
     for user in seed["users"]:
         User.objects.create_user(user["name"], user["email"], user["password"], first_name=user["name"])
     for client in seed["clients"]:
-        Application.objects.create(
-            client_type="public", algorithm="RS256", skip_authorization=True, client_secret="", **client
-        )
+        Application.objects.create(name=client["client_id"], algorithm="RS256", skip_authorization=True, **client)
 
 
 def main(directory, port):
