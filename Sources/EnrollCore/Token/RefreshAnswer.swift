@@ -17,9 +17,8 @@ public enum RefreshAnswer: Equatable, Sendable {
   public init(processing response: HTTPResponse, binding: DPoPBinding = .none) {
     if let error = TokenEndpointError.refusal(in: response) {
       let content = RefusalContent(code: error.oauthError, isEmpty: response.isStatedEmpty)
-      // A success that says an error and brings no tokens is as good a refusal as 400.
-      let status = (200..<300).contains(response.status) ? 400 : response.status
-      let verdict = RenewalJudgement.verdict(status: status, content: content)
+      let isGitHubs = (200..<300).contains(response.status) && error.isGitHubs
+      let verdict = RenewalJudgement.verdict(status: isGitHubs ? 400 : response.status, content: content)
       // An answer to an earlier request says nothing about this refresh token.
       self = .refused(error, response.isFromCache ? .unclear : verdict)
       return
@@ -35,5 +34,13 @@ public enum RefreshAnswer: Equatable, Sendable {
         self = .refused(problem ?? error, .unclear)
       }
     }
+  }
+}
+
+extension EnrollError {
+  /// A code that nobody but GitHub gives, which refuses inside a success. Another code in a success proves nothing: no token
+  /// endpoint answers so.
+  fileprivate var isGitHubs: Bool {
+    oauthError.map { Scopes.contains($0, in: ["bad_refresh_token", "incorrect_client_credentials"]) } ?? false
   }
 }

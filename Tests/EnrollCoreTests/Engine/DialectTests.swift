@@ -125,9 +125,9 @@ struct DialectTests {
   }
 
   @Test(
-    "a refused refresh token ends the session as a 400 would, other codes do not",
+    "a refused refresh token inside a success ends the session by GitHub's own code alone",
     arguments: [
-      ("bad_refresh_token", true), ("invalid_grant", true), ("incorrect_client_credentials", false),
+      ("bad_refresh_token", true), ("invalid_grant", false), ("incorrect_client_credentials", false),
       ("server_error", false), ("something", false),
     ])
   func refusedRefreshToken(error: String, ends: Bool) throws {
