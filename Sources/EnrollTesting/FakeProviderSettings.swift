@@ -32,6 +32,7 @@ extension FakeProvider {
     public var keyID: String? = "key-1"
     /// What its client must prove itself with, in one of these ways and no other; nil for a public client.
     public var clientSecret: String?
+    /// The ways that it takes ``clientSecret`` in.
     public var secretMethods: [ClientSecretMethod] = [.post, .basic]
     /// The ways that its revocation and introspection endpoints take instead; nil for the same.
     public var laterSecretMethods: [ClientSecretMethod]?

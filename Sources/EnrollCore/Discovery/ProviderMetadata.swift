@@ -6,15 +6,25 @@ public struct ProviderMetadata: Equatable, Sendable {
   /// Appended to the issuer (OpenID Connect Discovery §4.1).
   public static let wellKnownPath = "/.well-known/openid-configuration"
 
+  /// `issuer`: the configured one.
   public var issuer: Issuer
+  /// `authorization_endpoint`.
   public var authorizationEndpoint: String
+  /// `token_endpoint`.
   public var tokenEndpoint: String
+  /// `jwks_uri`.
   public var jwksURI: String
+  /// `userinfo_endpoint`; nil, as with the endpoints below, where it is not announced.
   public var userinfoEndpoint: String?
+  /// `revocation_endpoint` (RFC 7009).
   public var revocationEndpoint: String?
+  /// `end_session_endpoint` (RP-Initiated Logout §2.1).
   public var endSessionEndpoint: String?
+  /// `introspection_endpoint` (RFC 7662).
   public var introspectionEndpoint: String?
+  /// `pushed_authorization_request_endpoint` (RFC 9126 §5).
   public var pushedAuthorizationRequestEndpoint: String?
+  /// `device_authorization_endpoint` (RFC 8628 §4).
   public var deviceAuthorizationEndpoint: String?
   /// Every answer of the authorization endpoint carries `iss` (RFC 9207 §3), so that its absence is refused (R17).
   public var announcesIssuerInRedirect: Bool
