@@ -37,7 +37,7 @@ class Canary(unittest.TestCase):
         configuration = {
             "issuer": self.provider.issuer, "clientId": "app", "redirectUri": REDIRECT, "allowLoopbackHTTP": True,
             "postLogoutRedirectUri": "com.example.app:/goodbye", "scopes": "openid profile offline_access",
-            "appLinks": ["https://app.example/welcome/{activationToken}"]}  # fmt: skip
+            "dpop": "auto", "appLinks": ["https://app.example/welcome/{activationToken}"]}  # fmt: skip
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
         keys = {"provider": "passphrase", "passphrase": self.passphrase}

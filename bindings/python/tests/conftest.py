@@ -184,6 +184,7 @@ def configuration(sandbox, redirect=LOOPBACK, **more):
         "redirect_uri": redirect,
         "scopes": ["openid", "profile", "email", "offline_access"],
         "allow_loopback_http": True,
+        "dpop": "auto",
         **more,
     }
 
