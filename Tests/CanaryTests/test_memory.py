@@ -55,7 +55,7 @@ class Memory(unittest.TestCase):
         self.canaries = Canaries()
         provider = Provider(self.canaries)
         self.addCleanup(provider.close)
-        configuration = {"issuer": provider.issuer, "clientId": "app", "redirectUri": "com.example.app:/callback",
+        configuration = {"issuer": provider.issuer, "clientId": "app", "dpop": "auto", "redirectUri": "com.example.app:/callback",
                          "scopes": "openid offline_access", "allowLoopbackHTTP": True}  # fmt: skip
         face = self.face.within({"GLIBC_TUNABLES": OVERWRITTEN})
         self.client = face.open(configuration, workspace("memory") / "store")
