@@ -74,14 +74,14 @@ public enum UserDirectories {
     var content = try bytes(at: path, source, wait)
     if content.last == UInt8(ascii: "\n") { content.removeLast() }
     if content.last == UInt8(ascii: "\r") { content.removeLast() }
-    // What is allowed in it is the configuration's to say.
+    // The configuration checks the characters.
     guard let text = String(validating: content, as: UTF8.self) else {
       throw source.refusal("it is not UTF-8")
     }
     return text
   }
 
-  /// What is read, as errors name it.
+  /// The name of the file in errors, and the field that they are about.
   private struct Source {
     let shown: String
     let field: String

@@ -128,7 +128,7 @@ extension SignInOptions {
     }
   }
 
-  /// What a `prompt` has to be, where this one is not; nil where it is.
+  /// The rule that this `prompt` breaks, in words for an error; nil if it breaks none.
   static func expectation(brokenBy prompt: String) -> String? {
     let values = Scopes.split(prompt)
     guard values.allSatisfy({ isToken($0) }) else { return "words separated by single spaces" }

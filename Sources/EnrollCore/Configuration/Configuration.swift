@@ -11,7 +11,7 @@ public struct Configuration: Sendable {
   public let issuer: Issuer
   /// The name under which the provider knows the app.
   public let clientID: ClientID
-  /// What the provider gave a native client beside its id. Every copy of the app has it, so it is published, not
+  /// The secret that the provider gave this native client. Every copy of the app has it, so it is published, not
   /// confidential, and proves nothing (RFC 8252 §8.5); some providers ask for it (Google, GitHub). nil for none.
   public let clientSecret: Secret?
   /// How the secret is sent; nil: as the provider announces.

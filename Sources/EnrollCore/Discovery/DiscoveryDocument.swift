@@ -65,7 +65,7 @@ struct DiscoveryDocument {
     return text
   }
 
-  /// One that a sign-in can do without: nil where it cannot be used, which is kept in ``unusable``.
+  /// An endpoint that a sign-in does not need. If it cannot be used, the result is nil and ``unusable`` has the reason.
   mutating func optionalEndpoint(_ name: String) -> String? {
     do throws(EnrollError) {
       return try endpointIfPresent(name)

@@ -42,7 +42,7 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var introspectionSecretMethods: [ClientSecretMethod] = []
   /// The scopes that it lists, which may be some of those that it has; nil when it lists none.
   public var scopes: [String]?
-  /// What it announces and cannot be used: those members count as not announced.
+  /// The announced members that cannot be used, and why. They count as not announced.
   public var unusable: [EnrollError] = []
 }
 

@@ -11,7 +11,7 @@ public enum ClientSecretMethod: String, Sendable, CaseIterable {
   case basic = "client_secret_basic"
 }
 
-/// What goes into a request so that its endpoint knows the client.
+/// Adds the client's id and its secret to a request.
 public struct ClientAuthentication: Sendable {
   private let clientID: ClientID
   private let secret: Secret?
@@ -44,7 +44,7 @@ public struct ClientAuthentication: Sendable {
     return (ClientAuthentication(self, method: other), self)
   }
 
-  /// Whether it proves itself, as well as anybody who has read the app.
+  /// Whether the client has a secret.
   var hasSecret: Bool { secret != nil }
 
   /// A POST of the form, which says who sends it.
@@ -54,7 +54,7 @@ public struct ClientAuthentication: Sendable {
     namesClient: Bool = false
   ) -> HTTPRequest {
     var (form, headers) = (form, headers)
-    // Who proves itself in the header does not do so in the body as well (RFC 6749 §2.3).
+    // A client uses one method in a request, and no other beside it (RFC 6749 §2.3).
     if !namesClient, secret == nil || method == .post { form.add("client_id", clientID.text) }
     if let secret {
       switch method {

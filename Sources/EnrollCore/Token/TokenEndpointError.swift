@@ -21,11 +21,13 @@ enum TokenEndpointError {
     }
   }
 
-  /// As ``read(_:expecting:)``, and for a success that says `error` and brings no tokens: some providers refuse that way
-  /// (GitHub).
+  /// As ``read(_:expecting:)``, and for a success that says `error` and brings no token of any kind: some providers refuse that
+  /// way (GitHub).
   static func refusal(in response: HTTPResponse) -> EnrollError? {
     if let error = read(response) { return error }
-    guard !response.bringsTokens, oauthError(in: response) != nil else { return nil }
+    guard !response.bringsTokens, oauthError(in: response) != nil,
+      (try? JSON.parse(response.body))?["refresh_token"] == nil
+    else { return nil }
     return clientError(response, "tokens")
   }
 

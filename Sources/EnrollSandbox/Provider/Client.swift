@@ -5,7 +5,7 @@ import Foundation
 /// A registered app.
 public struct Client: Sendable, Equatable {
   public var id: String
-  /// What it has to prove itself with, in the body or in the header (RFC 6749 §2.3.1); nil for a public client.
+  /// The client's secret, accepted in the body or in the header (RFC 6749 §2.3.1); nil for a public client.
   public var secret: String?
   /// As the pages show it.
   public var name: String

@@ -139,6 +139,16 @@ struct DialectTests {
     #expect((code { _ = try outcome.token() } == .reauthenticate) == ends)
   }
 
+  @Test("a new refresh token beside an error is kept, even where no access token came")
+  func rotatedAlone() {
+    let body = #"{"error":"bad_refresh_token","refresh_token":"r2"}"#
+    guard case .rotatedOnly(let kept, _) = RefreshAnswer(processing: Fixture.json(body, status: 200)) else {
+      Issue.record("the refresh token is lost")
+      return
+    }
+    #expect(kept == Secret("r2"))
+  }
+
   @Test("tokens beside an error replace a refresh token all the same: nothing may be lost")
   func rotatedBesideError() throws {
     let bench = try Bench()
