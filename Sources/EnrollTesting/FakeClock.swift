@@ -8,6 +8,8 @@ import EnrollPosix
 public final class FakeClock: Clock, @unchecked Sendable {
   // Unchecked: all access goes through `state`.
   private let state: Guarded<Moment>
+  /// Of the second that sleepers have begun.
+  private let begun = Guarded<Int64>(0, by: Mutex())
 
   /// - Parameters:
   ///   - wall: the date, seconds since 1970.
@@ -24,11 +26,16 @@ public final class FakeClock: Clock, @unchecked Sendable {
 
   /// Time passes at once.
   public func sleep(until instant: Instant) {
-    state.withLock {
-      let left = instant.since($0.instant)
+    state.withLock { moment in
+      let left = instant.since(moment.instant)
       guard left > 0 else { return }
-      $0.instant = instant
-      $0.wall = $0.wall + (left + 999_999_999) / 1_000_000_000
+      moment.instant = instant
+      let seconds = begun.withLock { begun in
+        let whole = (begun + left) / 1_000_000_000
+        begun = (begun + left) % 1_000_000_000
+        return whole
+      }
+      moment.wall = moment.wall + seconds
     }
   }
 
