@@ -67,6 +67,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var requests: [(Endpoint, HTTPRequest)] = []
     var codes: [String: Grant] = [:]
     var refreshTokens: [String: Grant] = [:]
+    /// Refresh tokens that were rotated, with the family that each belongs to.
+    var rotatedTokens: [String: Int] = [:]
     var deviceCodes: [String: Grant] = [:]
     /// The recipients who wait for a one-time code.
     var recipients: [String] = []
@@ -87,7 +89,10 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var nonce: String?
     var challenge: String
     var redirectURI: String
+    var scopes: [String] = []
     var hasOpenID: Bool
+    /// The sign-in that its refresh tokens come of.
+    var family = 0
     /// The thumbprint of the key that its tokens are bound to.
     var thumbprint: String?
     /// When its refresh token was rotated; the token is kept for the time of grace.
@@ -96,10 +101,14 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// Makes a provider with a key of its own.
   /// - Throws: when there is no OpenSSL.
-  public init(issuer: String = "https://id.example", clock: any Clock) throws {
+  public convenience init(issuer: String = "https://id.example", clock: any Clock) throws {
+    self.init(issuer: issuer, clock: clock, key: try PrivateKey.generate(.ec(.p256)))
+  }
+
+  init(issuer: String, clock: any Clock, key: PrivateKey) {
     self.issuer = issuer
     self.clock = clock
-    state = Guarded(State(key: try PrivateKey.generate(.ec(.p256))), by: Mutex())
+    state = Guarded(State(key: key), by: Mutex())
   }
 
   /// Signs with another key from now on, and publishes that one instead, under the same `kid`.
@@ -148,19 +157,22 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// - Returns: the redirect URL, with code, state and iss.
   public func signIn(at url: String, extra: String = "") -> String {
     let query = request(at: url)
-    let code = state.withLock { state -> String in
+    return
+      "\(query["redirect_uri"] ?? "")?code=\(code(for: query))&state=\(query["state"] ?? "")&iss=\(encoded(issuer))\(extra)"
+  }
+
+  /// A code for whoever signs in with an authorize request of these parameters.
+  func code(for query: [String: String]) -> String {
+    let scopes = (query["scope"] ?? "").split(separator: " ").map(String.init)
+    return state.withLock { state -> String in
       state.issued += 1
       let code = "code-\(state.issued)"
       state.codes[code] = Grant(
         clientID: query["client_id"] ?? "", subject: state.settings.subject, nonce: query["nonce"],
-        challenge: query["code_challenge"] ?? "",
-        redirectURI: query["redirect_uri"] ?? "",
-        hasOpenID: (query["scope"] ?? "").split(separator: " ").contains("openid"),
-        thumbprint: query["dpop_jkt"])
+        challenge: query["code_challenge"] ?? "", redirectURI: query["redirect_uri"] ?? "", scopes: scopes,
+        hasOpenID: scopes.contains("openid"), family: state.issued, thumbprint: query["dpop_jkt"])
       return code
     }
-    return
-      "\(query["redirect_uri"] ?? "")?code=\(code)&state=\(query["state"] ?? "")&iss=\(encoded(issuer))\(extra)"
   }
 
   /// Plays the provider that answers with an error.
@@ -171,7 +183,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   }
 
   /// The parameters of an authorize request, pushed or not.
-  private func request(at url: String) -> [String: String] {
+  func request(at url: String) -> [String: String] {
     let query = parameters(of: url)
     guard let name = query["request_uri"], let pushed = state.withLock({ $0.pushed[name] }) else {
       return query
@@ -218,22 +230,29 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     }
   }
 
+  /// Where an endpoint is.
+  func address(of endpoint: Endpoint) -> String {
+    let settings = state.withLock { $0.settings }
+    if let address = settings.addresses[endpoint] { return address }
+    let path =
+      switch endpoint {
+      case .discovery: ProviderMetadata.wellKnownPath
+      case .keys: "/keys"
+      case .token: settings.tokenPath
+      case .userinfo: "/userinfo"
+      case .revocation: "/revoke"
+      case .pushed: "/par"
+      case .introspection: "/introspect"
+      case .deviceAuthorization: "/device"
+      case .registrationCheck: "/check"
+      case .profileUpdate: "/profile"
+      case .errorReport: "/errors"
+      case .passwordless: "/passwordless/start"
+      }
+    return issuer + path
+  }
+
   private func endpoint(of request: HTTPRequest) -> Endpoint? {
-    let tokenPath = state.withLock { $0.settings.tokenPath }
-    return switch request.url {
-    case issuer + ProviderMetadata.wellKnownPath: .discovery
-    case issuer + "/keys": .keys
-    case issuer + tokenPath: .token
-    case issuer + "/userinfo": .userinfo
-    case issuer + "/revoke": .revocation
-    case issuer + "/par": .pushed
-    case issuer + "/introspect": .introspection
-    case issuer + "/device": .deviceAuthorization
-    case issuer + "/check": .registrationCheck
-    case issuer + "/profile": .profileUpdate
-    case issuer + "/errors": .errorReport
-    case issuer + "/passwordless/start": .passwordless
-    default: nil
-    }
+    Endpoint.allCases.first { address(of: $0) == request.url }
   }
 }

@@ -76,12 +76,12 @@ extension FakeProvider {
     let settings = state.withLock { $0.settings }
     var document = JSONObject([
       ("issuer", .string(issuer)), ("authorization_endpoint", .string(issuer + "/authorize")),
-      ("token_endpoint", .string(issuer + settings.tokenPath)), ("jwks_uri", .string(issuer + "/keys")),
-      ("userinfo_endpoint", .string(issuer + "/userinfo")),
-      ("revocation_endpoint", .string(issuer + "/revoke")),
-      ("introspection_endpoint", .string(issuer + "/introspect")),
+      ("token_endpoint", .string(address(of: .token))), ("jwks_uri", .string(address(of: .keys))),
+      ("userinfo_endpoint", .string(address(of: .userinfo))),
+      ("revocation_endpoint", .string(address(of: .revocation))),
+      ("introspection_endpoint", .string(address(of: .introspection))),
       ("end_session_endpoint", .string(issuer + "/logout")),
-      ("device_authorization_endpoint", .string(issuer + "/device")),
+      ("device_authorization_endpoint", .string(address(of: .deviceAuthorization))),
       ("response_types_supported", .array([.string("code")])),
       ("code_challenge_methods_supported", .array([.string("S256")])),
       ("authorization_response_iss_parameter_supported", .bool(true)),
@@ -94,27 +94,10 @@ extension FakeProvider {
         settings.secretMethods.map { .string($0.rawValue) })
     }
     if settings.takesPushedRequests {
-      document["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
+      document["pushed_authorization_request_endpoint"] = .string(address(of: .pushed))
     }
     settings.metadata(&document)
     return .object(document)
-  }
-
-  func keys() -> JSON {
-    let (key, keyID) = state.withLock { ($0.key, $0.settings.keyID) }
-    guard case .ec(_, let x, let y) = key.publicKey.components else { return .null }
-    return .object([
-      (
-        "keys",
-        .array([
-          .object([
-            ("kty", .string("EC")), ("crv", .string("P-256")), ("kid", keyID.map { .string($0) }),
-            ("alg", .string("ES256")),
-            ("use", .string("sig")), ("x", .string(Base64URL.encode(x))), ("y", .string(Base64URL.encode(y))),
-          ])
-        ])
-      )
-    ])
   }
 
   private func token(_ form: [String: String], _ thumbprint: String?) -> HTTPResponse {
@@ -135,13 +118,19 @@ extension FakeProvider {
         let grace = state.settings.graceSeconds
         guard var grant = state.refreshTokens[given], grant.thumbprint == thumbprint,
           grant.rotated.map({ now.since($0) <= grace }) ?? true
-        else { return nil }
-        guard state.settings.rotates else { return grant }
+        else {
+          if state.settings.reuse == .endsFamily, let family = state.rotatedTokens[given] {
+            state.refreshTokens = state.refreshTokens.filter { $0.value.family != family }
+          }
+          return nil
+        }
+        guard state.settings.rotates, state.settings.reuse != .keepsWorking else { return grant }
         state.refreshTokens = state.refreshTokens.filter {
           $0.value.rotated.map { now.since($0) <= grace } ?? true
         }
         grant.rotated = grant.rotated ?? now
         state.refreshTokens[given] = grace > 0 ? grant : nil
+        state.rotatedTokens[given] = grant.family
         grant.rotated = nil
         return grant
       }
@@ -180,11 +169,11 @@ extension FakeProvider {
   /// RFC 8628 §3.2.
   private func authorizeDevice(_ form: [String: String]) -> HTTPResponse {
     let (number, settings) = state.withLock { state in
+      let scopes = (form["scope"] ?? "").split(separator: " ").map(String.init)
       state.issued += 1
       state.deviceCodes["device-\(state.issued)"] = Grant(
         clientID: form["client_id"] ?? "", subject: state.settings.subject, nonce: nil, challenge: "",
-        redirectURI: "",
-        hasOpenID: (form["scope"] ?? "").split(separator: " ").contains("openid"))
+        redirectURI: "", scopes: scopes, hasOpenID: scopes.contains("openid"), family: state.issued)
       return (state.issued, state.settings)
     }
     var answer = JSONObject([
@@ -211,7 +200,7 @@ extension FakeProvider {
   private func tokens(for grant: Grant, isRefresh: Bool) -> HTTPResponse {
     let (number, settings) = state.withLock { state in
       state.issued += 1
-      if !isRefresh || state.settings.rotates, state.settings.givesRefreshToken {
+      if !isRefresh || state.settings.rotates, state.settings.givesRefreshToken(for: grant.scopes) {
         state.refreshTokens["refresh-\(state.issued)\(state.settings.refreshTokenSuffix)"] = grant
       }
       return (state.issued, state.settings)
@@ -219,7 +208,7 @@ extension FakeProvider {
     let access = "access-\(number)"
     let isBound = grant.thumbprint != nil && !settings.answersBearer
     if isBound { state.withLock { $0.bound[access] = grant.thumbprint } }
-    let givesRefreshToken = settings.givesRefreshToken && (!isRefresh || settings.rotates)
+    let givesRefreshToken = settings.givesRefreshToken(for: grant.scopes) && (!isRefresh || settings.rotates)
     let givesIDToken =
       isRefresh
       ? settings.givesIDTokenOnRefresh && (grant.hasOpenID || settings.givesIDTokenUnasked) : grant.hasOpenID
@@ -227,28 +216,11 @@ extension FakeProvider {
       ("access_token", .string(access)), ("token_type", .string(isBound ? "DPoP" : "Bearer")),
       ("expires_in", settings.lifetime),
       ("refresh_token", givesRefreshToken ? .string("refresh-\(number)\(settings.refreshTokenSuffix)") : nil),
+      ("scope", settings.scopeSeparator.map { .string(grant.scopes.joined(separator: $0)) }),
       ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),
     ])
     settings.tokens(&answer)
     return json(200, .object(answer))
-  }
-
-  private func idToken(for grant: Grant, isRefresh: Bool, _ settings: Settings) -> String {
-    let now = clock.wallTime().seconds + settings.clockOffsetSeconds
-    var claims = JSONObject([
-      ("iss", .string(issuer)), ("sub", .string(grant.subject)), ("aud", .string(grant.clientID)),
-      ("exp", .integer(now + 3600)), ("iat", .integer(now)), ("auth_time", .integer(1_600_000_000)),
-      ("nonce", isRefresh ? nil : grant.nonce.map { .string($0) }), ("name", .string("Alice Example")),
-    ])
-    settings.claims(&claims)
-    let header = JSON.object([
-      ("alg", .string("ES256")), ("kid", settings.keyID.map { .string($0) }), ("typ", .string("JWT")),
-    ])
-    let key = state.withLock { $0.key }
-    let signed =
-      Base64URL.encode(header.serialized()) + "." + Base64URL.encode(JSON.object(claims).serialized())
-    let signature = (try? key.sign(Array(signed.utf8), algorithm: .ES256)) ?? []
-    return signed + "." + Base64URL.encode(signature)
   }
 
   private func introspect(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {

@@ -4,6 +4,16 @@ public import EnrollCore
 public import EnrollJSON
 
 extension FakeProvider {
+  /// What happens when a refresh token comes again that was rotated, and whose time of grace is over.
+  public enum Reuse: Sendable {
+    /// It is refused, and no more.
+    case refused
+    /// It is refused, and the session's current refresh token ends, too.
+    case endsFamily
+    /// It brings tokens as before.
+    case keepsWorking
+  }
+
   /// The provider's metadata, and the content of its tokens.
   public struct Settings: Sendable {
     /// The value of `expires_in`; nil for no such member.
@@ -40,8 +50,20 @@ extension FakeProvider {
     public var refreshTokenSuffix = ""
     /// Of its token endpoint. Nobody is at the old one when it changes.
     public var tokenPath = "/token"
+    /// The addresses of endpoints that are not below the issuer.
+    public var addresses: [Endpoint: String] = [:]
+    /// The scopes of which one brings a refresh token; nil: every session has one.
+    public var offlineScopes: [String]?
+    /// What happens when a refresh token comes again that was rotated.
+    public var reuse = Reuse.refused
+    /// Between the granted scopes in an answer with tokens; nil: they are not told.
+    public var scopeSeparator: String?
     /// Edits the claims before they are signed.
     public var claims: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits the claims of a renewed id_token, after ``claims``.
+    public var renewedClaims: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Edits the key set.
+    public var keySet: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Headers of the discovery document and the key set, `Cache-Control` say; a request that names their `ETag` gets 304.
     public var documentHeaders: [HTTPHeader] = []
     /// Those two come out of a cache, where they have been for so many seconds.
@@ -64,5 +86,10 @@ extension FakeProvider {
     public var userinfo: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits what the registration check answers.
     public var checkAnswer: @Sendable (inout JSONObject) -> Void = { _ in }
+
+    /// Whether a session of these scopes has a refresh token.
+    func givesRefreshToken(for scopes: [String]) -> Bool {
+      givesRefreshToken && (offlineScopes?.contains { scopes.contains($0) } ?? true)
+    }
   }
 }
