@@ -123,7 +123,7 @@ if !embedded {
       dependencies: [
         "EnrollKit", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
       ],
-      swiftSettings: strict),
+      resources: [.copy("Zoo/Dialects.json")], swiftSettings: strict),
     .target(
       name: "TestVectors", dependencies: ["EnrollJSON"], path: "Tests/TestVectors",
       exclude: ["README.md", "make.py", "own"], swiftSettings: strict),
@@ -166,6 +166,14 @@ if !embedded {
         "EnrollCrypto", "EnrollJSON",
       ],
       swiftSettings: strict),
+    // What the library does at each provider of the zoo, by each face.
+    .testTarget(
+      name: "ZooTests",
+      dependencies: [
+        "EnrollC", "CEnroll", "EnrollCommands", "EnrollHost", "EnrollPosix", "EnrollCore", "EnrollTesting",
+        "EnrollCrypto", "EnrollJSON",
+      ],
+      exclude: ["cells.txt"], swiftSettings: strict),
     .testTarget(
       name: "EnrollKitTests", dependencies: ["EnrollKit", "EnrollStore", "EnrollPosix", "EnrollTesting"],
       swiftSettings: strict),

@@ -50,6 +50,7 @@ extension CommandTable {
       let handle = session.newHandle()
       options.keys = try call.keyPlan(for: handle)
       options.transport = try transport(call, session, configuration, handle)
+      options.clock = session.environment.clock
       options.log = session.environment.log.map { ClientLog($0, of: handle) }
       if let account = call.text("account") { options.account = try AccountName(account) }
       if let facts = call.object("platform") { options.platform = Platform(facts) }

@@ -18,6 +18,8 @@ public struct SessionEnvironment: Sendable {
   private(set) var host: (any HostLine)?
   /// Gets what clients tell; nil: nobody does.
   private(set) var log: (any LogHandler)?
+  /// Of every client; nil: the system's.
+  private(set) var clock: (any Clock)?
 
   public init(
     configuration: @escaping @Sendable (String) throws(EnrollError) -> JSON,
@@ -39,6 +41,13 @@ public struct SessionEnvironment: Sendable {
   public func logging(_ log: any LogHandler) -> SessionEnvironment {
     var more = self
     more.log = log
+    return more
+  }
+
+  /// The same, with another clock for its clients.
+  func timed(by clock: any Clock) -> SessionEnvironment {
+    var more = self
+    more.clock = clock
     return more
   }
 
