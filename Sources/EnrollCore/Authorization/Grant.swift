@@ -34,7 +34,8 @@ struct Grant {
     _ tokens: TokenSet, _ configuration: Configuration, at moment: Moment
   ) -> IDTokenExpectations {
     IDTokenExpectations(
-      issuer: transaction.issuer, clientID: configuration.clientID, nonce: request?.secrets?.nonce,
+      issuer: transaction.issuer, tenants: configuration.tenants, clientID: configuration.clientID,
+      nonce: request?.secrets?.nonce,
       maxAgeSeconds: request?.demands.maxAgeSeconds, requestAgeSeconds: transaction.age(at: moment),
       acrValues: request?.demands.acrValues ?? [], accessToken: tokens.accessToken, now: moment.wall,
       algorithms: configuration.idTokenAlgorithms)
@@ -58,13 +59,14 @@ extension Engine {
     do throws(EnrollError) {
       let response = try TokenResponse(processing: http, binding: binding(grant.dpopKey))
       let tokens = response.tokenSet(
-        requestedScopes: grant.transaction.scopes, dpopKey: grant.dpopKey, at: sent)
+        requestedScopes: grant.transaction.scopes, dpopKey: grant.dpopKey,
+        withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
       return try arrival(
         of: tokens, by: grant, clockOffsetSeconds: clockOffset(of: http, at: sent),
         cancellation: cancellation)
     } catch {
       revokeTokens(in: http, of: grant.dpopKey)
-      throw error.hiding(http.sent)
+      throw advised(error.hiding(http.sent))
     }
   }
 
@@ -98,6 +100,12 @@ extension Engine {
     let claims = SentSecrets(of: tokens).hidden(inClaims: proven.claims)
     let profile = completed(claims, of: tokens, subject: proven.subject, cancellation: cancellation)
     return Arrival(tokens: tokens, profile: profile, clockOffsetSeconds: learned)
+  }
+
+  /// With the name of the provider's preset where the client or its id_token is refused, and the configuration goes without.
+  private func advised(_ error: EnrollError) -> EnrollError {
+    guard error.code == .idTokenInvalid || error.isOurConfiguration || error.namesSecret else { return error }
+    return error.saying(error.message + ProviderPreset.advice(for: configuration))
   }
 
   /// Server's clock minus ours, from the Date header.

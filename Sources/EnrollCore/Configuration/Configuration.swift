@@ -7,8 +7,15 @@ public import EnrollCrypto
 
 /// One provider and one client of it.
 public struct Configuration: Sendable {
-  /// As the provider writes it in its discovery document and its tokens, byte for byte (R18).
+  /// The ``ProviderPreset`` that it was made of; nil for none.
+  public internal(set) var preset: String?
+  /// As the provider writes it in its discovery document and its tokens, byte for byte (R18). With `{tenantid}` as a segment
+  /// of its path it is a template: each token names the issuer of its own tenant.
   public let issuer: Issuer
+  /// Where the discovery document is, if not below the issuer.
+  public let discoveryURI: String?
+  /// The tenants whose users may sign in, where ``issuer`` is a template; empty for all. GUIDs in lower case.
+  public let tenants: [String]
   /// The name under which the provider knows the app.
   public let clientID: ClientID
   /// The secret that the provider gave this native client. Every copy of the app has it, so it is published, not
@@ -32,7 +39,7 @@ public struct Configuration: Sendable {
   /// The scopes of every authorize request. Nothing is added silently: without `openid` there is no id_token.
   public let scopes: [String]
   /// Nobody configured ``scopes``.
-  let hasDefaultScopes: Bool
+  public let hasDefaultScopes: Bool
   /// Activation links that are accepted (flows.md §3).
   public let appLinks: [LinkTemplate]
   /// How long before its end an access token is due for renewal (flows.md §8).
@@ -43,8 +50,14 @@ public struct Configuration: Sendable {
   public let emailWaitSeconds: Int64
   /// Sent with every authorize request, in this order, after the protocol's own.
   public let authorizeParameters: [(String, String)]
-  /// For a provider without discovery; discovery is then not asked.
+  /// Endpoints in place of those that the provider announces. Discovery is not asked where they are all that a sign-in needs.
   public let endpoints: Endpoints?
+  /// How a provider without OpenID Connect describes the user; nil: as OpenID Connect has it.
+  public let profile: ProfileMapping?
+  /// The life of an access token whose response states none, in seconds (R32).
+  public let withoutExpirySeconds: Int64
+  /// What requests say about the app, before EnrollKit's own name in the header `User-Agent`: `App/2.1`.
+  public let userAgent: String?
   /// Whether authorize requests are pushed (RFC 9126): with ``FeaturePolicy/auto`` wherever the provider has an endpoint
   /// for them, because nothing that the host sees changes with it.
   public let pushedRequests: FeaturePolicy
@@ -95,6 +108,8 @@ public struct Configuration: Sendable {
   /// - Throws: `.configuration`; `field` is the key at fault, as it is named in JSON.
   public init(
     issuer: String,
+    discoveryURI: String? = nil,
+    tenants: [String] = [],
     clientID: String,
     redirectURI: String,
     clientSecret: Secret? = nil,
@@ -111,6 +126,9 @@ public struct Configuration: Sendable {
     emailWaitSeconds: Int64 = Configuration.Defaults.emailWaitSeconds,
     authorizeParameters: [(String, String)] = [],
     endpoints: Endpoints? = nil,
+    profile: ProfileMapping? = nil,
+    withoutExpirySeconds: Int64 = Configuration.Defaults.withoutExpirySeconds,
+    userAgent: String? = nil,
     pushedRequests: FeaturePolicy = .auto,
     dpop: FeaturePolicy = .never,
     idTokenAlgorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
@@ -135,6 +153,8 @@ public struct Configuration: Sendable {
     caFile: String? = nil
   ) throws(EnrollError) {
     self.issuer = Issuer(issuer)
+    self.discoveryURI = discoveryURI
+    self.tenants = tenants.map { ASCII.lowercased($0) }
     self.clientID = ClientID(clientID)
     self.clientSecret = clientSecret
     self.tokenEndpointAuthMethod = tokenEndpointAuthMethod
@@ -153,6 +173,9 @@ public struct Configuration: Sendable {
     self.emailWaitSeconds = emailWaitSeconds
     self.authorizeParameters = authorizeParameters
     self.endpoints = endpoints
+    self.profile = profile
+    self.withoutExpirySeconds = withoutExpirySeconds
+    self.userAgent = userAgent
     self.pushedRequests = pushedRequests
     self.dpop = dpop
     self.idTokenAlgorithms = idTokenAlgorithms
@@ -190,6 +213,10 @@ public struct Configuration: Sendable {
     public static let transactionSeconds: Int64 = 600
     /// Seconds that a registration waits for the link in an e-mail: a day.
     public static let emailWaitSeconds: Int64 = 86_400
+    /// Seconds that an access token counts as valid whose response states no life.
+    public static let withoutExpirySeconds: Int64 = 300
+    /// ``Configuration/withoutExpirySeconds`` of tokens that never expire: a century.
+    public static let neverExpiresSeconds: Int64 = 100 * 365 * 86_400
     /// The parameter's name at most providers.
     public static let connectionParameter = "connection"
   }

@@ -6,17 +6,26 @@ public import EnrollJSON
 extension Configuration {
   /// - Throws: `.configuration`; `field` is the key at fault, with its path (`endpoints.tokenEndpoint`).
   public init(json: JSON) throws(EnrollError) {
-    let reader = try ConfigurationReader(json, keys: Configuration.keys)
+    let reader = try ConfigurationReader(ProviderPreset.expanded(json), keys: Configuration.keys)
+    for (key, other) in [("issuer", "discoveryUri"), ("redirectUri", "redirectUri")]
+    where reader.value(key) ?? reader.value(other) == nil {
+      throw EnrollError(
+        .configuration, "\(key): the key is missing; or name a provider that EnrollKit knows, in provider",
+        field: key)
+    }
     do throws(EnrollError) {
-      try self.init(reader, json)
+      try self.init(reader)
+      preset = reader.text("provider")
     } catch {
       throw ConfigurationSpelling.asSpelt(error, in: json)
     }
   }
 
-  private init(_ reader: ConfigurationReader, _ json: JSON) throws(EnrollError) {
+  private init(_ reader: ConfigurationReader) throws(EnrollError) {
     try self.init(
-      issuer: Configuration.issuer(reader, json),
+      issuer: Configuration.issuer(reader),
+      discoveryURI: reader.value("issuer") == nil ? nil : reader.text("discoveryUri"),
+      tenants: reader.texts("tenants") ?? [],
       clientID: reader.text("clientId") ?? "",
       redirectURI: reader.text("redirectUri") ?? "",
       clientSecret: reader.text("clientSecret").map { Secret($0) },
@@ -36,6 +45,11 @@ extension Configuration {
       emailWaitSeconds: reader.integer("emailWait") ?? Defaults.emailWaitSeconds,
       authorizeParameters: reader.fields("authorizeParameters") ?? [],
       endpoints: Configuration.endpoints(reader),
+      profile: Configuration.profile(reader),
+      withoutExpirySeconds: reader.integer("withoutExpiry")
+        ?? (reader.text("withoutExpiry") == nil
+          ? Defaults.withoutExpirySeconds : Defaults.neverExpiresSeconds),
+      userAgent: reader.text("userAgent"),
       pushedRequests: reader.text("pushedRequests").flatMap { FeaturePolicy(rawValue: $0) } ?? .auto,
       dpop: reader.text("dpop").flatMap { FeaturePolicy(rawValue: $0) } ?? .never,
       idTokenAlgorithms: reader.texts("idTokenAlgorithms")?.compactMap { SignatureAlgorithm(name: $0) }
@@ -63,11 +77,12 @@ extension Configuration {
 }
 
 extension Configuration {
-  /// `discovery_uri` may be the discovery document's own address, as some SDKs hand it out; `issuer` may not.
-  private static func issuer(_ reader: ConfigurationReader, _ json: JSON) -> String {
-    let text = reader.text("issuer") ?? ""
+  /// Without `issuer`, the address of the discovery document says who that is; some SDKs hand out the issuer under that name.
+  private static func issuer(_ reader: ConfigurationReader) -> String {
+    if let issuer = reader.text("issuer") { return issuer }
+    let text = reader.text("discoveryUri") ?? ""
     let suffix = ProviderMetadata.wellKnownPath
-    guard json["issuer"] == nil, text.utf8.count > suffix.utf8.count,
+    guard text.utf8.count > suffix.utf8.count,
       text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     else { return text }
     return String(decoding: text.utf8.dropLast(suffix.utf8.count), as: UTF8.self)
@@ -76,16 +91,27 @@ extension Configuration {
   private static func endpoints(_ reader: ConfigurationReader) -> Endpoints? {
     guard let object = reader.value("endpoints") else { return nil }
     return Endpoints(
-      authorization: object["authorizationEndpoint"]?.string ?? "",
-      token: object["tokenEndpoint"]?.string ?? "",
-      jwks: object["jwksUri"]?.string ?? "",
+      authorization: object["authorizationEndpoint"]?.string,
+      token: object["tokenEndpoint"]?.string,
+      jwks: object["jwksUri"]?.string,
       userinfo: object["userinfoEndpoint"]?.string,
       revocation: object["revocationEndpoint"]?.string,
       endSession: object["endSessionEndpoint"]?.string,
       introspection: object["introspectionEndpoint"]?.string,
       pushedAuthorizationRequest: object["pushedAuthorizationRequestEndpoint"]?.string,
       deviceAuthorization: object["deviceAuthorizationEndpoint"]?.string,
-      announcesIssuerInRedirect: object["authorizationResponseIssParameterSupported"]?.bool ?? false)
+      announcesIssuerInRedirect: object["authorizationResponseIssParameterSupported"]?.bool)
+  }
+
+  private static func profile(_ reader: ConfigurationReader) -> ProfileMapping? {
+    guard let object = reader.value("profile") else { return nil }
+    func paths(_ name: String) -> [String]? {
+      object[name]?.string.map { [$0] } ?? object[name]?.array?.compactMap { $0.string }
+    }
+    return ProfileMapping(
+      endpoint: object["endpoint"]?.string, subject: paths("subject") ?? ["sub"],
+      name: paths("name") ?? [], email: paths("email") ?? [], emailVerified: paths("emailVerified") ?? [],
+      picture: paths("picture") ?? [], emailsEndpoint: object["emailsEndpoint"]?.string)
   }
 
   private static func registration(_ reader: ConfigurationReader) -> Registration {

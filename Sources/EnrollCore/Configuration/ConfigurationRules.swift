@@ -68,10 +68,50 @@ enum ConfigurationRules {
     )
   }
 
-  private static func checkURLs(_ configuration: Configuration) throws(EnrollError) {
+  private static func checkIssuer(_ configuration: Configuration) throws(EnrollError) {
+    let issuer = configuration.issuer
+    if let problem = issuer.templateProblem { throw refusal("issuer", problem) }
     try ConfiguredURL.issuer(
-      configuration.issuer.text, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
-    try checkServesApps(configuration.issuer)
+      issuer.of(tenant: "tenant").text, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+    try checkServesApps(issuer)
+    guard configuration.tenants.allSatisfy({ Issuer.isTenant($0) }), configuration.tenants.count <= 64 else {
+      throw refusal("tenants", "expected at most 64 GUIDs such as 72f988bf-86f1-41af-91ab-2d7cd011db47")
+    }
+    guard issuer.isTemplate else {
+      guard configuration.tenants.isEmpty else {
+        throw refusal("tenants", "it needs an issuer with {tenantid} in its path; this one has one tenant")
+      }
+      return
+    }
+    guard configuration.discoveryURI != nil || ProviderMetadata(configured: configuration) != nil else {
+      throw refusal("discoveryUri", "an issuer with {tenantid} needs it: no document is below a template")
+    }
+    guard configuration.passwordless == nil, configuration.logoutDialect != .auth0 else {
+      throw refusal("issuer", "Auth0 has no issuer with {tenantid}")
+    }
+  }
+
+  private static func checkProfile(_ profile: ProfileMapping) throws(EnrollError) {
+    guard !profile.subject.isEmpty else {
+      throw refusal("profile.subject", "expected a path, such as id")
+    }
+    let paths = [
+      ("subject", profile.subject), ("name", profile.name), ("email", profile.email),
+      ("emailVerified", profile.emailVerified), ("picture", profile.picture),
+    ]
+    for (name, paths) in paths {
+      guard paths.count <= 8 else { throw refusal("profile.\(name)", "expected at most 8 paths") }
+      for path in paths {
+        if let problem = ProfileMapping.problem(in: path) { throw refusal("profile.\(name)", problem) }
+      }
+    }
+  }
+
+  private static func checkURLs(_ configuration: Configuration) throws(EnrollError) {
+    try checkIssuer(configuration)
+    try endpoint(configuration.discoveryURI, "discoveryUri", configuration)
+    try endpoint(configuration.profile?.endpoint, "profile.endpoint", configuration)
+    try endpoint(configuration.profile?.emailsEndpoint, "profile.emailsEndpoint", configuration)
     let redirectURI = configuration.redirectURI
     try ConfiguredURL.redirect(redirectURI, configured: redirectURI, key: "redirectUri")
     if let uri = configuration.postLogoutRedirectURI {
@@ -148,6 +188,9 @@ enum ConfigurationRules {
     try range(configuration.graceSeconds, ConfigurationLimits.grace, "grace")
     try range(configuration.transactionSeconds, ConfigurationLimits.transaction, "transactionLifetime")
     try range(configuration.emailWaitSeconds, ConfigurationLimits.emailWait, "emailWait")
+    if configuration.withoutExpirySeconds != Configuration.Defaults.neverExpiresSeconds {
+      try range(configuration.withoutExpirySeconds, ConfigurationLimits.withoutExpiry, "withoutExpiry")
+    }
   }
 
   private static func checkFlows(_ configuration: Configuration) throws(EnrollError) {
@@ -170,6 +213,10 @@ enum ConfigurationRules {
       throw refusal("bff.base", "a query is not allowed: paths are added to it")
     }
     try checkReturnPage(configuration.returnPage)
+    if let profile = configuration.profile { try checkProfile(profile) }
+    if let userAgent = configuration.userAgent, !isPrintable(userAgent, maximumBytes: 256) {
+      throw refusal("userAgent", "expected 1 to 256 printable ASCII characters, such as App/2.1")
+    }
     guard configuration.choices.count <= 32 else { throw refusal("choices", "expected at most 32") }
     for (index, choice) in configuration.choices.enumerated() {
       for text in [choice.kind, choice.connection ?? "-", choice.label, choice.guidance ?? "-"] {
@@ -257,4 +304,5 @@ enum ConfigurationLimits {
   static let grace: ClosedRange<Int64> = 0...86_400
   static let transaction: ClosedRange<Int64> = 30...86_400
   static let emailWait: ClosedRange<Int64> = 60...604_800
+  static let withoutExpiry: ClosedRange<Int64> = 30...31_536_000
 }

@@ -1,32 +1,34 @@
 // The parts of a configuration that belong to one flow each, as values.
 
-/// Endpoints of a provider without discovery, instead of its discovery document.
+/// Endpoints that are configured. Each takes the place of the one in the discovery document, which is fetched only if one
+/// that a sign-in needs is not among them.
 public struct Endpoints: Equatable, Sendable {
-  /// Where the browser is sent (RFC 6749 §3.1).
-  public var authorization: String
+  /// Where the browser is sent (RFC 6749 §3.1); nil, as with the others, for the one that the provider announces.
+  public var authorization: String?
   /// Where codes and refresh tokens are exchanged (RFC 6749 §3.2).
-  public var token: String
-  /// Where the keys of id_tokens are (RFC 7517 §5).
-  public var jwks: String
-  /// OpenID Connect Core §5.3; nil if there is none.
+  public var token: String?
+  /// Where the keys of id_tokens are (RFC 7517 §5); needed for the scope `openid` alone.
+  public var jwks: String?
+  /// OpenID Connect Core §5.3.
   public var userinfo: String?
-  /// RFC 7009; nil if there is none.
+  /// RFC 7009.
   public var revocation: String?
-  /// OpenID Connect RP-Initiated Logout; nil if there is none.
+  /// OpenID Connect RP-Initiated Logout.
   public var endSession: String?
-  /// RFC 7662; nil if there is none.
+  /// RFC 7662.
   public var introspection: String?
   /// RFC 9126.
   public var pushedAuthorizationRequest: String?
-  /// RFC 8628 §3.1; nil if there is none.
+  /// RFC 8628 §3.1.
   public var deviceAuthorization: String?
-  /// Whether the provider puts `iss` into every answer (RFC 9207); its absence is then refused (R17).
-  public var announcesIssuerInRedirect: Bool
+  /// Whether the provider puts `iss` into every answer (RFC 9207); its absence is then refused (R17). nil: as it announces.
+  public var announcesIssuerInRedirect: Bool?
 
   public init(
-    authorization: String, token: String, jwks: String, userinfo: String? = nil, revocation: String? = nil,
-    endSession: String? = nil, introspection: String? = nil, pushedAuthorizationRequest: String? = nil,
-    deviceAuthorization: String? = nil, announcesIssuerInRedirect: Bool = false
+    authorization: String? = nil, token: String? = nil, jwks: String? = nil, userinfo: String? = nil,
+    revocation: String? = nil, endSession: String? = nil, introspection: String? = nil,
+    pushedAuthorizationRequest: String? = nil, deviceAuthorization: String? = nil,
+    announcesIssuerInRedirect: Bool? = nil
   ) {
     self.authorization = authorization
     self.token = token

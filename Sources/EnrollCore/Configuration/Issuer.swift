@@ -1,6 +1,8 @@
 // Who gives tokens, and to whom.
 
-/// Names a provider: the URL that it calls itself by (RFC 8414 §2), a slash at its end included.
+/// Names a provider: the URL that it calls itself by (RFC 8414 §2), a slash at its end included. One that has the segment
+/// `{tenantid}` in its path is a template: it names the provider of every tenant, and each tenant's tokens name the
+/// tenant's own issuer.
 public struct Issuer: ExactText {
   public let text: String
 
@@ -10,6 +12,80 @@ public struct Issuer: ExactText {
   func url(ofPath path: String) -> String {
     (text.utf8.last == UInt8(ascii: "/") ? String(decoding: text.utf8.dropLast(), as: UTF8.self) : text)
       + path
+  }
+
+  /// The URL of a well-known path that stands between the issuer's host and its path, whose last slash is left out
+  /// (RFC 8414 §3.1).
+  func url(ofWellKnownPath path: String) -> String {
+    let slash = UInt8(ascii: "/")
+    var rest = url(ofPath: "").utf8[...]
+    var slashes = 0
+    while let next = rest.first, slashes < 3 {
+      if next == slash { slashes += 1 }
+      if slashes < 3 { rest.removeFirst() }
+    }
+    let origin = url(ofPath: "").utf8.dropLast(rest.count)
+    return String(decoding: origin, as: UTF8.self) + path + String(decoding: rest, as: UTF8.self)
+  }
+}
+
+// MARK: Templates
+
+extension Issuer {
+  private static let placeholder = "{tenantid}"
+
+  /// The text before and after the placeholder; nil where it is no template.
+  private var template: (before: Substring.UTF8View, after: Substring.UTF8View)? {
+    let all = Substring(text).utf8
+    let placeholder = Self.placeholder.utf8
+    guard let start = all.indices.first(where: { all[$0...].starts(with: placeholder) }) else { return nil }
+    return (all[..<start], all[start...].dropFirst(placeholder.count))
+  }
+
+  /// Whether it names the provider of every tenant.
+  public var isTemplate: Bool { template != nil }
+
+  /// What is wrong with it as a template; nil for a good one, and for what is none: the placeholder is one whole segment of
+  /// the path, once.
+  var templateProblem: String? {
+    guard let (before, after) = template else { return nil }
+    let slash = UInt8(ascii: "/")
+    guard before.last == slash, before.count(where: { $0 == slash }) >= 3,
+      after.isEmpty || after.first == slash,
+      !Issuer(String(decoding: after, as: UTF8.self)).isTemplate
+    else { return "{tenantid} must be one whole segment of its path, once" }
+    return nil
+  }
+
+  /// The issuer of one tenant; itself where it is no template.
+  func of(tenant: String) -> Issuer {
+    guard let (before, after) = template else { return self }
+    return Issuer(
+      String(decoding: before, as: UTF8.self) + tenant + String(decoding: after, as: UTF8.self))
+  }
+
+  /// Whether tokens of `other` are this provider's: the same text, or the issuer of a tenant of a template.
+  func covers(_ other: Issuer) -> Bool { self == other || tenant(of: other) != nil }
+
+  /// The tenant whose issuer `other` is, by this template; nil where it is none.
+  private func tenant(of other: Issuer) -> String? {
+    guard let (before, after) = template else { return nil }
+    let text = Substring(other.text).utf8
+    guard text.count == before.count + 36 + after.count, text.starts(with: before),
+      text.suffix(after.count).elementsEqual(after)
+    else { return nil }
+    let tenant = String(decoding: text.dropFirst(before.count).prefix(36), as: UTF8.self)
+    return Self.isTenant(tenant) ? tenant : nil
+  }
+
+  /// Tenants are GUIDs: 8-4-4-4-12 hexadecimal digits.
+  static func isTenant(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 36 else { return false }
+    return bytes.indices.allSatisfy { index in
+      [8, 13, 18, 23].contains(index)
+        ? bytes[index] == UInt8(ascii: "-") : PercentEncoding.hexValue(bytes[index]) != nil
+    }
   }
 }
 

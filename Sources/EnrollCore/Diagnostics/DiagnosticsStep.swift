@@ -78,14 +78,19 @@ extension Platform {
 extension Configuration {
   fileprivate var shown: JSON {
     .object([
-      ("issuer", RedactedURL.published(issuer.text)), ("clientId", .string(clientID.text)),
+      ("provider", preset.map { .string($0) }), ("issuer", RedactedURL.published(issuer.text)),
+      ("clientId", .string(clientID.text)),
+      ("discoveryUri", discoveryURI.map { RedactedURL.published($0) }),
+      ("tenants", tenants.isEmpty ? nil : .array(tenants.map { .string($0) })),
       ("hasClientSecret", .bool(clientSecret != nil)),
       ("redirectUri", RedactedURL.published(redirectURI)),
       ("postLogoutRedirectUri", postLogoutRedirectURI.map { RedactedURL.published($0) }),
       ("fallbackUri", fallbackURI.map { RedactedURL.published($0) }),
       ("scopes", .array(scopes.map { .string($0) })),
       ("authorizeParameters", .array(authorizeParameters.map { .string($0.0) })),
-      ("hasOwnEndpoints", .bool(endpoints != nil)), ("pushedRequests", .string(pushedRequests.rawValue)),
+      ("hasOwnEndpoints", .bool(endpoints != nil)), ("hasProfileMapping", .bool(profile != nil)),
+      ("withoutExpiry", .integer(withoutExpirySeconds)), ("userAgent", userAgent.map { .string($0) }),
+      ("pushedRequests", .string(pushedRequests.rawValue)),
       ("dpop", .string(dpop.rawValue)),
       ("idTokenAlgorithms", .array(idTokenAlgorithms.map { .string($0.rawValue) })),
       ("grace", .integer(graceSeconds)), ("transactionLifetime", .integer(transactionSeconds)),
@@ -121,7 +126,8 @@ extension ProviderMetadata {
     .object([
       ("issuer", RedactedURL.published(issuer.text)),
       ("authorizationEndpoint", RedactedURL.published(authorizationEndpoint)),
-      ("tokenEndpoint", RedactedURL.published(tokenEndpoint)), ("jwksUri", RedactedURL.published(jwksURI)),
+      ("tokenEndpoint", RedactedURL.published(tokenEndpoint)),
+      ("jwksUri", jwksURI.map { RedactedURL.published($0) }),
       ("userinfoEndpoint", userinfoEndpoint.map { RedactedURL.published($0) }),
       ("revocationEndpoint", revocationEndpoint.map { RedactedURL.published($0) }),
       ("endSessionEndpoint", endSessionEndpoint.map { RedactedURL.published($0) }),

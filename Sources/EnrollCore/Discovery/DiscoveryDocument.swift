@@ -6,6 +6,8 @@ import EnrollJSON
 struct DiscoveryDocument {
   private let object: JSONObject
   private let allowsLoopbackHTTP: Bool
+  /// ``ProviderPreset/advice(for:)``.
+  private let advice: String
   /// The members that cannot be used and are needed by nothing but themselves: they count as not announced.
   private(set) var unusable: [EnrollError] = []
 
@@ -22,8 +24,9 @@ struct DiscoveryDocument {
       throw EnrollError(
         .responseInvalid,
         "expected the discovery document of \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)) "
-          + "at its \(ProviderMetadata.wellKnownPath), got status \(status): check the issuer",
-        field: "issuer", httpStatus: status)
+          + "at \(Self.place(configuration)), got status \(status): check \(configuration.discoveryURI == nil ? "the issuer" : "discoveryUri")"
+          + ProviderPreset.advice(for: configuration),
+        field: configuration.discoveryURI == nil ? "issuer" : "discoveryUri", httpStatus: status)
     }
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
@@ -33,6 +36,12 @@ struct DiscoveryDocument {
       throw EnrollError(.responseInvalid, "the discovery document must be a JSON object: ", error)
     }
     allowsLoopbackHTTP = configuration.allowsLoopbackHTTP
+    advice = ProviderPreset.advice(for: configuration)
+  }
+
+  private static func place(_ configuration: Configuration) -> String {
+    configuration.discoveryURI.map { PrintableText.bounded($0, maximumBytes: 200) }
+      ?? "its \(ProviderMetadata.wellKnownPath)"
   }
 
   func text(_ name: String) throws(EnrollError) -> String {
@@ -60,8 +69,12 @@ struct DiscoveryDocument {
   }
 
   /// https, or loopback http where that is switched on (R19).
-  func endpoint(_ name: String) throws(EnrollError) -> String {
-    guard let text = try endpointIfPresent(name) else { throw wrong(name, "it is missing") }
+  /// - Parameter own: the configured one, which takes its place.
+  func endpoint(_ name: String, unless own: String?) throws(EnrollError) -> String {
+    if let own { return own }
+    guard let text = try endpointIfPresent(name) else {
+      throw wrong(name, "it is missing; if the provider has one, configure it in endpoints" + advice)
+    }
     return text
   }
 

@@ -15,6 +15,8 @@ public final class ProviderDirectory: Sendable {
 
   private struct Cache {
     var metadata = KnownDocument<ProviderMetadata>()
+    /// Where ``metadata`` came from; nil before any did.
+    var metadataURL: String?
     var keys = KnownDocument<JWKSet>()
     var keysRefetched = Instant(nanoseconds: .min)
     var times = ServerTimes()
@@ -67,8 +69,7 @@ public final class ProviderDirectory: Sendable {
   private func fetchMetadata(
     knowing known: KnownDocument<ProviderMetadata>, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderMetadata {
-    let request = ProviderMetadata.request(configuration: configuration, knownTag: known.tag)
-    let response = try transport.send(request, cancellation: cancellation)
+    let (request, response) = try askForMetadata(knownTag: known.tag, cancellation: cancellation)
     let metadata: ProviderMetadata
     if response.status == 304, let same = known.content, known.tag != nil {
       metadata = same
@@ -77,9 +78,32 @@ public final class ProviderDirectory: Sendable {
     }
     noteTime(ofDocument: response)
     let moment = clock.moment()
-    cache.withLock { $0.metadata.accept(metadata, from: response, at: moment.instant) }
+    cache.withLock {
+      $0.metadata.accept(metadata, from: response, at: moment.instant)
+      $0.metadataURL = request.url
+    }
     store.keepProviderDocuments(name) { $0.metadata.note(response, to: request, at: moment) }
     return metadata
+  }
+
+  /// Asks where the known document came from or, without one, at each place where it may be. An answer that says that there
+  /// is no document is that of the first place, unless another one has it.
+  private func askForMetadata(
+    knownTag: String?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> (HTTPRequest, HTTPResponse) {
+    let known = cache.withLock { $0.metadataURL }
+    var urls = ProviderMetadata.urls(of: configuration)
+    if let known, urls.contains(where: { ASCII.equals($0, known) }) {
+      urls = [known] + urls.filter { !ASCII.equals($0, known) }
+    }
+    let first = ProviderMetadata.request(urls[0], knownTag: knownTag)
+    let response = try transport.send(first, cancellation: cancellation)
+    guard response.status == 404, urls.count > 1 else { return (first, response) }
+    let second = ProviderMetadata.request(urls[1])
+    guard let other = try? transport.send(second, cancellation: cancellation), other.status == 200 else {
+      return (first, response)
+    }
+    return (second, other)
   }
 
   /// As the store has it where that is newer: another process may have asked meanwhile.
@@ -87,11 +111,12 @@ public final class ProviderDirectory: Sendable {
     let known = cache.withLock { $0.metadata }
     let moment = clock.moment()
     guard known.serving(at: moment.instant) == nil, let kept = store.providerDocuments(name)?.metadata,
-      ASCII.equals(kept.url, ProviderMetadata.request(configuration: configuration).url),
+      ProviderMetadata.urls(of: configuration).contains(where: { ASCII.equals($0, kept.url) }),
       let metadata = try? ProviderMetadata(processing: kept.response, configuration: configuration)
     else { return known }
     return cache.withLock {
       $0.metadata.adopt(metadata, kept, at: moment)
+      $0.metadataURL = kept.url
       return $0.metadata
     }
   }
@@ -155,7 +180,7 @@ public final class ProviderDirectory: Sendable {
         throw cache.withLock { $0.keys.failure } ?? error
       }
     }
-    let uri = try metadata(cancellation: cancellation).jwksURI
+    let uri = try keysURI(cancellation: cancellation)
     let newer = try fetchKeys(from: uri, cancellation: cancellation)
     switch try idToken.signature(keys: newer, algorithms: algorithms) {
     case .proven(let signed): return signed
@@ -165,7 +190,7 @@ public final class ProviderDirectory: Sendable {
 
   /// - Returns: also whether they were asked for just now.
   private func keys(cancellation: (any Cancellation)?) throws(EnrollError) -> (JWKSet, wereFetched: Bool) {
-    let uri = try metadata(cancellation: cancellation).jwksURI
+    let uri = try keysURI(cancellation: cancellation)
     let known = knownKeys(from: uri)
     let now = clock.instant()
     if let keys = known.serving(at: now) { return (keys, false) }
@@ -176,6 +201,16 @@ public final class ProviderDirectory: Sendable {
       guard error.code != .cancelled, let keys = known.content else { throw error }
       return (keys, true)
     }
+  }
+
+  private func keysURI(cancellation: (any Cancellation)?) throws(EnrollError) -> String {
+    guard let uri = try metadata(cancellation: cancellation).jwksURI else {
+      throw EnrollError(
+        .unsupported,
+        "the scope openid needs the provider's keys, and no jwks_uri is announced; configure endpoints.jwksUri",
+        field: "endpoints.jwksUri")
+    }
+    return uri
   }
 
   private func knownKeys(from uri: String) -> KnownDocument<JWKSet> {

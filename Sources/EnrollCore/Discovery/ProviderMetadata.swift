@@ -5,6 +5,8 @@
 public struct ProviderMetadata: Equatable, Sendable {
   /// Appended to the issuer (OpenID Connect Discovery §4.1).
   public static let wellKnownPath = "/.well-known/openid-configuration"
+  /// Put between the issuer's host and path (RFC 8414 §3.1).
+  public static let authorizationServerPath = "/.well-known/oauth-authorization-server"
 
   /// `issuer`: the configured one.
   public var issuer: Issuer
@@ -12,8 +14,8 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var authorizationEndpoint: String
   /// `token_endpoint`.
   public var tokenEndpoint: String
-  /// `jwks_uri`.
-  public var jwksURI: String
+  /// `jwks_uri`; nil at a provider without id_tokens.
+  public var jwksURI: String?
   /// `userinfo_endpoint`; nil, as with the endpoints below, where it is not announced.
   public var userinfoEndpoint: String?
   /// `revocation_endpoint` (RFC 7009).
@@ -47,13 +49,17 @@ public struct ProviderMetadata: Equatable, Sendable {
 }
 
 extension ProviderMetadata {
-  /// The facts of a provider without discovery, as configured (``Configuration/endpoints``); nil with discovery.
+  /// The facts of a provider whose configured endpoints (``Configuration/endpoints``) are all that a sign-in needs; nil where
+  /// discovery has to tell some.
   public init?(configured configuration: Configuration) {
-    guard let endpoints = configuration.endpoints else { return nil }
+    guard let endpoints = configuration.endpoints, let authorization = endpoints.authorization,
+      let token = endpoints.token,
+      endpoints.jwks != nil || !Scopes.contains("openid", in: configuration.scopes)
+    else { return nil }
     self.init(
       issuer: configuration.issuer,
-      authorizationEndpoint: endpoints.authorization,
-      tokenEndpoint: endpoints.token,
+      authorizationEndpoint: authorization,
+      tokenEndpoint: token,
       jwksURI: endpoints.jwks,
       userinfoEndpoint: endpoints.userinfo,
       revocationEndpoint: endpoints.revocation,
@@ -61,7 +67,7 @@ extension ProviderMetadata {
       introspectionEndpoint: endpoints.introspection,
       pushedAuthorizationRequestEndpoint: endpoints.pushedAuthorizationRequest,
       deviceAuthorizationEndpoint: endpoints.deviceAuthorization,
-      announcesIssuerInRedirect: endpoints.announcesIssuerInRedirect,
+      announcesIssuerInRedirect: endpoints.announcesIssuerInRedirect ?? false,
       requiresPushedRequests: false,
       dpopAlgorithms: [],
       promptValues: nil)
@@ -69,13 +75,22 @@ extension ProviderMetadata {
 }
 
 extension ProviderMetadata {
-  /// Asks for the discovery document. The issuer's own path is kept, a slash at its end is not doubled
-  /// (OpenID Connect Discovery §4.1).
+  /// Where the discovery document may be, in the order of asking: the configured address; else that of OpenID Connect
+  /// Discovery §4.1, with the issuer's path and without a doubled slash, and that of RFC 8414 §3.1.
+  public static func urls(of configuration: Configuration) -> [String] {
+    if let configured = configuration.discoveryURI { return [configured] }
+    return [
+      configuration.issuer.url(ofPath: wellKnownPath),
+      configuration.issuer.url(ofWellKnownPath: authorizationServerPath),
+    ]
+  }
+
+  /// Asks for the discovery document.
   /// - Parameter knownTag: the ETag of what is at hand; status 304 then says that it still holds.
-  public static func request(configuration: Configuration, knownTag: String? = nil) -> HTTPRequest {
+  public static func request(_ url: String, knownTag: String? = nil) -> HTTPRequest {
     var headers = [HTTPHeader("Accept", "application/json")]
     if let condition = EntityTag.condition(knownTag) { headers.append(condition) }
-    return HTTPRequest(.get, configuration.issuer.url(ofPath: wellKnownPath), headers: headers)
+    return HTTPRequest(.get, url, headers: headers)
   }
 
   /// Reads the discovery document.
@@ -98,19 +113,25 @@ extension ProviderMetadata {
         .unsupported, "the provider announces its PKCE methods, and S256 is not among them (R13)",
         field: "code_challenge_methods_supported")
     }
+    let own = configuration.endpoints ?? Endpoints()
+    let needsKeys = Scopes.contains("openid", in: configuration.scopes)
+    let announcesIssuer = try document.flag("authorization_response_iss_parameter_supported")
     self.init(
       issuer: issuer,
-      authorizationEndpoint: try document.endpoint("authorization_endpoint"),
-      tokenEndpoint: try document.endpoint("token_endpoint"),
-      jwksURI: try document.endpoint("jwks_uri"),
-      userinfoEndpoint: document.optionalEndpoint("userinfo_endpoint"),
-      revocationEndpoint: document.optionalEndpoint("revocation_endpoint"),
-      endSessionEndpoint: document.optionalEndpoint("end_session_endpoint"),
-      introspectionEndpoint: document.optionalEndpoint("introspection_endpoint"),
-      pushedAuthorizationRequestEndpoint: document.optionalEndpoint(
-        "pushed_authorization_request_endpoint"),
-      deviceAuthorizationEndpoint: document.optionalEndpoint("device_authorization_endpoint"),
-      announcesIssuerInRedirect: try document.flag("authorization_response_iss_parameter_supported"),
+      authorizationEndpoint: try document.endpoint("authorization_endpoint", unless: own.authorization),
+      tokenEndpoint: try document.endpoint("token_endpoint", unless: own.token),
+      jwksURI: needsKeys
+        ? try document.endpoint("jwks_uri", unless: own.jwks)
+        : own.jwks ?? document.optionalEndpoint("jwks_uri"),
+      userinfoEndpoint: own.userinfo ?? document.optionalEndpoint("userinfo_endpoint"),
+      revocationEndpoint: own.revocation ?? document.optionalEndpoint("revocation_endpoint"),
+      endSessionEndpoint: own.endSession ?? document.optionalEndpoint("end_session_endpoint"),
+      introspectionEndpoint: own.introspection ?? document.optionalEndpoint("introspection_endpoint"),
+      pushedAuthorizationRequestEndpoint: own.pushedAuthorizationRequest
+        ?? document.optionalEndpoint("pushed_authorization_request_endpoint"),
+      deviceAuthorizationEndpoint: own.deviceAuthorization
+        ?? document.optionalEndpoint("device_authorization_endpoint"),
+      announcesIssuerInRedirect: own.announcesIssuerInRedirect ?? announcesIssuer,
       requiresPushedRequests: try document.flag("require_pushed_authorization_requests"),
       dpopAlgorithms: document.optionalTexts("dpop_signing_alg_values_supported") ?? [],
       promptValues: document.optionalTexts("prompt_values_supported"),

@@ -43,11 +43,13 @@ public final class Engine: Sendable {
 
   /// - Parameters:
   ///   - hasOwnTransport: `transport` is the host's own, not one that obeys the configuration's trust settings.
+  ///   - userAgent: the library's name and version, for servers.
   ///   - closing: raised when the client is closed.
   ///   - exclusion: makes one lock for each value that threads share.
   public init(
     configuration: Configuration, account: AccountName, platform: Platform, transport: any Transport,
-    hasOwnTransport: Bool = false, store: any TokenStore, clock: any Clock, random: any RandomSource,
+    hasOwnTransport: Bool = false, userAgent: String = "EnrollKit", store: any TokenStore, clock: any Clock,
+    random: any RandomSource,
     observer: any EngineObserver, closing: (any Cancellation)? = nil, exclusion: () -> any Lock
   ) {
     self.configuration = configuration
@@ -58,7 +60,8 @@ public final class Engine: Sendable {
       trust: TrustSettings(
         caFile: configuration.caFile, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP,
         hasOwnTransport: hasOwnTransport))
-    let transport = ReadingTransport(transport, clock)
+    let transport = ReadingTransport(
+      transport, clock, userAgent: configuration.userAgent.map { "\($0) \(userAgent)" } ?? userAgent)
     self.transport = transport
     self.store = store
     self.clock = clock

@@ -1,5 +1,5 @@
 // Answers as every rule reads them: without a byte order mark (RFC 8259 §8.1 lets a reader ignore one), with the time and the
-// secrets that their requests carried, and whole. Of a cut answer only one that brings what comes once is handed on (R30).
+// secrets that their requests carried, as JSON where they are forms, and whole. Of a cut answer only one that brings what comes once is handed on (R30).
 
 import EnrollJSON
 
@@ -7,15 +7,20 @@ import EnrollJSON
 final class ReadingTransport: Transport {
   private let transport: any Transport
   private let clock: any Clock
+  private let userAgent: String
 
-  init(_ transport: any Transport, _ clock: any Clock) {
+  /// - Parameter userAgent: says who asks; some APIs refuse requests that do not (GitHub).
+  init(_ transport: any Transport, _ clock: any Clock, userAgent: String) {
     self.transport = transport
     self.clock = clock
+    self.userAgent = userAgent
   }
 
   var trust: String { transport.trust }
 
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    var request = request
+    request.headers.append(HTTPHeader("User-Agent", userAgent))
     var response = try transport.send(request, cancellation: cancellation)
     response.sent = SentSecrets(of: request)
     response.received = clock.wallTime()
@@ -23,12 +28,28 @@ final class ReadingTransport: Transport {
     if response.body.count > mark.count, response.body.starts(with: mark) {
       response.body.removeFirst(mark.count)
     }
+    if response.cut == nil, let json = response.formAsJSON { response.body = json }
     if let cut = response.cut, !(request.takesCutAnswer && response.isOfUse) { throw cut }
     return response
   }
 }
 
 extension HTTPResponse {
+  /// The members of a form as an object of texts; nil for another type of content, and for a form that is malformed or names
+  /// a member twice. Some token endpoints answer so.
+  fileprivate var formAsJSON: [UInt8]? {
+    let type = (header("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
+    guard ASCII.equalsIgnoringCase(String(decoding: type, as: UTF8.self), FormEncoding.contentType),
+      let fields = try? FormEncoding.decode(body)
+    else { return nil }
+    var object = JSONObject()
+    for (name, value) in fields {
+      guard object[name] == nil else { return nil }
+      object[name] = .string(value)
+    }
+    return JSON.object(object).serialized()
+  }
+
   /// Whether a cut answer is a success that still has a whole object, or a whole token.
   fileprivate var isOfUse: Bool {
     guard (200..<300).contains(status) else { return false }

@@ -69,7 +69,8 @@ public struct IDToken: Equatable, Sendable {
     /// - Throws: as ``SignatureRule/verdict(on:keys:algorithms:)``.
     func signature(keys: JWKSet, algorithms: [SignatureAlgorithm]) throws(EnrollError) -> Signature {
       switch try SignatureRule.verdict(on: token, keys: keys, algorithms: algorithms) {
-      case .proven: return .proven(Signed(algorithm: token.algorithm, claims: claims))
+      case .proven(let key):
+        return .proven(Signed(algorithm: token.algorithm, keyIssuer: key.issuer, claims: claims))
       case .unproven(let error): return .unproven(error)
       }
     }
@@ -78,6 +79,8 @@ public struct IDToken: Equatable, Sendable {
   /// An id_token that the issuer signed; its claims are not judged yet.
   struct Signed: Sendable {
     fileprivate let algorithm: SignatureAlgorithm
+    /// The issuer for which alone the key signs; nil for any.
+    fileprivate let keyIssuer: Issuer?
     fileprivate let claims: Result<IDTokenClaims, EnrollError>
 
     /// Applies R24 to R27. Pure: neither network nor clock.
@@ -85,6 +88,12 @@ public struct IDToken: Equatable, Sendable {
     func checked(against expected: IDTokenExpectations) throws(EnrollError) -> IDToken {
       let claims = try claims.get()
       for rule in IDTokenRule.all { try rule.check(claims, algorithm, expected) }
+      // Tenants share a set of keys: one tenant's own key signs nothing for another.
+      if expected.issuer.isTemplate, let keyIssuer, !keyIssuer.covers(claims.issuer) {
+        throw IDTokenClaims.refusal(
+          "R24",
+          "its key is one of \(PrintableText.bounded(keyIssuer.text, maximumBytes: 256)), and iss is another")
+      }
       return IDToken(
         facts: IdentityFacts(
           issuer: claims.issuer, subject: claims.subject, audience: claims.audience,

@@ -9,6 +9,8 @@ struct IDTokenClaims: Sendable {
   static let subjectLimit = 255
 
   let issuer: Issuer
+  /// `tid`, of a provider whose issuers have tenants; nil where it is absent, or no text.
+  let tenant: String?
   let subject: String
   /// One at least.
   let audience: [String]
@@ -31,6 +33,7 @@ struct IDTokenClaims: Sendable {
     guard let all = json.object else { throw Self.refusal("R21", "the claims are not an object") }
     self.all = all
     issuer = Issuer(try Self.present(Self.text(all, "iss", "R24"), "iss", "R24"))
+    tenant = all["tid"]?.string
     audience = try Self.audience(all)
     authorizedParty = try Self.text(all, "azp", "R24")
     subject = try Self.present(Self.text(all, "sub", "R25"), "sub", "R25")

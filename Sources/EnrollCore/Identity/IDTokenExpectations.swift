@@ -7,8 +7,10 @@ public struct IDTokenExpectations: Sendable {
   /// Clock difference that is tolerated (R25).
   public static let defaultToleranceSeconds: Int64 = 300
 
-  /// The configured issuer.
+  /// The configured issuer, or template of issuers.
   public var issuer: Issuer
+  /// The tenants that are allowed, where ``issuer`` is a template; empty for all.
+  public var tenants: [String]
   public var clientID: ClientID
   /// The nonce of the transaction; nil on refresh, which has none.
   public var nonce: Secret?
@@ -34,12 +36,14 @@ public struct IDTokenExpectations: Sendable {
   public var previous: IdentityFacts?
 
   public init(
-    issuer: Issuer, clientID: ClientID, nonce: Secret? = nil, maxAgeSeconds: Int64? = nil,
+    issuer: Issuer, tenants: [String] = [], clientID: ClientID, nonce: Secret? = nil,
+    maxAgeSeconds: Int64? = nil,
     requestAgeSeconds: Int64 = 0, acrValues: [String] = [], accessToken: Secret? = nil, now: UnixTime,
     toleranceSeconds: Int64 = Self.defaultToleranceSeconds,
     algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, previous: IdentityFacts? = nil
   ) {
     self.issuer = issuer
+    self.tenants = tenants
     self.clientID = clientID
     self.nonce = nonce
     self.maxAgeSeconds = maxAgeSeconds

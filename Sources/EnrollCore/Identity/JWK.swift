@@ -11,6 +11,8 @@ public struct JWK: Sendable {
   /// `alg`: the one algorithm that the key is for; nil for any that fits its kind.
   public let algorithm: SignatureAlgorithm?
   public let key: PublicKey
+  /// `issuer`: the one whose tokens the key signs, where several share a set (Entra); nil for all.
+  let issuer: Issuer?
 
   /// Whether it may check signatures of that algorithm.
   public func fits(_ algorithm: SignatureAlgorithm) -> Bool {
@@ -59,6 +61,7 @@ public struct JWK: Sendable {
     self.keyID = keyID
     self.algorithm = algorithm
     self.key = key
+    issuer = json["issuer"]?.string.map { Issuer($0) }
   }
 
   /// Malformed members are told as ``PublicKey`` tells of malformed numbers.

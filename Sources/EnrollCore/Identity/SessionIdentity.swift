@@ -11,12 +11,15 @@ struct SessionIdentity: Sendable {
   /// The subject of the last proven id_token or, without one, of userinfo; nil if neither has one.
   let subject: String?
   let clientID: ClientID
+  /// ``Configuration/withoutExpirySeconds``.
+  let withoutExpirySeconds: Int64
 
   init(_ tokens: TokenSet, profile: JSONObject?, _ configuration: Configuration) {
     self.tokens = tokens
     issuer = tokens.identity?.issuer ?? configuration.issuer
     subject = tokens.identity?.subject ?? profile?["sub"]?.string
     clientID = configuration.clientID
+    withoutExpirySeconds = configuration.withoutExpirySeconds
   }
 
   /// The claim by which `idToken` is another session's: `iss`, `sub`, `aud` or `azp`. nil where none is, and for what no
@@ -32,7 +35,7 @@ struct SessionIdentity: Sendable {
     }
     func isOurs(_ audience: JSON) -> Bool { audience.string.map { ASCII.equals($0, clientID) } ?? false }
 
-    if isOther("iss", than: issuer.text) { return "iss" }
+    if let came = claims["iss"]?.string, !issuer.covers(Issuer(came)) { return "iss" }
     if isOther("sub", than: subject) { return "sub" }
     switch claims["aud"] {
     case .string(let audience): if !ASCII.equals(audience, clientID) { return "aud" }

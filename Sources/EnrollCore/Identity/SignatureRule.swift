@@ -5,8 +5,8 @@ import EnrollCrypto
 enum SignatureRule {
   /// The result of checking a token's signature with a set of keys.
   enum Verdict {
-    /// One of them made the signature.
-    case proven
+    /// This one made the signature.
+    case proven(JWK)
     /// None of them did; newer keys of the issuer may say otherwise (R23).
     case unproven(EnrollError)
   }
@@ -31,7 +31,7 @@ enum SignatureRule {
     }
     for candidate in candidates {
       do throws(CryptoError) {
-        if try token.isSigned(by: candidate.key) { return .proven }
+        if try token.isSigned(by: candidate.key) { return .proven(candidate) }
       } catch {
         throw EnrollError(error, "the id_token's signature could not be checked")
       }

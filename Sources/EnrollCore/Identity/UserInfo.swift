@@ -17,10 +17,14 @@ public enum UserInfo {
   }
 
   /// The claims.
-  /// - Parameter subject: the id_token's `sub`; nil where no id_token came.
+  /// - Parameters:
+  ///   - subject: the id_token's `sub`; nil where no id_token came.
+  ///   - mapping: where the claims are in the answer of a provider without OpenID Connect.
   /// - Throws: `.profileMismatch` for another `sub`; `.oauth` when the token is refused; `.server` for 5xx and 429;
   ///   `.unsupported` for a signed answer; `.responseInvalid` for anything that is not an object with a `sub`.
-  public static func accept(_ response: HTTPResponse, subject: String?) throws(EnrollError) -> JSONObject {
+  public static func accept(
+    _ response: HTTPResponse, subject: String?, mapping: ProfileMapping? = nil
+  ) throws(EnrollError) -> JSONObject {
     let status = response.status
     guard status == 200 else {
       let isTrouble = status == 408 || status == 429 || status >= 500
@@ -31,7 +35,7 @@ public enum UserInfo {
         httpStatus: status, retryAfterSeconds: isTrouble ? RetryAfter.seconds(of: response) : nil)
     }
     try check(contentType: response.header("Content-Type"))
-    let claims: JSONObject
+    var claims: JSONObject
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
       guard let object = json.object else { throw JSONError("expected an object, got \(json.kind)") }
@@ -39,6 +43,7 @@ public enum UserInfo {
     } catch {
       throw EnrollError(.responseInvalid, "userinfo must be a JSON object: ", error, httpStatus: status)
     }
+    if let mapping { claims = try mapping.claims(in: claims) }
     guard let sub = claims["sub"]?.string, !sub.utf8.isEmpty else {
       throw EnrollError(.responseInvalid, "userinfo has no sub (OpenID Connect Core §5.3.2)", field: "sub")
     }

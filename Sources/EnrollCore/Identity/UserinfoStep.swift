@@ -45,17 +45,13 @@ extension Engine {
     _ claims: JSONObject, of tokens: TokenSet, subject: String, cancellation: (any Cancellation)?
   ) -> JSONObject {
     guard claims.lacksNames(of: tokens.scopes) else { return claims }
-    var claims = claims
     do throws(EnrollError) {
-      let told = try fetchUserinfo(with: tokens, subject: subject, cancellation: cancellation) ?? JSONObject()
-      for member in told.members
-      where claims[member.key] == nil && !Scopes.contains(member.key, in: IDToken.protocolClaims) {
-        claims[member.key] = member.value
-      }
+      let told = try fetchUserinfo(with: tokens, subject: subject, cancellation: cancellation)
+      return claims.completed(by: told ?? JSONObject())
     } catch {
       warn(error.saying("\(error.message). The sign-in goes on with the claims of the id_token."))
+      return claims
     }
-    return claims
   }
 
   /// nil when the provider has no such endpoint.
@@ -64,19 +60,52 @@ extension Engine {
   ) throws(EnrollError) -> JSONObject? {
     let isBFFs = tokens.source == .bff
     if isBFFs, !isOfBackend(configuration.issuer.text) { return nil }
-    guard let endpoint = try provider.metadata(cancellation: cancellation).userinfoEndpoint else {
-      return nil
-    }
+    let mapping = configuration.profile
+    var endpoint = mapping?.endpoint
+    if endpoint == nil { endpoint = try provider.metadata(cancellation: cancellation).userinfoEndpoint }
+    guard let endpoint else { return nil }
     if isBFFs, !isOfBackend(endpoint) { return nil }
-    let response = try send(
+    let response = try ask(endpoint, with: tokens, cancellation: cancellation)
+    var claims = try UserInfo.accept(response, subject: subject, mapping: mapping)
+    if claims["email"] == nil, let emails = mapping?.emailsEndpoint, !isBFFs {
+      do throws(EnrollError) {
+        let answer = try ask(emails, with: tokens, cancellation: cancellation)
+        for claim in try ProfileMapping.emailClaims(in: answer).members { claims[claim.key] = claim.value }
+      } catch {
+        warn(error.saying("\(error.message). The profile has no e-mail address."))
+      }
+    }
+    // A provider may repeat a token that this request did not carry: the refresh token, say.
+    return SentSecrets(of: tokens).hidden(inClaims: claims)
+  }
+
+  private func ask(
+    _ endpoint: String, with tokens: TokenSet, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HTTPResponse {
+    try send(
       UserInfo.request(endpoint: endpoint, accessToken: tokens.accessToken, tokenType: tokens.tokenType),
       provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)
-    // A provider may repeat a token that this request did not carry: the refresh token, say.
-    return SentSecrets(of: tokens).hidden(inClaims: try UserInfo.accept(response, subject: subject))
   }
 }
 
 extension JSONObject {
+  /// The claims of a renewed id_token, with those of the profile before that it leaves out although their scope was granted:
+  /// a provider that told them from userinfo alone tells them once.
+  func keeping(_ before: JSONObject?, scopes: [String]) -> JSONObject {
+    guard let before, lacksNames(of: scopes) else { return self }
+    return completed(by: before)
+  }
+
+  /// With the claims of `other` about the user that this lacks.
+  fileprivate func completed(by other: JSONObject) -> JSONObject {
+    var claims = self
+    for member in other.members
+    where claims[member.key] == nil && !Scopes.contains(member.key, in: IDToken.protocolClaims) {
+      claims[member.key] = member.value
+    }
+    return claims
+  }
+
   /// Whether a claim of these scopes that every user has is missing (OpenID Connect Core §5.4).
   fileprivate func lacksNames(of scopes: [String]) -> Bool {
     let names = ["name", "given_name", "family_name", "preferred_username", "nickname"]

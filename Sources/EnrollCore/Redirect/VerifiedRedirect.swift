@@ -100,7 +100,10 @@ extension VerifiedRedirect {
   private static func checkIssuer(
     _ redirect: Redirect, _ transaction: TransactionRecord, _ issuerAnnounced: Bool
   ) throws(EnrollError) {
-    if let isSame = redirect.hasIssuer(transaction.issuer) {
+    let isSame =
+      transaction.issuer.isTemplate
+      ? redirect.issuer.map { transaction.issuer.covers($0) } : redirect.hasIssuer(transaction.issuer)
+    if let isSame {
       guard isSame else {
         throw EnrollError(.issuerMismatch, "iss is not the issuer of the request (R17)", field: "iss")
       }

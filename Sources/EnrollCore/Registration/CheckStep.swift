@@ -217,7 +217,8 @@ extension Engine {
     guard let http = try? send(request, provenBy: tokens.dpopKey, cancellation: nil) else { return nil }
     guard case .tokens(let response) = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
     else { return nil }
-    let fresh = response.tokenSet(renewing: tokens, at: sent)
+    let fresh = response.tokenSet(
+      renewing: tokens, withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
     var isKept = false
     try store.update(account) { record throws(EnrollError) in
       guard record.provisional?.refreshToken == refreshToken else { return }

@@ -56,7 +56,7 @@ extension Engine {
         shows: claim == nil ? .unreadable : .anotherSession, isRefuted: true, claim: claim ?? "")
     }
     let expected = IDTokenExpectations(
-      issuer: configuration.issuer, clientID: configuration.clientID,
+      issuer: configuration.issuer, tenants: configuration.tenants, clientID: configuration.clientID,
       accessToken: session.tokens.accessToken, now: clock.wallTime() + clockOffset,
       algorithms: configuration.idTokenAlgorithms, previous: session.tokens.identity)
     let signed: IDToken.Signed
@@ -94,6 +94,7 @@ extension Engine {
       record.confirmed?.unprovenIDToken = nil
       record.confirmed?.identity = facts
       record.profile = SentSecrets(of: renewed.tokens, and: renewed.replaced).hidden(inClaims: proven.claims)
+        .keeping(record.profile, scopes: renewed.tokens.scopes)
     }
   }
 }

@@ -24,7 +24,8 @@ struct RenewedTokens: Equatable, Sendable {
     _ response: TokenResponse, renewing session: SessionIdentity, epoch: UInt64, sent: Moment,
     clockOffset: Int64?
   ) {
-    let tokens = response.tokenSet(renewing: session.tokens, at: sent)
+    let tokens = response.tokenSet(
+      renewing: session.tokens, withoutExpirySeconds: session.withoutExpirySeconds, at: sent)
     replaced = session.tokens
     self.epoch = epoch
     self.clockOffset = clockOffset

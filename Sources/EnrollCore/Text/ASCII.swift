@@ -18,6 +18,11 @@ public enum ASCII {
     byte >= 0x41 && byte <= 0x5A ? byte + 0x20 : byte
   }
 
+  /// The text with its letters A to Z in lower case.
+  static func lowercased(_ text: String) -> String {
+    String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
+  }
+
   public static func equalsIgnoringCase(_ left: String, _ right: String) -> Bool {
     let left = left.utf8
     let right = right.utf8

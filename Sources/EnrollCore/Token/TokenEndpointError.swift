@@ -43,11 +43,10 @@ enum TokenEndpointError {
     }
     // RFC 6749 §4.1.2.1 has these for redirects; some servers send them from here.
     let isTrouble = ASCII.equals(code, "temporarily_unavailable") || ASCII.equals(code, "server_error")
-    let isClient = ["invalid_client", "incorrect_client_credentials"].contains { ASCII.equals($0, code) }
-    let hint =
-      isClient
-      ? "; check clientId, and clientSecret and tokenEndpointAuthMethod if the provider gave this client a secret"
-      : ""
+    let isClient =
+      ["invalid_client", "incorrect_client_credentials"].contains { ASCII.equals($0, code) }
+      || response.asksForSecret
+    let hint = isClient ? EnrollError.secretHint : ""
     return EnrollError(
       isTrouble ? .server : .oauth, "expected \(expected), got the error \(code)\(hint)", httpStatus: status,
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
@@ -62,7 +61,24 @@ enum TokenEndpointError {
   }
 }
 
+extension HTTPResponse {
+  /// Whether the refusal is about a client secret (Google).
+  fileprivate var asksForSecret: Bool {
+    (try? JSON.parse(body))?["error_description"]?.string.map {
+      ASCII.contains(Array($0.utf8), "client_secret")
+    } ?? false
+  }
+}
+
 extension EnrollError {
+  fileprivate static let secretHint =
+    "; check clientId, and clientSecret and tokenEndpointAuthMethod if the provider gave this client a secret"
+
+  /// Whether its text already says that a client secret may be missing.
+  var namesSecret: Bool {
+    message.utf8.suffix(Self.secretHint.utf8.count).elementsEqual(Self.secretHint.utf8)
+  }
+
   /// The server wants another nonce although it got the one that it had asked for (RFC 9449 §8): says nothing about
   /// any token.
   var demandsNonce: Bool { oauthError.map { ASCII.equals($0, DPoPNonces.errorCode) } ?? false }

@@ -9,8 +9,8 @@ import EnrollJSON
 public struct TokenResponse: Equatable, Sendable {
   public var accessToken: Secret
   public var tokenType: String
-  /// As ``lifetimeSeconds(from:)`` reads it.
-  public var lifetimeSeconds: Int64
+  /// As ``lifetimeSeconds(from:)`` reads it; nil when the server does not say.
+  public var lifetimeSeconds: Int64?
   public var refreshToken: Secret?
   public var idToken: Secret?
   /// nil when the server does not say: then they are the ones that were asked for (RFC 6749 §5.1).
@@ -41,7 +41,7 @@ public struct TokenResponse: Equatable, Sendable {
     if let problem = binding.problem(with: type) { throw TokenResponse.invalid(problem, response) }
     self.accessToken = Secret(accessToken)
     tokenType = type
-    lifetimeSeconds = TokenResponse.lifetimeSeconds(from: json["expires_in"])
+    lifetimeSeconds = json["expires_in"].map { TokenResponse.lifetimeSeconds(from: $0) }
     refreshToken = try TokenResponse.refreshToken(json["refresh_token"], response)
     idToken = TokenResponse.token(json["id_token"])
     scopes = TokenResponse.scopes(json["scope"])
@@ -49,7 +49,7 @@ public struct TokenResponse: Equatable, Sendable {
 }
 
 extension TokenResponse {
-  /// The lifetime for a missing, negative, zero or unreadable `expires_in` (R32).
+  /// The lifetime for a negative, zero or unreadable `expires_in` (R32).
   public static let defaultLifetimeSeconds: Int64 = 300
   /// The longest lifetime that is believed (R32): a year.
   public static let maximumLifetimeSeconds: Int64 = 365 * 86_400
@@ -75,22 +75,29 @@ extension TokenResponse {
   /// - Parameters:
   ///   - requestedScopes: what the tokens are for where the server does not say.
   ///   - dpopKey: with which they were asked for.
+  ///   - withoutExpirySeconds: how long they live where the server does not say.
   public func tokenSet(
-    requestedScopes: [String], dpopKey: DPoPKey? = nil, at moment: Moment
+    requestedScopes: [String], dpopKey: DPoPKey? = nil,
+    withoutExpirySeconds: Int64 = Configuration.Defaults.withoutExpirySeconds, at moment: Moment
   ) -> TokenSet {
     TokenSet(
       accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken, idToken: idToken,
       dpopKey: dpopKey,
-      scopes: scopes ?? requestedScopes, expiry: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment))
+      scopes: scopes ?? requestedScopes,
+      expiry: Expiry(lifetimeSeconds: lifetimeSeconds ?? withoutExpirySeconds, from: moment))
   }
 
   /// The tokens after a renewal: what the answer leaves out stays as it was (R29). An id_token that came is not
   /// proven yet, and does not take the old one's place (R27).
-  public func tokenSet(renewing old: TokenSet, at moment: Moment) -> TokenSet {
+  public func tokenSet(
+    renewing old: TokenSet, withoutExpirySeconds: Int64 = Configuration.Defaults.withoutExpirySeconds,
+    at moment: Moment
+  ) -> TokenSet {
     TokenSet(
       accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken ?? old.refreshToken,
       idToken: old.idToken, dpopKey: old.dpopKey, scopes: scopes ?? old.scopes,
-      expiry: Expiry(lifetimeSeconds: lifetimeSeconds, from: moment), identity: old.identity,
+      expiry: Expiry(lifetimeSeconds: lifetimeSeconds ?? withoutExpirySeconds, from: moment),
+      identity: old.identity,
       unprovenIDToken: idToken ?? old.unprovenIDToken)
   }
 
@@ -128,12 +135,14 @@ extension TokenResponse {
     json?.string.flatMap { TokenText.isAcceptable($0) ? Secret($0) : nil }
   }
 
-  /// Scopes as RFC 6749 §3.3 writes them, or as an array of such texts; nil for none that can be read.
+  /// Scopes as RFC 6749 §3.3 writes them, with commas instead of spaces (GitHub), or as an array of such texts; nil for none
+  /// that can be read.
   private static func scopes(_ json: JSON?) -> [String]? {
     guard let texts = json?.string.map({ [$0] }) ?? json?.array?.compactMap({ $0.string }), !texts.isEmpty
     else { return nil }
     let scopes = texts.flatMap { text in
-      text.utf8.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+      let separator: UInt8 = text.utf8.contains(0x20) ? 0x20 : UInt8(ascii: ",")
+      return text.utf8.split(separator: separator).map { String(decoding: $0, as: UTF8.self) }
     }
     return Scopes.problem(in: scopes) == nil ? scopes : nil
   }

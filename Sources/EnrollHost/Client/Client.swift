@@ -88,7 +88,9 @@ public final class Client: Sendable {
     let engine = Engine(
       configuration: configuration, account: account, platform: options.platform,
       transport: ClosingTransport(Self.transport(options, clock), steps),
-      hasOwnTransport: options.transport != nil, store: store, clock: clock, random: random, observer: hub,
+      hasOwnTransport: options.transport != nil, userAgent: "EnrollKit/\(LibraryVersion.string)",
+      store: store,
+      clock: clock, random: random, observer: hub,
       closing: steps.closing, exclusion: { Mutex() })
     self.engine = engine
     let outbox = OutboxSender(engine, pool: pool, steps)

@@ -176,8 +176,8 @@ struct ConfigurationTests {
     ("idTokenAlgorithms", .array([.string("none")]), "idTokenAlgorithms[0]"),
     ("idTokenAlgorithms", .array([.string("HS256")]), "idTokenAlgorithms[0]"),
     (
-      "endpoints", .object([("tokenEndpoint", .string("https://a.example/t"))]),
-      "endpoints.authorizationEndpoint"
+      "endpoints", .object([("tokenEndpoint", .string("http://a.example/t"))]),
+      "endpoints.tokenEndpoint"
     ),
     ("registration", .string("other"), "registration"),
     (

@@ -32,7 +32,7 @@ struct ProviderMetadataTests {
       ),
     ])
   func address(issuer: String, url: String) throws {
-    let request = ProviderMetadata.request(configuration: try configuration(issuer))
+    let request = ProviderMetadata.request(ProviderMetadata.urls(of: try configuration(issuer))[0])
     #expect(request.url == url)
     #expect(request.method == .get)
     #expect(!request.headers.contains { $0.name == "If-None-Match" })
@@ -41,9 +41,9 @@ struct ProviderMetadataTests {
   @Test("a known tag is sent for revalidation, one that could break a header is not")
   func tag() throws {
     let configuration = try configuration()
-    let request = ProviderMetadata.request(configuration: configuration, knownTag: "\"v1\"")
+    let request = ProviderMetadata.request(ProviderMetadata.urls(of: configuration)[0], knownTag: "\"v1\"")
     #expect(request.headers.last == HTTPHeader("If-None-Match", "\"v1\""))
-    let bad = ProviderMetadata.request(configuration: configuration, knownTag: "a\r\nX: y")
+    let bad = ProviderMetadata.request(ProviderMetadata.urls(of: configuration)[0], knownTag: "a\r\nX: y")
     #expect(bad.headers.count == 1)
   }
 

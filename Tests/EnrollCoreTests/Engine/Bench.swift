@@ -45,12 +45,28 @@ struct Bench {
       connectionParameter: connectionParameter)
   }
 
+  /// With a configuration as JSON.
+  init(_ changes: [(String, JSON?)]) throws {
+    clock = FakeClock()
+    provider = try FakeProvider(clock: clock)
+    store = MemoryTokenStore(clock: clock)
+    configuration = try Configuration(
+      json: .object(
+        [
+          ("issuer", .string(provider.issuer)), ("clientId", .string("native")),
+          ("redirectUri", .string("com.example.app:/callback")), ("confirmation", .bool(false)),
+        ] + changes))
+  }
+
   /// A process: another engine over the same store.
-  func engine(account: AccountName = .default, store other: (any TokenStore)? = nil) -> Engine {
+  func engine(
+    account: AccountName = .default, store other: (any TokenStore)? = nil,
+    transport: (any Transport)? = nil
+  ) -> Engine {
     Engine(
       configuration: configuration, account: account,
       platform: Platform(type: "android", width: 1080, height: 2400, appVersion: "7.1", deviceID: "device-9"),
-      transport: provider, store: other ?? store,
+      transport: transport ?? provider, store: other ?? store,
       clock: clock, random: SystemRandomSource(), observer: seen, exclusion: { Mutex() })
   }
 

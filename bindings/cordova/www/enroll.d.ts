@@ -20,15 +20,38 @@ export type Flavour = 'small' | 'standard';
 
 /** The provider and the client. */
 export type Configuration = {
+  /** A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence. */
+  provider?: ProviderPreset;
+  /** With provider: the provider's host, such as dev-1.okta.com, with a port or path if it has one. */
+  domain?: string;
+  /** With provider entra, entra-external or b2c: the GUID of the tenant. */
+  tenant?: string;
+  /** With provider b2c: the user flow or policy, such as B2C_1_signin. */
+  policy?: string;
+  /** With provider keycloak: the realm. */
+  realm?: string;
+  /** With provider cognito: the id of the user pool, such as eu-west-1_aBcDeF. */
+  userPool?: string;
+  /** Another spelling of userPool, never beside it. */
+  user_pool?: string;
+  /** With provider pingone: the id of the environment. */
+  environment?: string;
+  /** With provider authentik: the slug of the application. */
+  application?: string;
   /**
-   * The issuer URL, exactly as the provider's metadata spells it. discovery_uri may also be the URL of the discovery
-   * document.
+   * The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it.
+   * With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID).
    */
   issuer?: string;
-  /** Another spelling of issuer, never beside it. */
-  discovery_uri?: string;
-  /** Another spelling of issuer, never beside it. */
+  /**
+   * The URL of the discovery document if it is not below the issuer. Without issuer, it is the document's URL or the
+   * issuer itself.
+   */
   discoveryUri?: string;
+  /** Another spelling of discoveryUri, never beside it. */
+  discovery_uri?: string;
+  /** With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default. */
+  tenants?: string[];
   /** The client id that the provider registered. */
   clientId?: string;
   /** Another spelling of clientId, never beside it. */
@@ -48,8 +71,8 @@ export type Configuration = {
   /** Another spelling of tokenEndpointAuthMethod, never beside it. */
   token_endpoint_auth_method?: ClientSecretMethod;
   /**
-   * The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or
-   * http://127.0.0.1/callback.
+   * The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as
+   * com.example.app:/callback, or http://127.0.0.1/callback.
    */
   redirectUri?: string;
   /** Another spelling of redirectUri, never beside it. */
@@ -77,8 +100,21 @@ export type Configuration = {
   promptAfterLogout?: PromptAfterLogout;
   /** Another spelling of promptAfterLogout, never beside it. */
   prompt_after_logout?: PromptAfterLogout;
-  /** The endpoints of a provider without discovery. No discovery document is fetched. */
+  /**
+   * Endpoints in place of those in the discovery document. If these are all that a sign-in needs
+   * (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched.
+   */
   endpoints?: Endpoints;
+  /** Where a provider without OpenID Connect describes the user, and under which names. */
+  profile?: ProfileMapping;
+  /** Seconds that an access token is valid if its response has no expires_in, or never. 300 by default. */
+  withoutExpiry?: WithoutExpiry;
+  /** Another spelling of withoutExpiry, never beside it. */
+  without_expiry?: WithoutExpiry;
+  /** The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request. */
+  userAgent?: string;
+  /** Another spelling of userAgent, never beside it. */
+  user_agent?: string;
   /**
    * Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if
    * the provider has an endpoint for it.
@@ -205,6 +241,41 @@ export type Configuration = {
   ca_file?: string;
 };
 
+/** A provider whose configuration EnrollKit knows. */
+export type ProviderPreset =
+  | 'google'
+  | 'google-ios'
+  | 'entra'
+  | 'entra-common'
+  | 'entra-external'
+  | 'b2c'
+  | 'facebook'
+  | 'github'
+  | 'github-device'
+  | 'gitlab'
+  | 'okta'
+  | 'auth0'
+  | 'keycloak'
+  | 'cognito'
+  | 'forgerock'
+  | 'pingone'
+  | 'adfs'
+  | 'onelogin'
+  | 'spring'
+  | 'zitadel'
+  | 'authentik'
+  | 'authelia'
+  | 'kanidm'
+  | 'dex'
+  | 'hydra'
+  | 'salesforce'
+  | 'discord'
+  | 'x'
+  | 'spotify'
+  | 'apple'
+  | 'linkedin'
+  | 'slack';
+
 /** How a client secret is sent (RFC 6749 §2.3.1). */
 export type ClientSecretMethod = 'client_secret_post' | 'client_secret_basic';
 
@@ -214,7 +285,7 @@ export type LogoutDialect = 'auth0' | 'cognito';
 /** What the sign-in after a logout asks for. */
 export type PromptAfterLogout = 'login' | 'select_account';
 
-/** Endpoints of a provider without discovery. */
+/** Endpoints of the provider. */
 export type Endpoints = {
   /** RFC 6749 §3.1. */
   authorizationEndpoint?: string;
@@ -224,7 +295,7 @@ export type Endpoints = {
   tokenEndpoint?: string;
   /** Another spelling of tokenEndpoint, never beside it. */
   token_endpoint?: string;
-  /** The provider's keys, RFC 7517. */
+  /** The provider's keys, RFC 7517. Needed for the scope openid. */
   jwksUri?: string;
   /** Another spelling of jwksUri, never beside it. */
   jwks_uri?: string;
@@ -257,6 +328,37 @@ export type Endpoints = {
   /** Another spelling of authorizationResponseIssParameterSupported, never beside it. */
   authorization_response_iss_parameter_supported?: boolean;
 };
+
+/** How a provider without OpenID Connect describes the user. */
+export type ProfileMapping = {
+  /** The URL that describes the user, requested with the access token. The userinfo endpoint by default. */
+  endpoint?: string;
+  /**
+   * Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number
+   * becomes text. sub by default.
+   */
+  subject?: string | string[];
+  /** Where name is, as one path or several. */
+  name?: string | string[];
+  /** Where email is, as one path or several. */
+  email?: string | string[];
+  /** Where email_verified is, as one path or several. */
+  emailVerified?: string | string[];
+  /** Another spelling of emailVerified, never beside it. */
+  email_verified?: string | string[];
+  /** Where picture is, as one path or several. */
+  picture?: string | string[];
+  /**
+   * The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary
+   * and verified.
+   */
+  emailsEndpoint?: string;
+  /** Another spelling of emailsEndpoint, never beside it. */
+  emails_endpoint?: string;
+};
+
+/** The life of an access token whose response states none. */
+export type WithoutExpiry = 'never' | number;
 
 /** When something that a provider may support is used. */
 export type FeaturePolicy = 'auto' | 'always' | 'never';

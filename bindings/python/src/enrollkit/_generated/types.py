@@ -1264,7 +1264,9 @@ def read_handled_url(value: Any) -> HandledURL:
     raise unknown("HandledURL", word)
 
 
-class _Endpoints(TypedDict):
+class Endpoints(TypedDict, total=False):
+    """Endpoints of the provider."""
+
     authorization_endpoint: str
     """RFC 6749 §3.1."""
 
@@ -1272,11 +1274,7 @@ class _Endpoints(TypedDict):
     """RFC 6749 §3.2."""
 
     jwks_uri: str
-    """The provider's keys, RFC 7517."""
-
-
-class Endpoints(_Endpoints, total=False):
-    """Endpoints of a provider without discovery."""
+    """The provider's keys, RFC 7517. Needed for the scope openid."""
 
     userinfo_endpoint: str
     """OpenID Connect Core §5.3."""
@@ -1298,6 +1296,35 @@ class Endpoints(_Endpoints, total=False):
 
     authorization_response_iss_parameter_supported: bool
     """Whether every redirect has iss (RFC 9207). If true, a redirect without iss is refused. False by default."""
+
+
+class ProfileMapping(TypedDict, total=False):
+    """How a provider without OpenID Connect describes the user."""
+
+    endpoint: str
+    """The URL that describes the user, requested with the access token. The userinfo endpoint by default."""
+
+    subject: Union[str, Sequence[str]]
+    """Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number
+    becomes text. sub by default.
+    """
+
+    name: Union[str, Sequence[str]]
+    """Where name is, as one path or several."""
+
+    email: Union[str, Sequence[str]]
+    """Where email is, as one path or several."""
+
+    email_verified: Union[str, Sequence[str]]
+    """Where email_verified is, as one path or several."""
+
+    picture: Union[str, Sequence[str]]
+    """Where picture is, as one path or several."""
+
+    emails_endpoint: str
+    """The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary
+    and verified.
+    """
 
 
 class RegistrationGateway(TypedDict):
@@ -1396,22 +1423,52 @@ class ReturnPage(TypedDict, total=False):
 
 
 class _Configuration(TypedDict):
-    issuer: str
-    """The issuer URL, exactly as the provider's metadata spells it. discovery_uri may also be the URL of the discovery
-    document.
-    """
-
     client_id: str
     """The client id that the provider registered."""
-
-    redirect_uri: str
-    """The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or
-    http://127.0.0.1/callback.
-    """
 
 
 class Configuration(_Configuration, total=False):
     """The provider and the client."""
+
+    provider: Literal[
+        "google", "google-ios", "entra", "entra-common", "entra-external", "b2c", "facebook", "github", "github-device", "gitlab", "okta", "auth0", "keycloak", "cognito", "forgerock", "pingone", "adfs", "onelogin", "spring", "zitadel", "authentik", "authelia", "kanidm", "dex", "hydra", "salesforce", "discord", "x", "spotify", "apple", "linkedin", "slack"
+    ]
+    """A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence.
+    """
+
+    domain: str
+    """With provider: the provider's host, such as dev-1.okta.com, with a port or path if it has one."""
+
+    tenant: str
+    """With provider entra, entra-external or b2c: the GUID of the tenant."""
+
+    policy: str
+    """With provider b2c: the user flow or policy, such as B2C_1_signin."""
+
+    realm: str
+    """With provider keycloak: the realm."""
+
+    user_pool: str
+    """With provider cognito: the id of the user pool, such as eu-west-1_aBcDeF."""
+
+    environment: str
+    """With provider pingone: the id of the environment."""
+
+    application: str
+    """With provider authentik: the slug of the application."""
+
+    issuer: str
+    """The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it.
+    With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID).
+    """
+
+    discovery_uri: str
+    """The URL of the discovery document if it is not below the issuer. Without issuer, it is the document's URL or the
+    issuer itself.
+    """
+
+    tenants: Sequence[str]
+    """With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default."""
 
     client_secret: str
     """The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
@@ -1421,6 +1478,11 @@ class Configuration(_Configuration, total=False):
     token_endpoint_auth_method: Literal["client_secret_post", "client_secret_basic"]
     """How clientSecret is sent. The default is a method that the provider announces, client_secret_post before
     client_secret_basic.
+    """
+
+    redirect_uri: str
+    """The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as
+    com.example.app:/callback, or http://127.0.0.1/callback.
     """
 
     post_logout_redirect_uri: str
@@ -1438,7 +1500,19 @@ class Configuration(_Configuration, total=False):
     """The prompt of the sign-in after a logout or retry. login by default."""
 
     endpoints: Endpoints
-    """The endpoints of a provider without discovery. No discovery document is fetched."""
+    """Endpoints in place of those in the discovery document. If these are all that a sign-in needs
+    (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched.
+    """
+
+    profile: ProfileMapping
+    """Where a provider without OpenID Connect describes the user, and under which names."""
+
+    without_expiry: Union[Literal["never"], int]
+    """Seconds that an access token is valid if its response has no expires_in, or never. 300 by default."""
+
+    user_agent: str
+    """The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request.
+    """
 
     pushed_requests: Literal["auto", "always", "never"]
     """Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if
@@ -1654,6 +1728,7 @@ __all__ = [
     "PINOutcome",
     "PasswordlessMessage",
     "Platform",
+    "ProfileMapping",
     "ProviderTold",
     "Redirect",
     "Redirected",

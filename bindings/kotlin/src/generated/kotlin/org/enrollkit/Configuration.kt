@@ -106,18 +106,38 @@ public data class BeginOptions(
 
 /** The provider and the client. */
 public data class Configuration(
-  /**
-   * The issuer URL, exactly as the provider's metadata spells it. discovery_uri may also be the URL of the discovery
-   * document.
-   */
-  public val issuer: String,
   /** The client id that the provider registered. */
   public val clientId: String,
   /**
-   * The redirect URI: a claimed https URL, a private scheme such as com.example.app:/callback, or
-   * http://127.0.0.1/callback.
+   * A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence.
    */
-  public val redirectUri: String,
+  public val provider: ProviderPreset? = null,
+  /** With provider: the provider's host, such as dev-1.okta.com, with a port or path if it has one. */
+  public val domain: String? = null,
+  /** With provider entra, entra-external or b2c: the GUID of the tenant. */
+  public val tenant: String? = null,
+  /** With provider b2c: the user flow or policy, such as B2C_1_signin. */
+  public val policy: String? = null,
+  /** With provider keycloak: the realm. */
+  public val realm: String? = null,
+  /** With provider cognito: the id of the user pool, such as eu-west-1_aBcDeF. */
+  public val userPool: String? = null,
+  /** With provider pingone: the id of the environment. */
+  public val environment: String? = null,
+  /** With provider authentik: the slug of the application. */
+  public val application: String? = null,
+  /**
+   * The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it. With
+   * {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID).
+   */
+  public val issuer: String? = null,
+  /**
+   * The URL of the discovery document if it is not below the issuer. Without issuer, it is the document's URL or the
+   * issuer itself.
+   */
+  public val discoveryUri: String? = null,
+  /** With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default. */
+  public val tenants: List<String>? = null,
   /**
    * The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
    * has it: it is published, not confidential (RFC 8252 §8.5).
@@ -128,6 +148,11 @@ public data class Configuration(
    * client_secret_basic.
    */
   public val tokenEndpointAuthMethod: ClientSecretMethod? = null,
+  /**
+   * The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as
+   * com.example.app:/callback, or http://127.0.0.1/callback.
+   */
+  public val redirectUri: String? = null,
   /** The redirect URI after a logout. */
   public val postLogoutRedirectUri: String? = null,
   /**
@@ -139,8 +164,17 @@ public data class Configuration(
   public val prompt: String? = null,
   /** The prompt of the sign-in after a logout or retry. login by default. */
   public val promptAfterLogout: PromptAfterLogout? = null,
-  /** The endpoints of a provider without discovery. No discovery document is fetched. */
+  /**
+   * Endpoints in place of those in the discovery document. If these are all that a sign-in needs
+   * (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched.
+   */
   public val endpoints: Endpoints? = null,
+  /** Where a provider without OpenID Connect describes the user, and under which names. */
+  public val profile: ProfileMapping? = null,
+  /** Seconds that an access token is valid if its response has no expires_in, or never. 300 by default. */
+  public val withoutExpiry: WithoutExpiry? = null,
+  /** The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request. */
+  public val userAgent: String? = null,
   /**
    * Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if the
    * provider has an endpoint for it.
@@ -223,16 +257,29 @@ public data class Configuration(
   public val caFile: String? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
-    put("issuer", JsonPrimitive(issuer))
     put("clientId", JsonPrimitive(clientId))
-    put("redirectUri", JsonPrimitive(redirectUri))
+    provider?.let { put("provider", JsonPrimitive(it.wire)) }
+    domain?.let { put("domain", JsonPrimitive(it)) }
+    tenant?.let { put("tenant", JsonPrimitive(it)) }
+    policy?.let { put("policy", JsonPrimitive(it)) }
+    realm?.let { put("realm", JsonPrimitive(it)) }
+    userPool?.let { put("userPool", JsonPrimitive(it)) }
+    environment?.let { put("environment", JsonPrimitive(it)) }
+    application?.let { put("application", JsonPrimitive(it)) }
+    issuer?.let { put("issuer", JsonPrimitive(it)) }
+    discoveryUri?.let { put("discoveryUri", JsonPrimitive(it)) }
+    tenants?.let { put("tenants", JsonArray(it.map { item -> JsonPrimitive(item) })) }
     clientSecret?.let { put("clientSecret", JsonPrimitive(it)) }
     tokenEndpointAuthMethod?.let { put("tokenEndpointAuthMethod", JsonPrimitive(it.wire)) }
+    redirectUri?.let { put("redirectUri", JsonPrimitive(it)) }
     postLogoutRedirectUri?.let { put("postLogoutRedirectUri", JsonPrimitive(it)) }
     logoutDialect?.let { put("logoutDialect", JsonPrimitive(it.wire)) }
     prompt?.let { put("prompt", JsonPrimitive(it)) }
     promptAfterLogout?.let { put("promptAfterLogout", JsonPrimitive(it.wire)) }
     endpoints?.let { put("endpoints", it.encode()) }
+    profile?.let { put("profile", it.encode()) }
+    withoutExpiry?.let { put("withoutExpiry", it.encode()) }
+    userAgent?.let { put("userAgent", JsonPrimitive(it)) }
     pushedRequests?.let { put("pushedRequests", JsonPrimitive(it.wire)) }
     dpop?.let { put("dpop", JsonPrimitive(it.wire)) }
     idTokenAlgorithms?.let { put("idTokenAlgorithms", JsonArray(it.map { item -> JsonPrimitive(item.wire) })) }
@@ -284,14 +331,14 @@ public data class ConfiguredChoice(
   }
 }
 
-/** Endpoints of a provider without discovery. */
+/** Endpoints of the provider. */
 public data class Endpoints(
   /** RFC 6749 §3.1. */
-  public val authorizationEndpoint: String,
+  public val authorizationEndpoint: String? = null,
   /** RFC 6749 §3.2. */
-  public val tokenEndpoint: String,
-  /** The provider's keys, RFC 7517. */
-  public val jwksUri: String,
+  public val tokenEndpoint: String? = null,
+  /** The provider's keys, RFC 7517. Needed for the scope openid. */
+  public val jwksUri: String? = null,
   /** OpenID Connect Core §5.3. */
   public val userinfoEndpoint: String? = null,
   /** RFC 7009. */
@@ -308,9 +355,9 @@ public data class Endpoints(
   public val authorizationResponseIssParameterSupported: Boolean? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
-    put("authorizationEndpoint", JsonPrimitive(authorizationEndpoint))
-    put("tokenEndpoint", JsonPrimitive(tokenEndpoint))
-    put("jwksUri", JsonPrimitive(jwksUri))
+    authorizationEndpoint?.let { put("authorizationEndpoint", JsonPrimitive(it)) }
+    tokenEndpoint?.let { put("tokenEndpoint", JsonPrimitive(it)) }
+    jwksUri?.let { put("jwksUri", JsonPrimitive(it)) }
     userinfoEndpoint?.let { put("userinfoEndpoint", JsonPrimitive(it)) }
     revocationEndpoint?.let { put("revocationEndpoint", JsonPrimitive(it)) }
     endSessionEndpoint?.let { put("endSessionEndpoint", JsonPrimitive(it)) }
@@ -347,6 +394,40 @@ public data class Platform(
     height?.let { put("height", JsonPrimitive(it)) }
     appVersion?.let { put("appVersion", JsonPrimitive(it)) }
     deviceId?.let { put("deviceId", JsonPrimitive(it)) }
+  }
+}
+
+/** How a provider without OpenID Connect describes the user. */
+public data class ProfileMapping(
+  /** The URL that describes the user, requested with the access token. The userinfo endpoint by default. */
+  public val endpoint: String? = null,
+  /**
+   * Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number becomes
+   * text. sub by default.
+   */
+  public val subject: List<String>? = null,
+  /** Where name is, as one path or several. */
+  public val name: List<String>? = null,
+  /** Where email is, as one path or several. */
+  public val email: List<String>? = null,
+  /** Where email_verified is, as one path or several. */
+  public val emailVerified: List<String>? = null,
+  /** Where picture is, as one path or several. */
+  public val picture: List<String>? = null,
+  /**
+   * The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary
+   * and verified.
+   */
+  public val emailsEndpoint: String? = null,
+) {
+  internal fun encode(): JsonObject = buildJsonObject {
+    endpoint?.let { put("endpoint", JsonPrimitive(it)) }
+    subject?.let { put("subject", JsonArray(it.map { item -> JsonPrimitive(item) })) }
+    name?.let { put("name", JsonArray(it.map { item -> JsonPrimitive(item) })) }
+    email?.let { put("email", JsonArray(it.map { item -> JsonPrimitive(item) })) }
+    emailVerified?.let { put("emailVerified", JsonArray(it.map { item -> JsonPrimitive(item) })) }
+    picture?.let { put("picture", JsonArray(it.map { item -> JsonPrimitive(item) })) }
+    emailsEndpoint?.let { put("emailsEndpoint", JsonPrimitive(it)) }
   }
 }
 
@@ -401,4 +482,22 @@ public data class ReturnPage(
     backgroundColor?.let { put("backgroundColor", JsonPrimitive(it)) }
     link?.let { put("link", JsonPrimitive(it)) }
   }
+}
+
+/** The life of an access token whose response states none. */
+public sealed interface WithoutExpiry {
+  /** The word never. */
+  public data object Never : WithoutExpiry
+
+  /** A page of the provider's own. */
+  public data class Page(
+  ) : WithoutExpiry {
+    internal fun encode(): JsonObject = buildJsonObject {
+    }
+  }
+}
+
+internal fun WithoutExpiry.encode(): JsonElement = when (this) {
+  WithoutExpiry.Never -> JsonPrimitive("never")
+  is WithoutExpiry.Page -> encode()
 }

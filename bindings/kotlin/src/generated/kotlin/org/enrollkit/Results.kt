@@ -789,6 +789,50 @@ public enum class PromptAfterLogout(
   }
 }
 
+/** A provider whose configuration EnrollKit knows. */
+public enum class ProviderPreset(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  GOOGLE("google"),
+  GOOGLE_IOS("google-ios"),
+  ENTRA("entra"),
+  ENTRA_COMMON("entra-common"),
+  ENTRA_EXTERNAL("entra-external"),
+  B2C("b2c"),
+  FACEBOOK("facebook"),
+  GITHUB("github"),
+  GITHUB_DEVICE("github-device"),
+  GITLAB("gitlab"),
+  OKTA("okta"),
+  AUTH0("auth0"),
+  KEYCLOAK("keycloak"),
+  COGNITO("cognito"),
+  FORGEROCK("forgerock"),
+  PINGONE("pingone"),
+  ADFS("adfs"),
+  ONELOGIN("onelogin"),
+  SPRING("spring"),
+  ZITADEL("zitadel"),
+  AUTHENTIK("authentik"),
+  AUTHELIA("authelia"),
+  KANIDM("kanidm"),
+  DEX("dex"),
+  HYDRA("hydra"),
+  SALESFORCE("salesforce"),
+  DISCORD("discord"),
+  X("x"),
+  SPOTIFY("spotify"),
+  APPLE("apple"),
+  LINKEDIN("linkedin"),
+  SLACK("slack"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): ProviderPreset = json.word("ProviderPreset", entries) { it.wire }
+  }
+}
+
 /**
  * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
  * tokens work until they end by themselves). Absent if there was nothing to tell.

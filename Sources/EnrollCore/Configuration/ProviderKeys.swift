@@ -1,0 +1,163 @@
+// The keys of a configuration that are about the provider and its client.
+
+import EnrollCrypto
+
+extension Configuration {
+  static var presetKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "provider",
+        .named(
+          "ProviderPreset", "A provider whose configuration EnrollKit knows.",
+          .oneOf(ProviderPreset.all.map { $0.name })),
+        "A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence."
+      )
+    ] + ProviderPreset.partKeys
+  }
+
+  static var providerKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "issuer", .url,
+        "The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it. With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID)."
+      ),
+      ConfigurationKey(
+        "discoveryUri", or: ["discovery_uri"], .url,
+        "The URL of the discovery document if it is not below the issuer. Without issuer, it is the document's URL or the issuer itself."
+      ),
+      ConfigurationKey(
+        "tenants", .list(.text),
+        "With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default."
+      ),
+      ConfigurationKey(
+        "clientId", or: ["client_id"], .text, required: true, "The client id that the provider registered."),
+      ConfigurationKey(
+        "clientSecret", or: ["client_secret"], .text, secret: true,
+        "The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app has it: it is published, not confidential (RFC 8252 §8.5)."
+      ),
+      ConfigurationKey(
+        "tokenEndpointAuthMethod", or: ["token_endpoint_auth_method"],
+        .named(
+          "ClientSecretMethod", "How a client secret is sent (RFC 6749 §2.3.1).",
+          .oneOf(ClientSecretMethod.allCases.map { $0.rawValue })),
+        "How clientSecret is sent. The default is a method that the provider announces, client_secret_post before client_secret_basic."
+      ),
+      ConfigurationKey(
+        "redirectUri", or: ["redirect_uri"], .url,
+        "The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as com.example.app:/callback, or http://127.0.0.1/callback."
+      ),
+      ConfigurationKey(
+        "postLogoutRedirectUri",
+        or: [
+          "post_logout_redirect_uri", "end_session_redirect_uri", "logoutRedirectUri", "logout_redirect_uri",
+        ],
+        .url, "The redirect URI after a logout."),
+      ConfigurationKey(
+        "logoutDialect", or: ["logout_dialect"],
+        .named(
+          "LogoutDialect", "A provider's own way to log out.",
+          .oneOf(LogoutDialect.allCases.map { $0.rawValue })),
+        "A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. cognito: /logout with logout_uri."
+      ),
+      ConfigurationKey(
+        "prompt", .text,
+        "The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent."
+      ),
+      ConfigurationKey(
+        "promptAfterLogout", or: ["prompt_after_logout"],
+        .named(
+          "PromptAfterLogout", "What the sign-in after a logout asks for.",
+          .oneOf(PromptAfterLogout.allCases.map { $0.rawValue })),
+        "The prompt of the sign-in after a logout or retry. login by default."),
+      ConfigurationKey(
+        "endpoints", .named("Endpoints", "Endpoints of the provider.", .object(endpointKeys)),
+        "Endpoints in place of those in the discovery document. If these are all that a sign-in needs (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched."
+      ),
+      ConfigurationKey(
+        "profile",
+        .named(
+          "ProfileMapping", "How a provider without OpenID Connect describes the user.", .object(profileKeys)),
+        "Where a provider without OpenID Connect describes the user, and under which names."
+      ),
+      ConfigurationKey(
+        "withoutExpiry", or: ["without_expiry"],
+        .named(
+          "WithoutExpiry", "The life of an access token whose response states none.",
+          .either(.oneOf(["never"]), .integer(ConfigurationLimits.withoutExpiry))),
+        "Seconds that an access token is valid if its response has no expires_in, or never. 300 by default."
+      ),
+      ConfigurationKey(
+        "userAgent", or: ["user_agent"], .text,
+        "The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request."
+      ),
+      ConfigurationKey(
+        "pushedRequests", or: ["pushed_requests"], featurePolicy,
+        "Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if the provider has an endpoint for it."
+      ),
+      ConfigurationKey(
+        "dpop", featurePolicy,
+        "Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always refuses Bearer tokens."
+      ),
+      ConfigurationKey(
+        "idTokenAlgorithms", or: ["id_token_algorithms"],
+        .list(
+          .named(
+            "SignatureAlgorithm", "An algorithm that signs id_tokens.",
+            .oneOf(SignatureAlgorithm.allCases.map { $0.rawValue }))),
+        "The accepted signature algorithms of id_tokens. All of these by default."),
+    ]
+  }
+
+  private static var featurePolicy: ConfigurationKey.Shape {
+    .named(
+      "FeaturePolicy", "When something that a provider may support is used.",
+      .oneOf(FeaturePolicy.allCases.map { $0.rawValue }))
+  }
+
+  private static var endpointKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "authorizationEndpoint", or: ["authorization_endpoint"], .url, "RFC 6749 §3.1."),
+      ConfigurationKey("tokenEndpoint", or: ["token_endpoint"], .url, "RFC 6749 §3.2."),
+      ConfigurationKey(
+        "jwksUri", or: ["jwks_uri"], .url, "The provider's keys, RFC 7517. Needed for the scope openid."),
+      ConfigurationKey("userinfoEndpoint", or: ["userinfo_endpoint"], .url, "OpenID Connect Core §5.3."),
+      ConfigurationKey("revocationEndpoint", or: ["revocation_endpoint"], .url, "RFC 7009."),
+      ConfigurationKey(
+        "endSessionEndpoint", or: ["end_session_endpoint"], .url, "OpenID Connect RP-Initiated Logout §2."),
+      ConfigurationKey("introspectionEndpoint", or: ["introspection_endpoint"], .url, "RFC 7662."),
+      ConfigurationKey(
+        "pushedAuthorizationRequestEndpoint", or: ["pushed_authorization_request_endpoint"], .url, "RFC 9126."
+      ),
+      ConfigurationKey(
+        "deviceAuthorizationEndpoint", or: ["device_authorization_endpoint"], .url, "RFC 8628 §3.1."),
+      ConfigurationKey(
+        "authorizationResponseIssParameterSupported", or: ["authorization_response_iss_parameter_supported"],
+        .boolean,
+        "Whether every redirect has iss (RFC 9207). If true, a redirect without iss is refused. False by default."
+      ),
+    ]
+  }
+
+  private static var profileKeys: [ConfigurationKey] {
+    let paths = ConfigurationKey.Shape.either(.text, .list(.text))
+    return [
+      ConfigurationKey(
+        "endpoint", .url,
+        "The URL that describes the user, requested with the access token. The userinfo endpoint by default."),
+      ConfigurationKey(
+        "subject", paths,
+        "Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number becomes text. sub by default."
+      ),
+      ConfigurationKey("name", paths, "Where name is, as one path or several."),
+      ConfigurationKey("email", paths, "Where email is, as one path or several."),
+      ConfigurationKey(
+        "emailVerified", or: ["email_verified"], paths, "Where email_verified is, as one path or several."),
+      ConfigurationKey("picture", paths, "Where picture is, as one path or several."),
+      ConfigurationKey(
+        "emailsEndpoint", or: ["emails_endpoint"], .url,
+        "The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary and verified."
+      ),
+    ]
+  }
+}

@@ -1,0 +1,162 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("Issuers of many tenants (R18, R24, R27)")
+struct TenantTests {
+  static let template = "https://login.example/{tenantid}/v2.0"
+  static let place = "https://login.example/common/v2.0/.well-known/openid-configuration"
+  static let first = "72f988bf-86f1-41af-91ab-2d7cd011db47"
+  static let second = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+  static func issuer(_ tenant: String) -> String { "https://login.example/\(tenant)/v2.0" }
+
+  /// Somebody of `tenant` signs in.
+  private struct Scene {
+    let bench: Bench
+    let engine: Engine
+
+    init(_ changes: [(String, JSON?)] = [], issuer: String? = nil, tenant: JSON? = .string(first)) throws {
+      bench = try Bench(
+        [("issuer", .string(TenantTests.template)), ("discoveryUri", .string(TenantTests.place))] + changes)
+      let provider = bench.provider
+      provider.change { $0.metadata = { $0["issuer"] = .string(TenantTests.template) } }
+      engine = bench.engine(
+        transport: TransportAt(
+          [
+            TenantTests.place: TransportAt.moved(
+              to: "https://id.example/.well-known/openid-configuration", of: provider)
+          ], else: provider))
+      tokens(issuer: issuer ?? TenantTests.issuer(first), tenant: tenant)
+    }
+
+    func tokens(issuer: String, tenant: JSON?) {
+      bench.provider.change {
+        $0.claims = {
+          $0["iss"] = .string(issuer)
+          $0["tid"] = tenant
+        }
+      }
+    }
+
+    /// The failure of a sign-in; nil when it succeeds.
+    func failure(iss: String = TenantTests.issuer(first)) throws -> EnrollError? {
+      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let redirect = bench.provider.signIn(at: begun.url)
+      let named = try #require(redirect.firstRange(of: "&iss="))
+      let url = redirect[..<named.upperBound] + PercentEncoding.encode(iss)
+      do throws(EnrollError) {
+        guard case .failed(let error) = try engine.resume(String(url), cancellation: nil).ending else {
+          return nil
+        }
+        return error
+      } catch {
+        return error
+      }
+    }
+  }
+
+  @Test("a token names the issuer of its own tenant")
+  func good() throws {
+    let scene = try Scene()
+    #expect(try scene.failure() == nil)
+    #expect(try scene.bench.record.confirmed?.identity?.issuer == Issuer(Self.issuer(Self.first)))
+  }
+
+  @Test(
+    "another tenant's issuer, and what is no tenant, are refused",
+    arguments: [
+      (issuer(second), .string(first)), (issuer(first), .string(second)),
+      (issuer("common"), .string("common")),
+      (template, .string("{tenantid}")), (issuer(first), nil), (issuer(first), .integer(1)),
+      ("https://evil.example/\(first)/v2.0", .string(first)), (issuer(first) + "/", .string(first)),
+      (issuer(first + "/x"), .string(first + "/x")), ("https://login.example//v2.0", .string("")),
+    ] as [(String, JSON?)])
+  func foreign(issuer: String, tenant: JSON?) throws {
+    let scene = try Scene(issuer: issuer, tenant: tenant)
+    let error = try #require(try scene.failure())
+    #expect(error.code == .idTokenInvalid && error.message.contains("R24"))
+    #expect(try scene.bench.record.confirmed == nil)
+  }
+
+  @Test("only users of the listed tenants sign in")
+  func tenants() throws {
+    let allowed = try Scene([("tenants", .array([.string(Self.first.uppercased())]))])
+    #expect(try allowed.failure() == nil)
+    let other = try Scene([("tenants", .array([.string(Self.second)]))])
+    #expect(try other.failure()?.message.contains("not in tenants") == true)
+  }
+
+  @Test(
+    "a key that carries an issuer signs for that one alone",
+    arguments: [
+      (template, true), (issuer(first), true), (issuer(second), false), ("https://evil.example", false),
+    ])
+  func keys(issuer: String, isGood: Bool) throws {
+    let scene = try Scene()
+    scene.bench.provider.change {
+      $0.keySet = { set in
+        set["keys"] = .array(
+          (set["keys"]?.array ?? []).map { key in
+            var key = key.object ?? JSONObject()
+            key["issuer"] = .string(issuer)
+            return .object(key)
+          })
+      }
+    }
+    let error = try scene.failure()
+    #expect((error == nil) == isGood)
+    if !isGood { #expect(error?.code == .idTokenInvalid) }
+  }
+
+  @Test("iss in the redirect is a tenant's issuer")
+  func redirect() throws {
+    #expect(try Scene().failure(iss: "https://evil.example")?.code == .issuerMismatch)
+    #expect(try Scene().failure(iss: Self.issuer("common"))?.code == .issuerMismatch)
+  }
+
+  @Test("a renewal for another tenant ends the session")
+  func renewal() throws {
+    let scene = try Scene()
+    #expect(try scene.failure() == nil)
+    scene.bench.clock.advance(seconds: 4000)
+    #expect(try scene.engine.token() == "access-3")
+    scene.tokens(issuer: Self.issuer(Self.second), tenant: .string(Self.second))
+    scene.bench.clock.advance(seconds: 4000)
+    guard case .reauthenticate(let reason) = try scene.engine.access() else {
+      throw Unexpected(what: "a token of another tenant")
+    }
+    #expect(reason.contains("iss"))
+  }
+
+  @Test("the document must name the template itself")
+  func document() throws {
+    let scene = try Scene()
+    let named = Self.issuer(Self.first)
+    scene.bench.provider.change { $0.metadata = { $0["issuer"] = .string(named) } }
+    #expect(refusal { try scene.failure() }?.code == .issuerMismatch)
+  }
+
+  @Test(
+    "what is no template, or contradicts one, is refused when it is configured",
+    arguments: [
+      ([("issuer", .string("https://{tenantid}.example/v2.0"))], "issuer"),
+      ([("issuer", .string("https://login.example/x{tenantid}/v2.0"))], "issuer"),
+      ([("issuer", .string("https://login.example/{tenantid}x"))], "issuer"),
+      ([("issuer", .string("https://login.example/{tenantid}/{tenantid}"))], "issuer"),
+      ([("issuer", .string("https://login.example/{tenant}/v2.0"))], "issuer"),
+      ([("issuer", .string(template)), ("discoveryUri", nil)], "discoveryUri"),
+      ([("tenants", .array([.string("contoso.com")]))], "tenants"),
+      ([("issuer", .string("https://id.example")), ("tenants", .array([.string(first)]))], "tenants"),
+      ([("passwordless", .string("auth0"))], "issuer"), ([("logoutDialect", .string("auth0"))], "issuer"),
+    ] as [([(String, JSON?)], String)])
+  func malformed(changes: [(String, JSON?)], field: String) {
+    let base: [(String, JSON?)] = [
+      ("issuer", .string(Self.template)), ("discoveryUri", .string(Self.place)),
+    ]
+    #expect(refusal { try Bench(base + changes) }?.field == field)
+  }
+}
