@@ -18,6 +18,14 @@ public final class FakeUserAgent: UserAgent {
     self.init { .returned(provider.signIn(at: $0)) }
   }
 
+  /// Signs in at `provider`, at once; where the provider shows an error page, the user closes the browser.
+  public convenience init(signingInAt provider: ZooProvider, as user: String = "alice") {
+    self.init { url in
+      guard case .redirect(let redirect) = provider.authorize(url, as: user) else { return .dismissed }
+      return .returned(redirect)
+    }
+  }
+
   /// Every URL that was opened, the oldest first.
   public var opened: [String] { urls.withLock { $0 } }
 

@@ -77,6 +77,22 @@ func refused() async throws {
 }
 // end
 
+// example: zoo
+@Test("my app signs in at Discord, as far as anybody knows")
+func discord() async throws {
+  let clock = FakeClock()
+  let zoo = try ZooProvider("discord", clock: clock)
+  let client = try EnrollClient(
+    configuration: Configuration(
+      provider: "discord", clientID: "native", redirectURI: "com.example.app:/callback"),
+    store: .memory, transport: zoo, clock: clock)
+
+  _ = try await client.signIn(using: FakeUserAgent(signingInAt: zoo))
+  #expect(try await client.confirm() == .active(.confirmed))
+  #expect(try await client.account().profile?["email"] == .string("alice@example.com"))
+}
+// end
+
 @Suite("The examples of the articles")
 struct ArticleExampleTests {
   private let clock = FakeClock()
