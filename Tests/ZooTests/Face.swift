@@ -15,6 +15,18 @@ protocol Face: AnyObject, Sendable {
   /// Runs a command of the manifest, without the member `client`.
   func call(_ command: String, _ parameters: [(String, JSON?)]) throws(EnrollError) -> JSON
   func close()
+  /// What the client wrote into its log.
+  var log: LogKeeper { get }
+}
+
+/// Keeps every line of a log.
+final class LogKeeper: LogHandler {
+  private let kept = Guarded<[String]>([], by: Mutex())
+  let level = LogLevel.debug
+
+  func write(_ level: LogLevel, _ line: String) { kept.withLock { $0.append(line) } }
+
+  var lines: [String] { kept.withLock { $0 } }
 }
 
 /// Which face.
@@ -34,11 +46,13 @@ enum FaceName: String, CaseIterable, Sendable {
 /// `Client`, method by method.
 final class SwiftFace: Face {
   private let client: Client
+  let log = LogKeeper()
 
   init(_ configuration: JSON, _ zoo: ZooProvider, _ clock: FakeClock) throws(EnrollError) {
     var options = ClientOptions(configuration: try Configuration(json: configuration), store: .memory)
     options.transport = zoo
     options.clock = clock
+    options.log = log
     client = try Client(options)
   }
 
@@ -83,9 +97,10 @@ final class SwiftFace: Face {
 final class CommandFace: Face {
   private let session: Session
   private let client: String
+  let log = LogKeeper()
 
   init(_ configuration: JSON, _ zoo: ZooProvider, _ clock: FakeClock) throws(EnrollError) {
-    session = Session(SessionEnvironment.none.asking(HostLineToZoo(zoo)).timed(by: clock))
+    session = Session(SessionEnvironment.none.asking(HostLineToZoo(zoo)).timed(by: clock).logging(log))
     let opened = try session.call(
       "client.open",
       .object([
@@ -133,14 +148,18 @@ private final class HostLineToZoo: HostLine {
 final class CFace: Face, @unchecked Sendable {
   // Unchecked: the handle is a number, and the library locks.
   private var client: OpaquePointer?
+  let log = LogKeeper()
 
   /// What the callbacks of C get.
   private final class Host {
     let zoo: ZooProvider
     let clock: FakeClock
+    let log: LogKeeper
     private let reads = Guarded<Int64>(0, by: Mutex())
 
-    init(_ zoo: ZooProvider, _ clock: FakeClock) { (self.zoo, self.clock) = (zoo, clock) }
+    init(_ zoo: ZooProvider, _ clock: FakeClock, _ log: LogKeeper) {
+      (self.zoo, self.clock, self.log) = (zoo, clock, log)
+    }
 
     /// A pause of the library ends once it has looked at the clock twice: nobody has to wait for it.
     func nanoseconds() -> Int64 {
@@ -149,6 +168,11 @@ final class CFace: Face, @unchecked Sendable {
         return reads
       }
       return clock.instant().nanoseconds + count * 60_000_000
+    }
+
+    func write(_ level: Int32, _ line: UnsafePointer<CChar>?, _ size: Int) {
+      let bytes = UnsafeRawBufferPointer(start: line, count: size)
+      log.write(LogLevel(rawValue: level) ?? .error, String(decoding: bytes, as: UTF8.self))
     }
 
     static func at(_ pointer: UnsafeMutableRawPointer?) -> Host? {
@@ -163,7 +187,7 @@ final class CFace: Face, @unchecked Sendable {
   }
 
   init(_ configuration: JSON, _ zoo: ZooProvider, _ clock: FakeClock) throws(EnrollError) {
-    let host = Host(zoo, clock)
+    let host = Host(zoo, clock, log)
     var transport = enroll_transport()
     enroll_transport_init(&transport, MemoryLayout<enroll_transport>.size)
     transport.user_data = host.retained
@@ -175,6 +199,12 @@ final class CFace: Face, @unchecked Sendable {
     time.date = { Host.at($0)?.clock.wallTime().seconds ?? 0 }
     time.monotonic = { Host.at($0)?.nanoseconds() ?? 0 }
     time.release = { Host.release($0) }
+    var lines = enroll_log()
+    enroll_log_init(&lines, MemoryLayout<enroll_log>.size)
+    lines.user_data = host.retained
+    lines.level = Int32(ENROLL_LOG_DEBUG)
+    lines.write = { Host.at($0)?.write($1, $2, $3) }
+    lines.release = { Host.release($0) }
     var options = enroll_client_options()
     enroll_client_options_init(&options, MemoryLayout<enroll_client_options>.size)
     options.store = Int32(ENROLL_STORE_MEMORY)
@@ -184,11 +214,14 @@ final class CFace: Face, @unchecked Sendable {
     let status = bytes.withUnsafeBufferPointer { text in
       withUnsafePointer(to: transport) { transport in
         withUnsafePointer(to: time) { time in
-          options.configuration = UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
-          options.configuration_size = text.count
-          options.transport = transport
-          options.clock = time
-          return enroll_client_new(&options, &client, &error)
+          withUnsafePointer(to: lines) { lines in
+            options.configuration = UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
+            options.configuration_size = text.count
+            options.transport = transport
+            options.clock = time
+            options.log = lines
+            return enroll_client_new(&options, &client, &error)
+          }
         }
       }
     }

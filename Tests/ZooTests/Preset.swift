@@ -1,4 +1,4 @@
-// How a host is configured for each provider of the zoo.
+// How a host is configured for each provider of the zoo: by the provider's name, and by bare defaults.
 
 import EnrollJSON
 import EnrollTesting
@@ -8,62 +8,74 @@ struct Preset {
 
   init(_ id: String) { self.id = id }
 
-  /// Where the provider sends the browser back to: what it registers for a native client.
+  /// The provider's name in a configuration, where it differs from the zoo's.
+  private var provider: String {
+    ["google-desktop": "google", "entra-tenant": "entra", "spring-as": "spring"][id] ?? id
+  }
+
+  private static let googleClient = "1234.apps.googleusercontent.com"
+
+  /// Where the preset has the browser come back to; nil where each app has a redirect of its own.
   private static let redirects = [
-    "google-desktop": "http://127.0.0.1/callback",
+    "google-desktop": "http://127.0.0.1/",
     "google-ios": "com.googleusercontent.apps.1234:/oauth2redirect",
     "entra-tenant": "http://localhost/", "entra-common": "http://localhost/",
-    "entra-external": "http://localhost/", "b2c": "msal1234://auth", "facebook": "fb1234://authorize",
-    "github": "http://127.0.0.1/callback", "apple": "https://app.example/callback",
+    "entra-external": "http://localhost/", "facebook": "fbnative://authorize",
+    "github": "http://127.0.0.1/", "keycloak": "http://127.0.0.1/callback",
+    "zitadel": "http://127.0.0.1/callback", "dex": "http://127.0.0.1/callback",
+    "spotify": "http://127.0.0.1/callback",
   ]
+  private var ownRedirect: String {
+    ["b2c": "msal1234://auth", "apple": "https://app.example/callback"][id] ?? "com.example.app:/callback"
+  }
+  private var redirect: String { Self.redirects[id] ?? ownRedirect }
 
-  static func redirect(_ id: String) -> String { redirects[id] ?? "com.example.app:/callback" }
-
-  static func registration(_ id: String) -> ZooProvider.Registration {
-    ZooProvider.Registration(redirectURIs: [redirect(id)])
+  var registration: ZooProvider.Registration {
+    ZooProvider.Registration(
+      clientID: id == "google-ios" ? Self.googleClient : "native", redirectURIs: [redirect])
   }
 
   /// What somebody tries first: the issuer, the client and the redirect.
-  func bare(_ zoo: ZooProvider) -> JSON { .object(base(zoo)) }
-
-  private func base(_ zoo: ZooProvider) -> [(String, JSON?)] {
-    [
-      ("issuer", .string(zoo.issuer)), ("clientId", .string(zoo.registration.clientID)),
-      ("redirectUri", .string(Self.redirect(id))), ("confirmation", .bool(false)),
-    ]
+  func bare(_ zoo: ZooProvider) -> JSON {
+    let issuer = id == "entra-common" ? "https://login.microsoftonline.com/common/v2.0" : zoo.issuer
+    return .object(
+      [("issuer", .string(issuer)), ("redirectUri", .string(redirect))] + client(zoo))
   }
 
-  /// What the provider needs.
+  private func client(_ zoo: ZooProvider) -> [(String, JSON?)] {
+    [("clientId", .string(zoo.registration.clientID)), ("confirmation", .bool(false))]
+  }
+
+  /// The provider's name, its parts, and what the provider registered.
   func configuration(_ zoo: ZooProvider) -> JSON {
-    var object = JSONObject(base(zoo))
-    object["postLogoutRedirectUri"] = .string("com.example.app:/logout")
-    for (key, value) in own(zoo) { object[key] = value }
-    return .object(object)
+    let needsSecret = ["google-desktop", "github"].contains(id)
+    return .object(
+      client(zoo) + parts.map { ($0.0, JSON.string($0.1)) } + [
+        ("provider", .string(provider)),
+        ("redirectUri", Self.redirects[id] == nil ? .string(ownRedirect) : nil),
+        ("clientSecret", needsSecret ? .string(zoo.registration.secret) : nil),
+        ("issuer", ["forgerock", "hydra"].contains(id) ? .string(zoo.issuer) : nil),
+        ("postLogoutRedirectUri", .string("com.example.app:/logout")),
+      ])
   }
 
-  private func own(_ zoo: ZooProvider) -> [(String, JSON)] {
-    let secret = ("clientSecret", JSON.string(zoo.registration.secret))
-    switch id {
-    case "google-desktop": return [secret, ("promptAfterLogout", .string("select_account"))]
-    case "google-ios": return [("promptAfterLogout", .string("select_account"))]
-    case "cognito", "gitlab", "kanidm": return [("scopes", .string("openid profile email"))] + logout
-    case "facebook": return [("scopes", .string("openid email public_profile"))]
-    case "github": return [secret, ("scopes", .string("read:user user:email"))]
-    case "discord": return [("scopes", .string("identify email"))]
-    case "x": return [("scopes", .string("users.read tweet.read offline.access"))]
-    case "spotify": return [("scopes", .string("user-read-email"))]
-    case "b2c": return [("scopes", .string("openid offline_access native"))]
-    case "salesforce":
-      return [
-        ("issuer", .string("https://acme.my.salesforce.com")),
-        ("scopes", .string("openid profile email refresh_token")),
-      ]
-    case "apple", "linkedin", "slack": return [secret]
-    default: return [("scopes", .string("openid profile email offline_access"))]
+  private var parts: [(String, String)] {
+    let tenant = ("tenant", ZooProvider.tenant)
+    return switch id {
+    case "entra-tenant", "entra-external": [tenant]
+    case "b2c": [("domain", "acme.b2clogin.com"), tenant, ("policy", "b2c_1_signin")]
+    case "okta": [("domain", "dev-1.okta.com")]
+    case "auth0": [("domain", "acme.auth0.com")]
+    case "keycloak": [("domain", "login.example.org"), ("realm", "acme")]
+    case "cognito": [("userPool", "eu-central-1_Abc123")]
+    case "pingone": [("environment", ZooProvider.tenant)]
+    case "adfs": [("domain", "fs.example.org")]
+    case "onelogin": [("domain", "acme.onelogin.com")]
+    case "spring-as", "authelia", "kanidm", "dex": [("domain", "login.example.org")]
+    case "zitadel": [("domain", "acme.zitadel.cloud")]
+    case "authentik": [("domain", "login.example.org"), ("application", "app")]
+    case "salesforce": [("domain", "acme.my.salesforce.com")]
+    default: []
     }
-  }
-
-  private var logout: [(String, JSON)] {
-    id == "cognito" ? [("logoutDialect", .string("cognito"))] : []
   }
 }

@@ -54,6 +54,7 @@ enum Table {
         if let advice = row.advice { text += "\(id) | advice | \(advice)\n" }
       }
       try? text.write(to: file, atomically: true, encoding: .utf8)
+      try? ProvidersPage().write()
     }
   }
 }

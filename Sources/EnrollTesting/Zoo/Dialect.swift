@@ -29,6 +29,8 @@ public struct Dialect: Sendable {
     let status: Int64?
     /// Where it is, if not at the issuer's path for OpenID.
     let url, path: String?
+    /// It is at the issuer's path, too.
+    let isAtIssuer: Bool
     /// `issuer` of the document.
     let issuer: String?
     let omit: [String]
@@ -121,7 +123,10 @@ public struct Dialect: Sendable {
     let subject: String
     let subjectType: SubjectType
     let wrapper: String?
+    /// The members that are told; nil: all.
     let claims: [String]?
+    /// Other names for claims.
+    let names: [String: String]
     let emailVerified: IDToken.Shape
     let requiresUserAgent: Bool
     /// Of a second request, for the e-mail addresses.

@@ -42,6 +42,7 @@ extension Dialect.Discovery {
     status = try part.integer("status")
     url = try part.text("url")
     path = try part.text("path")
+    isAtIssuer = try part.boolean("atIssuer") ?? false
     issuer = try part.text("issuer")
     omit = try part.texts("omit") ?? []
     extra = part.json("extra")?.object ?? JSONObject()
@@ -181,6 +182,11 @@ extension Dialect.Userinfo {
     subjectType = try part.word("subjectType") ?? .text
     wrapper = try part.text("wrapper")
     claims = try part.texts("claims")
+    let names = try part.part("names")
+    var other: [String: String] = [:]
+    for claim in ["name", "email", "email_verified"] { other[claim] = try names.text(claim) }
+    self.names = other
+    try names.end()
     emailVerified = try part.word("emailVerified") ?? .boolean
     requiresUserAgent = try part.boolean("requiresUserAgent") ?? false
     emails = try part.text("emails")

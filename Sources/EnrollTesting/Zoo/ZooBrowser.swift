@@ -33,6 +33,9 @@ extension ZooProvider {
     }
   }
 
+  /// Device codes live that long from now on; 10 minutes by default.
+  public func deviceCodesLive(seconds: Int64) { state.withLock { $0.deviceCodeSeconds = seconds } }
+
   /// Opens an authorize URL in the browser, where a user wants to sign in. A user who is still signed in at the provider
   /// stays so, unless the request asks for a choice or a login.
   public func authorize(_ url: String, as user: String = "alice") -> Page {

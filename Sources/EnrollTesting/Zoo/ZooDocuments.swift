@@ -10,6 +10,9 @@ extension ZooProvider {
     let discovery = dialect.discovery
     let own = discovery.url ?? dialect.issuer + (discovery.path ?? ProviderMetadata.wellKnownPath)
     var documents = [(filled(joined(own)), filled(discovery.issuer ?? dialect.issuer))]
+    if discovery.isAtIssuer {
+      documents.append((issuer + ProviderMetadata.wellKnownPath, documents[0].1))
+    }
     if let other = dialect.idToken.issuer, !dialect.idToken.hasTenant {
       documents.append((filled(other) + ProviderMetadata.wellKnownPath, filled(other)))
     }
@@ -78,10 +81,12 @@ extension ZooProvider {
     settings.metadata = { [unowned self] in announce(&$0) }
     settings.keySet = { [unowned self] in publish(&$0) }
     settings.deviceAuthorization = { [unowned self] answer in
-      let uri = answer["verification_uri"]
+      let uri = JSON.string(below("/activate"))
       answer["verification_uri"] = nil
       answer[dialect.device.uriMember] = uri
-      if !dialect.device.hasCompleteURI { answer["verification_uri_complete"] = nil }
+      answer["expires_in"] = .integer(state.withLock { $0.deviceCodeSeconds })
+      answer["verification_uri_complete"] =
+        dialect.device.hasCompleteURI ? .string(below("/activate?user_code=WDJB-MJHT")) : nil
     }
   }
 

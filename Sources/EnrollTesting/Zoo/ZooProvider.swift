@@ -93,7 +93,7 @@ public final class ZooProvider: Transport, @unchecked Sendable {
     /// Refresh tokens of sessions that began on a device without a browser.
     var deviceTokens: Set<String> = []
     var twists: Set<Twist> = []
-    var deviceAnswer = DeviceAnswer.pending
+    var deviceCodeSeconds: Int64 = 600
     var renewals = 0
     /// Those of the last sign-in.
     var scopes: [String] = []

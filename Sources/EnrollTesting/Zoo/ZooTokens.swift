@@ -14,14 +14,14 @@ extension ZooProvider {
   }
 
   func setTokens(_ settings: inout FakeProvider.Settings) {
-    settings.claims = { [unowned self] in state(&$0) }
+    settings.claims = { [unowned self] in claim(&$0) }
     settings.renewedClaims = { [unowned self] in renew(&$0) }
     settings.tokens = { [unowned self] in tell(&$0) }
     settings.userinfo = { [unowned self] in describe(&$0) }
     settings.userinfoSubject = has(.anotherUserinfoSubject) ? "mallory" : nil
   }
 
-  private func state(_ claims: inout JSONObject) {
+  private func claim(_ claims: inout JSONObject) {
     let rules = dialect.idToken
     if let issuer = rules.issuer {
       claims["iss"] = .string(
@@ -79,6 +79,7 @@ extension ZooProvider {
       claims = JSONObject(claims.members.filter { names.contains($0.key) }.map { ($0.key, $0.value) })
     }
     if rules.emails != nil { (claims["email"], claims["email_verified"]) = (.null, nil) }
+    for (claim, other) in rules.names { (claims[other], claims[claim]) = (claims[claim], nil) }
     let name = rules.subject.split(separator: ".").last.map(String.init) ?? rules.subject
     claims["sub"] = nil
     claims[name] =
