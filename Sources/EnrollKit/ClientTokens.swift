@@ -46,6 +46,14 @@ extension EnrollClient {
     }
   }
 
+  /// What will work at the provider, and what will not, by its discovery document and keys. Nobody signs in.
+  /// - Returns: A provider that cannot be reached is a finding, not an error.
+  public func checkProvider() async throws(EnrollError) -> ProviderCheck {
+    try await offload { client, deadline, cancellation throws(EnrollError) in
+      try client.checkProvider(until: deadline, cancellation: cancellation)
+    }
+  }
+
   /// The proof for one request of yours that carries an access token of type `DPoP` (``AccessToken/tokenType``):
   /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Sends no request.
   /// - Parameters:

@@ -27,7 +27,7 @@ JSON_ONLY = {
     "Deregistration", "Route", "Link", "LinkKind", "Revocation", "Introspection", "SystemDescription", "BeginOptions",
     "Claims", "Keys", "KeyProvider", "TransportChoice", "StoreFolder", "RegistrationType", "StoredFileKind", "KeyPresence",
     "RegistrationGateway", "ConfiguredChoice", "App2AppFields", "ReturnPageLanguage", "Flavour",
-    "WithoutExpiry",
+    "WithoutExpiry", "ProviderSubject", "ProviderVerdict",
 }  # fmt: skip
 #: Types that Swift's API has under another name, each with its reason.
 SWIFT_TYPES = {

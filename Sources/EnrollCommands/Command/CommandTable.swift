@@ -8,7 +8,8 @@ import EnrollPosix
 public enum CommandTable {
   /// In the order of the documentation.
   public static let all: [Command] =
-    systemCommands + clientCommands + registrationCommands + tokenCommands + identityCommands
+    systemCommands + clientCommands + providerCommands + registrationCommands + tokenCommands
+    + identityCommands
     + accountCommands + pinCommands + storeCommands + valueCommands + eventCommands
 
   /// nil for a name that no command has.

@@ -113,7 +113,7 @@ extension AuthorizationRequest {
     return try RequestedPrompt(
       host: options.prompt ?? (isCreation ? "create" : configuration.prompt), asksForLogin: asksForLogin,
       // Where the provider knows only the other way to choose another account, that one serves.
-      logins: ([configured] + PromptAfterLogout.allCases).map { $0.rawValue },
+      logins: ([configured] + [.login, .selectAccount]).map { $0.rawValue },
       announced: metadata.promptValues)
   }
 

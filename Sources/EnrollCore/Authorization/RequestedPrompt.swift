@@ -32,7 +32,7 @@ struct RequestedPrompt {
         field: "prompt")
     }
     // A user who makes a new account does not come back as the old one.
-    guard !asked.contains(where: { Scopes.contains($0, in: Self.enough) }) else {
+    guard !asked.contains(where: { Scopes.contains($0, in: logins + ["create"]) }) else {
       value = host
       lacksLogin = false
       return
@@ -42,8 +42,6 @@ struct RequestedPrompt {
     value = values.isEmpty ? nil : Scopes.joined(values)
     lacksLogin = login == nil
   }
-
-  private static let enough = PromptAfterLogout.allCases.map { $0.rawValue } + ["create"]
 
   /// The warning for the log when ``lacksLogin``.
   var warning: EnrollError? {

@@ -222,6 +222,7 @@ extension Engine {
     } else {
       text += "; the provider lists no scopes"
     }
+    text += ProviderPreset.advice(for: configuration)
     return EnrollError(
       error.code, text, field: error.field ?? "scopes", httpStatus: error.httpStatus,
       oauthError: error.oauthError, retryAfterSeconds: error.retryAfterSeconds)

@@ -157,4 +157,6 @@ public enum PromptAfterLogout: String, Sendable, CaseIterable {
   case login
   /// The provider shows the accounts that it knows.
   case selectAccount = "select_account"
+  /// The provider asks again whether the app may sign in, and with which account (Discord).
+  case consent
 }

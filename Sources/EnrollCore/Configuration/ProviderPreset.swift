@@ -48,6 +48,9 @@ public struct ProviderPreset: Sendable {
 
   public static func named(_ name: String) -> ProviderPreset? { all.first { ASCII.equals($0.name, name) } }
 
+  /// The keys of all parts of all presets.
+  public static let partNames = partKeys.map { $0.name }
+
   /// The keys of the parts that have to be given.
   public var parts: [String] {
     Self.partKeys.map { $0.name }.filter { part in

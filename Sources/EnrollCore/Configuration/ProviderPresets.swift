@@ -134,7 +134,7 @@ extension ProviderPreset {
     ProviderPreset(
       "discord", "Discord", hosts: ["discord.com"],
       #"""
-      {"issuer": "https://discord.com", "scopes": "identify email",
+      {"issuer": "https://discord.com", "scopes": "identify email", "promptAfterLogout": "consent",
        "endpoints": {
          "authorizationEndpoint": "https://discord.com/api/oauth2/authorize",
          "tokenEndpoint": "https://discord.com/api/oauth2/token",

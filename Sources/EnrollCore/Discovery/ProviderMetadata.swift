@@ -44,6 +44,12 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var introspectionSecretMethods: [ClientSecretMethod] = []
   /// The scopes that it lists, which may be some of those that it has; nil when it lists none.
   public var scopes: [String]?
+  /// `id_token_signing_alg_values_supported`; nil, as with the two below, where it says nothing.
+  public var idTokenAlgorithms: [String]?
+  /// `token_endpoint_auth_methods_supported`.
+  public var authenticationMethods: [String]?
+  /// `grant_types_supported`.
+  public var grantTypes: [String]?
   /// The announced members that cannot be used, and why. They count as not announced.
   public var unusable: [EnrollError] = []
 }
@@ -103,7 +109,8 @@ extension ProviderMetadata {
       throw EnrollError(
         .issuerMismatch,
         "expected \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)), but the provider names itself "
-          + PrintableText.bounded(issuer.text, maximumBytes: 200) + " (R18)",
+          + PrintableText.bounded(issuer.text, maximumBytes: 200) + " (R18)"
+          + ProviderPreset.advice(for: configuration),
         field: "issuer")
     }
     if let methods = try document.texts("code_challenge_methods_supported"),
@@ -138,7 +145,10 @@ extension ProviderMetadata {
       secretMethods: document.secretMethods("token_endpoint_auth_methods_supported"),
       revocationSecretMethods: document.secretMethods("revocation_endpoint_auth_methods_supported"),
       introspectionSecretMethods: document.secretMethods("introspection_endpoint_auth_methods_supported"),
-      scopes: document.optionalTexts("scopes_supported"))
+      scopes: document.optionalTexts("scopes_supported"),
+      idTokenAlgorithms: document.optionalTexts("id_token_signing_alg_values_supported"),
+      authenticationMethods: try? document.texts("token_endpoint_auth_methods_supported"),
+      grantTypes: document.optionalTexts("grant_types_supported"))
     unusable = document.unusable
   }
 }

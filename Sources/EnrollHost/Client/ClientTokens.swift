@@ -172,6 +172,18 @@ extension Client {
   }
 }
 
+extension Client {
+  /// What will work at the provider, by its announcements. Nobody signs in.
+  public func checkProvider(
+    until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> ProviderCheck {
+    try requireOpen()
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+      try engine.checkProvider(cancellation: cancellation)
+    }
+  }
+}
+
 /// Which tokens the callers want renewed, by their epochs. A renewal that starts takes them all: a caller that comes
 /// late, with an epoch that is over, gets what the renewal before it brought.
 struct RenewalWishes: Sendable {

@@ -10,8 +10,8 @@ struct Doctor: EnrollCommand {
       Changes nothing: the store is looked at without being opened for use, and the provider is asked by beginning a \
       sign-in in memory, which is given up. The exit status is 1 when something is wrong.
 
-      Before there is a profile: enroll doctor --issuer URL looks at that provider; without it, at the one of the last \
-      sign-in that failed.
+      Before there is a profile: enroll doctor --issuer URL, or --provider NAME, looks at that provider and says what will \
+      not work there; without them, at the one of the last sign-in that failed.
       """)
 
   @OptionGroup var named: ProviderArguments

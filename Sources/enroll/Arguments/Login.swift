@@ -7,7 +7,8 @@ struct Login: EnrollCommand {
     abstract: "Sign in with the browser or on another device.",
     discussion: """
       The first time, name the provider: enroll login --issuer https://id.example --client-id my-app. That is saved \
-      as the profile, once the provider has answered. A user who is signed in stays signed in, unless you pass --again.
+      as the profile, once the provider has answered. A provider that EnrollKit knows has a name: enroll login --provider \
+      okta --set domain=dev-1.okta.com --client-id my-app. A user who is signed in stays signed in, unless you pass --again.
 
       On a machine without a browser: --device, or --no-browser and the address that the other browser ends at.
       """)

@@ -11,8 +11,22 @@ struct ProviderArguments: ParsableArguments {
   var issuer: String?
 
   @Option(
+    name: .customLong("provider"),
+    help: ArgumentHelp(
+      "A provider that EnrollKit knows, such as google, instead of --issuer.", valueName: "name"))
+  var name: String?
+
+  @Option(
+    name: .customLong("set"),
+    help: ArgumentHelp(
+      "With --provider: a part that it needs, such as domain=dev-1.okta.com. Repeatable.",
+      valueName: "part=value"))
+  var parts: [String] = []
+
+  @Option(
     name: .customLong("client-id"),
-    help: ArgumentHelp("With --issuer: the client id that the provider registered.", valueName: "id"))
+    help: ArgumentHelp(
+      "With --issuer or --provider: the client id that the provider registered.", valueName: "id"))
   var clientID: String?
 
   @Option(
@@ -25,7 +39,8 @@ struct ProviderArguments: ParsableArguments {
   @Option(
     name: .customLong("redirect-uri"),
     help: ArgumentHelp(
-      "With --issuer: the redirect URI. By default \(ProviderSetup.redirectURI).", valueName: "url"))
+      "With --issuer or --provider: the redirect URI. By default the provider's, or \(ProviderSetup.redirectURI).",
+      valueName: "url"))
   var redirectURI: String?
 
   @Flag(
@@ -37,21 +52,30 @@ struct ProviderArguments: ParsableArguments {
     if clientID == nil, clientSecretFile != nil {
       throw ValidationError("--client-secret-file needs --client-id.")
     }
-    if issuer == nil, clientID != nil || redirectURI != nil || allowLoopbackHTTP {
+    if issuer == nil, name == nil, clientID != nil || redirectURI != nil || allowLoopbackHTTP {
       throw ValidationError(
         clientID == nil
-          ? "--redirect-uri and --allow-loopback-http need --issuer." : "--client-id needs --issuer.")
+          ? "--redirect-uri and --allow-loopback-http need --issuer."
+          : "--client-id needs --issuer or --provider.")
     }
+    if name == nil, !parts.isEmpty { throw ValidationError("--set needs --provider.") }
+    for part in parts where Self.pair(part) == nil {
+      throw ValidationError("--set \(part): expected part=value, such as domain=dev-1.okta.com.")
+    }
+  }
+
+  private static func pair(_ part: String) -> (String, String)? {
+    guard let equals = part.firstIndex(of: "="), equals != part.startIndex else { return nil }
+    return (String(part[..<equals]), String(part[equals...].dropFirst()))
   }
 
   /// - Parameter fallbackClient: where no client is named.
   /// - Throws: `.usage` if the secret's file cannot be read; `.interrupted` by Ctrl-C while it is read from a pipe.
   func setup(scopes: [String], fallbackClient: String? = nil) throws(Failure) -> ProviderSetup? {
-    guard let issuer, let clientID = clientID ?? fallbackClient else { return nil }
+    guard issuer != nil || name != nil, let clientID = clientID ?? fallbackClient else { return nil }
     return ProviderSetup(
-      issuer: issuer, clientID: clientID, clientSecret: try clientSecret(),
-      redirectURI: redirectURI ?? ProviderSetup.redirectURI,
-      scopes: scopes,
+      issuer: issuer, provider: name, parts: parts.compactMap { Self.pair($0) }, clientID: clientID,
+      clientSecret: try clientSecret(), redirectURI: redirectURI, scopes: scopes,
       allowsLoopbackHTTP: allowLoopbackHTTP)
   }
 
@@ -69,6 +93,8 @@ struct ProviderArguments: ParsableArguments {
   var words: [String] {
     var words = ArgumentWords()
     words.add("--issuer", issuer)
+    words.add("--provider", name)
+    for part in parts { words.add("--set", part) }
     words.add("--client-id", clientID)
     words.add("--client-secret-file", clientSecretFile)
     words.add("--redirect-uri", redirectURI)

@@ -40,8 +40,8 @@ struct SignInArguments: ParsableArguments {
   @OptionGroup var provider: ProviderArguments
 
   func validate() throws {
-    if provider.issuer != nil, provider.clientID == nil {
-      throw ValidationError("--issuer and --client-id need each other.")
+    if provider.issuer != nil || provider.name != nil, provider.clientID == nil {
+      throw ValidationError("--issuer and --provider need --client-id.")
     }
   }
 

@@ -3,29 +3,45 @@
 import EnrollCore
 import EnrollJSON
 
-/// What `--issuer` and its companions say.
+/// What `--issuer` or `--provider` and their companions say.
 struct ProviderSetup: Equatable {
-  var issuer: String
+  var issuer: String?
+  /// The name of a preset.
+  var provider: String?
+  /// What the preset asks for.
+  var parts: [(String, String)] = []
   var clientID: String
   var clientSecret: String?
-  var redirectURI: String
+  var redirectURI: String?
   var scopes: [String]
   var allowsLoopbackHTTP: Bool
 
-  /// Bearer tokens alone: what goes into `curl -H "Authorization: Bearer …"`.
+  static func == (left: Self, right: Self) -> Bool { left.configuration == right.configuration }
+
+  /// Bearer tokens alone: what goes into `curl -H "Authorization: Bearer …"`. A preset says more than these defaults.
   var configuration: JSON {
-    .object([
-      ("issuer", .string(issuer)), ("clientId", .string(clientID)),
-      ("clientSecret", clientSecret.map { .string($0) }), ("redirectUri", .string(redirectURI)),
-      ("scopes", .array((scopes.isEmpty ? Self.scopes : scopes).map { .string($0) })),
+    let scopes = scopes.isEmpty && provider == nil ? Self.scopes : scopes
+    var members = JSONObject([
+      ("provider", provider.map { .string($0) }), ("issuer", issuer.map { .string($0) }),
+      ("clientId", .string(clientID)), ("clientSecret", clientSecret.map { .string($0) }),
+      ("redirectUri", redirectURI.map { .string($0) }),
+      ("scopes", scopes.isEmpty ? nil : .array(scopes.map { .string($0) })),
       ("dpop", .string("never")), ("allowLoopbackHTTP", allowsLoopbackHTTP ? .bool(true) : nil),
     ])
+    for (part, value) in parts { members[part] = .string(value) }
+    let saysRedirect = provider.flatMap { ProviderPreset.named($0) }?.text.contains("redirectUri") ?? false
+    if redirectURI == nil, !saysRedirect { members["redirectUri"] = .string(Self.redirectURI) }
+    return .object(members)
   }
 
   /// The options that give such a configuration.
   static func words(_ configuration: JSON) -> [String] {
     var words = ArgumentWords()
     words.add("--issuer", configuration["issuer"]?.string)
+    words.add("--provider", configuration["provider"]?.string)
+    for part in ProviderPreset.partNames {
+      words.add("--set", configuration[part]?.string.map { "\(part)=\($0)" })
+    }
     words.add("--client-id", configuration["clientId"]?.string)
     let redirectURI = configuration["redirectUri"]?.string
     words.add("--redirect-uri", redirectURI == Self.redirectURI ? nil : redirectURI)
@@ -37,6 +53,10 @@ struct ProviderSetup: Equatable {
   var withoutClient: JSON {
     guard var members = configuration.object else { return configuration }
     members["pushedRequests"] = .string("never")
+    // The secret of no client: the preset asks for one.
+    if let name = provider, ProviderPreset.named(name)?.requires.contains("clientSecret") ?? false {
+      members["clientSecret"] = .string("none")
+    }
     return .object(members)
   }
 
@@ -46,7 +66,8 @@ struct ProviderSetup: Equatable {
 
   /// Whether a configuration that is there is for the same client of the same provider.
   func isServed(by configuration: Configuration) -> Bool {
-    configuration.issuer == Issuer(issuer) && configuration.clientID == ClientID(clientID)
+    let issuer = (try? Configuration(json: self.configuration))?.issuer ?? Issuer(self.issuer ?? "")
+    return configuration.issuer == issuer && configuration.clientID == ClientID(clientID)
   }
 
   /// The advice for an option that was refused.
@@ -56,6 +77,9 @@ struct ProviderSetup: Equatable {
       "Pass the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
     case "clientId": "Pass the client id that the provider registered by --client-id."
     case "clientSecret": "Name a file with nothing but the client's secret by --client-secret-file."
+    case "provider":
+      "Pass the name of a provider that EnrollKit knows by --provider, or the provider's address by --issuer."
+    case let part? where ProviderPreset.partNames.contains(part): "Pass it by --set \(part)=VALUE."
     case "redirectUri": "Pass a redirect URI that the provider registered by --redirect-uri."
     default: "See \(.loginHelp)."
     }

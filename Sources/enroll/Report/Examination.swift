@@ -76,6 +76,7 @@ struct Examination {
   /// A sign-in in memory, begun and given up: discovery is asked, a pushed request is made where that is the way, and the
   /// port of the redirect is opened; no session, no store is touched.
   private mutating func examineProvider(_ configuration: JSON, _ session: CommandSession) throws(Failure) {
+    var announcements: [Finding] = []
     do throws(Failure) {
       let opened = try session.call(
         "client.open", [("configuration", configuration), ("store", .string("memory"))])
@@ -90,9 +91,15 @@ struct Examination {
         refusal = error
       }
       diagnostics = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
+      let check = try session.call(
+        "provider.check", [("client", client)], saying: "Reading its announcements")
       _ = try session.call("client.close", [("client", client)])
       // Where no client is named, discovery is all that can be looked at.
       let isKnown = configuration["clientId"]?.string == Self.anyClient && diagnostics?["provider"] != nil
+      // Without a client nothing is pushed, which is no fault of the configuration.
+      let isWithoutClient = configuration["clientId"]?.string == Self.anyClient
+      announcements = Finding.announcements(
+        check, besides: refusal?.message, except: isWithoutClient ? "pushedRequests" : nil)
       if let refusal, !isKnown { throw refusal }
       let hasDevices = diagnostics?.hasDeviceGrant ?? false
       findings.append(
@@ -100,6 +107,7 @@ struct Examination {
           "provider", .good,
           "\(configuration.issuer ?? "") answers; sign-in by \(hasDevices ? "browser and --device" : "browser")"
         ))
+      findings += announcements
       findings.append(.clock(ahead: diagnostics?["clock"]?["aheadOfServerSeconds"]?.integer))
     } catch {
       guard error.ending != .interrupted else { throw error }
@@ -108,6 +116,7 @@ struct Examination {
           "provider", .bad, error.message,
           advice: error.ending == .unreachable
             ? "Check the network and the issuer's address." : nil))
+      findings += announcements
     }
   }
 }

@@ -135,6 +135,39 @@ struct Finding: Equatable {
 
   // MARK: The provider
 
+  /// What does not work at the provider, or only in part.
+  /// - Parameters:
+  ///   - check: what `provider.check` gives.
+  ///   - told: an error text that is shown already.
+  ///   - key: the key of the configuration about which nothing is said.
+  static func announcements(_ check: JSON, besides told: String?, except key: String? = nil) -> [Finding] {
+    var findings: [Finding] = []
+    if let name = check["provider"]?.string {
+      findings.append(
+        Finding(
+          "provider", .warning, "EnrollKit knows this provider as \(name)",
+          advice: "Configure provider \(name), or pass --provider \(name) instead of --issuer."))
+    }
+    for finding in check["findings"]?.array ?? [] {
+      let text = finding["text"]?.string ?? ""
+      guard let verdict = finding["verdict"]?.string, verdict != "works", text != told,
+        key == nil || finding["key"]?.string != key
+      else { continue }
+      findings.append(
+        Finding(
+          "provider", verdict == "fails" ? .bad : .warning, "\(subject(finding)): \(text)",
+          advice: finding["advice"]?.string.map { "\($0)" }))
+    }
+    return findings
+  }
+
+  private static func subject(_ finding: JSON) -> String {
+    switch finding["subject"]?.string {
+    case "signIn": "sign-in"
+    case let subject: Shown.text(subject ?? "")
+    }
+  }
+
   /// Seconds by which a device's clock may be off without anybody's noticing, and beyond which id_tokens are refused (R25).
   private static let (noticeable, tolerable): (Int64, Int64) = (60, 300)
 

@@ -283,7 +283,7 @@ export type ClientSecretMethod = 'client_secret_post' | 'client_secret_basic';
 export type LogoutDialect = 'auth0' | 'cognito';
 
 /** What the sign-in after a logout asks for. */
-export type PromptAfterLogout = 'login' | 'select_account';
+export type PromptAfterLogout = 'login' | 'select_account' | 'consent';
 
 /** Endpoints of the provider. */
 export type Endpoints = {
@@ -499,6 +499,32 @@ export type Platform = {
   /** The host's id of the device. */
   deviceId?: string;
 };
+
+/** What will work at a provider. */
+export type ProviderCheck = {
+  /** The name to configure as provider: EnrollKit knows this one, and it is not configured so. */
+  provider?: string;
+  /** What works, and what does not. */
+  findings: ProviderFinding[];
+};
+
+/** One finding about a provider. */
+export type ProviderFinding = {
+  subject: ProviderSubject;
+  verdict: ProviderVerdict;
+  /** Why, in one sentence. */
+  text: string;
+  /** What to do. */
+  advice?: string;
+  /** The key of the configuration that helps. */
+  key?: string;
+};
+
+/** Something that an app wants of its provider. */
+export type ProviderSubject = 'signIn' | 'scopes' | 'profile' | 'renewal' | 'logout' | 'device';
+
+/** Whether it works: limited means in part, or depending on something that is not announced. */
+export type ProviderVerdict = 'works' | 'limited' | 'fails';
 
 /** The state of a registration. */
 export type State =
@@ -1136,6 +1162,14 @@ export interface PlatformCommands {
   ready(parameters?: Record<string, never>, options?: CallOptions): Promise<Record<string, never>>;
 }
 
+export interface ProviderCommands {
+  /** Reads the provider's announcements and tells what will work with this configuration. Nobody signs in. */
+  check(parameters?: {
+    /** How long the call may take. In seconds. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<ProviderCheck>;
+}
+
 export interface RegistrationCommands {
   /** Reads the state of the registration. The first call starts it. */
   state(parameters?: {
@@ -1455,6 +1489,7 @@ export type BeginParameters = Parameters<RegistrationCommands['begin']>[0];
 export interface EnrollClient {
   readonly id: string;
   readonly platform: PlatformCommands;
+  readonly provider: ProviderCommands;
   readonly registration: RegistrationCommands;
   readonly url: UrlCommands;
   readonly token: TokenCommands;

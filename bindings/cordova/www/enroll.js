@@ -17,6 +17,7 @@ const SERVICE = 'EnrollKit';
 /** The commands of one client, by their group. */
 const CLIENT_COMMANDS = {
   platform: ['ready'],
+  provider: ['check'],
   registration: [
     'state', 'begin', 'resume', 'handleLink', 'awaitOutcome', 'submitCode', 'confirm', 'retry', 'cancel',
     'otherAppMissing', 'clear', 'deregister',

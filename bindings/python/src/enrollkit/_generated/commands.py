@@ -36,6 +36,7 @@ from .types import (
     Link,
     PasswordlessMessage,
     PINAnswer,
+    ProviderCheck,
     Redirect,
     Revocation,
     Route,
@@ -61,6 +62,20 @@ class ClientCommands(Caller):
         Command: platform.ready.
         """
         self._call("platform.ready", {}, None)
+
+    def check_provider(self, *, timeout: Timeout = 30) -> ProviderCheck:
+        """Reads the provider's announcements and tells what will work with this configuration. Nobody signs in.
+
+        Args:
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+
+        Raises:
+            EnrollDeadlineExceeded.
+
+        Command: provider.check. Source: OpenID Connect Discovery §3, RFC 8414 §2.
+        """
+        result = self._call("provider.check", {}, timeout)
+        return told(ProviderCheck.from_json, result)
 
     def state(self, *, wait: bool = False, timeout: Timeout = 30) -> State:
         """Reads the state of the registration. The first call starts it.
@@ -748,6 +763,20 @@ class AsyncClientCommands(AsyncCaller):
         Command: platform.ready.
         """
         await self._call("platform.ready", {}, None)
+
+    async def check_provider(self, *, timeout: Timeout = 30) -> ProviderCheck:
+        """Reads the provider's announcements and tells what will work with this configuration. Nobody signs in.
+
+        Args:
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+
+        Raises:
+            EnrollDeadlineExceeded.
+
+        Command: provider.check. Source: OpenID Connect Discovery §3, RFC 8414 §2.
+        """
+        result = await self._call("provider.check", {}, timeout)
+        return told(ProviderCheck.from_json, result)
 
     async def state(self, *, wait: bool = False, timeout: Timeout = 30) -> State:
         """Reads the state of the registration. The first call starts it.

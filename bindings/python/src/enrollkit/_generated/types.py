@@ -31,6 +31,77 @@ class Blame(Word):
 
 
 @dataclass(frozen=True)
+class ProviderCheck:
+    """What will work at a provider."""
+
+    findings: Tuple[ProviderFinding, ...]
+    """What works, and what does not."""
+
+    provider: Optional[str] = None
+    """The name to configure as provider: EnrollKit knows this one, and it is not configured so."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> ProviderCheck:
+        """Reads a result; members that this version does not know are left out."""
+        members = mapping(value)
+        return cls(
+            findings=tuple(ProviderFinding.from_json(value) for value in items(members["findings"])),
+            provider=maybe(text, members.get("provider")),
+        )
+
+
+@dataclass(frozen=True)
+class ProviderFinding:
+    """One finding about a provider."""
+
+    subject: ProviderSubject
+    """Something that an app wants of its provider."""
+
+    verdict: ProviderVerdict
+    """Whether it works: limited means in part, or depending on something that is not announced."""
+
+    text: str
+    """Why, in one sentence."""
+
+    advice: Optional[str] = None
+    """What to do."""
+
+    key: Optional[str] = None
+    """The key of the configuration that helps."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> ProviderFinding:
+        """Reads a result; members that this version does not know are left out."""
+        members = mapping(value)
+        return cls(
+            subject=ProviderSubject(members["subject"]),
+            verdict=ProviderVerdict(members["verdict"]),
+            text=text(members["text"]),
+            advice=maybe(text, members.get("advice")),
+            key=maybe(text, members.get("key")),
+        )
+
+
+class ProviderSubject(Word):
+    """Something that an app wants of its provider."""
+
+    SIGN_IN = "signIn"
+    SCOPES = "scopes"
+    PROFILE = "profile"
+    RENEWAL = "renewal"
+    LOGOUT = "logout"
+    DEVICE = "device"
+
+
+class ProviderVerdict(Word):
+    """Whether it works: limited means in part, or depending on something that is not announced."""
+
+    WORKS = "works"
+    LIMITED = "limited"
+    FAILS = "fails"
+
+
+@dataclass(frozen=True)
 class Starting:
     """The state was not requested yet, or the platform is not ready."""
 
@@ -1496,7 +1567,7 @@ class Configuration(_Configuration, total=False):
     prompt: str
     """The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent."""
 
-    prompt_after_logout: Literal["login", "select_account"]
+    prompt_after_logout: Literal["login", "select_account", "consent"]
     """The prompt of the sign-in after a logout or retry. login by default."""
 
     endpoints: Endpoints
@@ -1643,6 +1714,7 @@ class Platform(TypedDict, total=False):
 
 TIMED = frozenset(
     {
+        "provider.check",
         "registration.state",
         "registration.begin",
         "registration.resume",
@@ -1729,7 +1801,11 @@ __all__ = [
     "PasswordlessMessage",
     "Platform",
     "ProfileMapping",
+    "ProviderCheck",
+    "ProviderFinding",
+    "ProviderSubject",
     "ProviderTold",
+    "ProviderVerdict",
     "Redirect",
     "Redirected",
     "RegistrationChanged",

@@ -36,6 +36,23 @@ public class PlatformCommands internal constructor(private val caller: Caller) {
   }
 }
 
+/** The commands `provider.…` of a client. */
+public class ProviderCommands internal constructor(private val caller: Caller) {
+  /**
+   * Reads the provider's announcements and tells what will work with this configuration. Nobody signs in.
+   *
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
+   * @return What will work at a provider.
+   * @throws EnrollException With one of DEADLINE_EXCEEDED.
+   */
+  public suspend fun check(
+    timeout: Duration = 30.seconds,
+  ): ProviderCheck {
+    val json = caller.call("provider.check", Kind.BLOCKING, timeout)
+    return ProviderCheck.decode(json)
+  }
+}
+
 /** The commands `registration.…` of a client. */
 public class RegistrationCommands internal constructor(private val caller: Caller) {
   /**
@@ -793,6 +810,8 @@ public class ExpiryCommands internal constructor(private val caller: Caller) {
 public abstract class ClientCommands internal constructor(caller: Caller) {
   /** `platform.*`. */
   public val platform: PlatformCommands = PlatformCommands(caller)
+  /** `provider.*`. */
+  public val provider: ProviderCommands = ProviderCommands(caller)
   /** `registration.*`. */
   public val registration: RegistrationCommands = RegistrationCommands(caller)
   /** `url.*`. */

@@ -782,10 +782,50 @@ public enum class PromptAfterLogout(
 ) {
   LOGIN("login"),
   SELECT_ACCOUNT("select_account"),
+  CONSENT("consent"),
   ;
 
   internal companion object {
     fun decode(json: JsonElement): PromptAfterLogout = json.word("PromptAfterLogout", entries) { it.wire }
+  }
+}
+
+/** What will work at a provider. */
+public data class ProviderCheck(
+  /** The name to configure as provider: EnrollKit knows this one, and it is not configured so. */
+  public val provider: String?,
+  /** What works, and what does not. */
+  public val findings: List<ProviderFinding>,
+) {
+  internal companion object {
+    fun decode(json: JsonObject): ProviderCheck = ProviderCheck(
+      provider = json.find("provider")?.let { it.text() },
+      findings = json.need("findings").list { ProviderFinding.decode(it.members()) },
+    )
+  }
+}
+
+/** One finding about a provider. */
+public data class ProviderFinding(
+  /** Something that an app wants of its provider. */
+  public val subject: ProviderSubject,
+  /** Whether it works: limited means in part, or depending on something that is not announced. */
+  public val verdict: ProviderVerdict,
+  /** Why, in one sentence. */
+  public val text: String,
+  /** What to do. */
+  public val advice: String?,
+  /** The key of the configuration that helps. */
+  public val key: String?,
+) {
+  internal companion object {
+    fun decode(json: JsonObject): ProviderFinding = ProviderFinding(
+      subject = ProviderSubject.decode(json.need("subject")),
+      verdict = ProviderVerdict.decode(json.need("verdict")),
+      text = json.need("text").text(),
+      advice = json.find("advice")?.let { it.text() },
+      key = json.find("key")?.let { it.text() },
+    )
   }
 }
 
@@ -833,6 +873,24 @@ public enum class ProviderPreset(
   }
 }
 
+/** Something that an app wants of its provider. */
+public enum class ProviderSubject(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  SIGN_IN("signIn"),
+  SCOPES("scopes"),
+  PROFILE("profile"),
+  RENEWAL("renewal"),
+  LOGOUT("logout"),
+  DEVICE("device"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): ProviderSubject = json.word("ProviderSubject", entries) { it.wire }
+  }
+}
+
 /**
  * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
  * tokens work until they end by themselves). Absent if there was nothing to tell.
@@ -848,6 +906,21 @@ public enum class ProviderTold(
 
   internal companion object {
     fun decode(json: JsonElement): ProviderTold = json.word("ProviderTold", entries) { it.wire }
+  }
+}
+
+/** Whether it works: limited means in part, or depending on something that is not announced. */
+public enum class ProviderVerdict(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  WORKS("works"),
+  LIMITED("limited"),
+  FAILS("fails"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): ProviderVerdict = json.word("ProviderVerdict", entries) { it.wire }
   }
 }
 

@@ -1,0 +1,67 @@
+// What a provider will do, before anybody signs in.
+
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let providerCommands = [
+    Command(
+      "provider.check", method: "checkProvider", .blocking,
+      "Reads the provider's announcements and tells what will work with this configuration. Nobody signs in.",
+      takes: [.timeout],
+      gives: .object(
+        [
+          .optional(
+            "provider",
+            .text("The name to configure as provider: EnrollKit knows this one, and it is not configured so.")
+          ),
+          .required(
+            "findings",
+            Schema(.list(finding, maximumCount: 100), "What works, and what does not.")),
+        ], "What will work at a provider."
+      ).named("ProviderCheck"),
+      fails: CommandErrors(.timeout), source: "OpenID Connect Discovery §3, RFC 8414 §2"
+    ) { call throws(EnrollError) in
+      let client = try call.openClient()
+      return try client.checkProvider(until: call.until(client), cancellation: call.cancellation).json
+    }
+  ]
+
+  private static let finding = Schema.object(
+    [
+      .required(
+        "subject",
+        .words(
+          "ProviderSubject", ProviderFinding.Subject.allCases.map { $0.rawValue },
+          "Something that an app wants of its provider.")),
+      .required(
+        "verdict",
+        .words(
+          "ProviderVerdict", ProviderFinding.Verdict.allCases.map { $0.rawValue },
+          "Whether it works: limited means in part, or depending on something that is not announced.")),
+      .required("text", .text("Why, in one sentence.", maximumBytes: 2048)),
+      .optional("advice", .text("What to do.")),
+      .optional("key", .text("The key of the configuration that helps.")),
+    ], "One finding about a provider."
+  ).named("ProviderFinding")
+}
+
+extension ProviderCheck {
+  fileprivate var json: JSON {
+    .object([
+      ("provider", preset.map { .string($0) }),
+      (
+        "findings",
+        .array(
+          findings.map {
+            .object([
+              ("subject", .string($0.subject.rawValue)), ("verdict", .string($0.verdict.rawValue)),
+              ("text", .string($0.text)), ("advice", $0.advice.map { .string($0) }),
+              ("key", $0.key.map { .string($0) }),
+            ])
+          })
+      ),
+    ])
+  }
+}

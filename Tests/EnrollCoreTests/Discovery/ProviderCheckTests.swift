@@ -1,0 +1,123 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("What a provider's announcements say before anybody signs in")
+struct ProviderCheckTests {
+  private func check(
+    _ configuration: [(String, JSON?)] = [],
+    _ metadata: @escaping @Sendable (inout JSONObject) -> Void = { _ in }
+  ) throws -> (ProviderCheck, Bench) {
+    let bench = try Bench(configuration)
+    bench.provider.change { $0.metadata = metadata }
+    return (try bench.engine().checkProvider(cancellation: nil), bench)
+  }
+
+  private func verdicts(
+    _ check: ProviderCheck, _ subject: ProviderFinding.Subject
+  ) -> [ProviderFinding.Verdict] {
+    check.findings.filter { $0.subject == subject }.map(\.verdict)
+  }
+
+  @Test("a provider that has everything: every subject works, and no token is asked for")
+  func whole() throws {
+    let (check, bench) = try check()
+    #expect(check.findings.allSatisfy { $0.verdict == .works && $0.advice == nil })
+    #expect(Set(check.findings.map(\.subject)) == Set(ProviderFinding.Subject.allCases))
+    #expect(check.preset == nil)
+    #expect(bench.provider.count(.token) == 0 && bench.provider.count(.pushed) == 0)
+    #expect(bench.provider.count(.discovery) == 1 && bench.provider.count(.keys) == 1)
+  }
+
+  typealias Subject = ProviderFinding.Subject
+  typealias Verdict = ProviderFinding.Verdict
+
+  @Test("a member that is missing or different has its finding, with the key that helps")
+  func findings() throws {
+    let cases: [([(String, JSON?)], @Sendable (inout JSONObject) -> Void, Subject, Verdict, String?)] = [
+      ([], { $0["token_endpoint"] = nil }, .signIn, .fails, "token_endpoint"),
+      ([], { $0["issuer"] = .string("https://id.example/") }, .signIn, .fails, "issuer"),
+      (
+        [], { $0["id_token_signing_alg_values_supported"] = .array([.string("HS256")]) }, .signIn, .fails,
+        "idTokenAlgorithms"
+      ),
+      (
+        [], { $0["token_endpoint_auth_methods_supported"] = .array([.string("client_secret_post")]) },
+        .signIn,
+        .limited, "clientSecret"
+      ),
+      (
+        [("pushedRequests", .string("never"))], { $0["require_pushed_authorization_requests"] = .bool(true) },
+        .signIn, .fails, "pushedRequests"
+      ),
+      ([("pushedRequests", .string("always"))], { _ in }, .signIn, .fails, "pushedRequests"),
+      ([("dpop", .string("always"))], { _ in }, .signIn, .fails, "dpop"),
+      (
+        [("prompt", .string("create"))], { $0["prompt_values_supported"] = .array([.string("login")]) },
+        .signIn,
+        .fails, "prompt"
+      ),
+      ([("redirectUri", .string("app:/callback"))], { _ in }, .signIn, .limited, "redirectUri"),
+      ([], { $0["revocation_endpoint"] = .string("ftp://x") }, .signIn, .limited, "revocation_endpoint"),
+      (
+        [("scopes", .string("openid api"))], { $0["scopes_supported"] = .array([.string("openid")]) },
+        .scopes,
+        .limited, "scopes"
+      ),
+      ([("scopes", .string("read"))], { $0["userinfo_endpoint"] = nil }, .profile, .fails, "profile"),
+      ([], { $0["userinfo_endpoint"] = nil }, .profile, .limited, nil),
+      (
+        [], { $0["grant_types_supported"] = .array([.string("authorization_code")]) }, .renewal, .limited, nil
+      ),
+      (
+        [("scopes", .string("openid"))],
+        { $0["scopes_supported"] = .array([.string("openid"), .string("offline_access")]) }, .renewal,
+        .limited,
+        "scopes"
+      ),
+      ([], { $0["end_session_endpoint"] = nil }, .logout, .limited, nil),
+      ([], { $0["revocation_endpoint"] = nil }, .logout, .limited, nil),
+      (
+        [], { $0["device_authorization_endpoint"] = nil }, .device, .limited,
+        "endpoints.deviceAuthorizationEndpoint"
+      ),
+    ]
+    for (index, (configuration, metadata, subject, verdict, key)) in cases.enumerated() {
+      let (check, _) = try check(configuration, metadata)
+      #expect(
+        check.findings.contains { $0.subject == subject && $0.verdict == verdict && $0.key == key },
+        "case \(index): \(check.findings)")
+      if subject == .signIn, verdict == .fails { #expect(!verdicts(check, .signIn).contains(.works)) }
+    }
+  }
+
+  @Test("a provider that cannot be reached, or whose keys cannot, is a finding")
+  func unreachable() throws {
+    for endpoint in [FakeProvider.Endpoint.discovery, .keys] {
+      let bench = try Bench([])
+      bench.provider.next(endpoint, .unreachable)
+      let check = try bench.engine().checkProvider(cancellation: nil)
+      #expect(verdicts(check, .signIn) == [.fails])
+    }
+  }
+
+  @Test("the announcements are read anew, whatever is at hand")
+  func anew() throws {
+    let bench = try Bench([])
+    let engine = bench.engine()
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    bench.provider.change { $0.metadata = { $0["device_authorization_endpoint"] = nil } }
+    #expect(verdicts(try engine.checkProvider(cancellation: nil), .device) == [.limited])
+  }
+
+  @Test("the preset of a known provider is named, unless it is used")
+  func preset() throws {
+    let bare = try Bench([("issuer", .string("https://gitlab.com"))])
+    #expect(try bare.engine().checkProvider(cancellation: nil).preset == "gitlab")
+    let named = try Bench([("issuer", nil), ("provider", .string("gitlab"))])
+    #expect(try named.engine().checkProvider(cancellation: nil).preset == nil)
+  }
+}
