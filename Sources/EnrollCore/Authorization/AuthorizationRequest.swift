@@ -171,6 +171,7 @@ extension AuthorizationRequest {
     query.add("client_id", configuration.clientID.text)
     query.add("redirect_uri", request.redirect.uri)
     if !scopes.isEmpty { query.add("scope", Scopes.joined(scopes)) }
+    if let resource = configuration.resource { query.add(ResourceIdentifier.parameter, resource.text) }
     query.add("state", request.redirect.state)
     query.add("nonce", secrets.nonce)
     query.add("code_challenge", challenge)
@@ -210,6 +211,7 @@ extension AuthorizationRequest {
       given.insert((name, connection), at: 0)
     }
     for (name, value) in given {
+      try ResourceIdentifier.requireUnset(name, configuration)
       if let index = parameters.firstIndex(where: { ASCII.equals($0.0, name) }) {
         parameters[index].1 = value
       } else {

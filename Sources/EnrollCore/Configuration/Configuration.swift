@@ -66,6 +66,8 @@ public struct Configuration: Sendable {
   public let dpop: FeaturePolicy
   /// The algorithms of R21 that id_tokens may be signed with.
   public let idTokenAlgorithms: [SignatureAlgorithm]
+  /// What tokens are asked for (RFC 8707): sent with every request that leads to tokens. Another resource is another account.
+  public let resource: ResourceIdentifier?
   /// How a registration begins (flows.md §3).
   public let registration: Registration
   /// The effect of an activation link (flows.md §3).
@@ -132,6 +134,7 @@ public struct Configuration: Sendable {
     pushedRequests: FeaturePolicy = .auto,
     dpop: FeaturePolicy = .never,
     idTokenAlgorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases,
+    resource: String? = nil,
     registration: Registration = .signIn,
     activation: Activation = .authorize,
     welcomePage: String? = nil,
@@ -179,6 +182,7 @@ public struct Configuration: Sendable {
     self.pushedRequests = pushedRequests
     self.dpop = dpop
     self.idTokenAlgorithms = idTokenAlgorithms
+    self.resource = try ConfigurationRules.resource(resource, allowsLoopbackHTTP: allowsLoopbackHTTP)
     self.registration = registration
     self.activation = activation
     self.welcomePage = try ConfigurationRules.page(

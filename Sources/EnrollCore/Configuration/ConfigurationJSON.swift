@@ -54,6 +54,7 @@ extension Configuration {
       dpop: reader.text("dpop").flatMap { FeaturePolicy(rawValue: $0) } ?? .never,
       idTokenAlgorithms: reader.texts("idTokenAlgorithms")?.compactMap { SignatureAlgorithm(name: $0) }
         ?? SignatureAlgorithm.allCases,
+      resource: reader.text("resource"),
       registration: Configuration.registration(reader),
       activation: reader.text("activation").flatMap { Activation(rawValue: $0) } ?? .authorize,
       welcomePage: reader.text("welcomePage"),

@@ -58,7 +58,7 @@ public struct ConfigurationKey: Sendable {
 extension Configuration {
   /// Every key, in the order of the documentation.
   public static var keys: [ConfigurationKey] {
-    presetKeys + providerKeys + signInKeys + registrationKeys + developmentKeys
+    presetKeys + providerKeys + resourceKeys + signInKeys + registrationKeys + developmentKeys
   }
 
   private static var signInKeys: [ConfigurationKey] {

@@ -38,6 +38,16 @@ enum ConfigurationRules {
     }
   }
 
+  static func resource(
+    _ text: String?, allowsLoopbackHTTP: Bool
+  ) throws(EnrollError) -> ResourceIdentifier? {
+    guard let text else { return nil }
+    if let problem = ResourceIdentifier.problem(in: text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
+      throw refusal("resource", problem)
+    }
+    return try ResourceIdentifier(text, allowsLoopbackHTTP: allowsLoopbackHTTP)
+  }
+
   /// The page's return is the fallback link, and what is opened must be a page (flows.md §3).
   private static func checkActivation(_ configuration: Configuration) throws(EnrollError) {
     guard configuration.activation == .openPage else {
@@ -175,6 +185,11 @@ enum ConfigurationRules {
     if let problem = Scopes.problem(in: configuration.scopes) { throw refusal("scopes", problem) }
     if let problem = CustomParameters.problem(in: configuration.authorizeParameters) {
       throw refusal("authorizeParameters", problem)
+    }
+    if configuration.resource != nil,
+      configuration.authorizeParameters.contains(where: { ASCII.equals($0.0, "resource") })
+    {
+      throw refusal("authorizeParameters", "resource is given twice: the configuration has a key for it")
     }
     if let problem = CustomParameters.problem(in: [(configuration.connectionParameter, "")]) {
       throw refusal("connectionParameter", problem)

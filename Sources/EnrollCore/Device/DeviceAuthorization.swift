@@ -34,7 +34,11 @@ struct DeviceAuthorization {
     try options.requireNoBrowser(because: "the device grant has no such parameter (RFC 8628 §3.1)")
     var form = FormEncoding(.body)
     if !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
-    for (name, value) in options.parameters { form.add(name, value) }
+    if let resource = configuration.resource { form.add(ResourceIdentifier.parameter, resource.text) }
+    for (name, value) in options.parameters {
+      try ResourceIdentifier.requireUnset(name, configuration)
+      form.add(name, value)
+    }
     // Also of a client that proves itself in the header: django-oauth-toolkit looks nowhere else.
     form.add("client_id", configuration.clientID.text)
     return ClientAuthentication(configuration, at: metadata).request(form, to: endpoint, namesClient: true)

@@ -16,11 +16,14 @@ public struct AccountName: Equatable, Hashable, Sendable {
     self.realm = realm
   }
 
-  /// The account of that name at the configuration's provider, for its client: what was given to one client by one
-  /// provider is never shown to another provider, or used by another client.
+  /// The account of that name at the configuration's provider, for its client and its resource: what was given to one client
+  /// by one provider is never shown to another provider, used by another client, or taken for another resource's.
   public func belonging(to configuration: Configuration) -> AccountName {
-    // Neither holds a space: an issuer is a URL, and comes first.
-    AccountName(unchecked: text, realm: configuration.issuer.text + " " + configuration.clientID.text)
+    // An issuer is a URL and holds no space; a client id is printable and holds no line feed.
+    AccountName(
+      unchecked: text,
+      realm: configuration.issuer.text + " " + configuration.clientID.text
+        + (configuration.resource.map { "\n" + $0.text } ?? ""))
   }
 
   /// Tells it from every other account in a store; no name holds a line feed.
@@ -111,6 +114,13 @@ public protocol TokenStore: AnyObject, Sendable {
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry]
 
+  /// The client that was registered under that name, nil for none: reads, edits and saves it durably, as
+  /// ``update(_:_:)``. `change` may wait for a server meanwhile: whoever else wants a registered client waits for it.
+  @discardableResult
+  func updateRegisteredClient(
+    _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RegisteredClient?
+
   /// The kept documents of a provider; nil if none can be read. This never fails: without documents the provider is
   /// asked.
   func providerDocuments(_ provider: ProviderName) -> ProviderDocuments?
@@ -132,6 +142,14 @@ extension TokenStore {
 
   /// For a store that no other process uses.
   public func keepTurn(_ account: AccountName, _ isKept: Bool) {}
+
+  /// For a store that keeps no clients.
+  @discardableResult
+  public func updateRegisteredClient(
+    _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RegisteredClient? {
+    throw EnrollError(.unsupported, "this store keeps no registered clients: pass clientId", field: "store")
+  }
 
   /// Nothing is kept.
   public func providerDocuments(_ provider: ProviderName) -> ProviderDocuments? { nil }

@@ -35,6 +35,7 @@ public enum TokenRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
     form.add("device_code", deviceCode)
+    if let resource = configuration.resource { form.add(ResourceIdentifier.parameter, resource.text) }
     var request = ClientAuthentication(configuration, at: metadata).request(
       form, to: metadata.tokenEndpoint, freshConnection: true)
     request.takesCutAnswer = true
@@ -45,7 +46,9 @@ public enum TokenRequest {
   static func spend(
     _ form: FormEncoding, _ configuration: Configuration, _ metadata: ProviderMetadata
   ) -> HTTPRequest {
-    ClientAuthentication(configuration, at: metadata)
+    var form = form
+    if let resource = configuration.resource { form.add(ResourceIdentifier.parameter, resource.text) }
+    return ClientAuthentication(configuration, at: metadata)
       .request(form, to: metadata.tokenEndpoint, freshConnection: true).followedUp
   }
 }

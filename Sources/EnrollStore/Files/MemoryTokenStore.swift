@@ -14,6 +14,8 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
   private let storeWide = TimedMutex()
   private var outbox: [OutboxEntry] = []
   private var installation: String?
+  private let registering = TimedMutex()
+  private var clients: [RegistrationName: RegisteredClient] = [:]
 
   public init(clock: any Clock, random: any RandomSource = SystemRandomSource()) {
     self.clock = clock
@@ -95,6 +97,19 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
     var after = outbox
     try change(&after)
     outbox = after
+    return after
+  }
+
+  @discardableResult
+  public func updateRegisteredClient(
+    _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RegisteredClient? {
+    try origin.check()
+    try registering.lock()
+    defer { registering.unlock() }
+    var after = clients[name]
+    try change(&after)
+    clients[name] = after
     return after
   }
 

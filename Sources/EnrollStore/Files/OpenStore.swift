@@ -15,6 +15,8 @@ final class OpenStore: Sendable {
   let folder: StoreFolder
   let ring: KeyRing
   let lock: StoreLock
+  /// Held while a client is registered.
+  let clientLock: StoreLock
   let forms: StoreForms
   private let clock: any Clock
   private let random: any RandomSource
@@ -30,6 +32,7 @@ final class OpenStore: Sendable {
     self.random = random
     self.forms = forms
     lock = StoreLock(StoreNames.lock, in: folder)
+    clientLock = StoreLock(StoreNames.clientLock, in: folder)
     ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: lock, form: forms.keys)
   }
 
@@ -138,19 +141,32 @@ final class OpenStore: Sendable {
       if StoreNames.tag(ofProvider: name) != nil { try folder.discard(name) }
     }
     for tag in tags { try account(tag).reseal() }
+    try resealClients()
     let held = try lock.take()
     defer { held.release() }
-    for name in [StoreNames.installation, StoreNames.outbox] {
-      let file = try file(name)
-      do throws(EnrollError) {
-        guard let content = try file.read() else { continue }
-        let (plaintext, generation) = try file.open(content)
-        _ = try file.save(plaintext, after: generation)
-      } catch {
-        guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
-      }
-    }
+    for name in [StoreNames.installation, StoreNames.outbox] { try reseal(try file(name)) }
     return try isResealed()
+  }
+
+  /// Whoever registers a client has made the lock file before.
+  private func resealClients() throws(EnrollError) {
+    guard try folder.status(StoreNames.clientLock) != nil else { return }
+    let held = try clientLock.take()
+    defer { held.release() }
+    for name in try folder.names() {
+      if let tag = StoreNames.tag(ofClient: name) { try reseal(sealedFile(name, tag)) }
+    }
+  }
+
+  /// Called with the file's lock held. A file that cannot be opened is left as it is.
+  private func reseal(_ file: SealedFile) throws(EnrollError) {
+    do throws(EnrollError) {
+      guard let content = try file.read() else { return }
+      let (plaintext, generation) = try file.open(content)
+      _ = try file.save(plaintext, after: generation)
+    } catch {
+      guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
+    }
   }
 
   /// Whether every sealed file says itself that the key that seals now has sealed it: looked for on the disk once more,

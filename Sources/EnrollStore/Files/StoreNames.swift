@@ -68,6 +68,17 @@ enum StoreNames {
   /// The tag in the name of such a file; nil for any other.
   static func tag(ofProvider name: String) -> [UInt8]? { AccountFileNames.tag(name, providerSuffix) }
 
+  /// Held while a client is registered.
+  static let clientLock = "clients.lock"
+
+  private static let clientSuffix = ".client"
+
+  /// The registered client with that tag.
+  static func client(_ tag: [UInt8]) -> String { hex(tag) + clientSuffix }
+
+  /// The tag in the name of such a file; nil for any other.
+  static func tag(ofClient name: String) -> [UInt8]? { AccountFileNames.tag(name, clientSuffix) }
+
   /// A file of the whole store while it is being written.
   static func temporary(_ name: String) -> String { name + ".temp" }
 
@@ -79,12 +90,13 @@ enum StoreNames {
     for own in [outbox, installation] where ASCII.equals(name, temporary(own)) { return [lock] }
     if ASCII.equals(name, temporary(keys)) { return [keysLock, lock] }
     if AccountFileNames.tag(name, temporary(providerSuffix)) != nil { return [lock] }
+    if AccountFileNames.tag(name, temporary(clientSuffix)) != nil { return [clientLock] }
     return AccountFileNames.locks(ofTemporary: name)
   }
 
   /// Whether the file means nothing without the store's key.
   static func isSealed(_ name: String) -> Bool {
-    AccountFileNames.tag(ofRecord: name) != nil || ASCII.equals(name, outbox)
+    AccountFileNames.tag(ofRecord: name) != nil || tag(ofClient: name) != nil || ASCII.equals(name, outbox)
       || ASCII.equals(name, installation)
       || isSetAside(name)
   }

@@ -8,7 +8,7 @@ import EnrollPosix
 
 /// The facts about one sealed file.
 public struct StoredFile: Equatable, Sendable {
-  public enum Kind: String, Sendable { case account, outbox, installation, provider }
+  public enum Kind: String, Sendable { case account, outbox, installation, provider, client }
 
   /// In the store's folder; tells no account's name.
   public var name: String
@@ -45,6 +45,8 @@ extension OpenStore {
         (kind, tag) = (.installation, try keys.tag("store", original))
       } else if let own = StoreNames.tag(ofProvider: original) {
         (kind, tag) = (.provider, own)
+      } else if let own = StoreNames.tag(ofClient: original) {
+        (kind, tag) = (.client, own)
       } else {
         continue
       }
@@ -78,6 +80,7 @@ extension OpenStore {
     case .outbox: file.entryCount = try OutboxDocument.decode(plaintext, as: forms.outbox).count
     case .installation: _ = try InstallationDocument.decode(plaintext, as: forms.installation)
     case .provider: _ = try ProviderDocuments(decoding: plaintext)
+    case .client: _ = try RegisteredClient.decode(plaintext)
     }
   }
 }

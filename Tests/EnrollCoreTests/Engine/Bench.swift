@@ -23,7 +23,7 @@ struct Bench {
     registration: Registration = .signIn, activation: Activation = .authorize, welcomePage: String? = nil,
     parameters: [(String, String)] = [], pushedRequests: FeaturePolicy = .auto, dpop: FeaturePolicy = .auto,
     checks: Bool? = nil, requireVerifiedEmail: Bool = false, tellsBackEnd: Bool = false,
-    clientSecret: String? = nil, secretMethod: ClientSecretMethod? = nil
+    clientSecret: String? = nil, secretMethod: ClientSecretMethod? = nil, resource: String? = nil
   ) throws {
     clock = FakeClock()
     provider = try FakeProvider(clock: clock)
@@ -34,7 +34,8 @@ struct Bench {
       postLogoutRedirectURI: "com.example.app:/logout", prompt: prompt,
       fallbackURI: "com.example.app://identity/fallback",
       scopes: scopes, appLinks: ["https://app.example/welcome/{activationToken}"],
-      authorizeParameters: parameters, pushedRequests: pushedRequests, dpop: dpop, registration: registration,
+      authorizeParameters: parameters, pushedRequests: pushedRequests, dpop: dpop, resource: resource,
+      registration: registration,
       activation: activation,
       welcomePage: welcomePage, isNative: isNative,
       standInToken: isNative ? nil : Secret("stand-in"), requiresConfirmation: requiresConfirmation,

@@ -1,0 +1,90 @@
+// A client that this library registered at a server (RFC 7591 §3.2.1), as the store keeps it: sealed like an account, under what it
+// was registered for.
+
+public import EnrollCrypto
+package import EnrollJSON
+
+/// What a client is registered for: one client for each resource, redirect and server, and none is used in another trust.
+public struct RegistrationName: Equatable, Hashable, Sendable {
+  /// Four texts, a line feed between any two; none of them holds one.
+  public let text: String
+
+  init(issuer: Issuer, redirectURI: String, resource: ResourceIdentifier, trust: String) {
+    text = issuer.text + "\n" + redirectURI + "\n" + resource.text + "\n" + trust
+  }
+}
+
+/// A registered client.
+public struct RegisteredClient: Equatable, Sendable {
+  /// `client_id`.
+  public var clientID: ClientID
+  /// `client_secret`; nil for a public client.
+  public var clientSecret: Secret?
+  /// How the secret is sent; nil: as the server announces.
+  public var secretMethod: ClientSecretMethod?
+  /// `client_secret_expires_at`; nil: never.
+  public var secretExpiresAt: UnixTime?
+  /// The scopes that it was registered with.
+  public var scopes: [String]
+  /// `registration_client_uri` (RFC 7592 §3); nil where the server gave none.
+  public var managementURI: String?
+  /// `registration_access_token` (RFC 7592 §3).
+  public var managementToken: Secret?
+  /// When it was registered, by the device's clock.
+  public var registeredAt: UnixTime
+
+  /// Whether it serves a sign-in with these scopes now.
+  func isUsable(scopes wanted: [String], at now: UnixTime) -> Bool {
+    guard secretExpiresAt.map({ now < $0 }) ?? true else { return false }
+    return wanted.allSatisfy { Scopes.contains($0, in: scopes) }
+  }
+}
+
+extension RegisteredClient {
+  package static let form = StoreForm<JSONObject>("client", newest: 1)
+
+  /// - Returns: UTF-8 text that ``decode(_:of:as:)`` reads.
+  package static func encoded(
+    _ client: RegisteredClient, of name: RegistrationName, as form: StoreForm<JSONObject> = form
+  ) -> Secret {
+    StoreText.secret(
+      .object([
+        ("version", .integer(form.newest)), ("name", .string(name.text)),
+        ("clientID", .string(client.clientID.text)),
+        ("clientSecret", client.clientSecret.map { .secret($0) }),
+        ("secretMethod", client.secretMethod.map { .string($0.rawValue) }),
+        ("secretExpiresAt", client.secretExpiresAt.map { .time($0) }),
+        ("scopes", .strings(client.scopes)), ("managementURI", client.managementURI.map { .string($0) }),
+        ("managementToken", client.managementToken.map { .secret($0) }),
+        ("registeredAt", .time(client.registeredAt)),
+      ]))
+  }
+
+  /// - Parameter name: nil: whatever it is of.
+  /// - Throws: as ``AccountDocument/init(decoding:as:)``; `.storeCorrupt` as well for the client of another name.
+  package static func decode(
+    _ text: Secret, of name: RegistrationName? = nil, as form: StoreForm<JSONObject> = form
+  ) throws(EnrollError) -> RegisteredClient {
+    var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
+    let kept = try object.string("name")
+    if let name, !ASCII.equals(kept, name.text) {
+      throw EnrollError(.storeCorrupt, "client: registered for something else", field: "name")
+    }
+    var method: ClientSecretMethod?
+    if let word = try object.optionalString("secretMethod") {
+      method = ClientSecretMethod(rawValue: word)
+      guard method != nil else {
+        throw EnrollError(.storeCorrupt, "client.secretMethod: unknown", field: "client")
+      }
+    }
+    let client = RegisteredClient(
+      clientID: ClientID(try object.string("clientID")),
+      clientSecret: try object.optionalSecret("clientSecret"), secretMethod: method,
+      secretExpiresAt: try object.optionalInteger("secretExpiresAt").map { UnixTime(seconds: $0) },
+      scopes: try object.strings("scopes"), managementURI: try object.optionalString("managementURI"),
+      managementToken: try object.optionalSecret("managementToken"),
+      registeredAt: try object.time("registeredAt"))
+    try object.end()
+    return client
+  }
+}

@@ -1,0 +1,294 @@
+@testable import EnrollCore
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("From a resource to its server (RFC 9728, RFC 8414)")
+struct ResourceDiscoveryTests {
+  private let web = Published.web()
+
+  private func discover(
+    _ resource: String = Published.resource, issuer: String? = nil, loopback: Bool = false
+  ) throws -> ResourceDiscovery {
+    try ResourceDirectory(transport: web, clock: FakeClock(), allowsLoopbackHTTP: loopback)
+      .discover(resource, issuer: issuer)
+  }
+
+  private func code(_ resource: String = Published.resource) -> EnrollError.Code? {
+    refusal { try discover(resource) }?.code
+  }
+
+  private func failure(_ resource: String = Published.resource, issuer: String? = nil) throws -> EnrollError {
+    try #require(refusal { try discover(resource, issuer: issuer) })
+  }
+
+  @Test("the resource's metadata names the server, whose metadata says what it can do")
+  func found() throws {
+    let found = try discover()
+    #expect(found.resource == Published.resource)
+    #expect(found.metadataURI == Published.location)
+    #expect(found.issuer == Published.issuer)
+    #expect(found.authorizationServers == [Published.issuer])
+    #expect(found.authorizationEndpoint == "https://id.example/authorize")
+    #expect(found.scopes == ["mcp:read"])
+    #expect(found.name == "Notes")
+    #expect(found.canRegister)
+    #expect(!found.takesClientMetadataDocuments)
+  }
+
+  @Test("two public documents are asked for, and nothing is sent with the requests")
+  func requests() throws {
+    _ = try discover()
+    #expect(web.urls == [Published.location, Published.server])
+    for request in web.requests {
+      #expect(request.method == .get)
+      #expect(
+        request.headers == [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "EnrollKit")])
+      #expect(request.body.isEmpty)
+    }
+  }
+
+  @Test(
+    "the well-known name stands between host and path (RFC 9728 §3.1)",
+    arguments: [
+      ("https://a.example", "https://a.example/.well-known/oauth-protected-resource"),
+      ("https://a.example/", "https://a.example/.well-known/oauth-protected-resource"),
+      ("https://a.example:8443/x/y/", "https://a.example:8443/.well-known/oauth-protected-resource/x/y/"),
+      ("https://a.example/x?y=z", "https://a.example/.well-known/oauth-protected-resource/x?y=z"),
+      ("https://a.example?y=z", "https://a.example/.well-known/oauth-protected-resource?y=z"),
+    ])
+  func location(resource: String, location: String) throws {
+    web.publish(location, Published.metadata(resource))
+    #expect(try discover(resource).metadataURI == location)
+  }
+
+  @Test(
+    "a server's metadata is looked for in three places (RFC 8414 §3.1, §5)",
+    arguments: [
+      ("https://id.example", 0, Published.server),
+      ("https://id.example", 1, "https://id.example/.well-known/openid-configuration"),
+      ("https://id.example/t/", 0, "https://id.example/.well-known/oauth-authorization-server/t"),
+      ("https://id.example/t", 0, "https://id.example/.well-known/oauth-authorization-server/t"),
+      ("https://id.example/t", 1, "https://id.example/.well-known/openid-configuration/t"),
+      ("https://id.example/t", 2, "https://id.example/t/.well-known/openid-configuration"),
+    ])
+  func server(issuer: String, place: Int, location: String) throws {
+    web.forget(Published.server)
+    web.publish(Published.location, Published.metadata(servers: [issuer]))
+    web.publish(location, Published.serverMetadata(issuer))
+    #expect(try discover().issuer == issuer)
+    #expect(web.urls.count == place + 2)
+    #expect(web.urls.last == location)
+  }
+
+  // MARK: Other ways to the metadata
+
+  @Test("without metadata of its own the resource may be described by its host's, if that names it")
+  func host() throws {
+    web.forget(Published.location)
+    let origin = "https://api.example/.well-known/oauth-protected-resource"
+    web.publish(origin, Published.metadata())
+    #expect(try discover().metadataURI == origin)
+    // A prefix is another resource.
+    web.publish(origin, Published.metadata("https://api.example"))
+    let error = try failure()
+    #expect(error.code == .responseInvalid)
+    #expect(error.message.contains("https://api.example,"))
+    #expect(error.message.contains(Published.resource))
+  }
+
+  private func challenge(_ value: String) {
+    web.forget(Published.location)
+    web.answer(Published.resource) { _ in
+      HTTPResponse(
+        status: 401,
+        headers: [
+          HTTPHeader("WWW-Authenticate", "Basic realm=\"a, b\""), HTTPHeader("WWW-Authenticate", value),
+        ])
+    }
+  }
+
+  @Test("a 401 says where the metadata is (RFC 9728 §5.1)", arguments: ["Bearer", "DPoP", "bearer"])
+  func hint(scheme: String) throws {
+    challenge(#"\#(scheme) error="invalid_token", resource_metadata="https://API.example:443/meta?a=b""#)
+    web.publish("https://API.example:443/meta?a=b", Published.metadata())
+    #expect(try discover().metadataURI == "https://API.example:443/meta?a=b")
+    web.publish("https://API.example:443/meta?a=b", Published.metadata("https://other.example/mcp"))
+    #expect(code() == .responseInvalid)
+  }
+
+  @Test(
+    "a 401 that points to another origin is refused, and nobody is asked there",
+    arguments: [
+      "https://evil.example/meta", "http://api.example/meta", "https://api.example:8443/meta",
+      "https://api.example.evil.example/meta", "//evil.example/meta", "/meta",
+      "https://api.example@evil.example/",
+      "http://127.0.0.1/meta",
+    ])
+  func foreignHint(location: String) throws {
+    challenge(#"Bearer resource_metadata="\#(location)""#)
+    web.publish(location, Published.metadata())
+    let error = try failure()
+    #expect(error.code == .responseInvalid)
+    #expect(error.field == "resource_metadata")
+    #expect(!web.urls.contains(location))
+  }
+
+  @Test("a 401 that names two addresses, or another scheme's, names none")
+  func severalHints() throws {
+    challenge(
+      #"Bearer resource_metadata="https://api.example/a", DPoP resource_metadata="https://api.example/b""#)
+    #expect(try failure().field == "resource_metadata")
+    challenge(#"Digest resource_metadata="https://api.example/a""#)
+    web.publish("https://api.example/a", Published.metadata())
+    let error = try failure()
+    #expect(error.code == .unsupported)
+    #expect(error.message.contains("its 401 has no resource_metadata"))
+  }
+
+  @Test("a resource that wants no token has no server; the error says what was asked")
+  func absent() throws {
+    web.forget(Published.location)
+    web.publish(Published.resource, "{}")
+    let error = try failure()
+    #expect(error.code == .unsupported)
+    #expect(error.field == "resource")
+    #expect(error.message.contains("status 404"))
+    #expect(error.message.contains("answered 200"))
+  }
+
+  // MARK: Hostile resources and servers
+
+  @Test(
+    "metadata of another resource is refused, byte for byte (RFC 9728 §3.3)",
+    arguments: [
+      "https://api.example/mcp/", "https://API.example/mcp", "https://api.example:443/mcp",
+      "https://api.example/other",
+      "https://victim.example/mcp",
+    ])
+  func otherResource(named: String) throws {
+    web.publish(Published.location, Published.metadata(named))
+    let error = try failure()
+    #expect(error.code == .responseInvalid)
+    #expect(error.field == "resource")
+    #expect(error.message.contains(named))
+    #expect(error.message.contains(Published.resource))
+    #expect(web.urls == [Published.location])
+  }
+
+  @Test(
+    "a server that is not https, or no issuer, is refused (R19)",
+    arguments: [
+      "http://id.example", "http://127.0.0.1:8080", "com.example.app:/x", "https://id.example?a=b",
+      "https://id.example#f", "https://user@id.example", "", "id.example",
+      "https://id.example/{tenantid}/v2.0",
+    ])
+  func unusableServer(server: String) throws {
+    web.publish(Published.location, Published.metadata(servers: ["https://id.example", server]))
+    let error = try failure()
+    #expect(error.code == .responseInvalid)
+    #expect(error.field == "authorization_servers")
+    #expect(web.urls == [Published.location])
+  }
+
+  @Test("http on loopback is for development, on both sides")
+  func loopback() throws {
+    let resource = "http://127.0.0.1:8000/mcp"
+    #expect(refusal { try discover(resource) }?.code == .invalidArgument)
+    web.publish(
+      "http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp",
+      Published.metadata(resource, servers: ["http://localhost:9000"]))
+    web.publish(
+      "http://localhost:9000/.well-known/oauth-authorization-server",
+      Published.serverMetadata("http://localhost:9000"))
+    #expect(try discover(resource, loopback: true).issuer == "http://localhost:9000")
+  }
+
+  @Test(
+    "a server that names itself otherwise is refused (R18)",
+    arguments: ["https://id.example/", "https://evil.example", "https://ID.example"])
+  func otherIssuer(named: String) throws {
+    web.publish(Published.server, Published.serverMetadata(named))
+    #expect(try failure().code == .issuerMismatch)
+  }
+
+  @Test("only a server that the resource names can be chosen")
+  func choice() throws {
+    web.publish(Published.location, Published.metadata(servers: ["https://first.example", Published.issuer]))
+    #expect(try discover(issuer: Published.issuer).issuer == Published.issuer)
+    let error = try failure(issuer: "https://evil.example")
+    #expect(error.code == .issuerMismatch)
+    #expect(error.message.contains("https://first.example"))
+    #expect(!web.urls.contains { $0.contains("evil") })
+  }
+
+  @Test("10 MB of metadata are refused", arguments: [Published.location, Published.server])
+  func large(location: String) throws {
+    web.publish(location, "{\"a\":\"" + String(repeating: "x", count: 10_000_000) + "\"}")
+    #expect(code() == .responseInvalid)
+    #expect(web.requests.allSatisfy { $0.responseLimit == 256 << 10 })
+  }
+
+  @Test("redirects are not followed, wherever they lead", arguments: [Published.location, Published.server])
+  func redirects(location: String) throws {
+    web.answer(location) { _ in
+      HTTPResponse(status: 302, headers: [HTTPHeader("Location", "https://evil.example/")])
+    }
+    web.publish("https://evil.example/", Published.metadata())
+    let error = try failure()
+    #expect(error.code == .unsupported)
+    #expect(error.message.contains("redirects are not followed"))
+    #expect(!web.urls.contains { $0.contains("evil") })
+  }
+
+  @Test("a page in the metadata's place is no metadata, and an outage says nothing")
+  func otherAnswers() throws {
+    web.publish(Published.location, "<!doctype html><p>Hello")
+    #expect(try failure().code == .unsupported)
+    web.publish(Published.location, "", status: 503)
+    #expect(try failure().code == .server)
+    web.publish(Published.location, "[]")
+    #expect(try failure().code == .responseInvalid)
+    web.answer(Published.location) { _ throws(EnrollError) in throw EnrollError(.network, "unreachable") }
+    #expect(try failure().code == .network)
+  }
+
+  @Test(
+    "what the library could not keep to is refused",
+    arguments: [
+      (#","authorization_servers":[]"#, EnrollError.Code.unsupported, "authorization_servers"),
+      (#","bearer_methods_supported":["query"]"#, .unsupported, "bearer_methods_supported"),
+      (#","bearer_methods_supported":"header""#, .responseInvalid, "bearer_methods_supported"),
+      (#","scopes_supported":["a b"]"#, .responseInvalid, "scopes_supported"),
+      (#","authorization_servers":["https://id.example",1]"#, .responseInvalid, "authorization_servers"),
+    ])
+  func members(more: String, code: EnrollError.Code, field: String) throws {
+    let isList = more.contains("authorization_servers")
+    web.publish(
+      Published.location,
+      #"{"resource":"\#(Published.resource)"\#(isList ? "" : #","authorization_servers":["https://id.example"]"#)\#(more)}"#
+    )
+    let error = try failure()
+    #expect(error.code == code)
+    #expect(error.field == field)
+  }
+
+  @Test("a server without S256 is refused (R13)")
+  func plain() throws {
+    let metadata = Published.serverMetadata().replacing(#"["S256"]"#, with: #"["plain"]"#)
+    web.publish(Published.server, metadata)
+    #expect(try failure().code == .unsupported)
+  }
+
+  @Test(
+    "a resource is an https URL without a fragment",
+    arguments: [
+      "", "api.example", "http://api.example", "https://api.example/#a", "com.example.app:/x", "https://a@b/",
+    ])
+  func resource(text: String) throws {
+    let error = try failure(text)
+    #expect(error.code == .invalidArgument)
+    #expect(error.field == "resource")
+    #expect(web.requests.isEmpty)
+  }
+}

@@ -1,0 +1,122 @@
+@testable import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollPosix
+import EnrollStore
+import EnrollTesting
+import Testing
+
+@Suite("What tokens are asked for (RFC 8707)")
+struct ResourceParameterTests {
+  private static let resource = "https://api.example/mcp?a=b"
+
+  private func sent(_ request: HTTPRequest) throws -> [String] {
+    try FormEncoding.decode(request.body).filter { $0.0 == "resource" }.map(\.1)
+  }
+
+  @Test("the authorize request, the code and every renewal name the resource, once")
+  func signIn() throws {
+    let bench = try Bench(pushedRequests: .never, resource: Self.resource)
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let mark = try #require(begun.url.firstIndex(of: "?"))
+    let query = try FormEncoding.decode(Array(begun.url[mark...].dropFirst().utf8))
+    #expect(query.filter { $0.0 == "resource" }.map(\.1) == [Self.resource])
+    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    bench.clock.advance(seconds: 4000)
+    _ = try engine.token()
+    let requests = bench.provider.requests(.token)
+    #expect(requests.count == 2)
+    for request in requests { #expect(try sent(request) == [Self.resource]) }
+  }
+
+  @Test("a pushed request and a device name it, too")
+  func otherRequests() throws {
+    let bench = try Bench(pushedRequests: .always, resource: Self.resource)
+    bench.provider.change { $0.takesPushedRequests = true }
+    _ = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    #expect(try sent(#require(bench.provider.requests(.pushed).first)) == [Self.resource])
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    bench.provider.change { $0.deviceError = nil }
+    bench.clock.advance(seconds: 5)
+    _ = try engine.pollDevice(begun.transactionID)
+    #expect(try sent(#require(bench.provider.requests(.deviceAuthorization).first)) == [Self.resource])
+    #expect(try sent(#require(bench.provider.requests(.token).first)) == [Self.resource])
+  }
+
+  @Test("without the key no request names one")
+  func none() throws {
+    let bench = try Bench(dpop: .never)
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 4000)
+    _ = try engine.token()
+    for request in bench.provider.requests(.token) { #expect(try sent(request).isEmpty) }
+  }
+
+  @Test("a host's own parameter cannot change it", arguments: [TransactionKind.signIn, .device])
+  func parameters(kind: TransactionKind) throws {
+    let bench = try Bench(resource: Self.resource)
+    let options = SignInOptions(kind: kind, parameters: [("resource", "https://evil.example")])
+    let error = refusal { try bench.engine().begin(options, cancellation: nil) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.field == "parameters")
+    #expect(
+      refusal { try Bench(parameters: [("resource", "https://evil.example")], resource: Self.resource) }?
+        .field
+        == "authorizeParameters")
+    // Without the key it is a parameter like any other, as some providers want it.
+    _ = try Bench(parameters: [("resource", "urn:other")])
+  }
+
+  @Test("an account belongs to one resource: the tokens of two never mix")
+  func accounts() throws {
+    func account(_ clientID: String, _ resource: String?) throws -> AccountName {
+      try AccountName("me").belonging(
+        to: Configuration(
+          issuer: "https://id.example", clientID: clientID, redirectURI: "com.example.app:/cb",
+          resource: resource))
+    }
+    let names = try [
+      account("app", nil), account("app", "https://api.example"), account("app", "https://api.example/"),
+      account("app https://api.example", nil),
+    ]
+    #expect(Set(names).count == 4)
+    // Stores that were written before have this one.
+    #expect(names[0].realm == "https://id.example app")
+  }
+
+  @Test("a session is not seen through the configuration of another resource")
+  func sessions() throws {
+    let store = MemoryTokenStore(clock: FakeClock())
+    let clock = FakeClock()
+    let provider = try FakeProvider(clock: clock)
+    func client(_ resource: String?) throws -> Client {
+      var options = ClientOptions(
+        configuration: try Configuration(
+          issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/cb",
+          scopes: ["openid", "offline_access"], resource: resource, requiresConfirmation: false),
+        store: .custom(store))
+      options.transport = provider
+      options.clock = clock
+      return try Client(options)
+    }
+    let mine = try client("https://api.example")
+    let begun = try mine.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    _ = try mine.resume(
+      provider.signIn(at: begun.url), transactionID: nil, until: .distantFuture, cancellation: nil)
+    #expect(try mine.readAccount().accessToken != nil)
+    for other in [nil, "https://evil.example", "https://api.example/"] {
+      #expect(try client(other).readAccount().accessToken == nil)
+    }
+    #expect(try client("https://api.example").readAccount().accessToken != nil)
+  }
+
+  @Test(
+    "a resource is an https URL without a fragment",
+    arguments: ["http://api.example", "https://api.example/#f", "api", "com.example.app:/x", ""])
+  func configuration(text: String) {
+    #expect(refusal { try Bench(resource: text) }?.field == "resource")
+  }
+}

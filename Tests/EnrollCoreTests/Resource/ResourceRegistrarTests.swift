@@ -1,0 +1,328 @@
+@testable import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollPosix
+import EnrollStore
+import EnrollTesting
+import Testing
+
+@Suite("A client for a resource (RFC 7591)")
+struct ResourceRegistrarTests {
+  private let web = Published.web()
+  private let clock = FakeClock()
+  private let store: MemoryTokenStore
+
+  init() { store = MemoryTokenStore(clock: clock) }
+
+  private var request: ResourceRequest {
+    ResourceRequest(
+      resource: Published.resource, issuer: Published.issuer, redirectURI: Published.redirect)
+  }
+
+  private func register(
+    _ edit: (inout ResourceRequest) -> Void = { _ in }
+  ) throws -> ResourceClient {
+    var request = request
+    edit(&request)
+    return try ResourceRegistrar(
+      ResourceDirectory(transport: web, clock: clock, allowsLoopbackHTTP: false), store: store, clock: clock
+    ).register(request)
+  }
+
+  private func failure(
+    _ edit: (inout ResourceRequest) -> Void = { _ in }
+  ) throws -> EnrollError {
+    try #require(refusal { try register(edit) })
+  }
+
+  private var registrations: [HTTPRequest] { web.requests.filter { $0.method == .post } }
+
+  private func answer(_ text: String, status: Int = 201) {
+    web.publish(Published.registration, text, status: status)
+  }
+
+  @Test("the answer is a whole configuration")
+  func configuration() throws {
+    let client = try register()
+    #expect(client.origin == .registered)
+    #expect(client.isNew)
+    let configuration = try client.configuration(adding: JSONObject([("confirmation", .bool(false))]))
+    #expect(configuration.issuer == Issuer(Published.issuer))
+    #expect(configuration.clientID == ClientID("id-1"))
+    #expect(configuration.clientSecret == nil)
+    #expect(configuration.redirectURI == Published.redirect)
+    #expect(configuration.resource?.text == Published.resource)
+    #expect(configuration.scopes == ["mcp:read"])
+    #expect(!configuration.requiresConfirmation)
+  }
+
+  @Test("a native public client is asked for, on a connection of its own")
+  func registration() throws {
+    _ = try register { $0.clientName = "Notes reader" }
+    let request = try #require(registrations.first)
+    #expect(request.url == Published.registration)
+    #expect(request.freshConnection)
+    #expect(!request.headers.contains { $0.name == "Authorization" })
+    let expected = #"""
+      {"redirect_uris":["http://127.0.0.1/callback"],"client_name":"Notes reader",\#
+      "grant_types":["authorization_code","refresh_token"],"response_types":["code"],\#
+      "token_endpoint_auth_method":"none","application_type":"native","scope":"mcp:read"}
+      """#
+    #expect(try JSON.parse(request.body) == JSON.parse(Array(expected.utf8)))
+  }
+
+  @Test("offline_access is added where the server lists it; a host's own scopes go as they are")
+  func scopes() throws {
+    web.publish(
+      Published.server, Published.serverMetadata(more: #","scopes_supported":["offline_access"]"#))
+    #expect(try register().configuration().scopes == ["mcp:read", "offline_access"])
+    #expect(try register { $0.scopes = ["a"] }.configuration().scopes == ["a"])
+  }
+
+  @Test("a server whose metadata is where no client looks is configured with its place; others are not")
+  func place() throws {
+    #expect(try register().configuration().discoveryURI == nil)
+    web.publish(Published.location, Published.metadata(servers: ["https://id.example/t"]))
+    let place = "https://id.example/.well-known/openid-configuration/t"
+    web.publish(place, Published.serverMetadata("https://id.example/t"))
+    #expect(try register { $0.issuer = "https://id.example/t" }.configuration().discoveryURI == place)
+  }
+
+  @Test("a server without OpenID Connect needs no keys")
+  func oauthAlone() throws {
+    web.publish(
+      Published.server,
+      Published.serverMetadata().replacing(#""jwks_uri":"https://id.example/keys","#, with: ""))
+    #expect(try register().isNew)
+  }
+
+  // MARK: Which client
+
+  @Test("a client id that the host has is used, and nothing is registered")
+  func configured() throws {
+    let client = try register {
+      $0.clientID = "mine"
+      $0.clientSecret = Secret("s3cret")
+      $0.clientMetadataURI = "https://app.example/client.json"
+    }
+    #expect(client.origin == .configured)
+    #expect(try client.configuration().clientID == ClientID("mine"))
+    #expect(try client.configuration().clientSecret == Secret("s3cret"))
+    #expect(registrations.isEmpty)
+  }
+
+  @Test("a client id metadata document is used where the server takes those, else a registration")
+  func metadataDocument() throws {
+    let uri = "https://app.example/client.json"
+    #expect(try register { $0.clientMetadataURI = uri }.origin == .registered)
+    web.publish(
+      Published.server, Published.serverMetadata(more: #","client_id_metadata_document_supported":true"#))
+    let client = try register { $0.clientMetadataURI = uri }
+    #expect(client.origin == .metadataDocument)
+    #expect(try client.configuration().clientID == ClientID(uri))
+    #expect(registrations.count == 1)
+    for wrong in [
+      "http://app.example/c", "https://app.example", "https://app.example/", "https://app.example/c#f",
+    ] {
+      #expect(try failure { $0.clientMetadataURI = wrong }.field == "clientMetadataUri")
+    }
+  }
+
+  @Test("a server that registers nobody needs a client id")
+  func closed() throws {
+    web.publish(
+      Published.server,
+      Published.serverMetadata().replacing(
+        #""registration_endpoint":"\#(Published.registration)","#, with: ""))
+    let error = try failure()
+    #expect(error.code == .unsupported)
+    #expect(error.field == "clientId")
+    #expect(try register { $0.clientID = "mine" }.origin == .configured)
+  }
+
+  @Test(
+    "the way of authentication is one that the server announces",
+    arguments: [
+      (#"["client_secret_basic","none"]"#, "none"),
+      (#"["client_secret_basic","client_secret_post"]"#, "client_secret_post"),
+      (#"["client_secret_basic","private_key_jwt"]"#, "client_secret_basic"),
+    ])
+  func method(announced: String, expected: String) throws {
+    web.publish(Published.server, Published.serverMetadata().replacing(#"["none"]"#, with: announced))
+    answer(#"{"client_id":"id-1","client_secret":"s3cret-s3cret"}"#)
+    let configuration = try register().configuration()
+    #expect(try JSON.parse(registrations[0].body)["token_endpoint_auth_method"] == .string(expected))
+    #expect((configuration.clientSecret == nil) == (expected == "none"))
+    #expect(configuration.tokenEndpointAuthMethod?.rawValue == (expected == "none" ? nil : expected))
+  }
+
+  @Test("a server with neither is not registered at")
+  func noMethod() throws {
+    web.publish(
+      Published.server, Published.serverMetadata().replacing(#"["none"]"#, with: #"["private_key_jwt"]"#))
+    #expect(try failure().code == .unsupported)
+    #expect(registrations.isEmpty)
+  }
+
+  // MARK: Kept
+
+  @Test("a client is registered once")
+  func once() throws {
+    _ = try register()
+    let again = try register()
+    #expect(!again.isNew)
+    #expect(try again.configuration().clientID == ClientID("id-1"))
+    #expect(registrations.count == 1)
+  }
+
+  @Test("many threads that ask at once register one client")
+  func threads() throws {
+    let clients = Guarded<[Bool]>([], by: Mutex())
+    let pool = WorkerPool(threads: 8)
+    for _ in 0..<8 {
+      #expect(
+        pool.submit { if let client = try? register() { clients.withLock { $0.append(client.isNew) } } })
+    }
+    pool.drain()
+    #expect(clients.withLock { $0 }.count == 8)
+    #expect(clients.withLock { $0 }.count { $0 } == 1)
+    #expect(registrations.count == 1)
+  }
+
+  @Test("another resource, redirect or server, and scopes that it was not registered for, are another client")
+  func others() throws {
+    _ = try register()
+    _ = try register { $0.redirectURI = "com.example.app:/cb" }
+    _ = try register { $0.scopes = ["mcp:write"] }
+    let other = "https://api.example/other"
+    web.publish("https://api.example/.well-known/oauth-protected-resource/other", Published.metadata(other))
+    _ = try register { $0.resource = other }
+    #expect(registrations.count == 4)
+    _ = try register { $0.scopes = ["mcp:write"] }
+    #expect(registrations.count == 4)
+  }
+
+  @Test(
+    "a client whose secret has expired is registered anew, and one that the server has forgotten, on request")
+  func anew() throws {
+    web.publish(
+      Published.server, Published.serverMetadata().replacing(#"["none"]"#, with: #"["client_secret_post"]"#))
+    answer(#"{"client_id":"id-1","client_secret":"s3cret-1","client_secret_expires_at":\#(1_700_000_100)}"#)
+    #expect(try register().isNew)
+    #expect(try !register().isNew)
+    clock.advance(seconds: 100)
+    answer(#"{"client_id":"id-2","client_secret":"s3cret-2","client_secret_expires_at":0}"#)
+    #expect(try register().configuration().clientID == ClientID("id-2"))
+    clock.advance(seconds: 1_000_000_000)
+    #expect(try !register().isNew)
+    answer(#"{"client_id":"id-3","client_secret":"s3cret-3"}"#)
+    let again = try register { $0.again = true }
+    #expect(again.isNew)
+    #expect(try again.configuration().clientID == ClientID("id-3"))
+    #expect(try register().configuration().clientID == ClientID("id-3"))
+  }
+
+  @Test("a registration that fails leaves the earlier client")
+  func failed() throws {
+    _ = try register()
+    answer("", status: 503)
+    #expect(try failure { $0.again = true }.code == .server)
+    #expect(try register().configuration().clientID == ClientID("id-1"))
+  }
+
+  @Test("what is kept survives its way through the store's text")
+  func coding() throws {
+    let name = RegistrationName(
+      issuer: Issuer(Published.issuer), redirectURI: Published.redirect,
+      resource: try ResourceIdentifier(Published.resource, allowsLoopbackHTTP: false), trust: "system")
+    var client = RegisteredClient(
+      clientID: ClientID("id"), clientSecret: Secret("s"), secretMethod: .basic,
+      secretExpiresAt: UnixTime(seconds: 5), scopes: ["a", "b"], managementURI: "https://id.example/r/1",
+      managementToken: Secret("t"), registeredAt: UnixTime(seconds: 4))
+    #expect(try RegisteredClient.decode(RegisteredClient.encoded(client, of: name), of: name) == client)
+    client = RegisteredClient(clientID: ClientID("id"), scopes: [], registeredAt: UnixTime(seconds: 4))
+    let text = RegisteredClient.encoded(client, of: name)
+    #expect(try RegisteredClient.decode(text, of: name) == client)
+    let other = RegistrationName(
+      issuer: Issuer("https://evil.example"), redirectURI: Published.redirect,
+      resource: try ResourceIdentifier(Published.resource, allowsLoopbackHTTP: false), trust: "system")
+    #expect(refusal { try RegisteredClient.decode(text, of: other) }?.code == .storeCorrupt)
+  }
+
+  // MARK: Hostile servers
+
+  @Test(
+    "a resource that names another server than the user was shown is refused, and nothing is registered there"
+  )
+  func changed() throws {
+    web.publish(Published.location, Published.metadata(servers: ["https://evil.example"]))
+    web.publish(
+      "https://evil.example/.well-known/oauth-authorization-server",
+      Published.serverMetadata("https://evil.example"))
+    #expect(try failure().code == .issuerMismatch)
+    #expect(registrations.isEmpty)
+    // Nor is a kept client's configuration handed out.
+    web.publish(Published.location, Published.metadata())
+    _ = try register()
+    web.publish(Published.location, Published.metadata(servers: ["https://evil.example"]))
+    #expect(try failure().code == .issuerMismatch)
+  }
+
+  @Test(
+    "an answer that is no registration is refused, and nothing is kept",
+    arguments: [
+      (400, #"{"error":"invalid_redirect_uri"}"#, EnrollError.Code.oauth, "invalid_redirect_uri"),
+      (400, "<p>Bad Request", .oauth, nil), (401, #"{"error":"invalid_token"}"#, .oauth, "invalid_token"),
+      (403, "", .oauth, nil), (404, "", .responseInvalid, nil), (302, "", .responseInvalid, nil),
+      (503, "", .server, nil), (429, "", .server, nil),
+      (200, "{}", .responseInvalid, nil), (200, "<p>Welcome", .responseInvalid, nil),
+      (201, #"{"client_id":""}"#, .responseInvalid, nil), (201, #"{"client_id":7}"#, .responseInvalid, nil),
+      (201, "{\"client_id\":\"a\\u0001b\"}", .responseInvalid, nil),
+      (201, #"{"client_id":"a","redirect_uris":["https://evil.example/"]}"#, .responseInvalid, nil),
+      (
+        201, #"{"client_id":"a","redirect_uris":["http://127.0.0.1/callback","https://evil.example/"]}"#,
+        .responseInvalid, nil
+      ),
+      (201, #"{"client_id":"a","redirect_uris":"http://127.0.0.1/callback"}"#, .responseInvalid, nil),
+      (201, #"{"client_id":"a","grant_types":["client_credentials"]}"#, .responseInvalid, nil),
+      (201, #"{"client_id":"a","response_types":["token"]}"#, .responseInvalid, nil),
+      (201, #"{"client_id":"a","token_endpoint_auth_method":"private_key_jwt"}"#, .responseInvalid, nil),
+      (201, #"{"client_id":"a","token_endpoint_auth_method":"client_secret_post"}"#, .responseInvalid, nil),
+    ] as [(Int, String, EnrollError.Code, String?)])
+  func refused(status: Int, body: String, code: EnrollError.Code, oauthError: String?) throws {
+    answer(body, status: status)
+    let error = try failure()
+    #expect(error.code == code)
+    #expect(error.oauthError == oauthError)
+    answer(#"{"client_id":"id-1","redirect_uris":["http://127.0.0.1/callback"]}"#)
+    #expect(try register().isNew)
+  }
+
+  @Test("an error says what the server says, and what helps where it registers only those whom it knows")
+  func initialToken() throws {
+    answer("", status: 401)
+    #expect(try failure().message.contains("pass its clientId"))
+    answer(
+      #"{"error":"invalid_client_metadata","error_description":"Invalid claim: 'redirect_uris'\u001b"}"#,
+      status: 400)
+    let error = try failure()
+    #expect(error.oauthError == "invalid_client_metadata")
+    #expect(error.message.contains("(Invalid claim: 'redirect_uris'?)"))
+  }
+
+  @Test("an argument that no configuration takes is refused before a server hears it")
+  func arguments() throws {
+    #expect(try failure { $0.redirectURI = "https://app.example/#f" }.code == .configuration)
+    #expect(try failure { $0.scopes = ["a b"] }.code == .configuration)
+    #expect(registrations.isEmpty)
+  }
+
+  @Test("a resource that needs bound tokens gets a configuration that refuses others (RFC 9449)")
+  func bound() throws {
+    web.publish(
+      Published.location, Published.metadata(more: #","dpop_bound_access_tokens_required":true"#))
+    #expect(try register().configuration().dpop == .always)
+    #expect(try JSON.parse(registrations[0].body)["dpop_bound_access_tokens"] == .bool(true))
+  }
+}
