@@ -1241,6 +1241,27 @@ enroll_status enroll_manifest(enroll_buf *manifest, enroll_error *error);
  *  Command: system.describe. */
 enroll_status enroll_system_describe(enroll_buf *description, enroll_error *error);
 
+/* ---- Resources, without a client ------------------------------------------------------------------------------ */
+
+/** Finds the authorization server that gives tokens for a resource (an API, an MCP server). `parameters` is a JSON
+ *  object: the parameters of the command, `resource` for one. Registers nothing and sends no token: show `issuer` of
+ *  the answer to the user before you go on. `discovery` gets a JSON object and must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the resource has no metadata); ENROLL_E_JSON; [network]; [wait];
+ *  ENROLL_E_INVALID_ARGUMENT.
+ *  Command: resource.discover. Source: RFC 9728, RFC 8414, OpenID Connect Discovery. */
+enroll_status enroll_resource_discover(const char *parameters, size_t parameters_size, int64_t timeout_ms,
+                                       enroll_buf *discovery, enroll_error *error);
+
+/** Makes a configuration for a resource: with your client id, with your client id metadata document, or with a client
+ *  that is registered once and kept in the store. `parameters` is a JSON object: the parameters of the command, with
+ *  `resource`, `issuer`, `redirectUri` and `store`. `client` gets a JSON object, whose member `configuration` is for
+ *  enroll_client_new, and must not be NULL. The object may hold a secret of the client: wipe it with enroll_buf_free.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the server takes no new client); ENROLL_E_OAUTH (it refused the
+ *  registration); ENROLL_E_JSON; [network]; [store]; [wait]; ENROLL_E_INVALID_ARGUMENT.
+ *  Command: resource.register. Source: RFC 7591, RFC 9728, RFC 8707. */
+enroll_status enroll_resource_register(const char *parameters, size_t parameters_size, int64_t timeout_ms,
+                                       enroll_buf *client, enroll_error *error);
+
 /* ---- Stores, without a client --------------------------------------------------------------------------------- */
 
 /** Names of the accounts in the store of a directory: a JSON object whose member `accounts` is a

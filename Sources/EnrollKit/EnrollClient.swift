@@ -68,7 +68,7 @@ public struct EnrollClient: Sendable {
     /// The host's own store.
     case custom(any TokenStore)
 
-    fileprivate var choice: ClientOptions.StoreChoice {
+    var choice: ClientOptions.StoreChoice {
       switch self {
       case .directory(let path): .directory(path)
       case .memory: .memory

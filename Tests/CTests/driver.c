@@ -215,6 +215,24 @@ static enroll_status installation_reset(json_t *parameters, json_t **result) {
   return enroll_installation_reset(store.data, store.size, NULL, &error);
 }
 
+static enroll_status resource_discover(json_t *parameters, json_t **result) {
+  enroll_buf discovery = ENROLL_BUF_INIT;
+  char *given = json_dumps(parameters, JSON_COMPACT);
+  enroll_status status = enroll_resource_discover(given, ENROLL_NUL_TERMINATED, 60000, &discovery, &error);
+  free(given);
+  if (status == ENROLL_OK) *result = json_of_buffer(&discovery);
+  return status;
+}
+
+static enroll_status resource_register(json_t *parameters, json_t **result) {
+  enroll_buf registered = ENROLL_BUF_INIT;
+  char *given = json_dumps(parameters, JSON_COMPACT);
+  enroll_status status = enroll_resource_register(given, ENROLL_NUL_TERMINATED, 60000, &registered, &error);
+  free(given);
+  if (status == ENROLL_OK) *result = json_of_buffer(&registered);
+  return status;
+}
+
 static enroll_status redirect_route(json_t *parameters, json_t **result) {
   enroll_buf owner = ENROLL_BUF_INIT;
   text url = text_of(parameters, "url");
@@ -461,6 +479,8 @@ static const struct {
     {"registration.deregister", registration_deregister},
     {"installation.reset", installation_reset},
     {"redirect.route", redirect_route},
+    {"resource.discover", resource_discover},
+    {"resource.register", resource_register},
     {"registration.handleLink", registration_handle_link},
     {"url.handle", url_handle},
     {"token.access", token_access},

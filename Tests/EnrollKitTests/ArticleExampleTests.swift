@@ -93,6 +93,34 @@ func discord() async throws {
 }
 // end
 
+/// A resource and its server, in front of a provider.
+private final class ResourceWeb: Transport {
+  private let provider: FakeProvider
+  init(_ provider: FakeProvider) { self.provider = provider }
+
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    let issuer = provider.issuer
+    switch request.url {
+    case "https://notes.example/.well-known/oauth-protected-resource/mcp":
+      return json(
+        #"{"resource":"https://notes.example/mcp","authorization_servers":["\#(issuer)"],"scopes_supported":["openid"]}"#
+      )
+    case issuer + "/.well-known/oauth-authorization-server":
+      let discovery = try provider.send(
+        HTTPRequest(.get, issuer + "/.well-known/openid-configuration"), cancellation: cancellation)
+      let more =
+        #","registration_endpoint":"\#(issuer)/register","token_endpoint_auth_methods_supported":["none"]}"#
+      return json(String(decoding: discovery.body.dropLast(), as: UTF8.self) + more)
+    case issuer + "/register": return json(#"{"client_id":"registered-1"}"#, status: 201)
+    default: return try provider.send(request, cancellation: cancellation)
+    }
+  }
+
+  private func json(_ text: String, status: Int = 200) -> HTTPResponse {
+    HTTPResponse(status: status, body: Array(text.utf8))
+  }
+}
+
 @Suite("The examples of the articles")
 struct ArticleExampleTests {
   private let clock = FakeClock()
@@ -183,6 +211,35 @@ struct ArticleExampleTests {
     // end
     try await linkReachesApp.value
     #expect(try await client.state() == .active(.confirmed))
+  }
+
+  @Test("from a resource alone to a token")
+  func resource() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let (resource, transport) = ("https://notes.example/mcp", ResourceWeb(provider))
+    let userAccepts: @Sendable (String) async -> Bool = { $0 == "https://id.example" }
+    // example: resource
+    let found = try await EnrollClient.discoverResource(resource, transport: transport)
+    guard await userAccepts(found.issuer) else { return }  // nobody configured this server
+
+    var request = ResourceRequest(
+      resource: resource, issuer: found.issuer, redirectURI: "com.example.app:/callback")
+    request.clientName = "Notes reader"
+    let registered = try await EnrollClient.registerResource(
+      request, store: .directory(folder), transport: transport)
+
+    let client = try EnrollClient(
+      configuration: registered.configuration(), store: .directory(folder), transport: transport)
+    // end
+    #expect(registered.isNew)
+    _ = try await client.resume(provider.signIn(at: try await client.begin().url))
+    try await client.confirm()
+    #expect(try await client.accessToken() == "access-2")
+    #expect(
+      provider.requests(.token).allSatisfy {
+        String(decoding: $0.body, as: UTF8.self).contains("notes.example")
+      })
   }
 
   @Test("a transaction is taken up by its id")

@@ -125,7 +125,9 @@ class Client:
 
 
 class JSONRPCClient(Client):
-    WITHOUT_CLIENT = ("accounts.list", "redirect.route", "installation.reset")
+    WITHOUT_CLIENT = (
+        "accounts.list", "redirect.route", "installation.reset", "resource.discover", "resource.register"
+    )  # fmt: skip
 
     def __init__(self, arguments, environment):
         self._waiting = {}
@@ -210,9 +212,13 @@ class Face:
         face._environment = {**self._environment, **environment}
         return face
 
+    def start(self):
+        """A new process without a client."""
+        return self._client([self.program, *self._arguments], self._environment)
+
     def open(self, configuration, store, account=None, **more):
         """A new process with one client; `more` is for client.open."""
-        client = self._client([self.program, *self._arguments], self._environment)
+        client = self.start()
         try:
             client.open(configuration, store, account, **more)
         except BaseException:

@@ -57,6 +57,8 @@ struct Driver {
       return .object([])
     }
     if command == "redirect.route" { return try route(parameters) }
+    if command == "resource.discover" { return try await ResourceCommands.discover(parameters) }
+    if command == "resource.register" { return try await ResourceCommands.register(parameters) }
     let client = try box.client()
     let url = parameters["url"]?.string ?? ""
     let transaction = parameters["transaction"]?.string.map { TransactionID($0) }

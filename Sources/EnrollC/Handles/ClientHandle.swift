@@ -46,6 +46,11 @@ final class ClientHandle: Sendable {
   /// The end of a call that may go on for `milliseconds`.
   /// - Throws: `.invalidArgument` for a negative number that is not ENROLL_NO_TIMEOUT.
   func deadline(_ milliseconds: Int64) throws(EnrollError) -> Instant {
+    try Self.deadline(milliseconds, from: client.deadline(afterSeconds: 0))
+  }
+
+  /// The end of a `timeout_ms` that begins now.
+  static func deadline(_ milliseconds: Int64, from now: Instant) throws(EnrollError) -> Instant {
     guard milliseconds >= 0 else {
       if milliseconds == ENROLL_NO_TIMEOUT { return .distantFuture }
       throw EnrollError(
@@ -53,7 +58,7 @@ final class ClientHandle: Sendable {
         field: "timeout_ms")
     }
     let (nanoseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-    return client.deadline(afterSeconds: 0).advanced(byNanoseconds: overflow ? .max : nanoseconds)
+    return now.advanced(byNanoseconds: overflow ? .max : nanoseconds)
   }
 
   /// Ends everything that waits in the client, and waits only for the tokens of a renewal or a code that was sent to be stored.

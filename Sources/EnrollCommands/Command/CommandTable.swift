@@ -8,7 +8,8 @@ import EnrollPosix
 public enum CommandTable {
   /// In the order of the documentation.
   public static let all: [Command] =
-    systemCommands + clientCommands + providerCommands + registrationCommands + tokenCommands
+    systemCommands + resourceCommands + clientCommands + providerCommands + registrationCommands
+    + tokenCommands
     + identityCommands
     + accountCommands + pinCommands + storeCommands + valueCommands + eventCommands
 

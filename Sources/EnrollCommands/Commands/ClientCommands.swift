@@ -15,12 +15,7 @@ extension CommandTable {
           "configurationName",
           .text("The NAME of a file NAME.json in $XDG_CONFIG_HOME/enrollkit.", maximumBytes: 64)),
         .optional("store", .store), .keys,
-        .optional(
-          "transport",
-          .words(
-            "TransportChoice", [ownTransport, hostTransport],
-            "Who sends HTTP requests. host: the host does, by host.http.send."),
-          default: .string(ownTransport)),
+        .transport,
         .optional(
           "account", .text("The name of the account: one set of tokens in the store.", maximumBytes: 128),
           default: .string("default")),
@@ -49,7 +44,7 @@ extension CommandTable {
       }
       let handle = session.newHandle()
       options.keys = try call.keyPlan(for: handle)
-      options.transport = try transport(call, session, configuration, handle)
+      options.transport = try call.transport(caFile: configuration.caFile, for: handle)
       options.clock = session.environment.clock
       options.log = session.environment.log.map { ClientLog($0, of: handle) }
       if let account = call.text("account") { options.account = try AccountName(account) }
@@ -75,27 +70,6 @@ extension CommandTable {
     },
   ]
 
-  private static let ownTransport = "libcurl"
-  private static let hostTransport = "host"
-
-  /// nil for our own.
-  private static func transport(
-    _ call: Invocation, _ session: Session, _ configuration: Configuration, _ handle: String
-  ) throws(EnrollError) -> (any Transport)? {
-    guard call.text("transport").map({ ASCII.equals($0, hostTransport) }) ?? false else { return nil }
-    guard let host = session.environment.host else {
-      throw EnrollError(
-        .unsupported, "transport: this interface cannot ask its host to send HTTP requests",
-        field: "transport")
-    }
-    guard configuration.caFile == nil else {
-      throw EnrollError(
-        .invalidArgument, "transport: caFile has no effect on the host's transport; leave one of them out",
-        field: "transport")
-    }
-    return HostHTTP(host, for: handle)
-  }
-
   private static let platform = Schema.object(
     [
       .optional(
@@ -119,6 +93,34 @@ extension CommandTable {
         .invalidArgument, "configuration: expected exactly one of configuration and configurationName",
         field: "configuration")
     }
+  }
+}
+
+extension Schema.Property {
+  static let transport = Schema.Property.optional(
+    "transport",
+    .words(
+      "TransportChoice", ["libcurl", "host"],
+      "Who sends HTTP requests. host: the host does, by host.http.send."),
+    default: .string("libcurl"))
+}
+
+extension Invocation {
+  /// What the parameter `transport` says; nil for our own.
+  /// - Parameter client: the handle of the client that is opened; nil for a command without one.
+  func transport(caFile: String?, for client: String?) throws(EnrollError) -> (any Transport)? {
+    guard text("transport").map({ ASCII.equals($0, "host") }) ?? false else { return nil }
+    guard let host = session?.environment.host else {
+      throw EnrollError(
+        .unsupported, "transport: this interface cannot ask its host to send HTTP requests",
+        field: "transport")
+    }
+    guard caFile == nil else {
+      throw EnrollError(
+        .invalidArgument, "transport: caFile has no effect on the host's transport; leave one of them out",
+        field: "transport")
+    }
+    return HostHTTP(host, for: client)
   }
 }
 

@@ -130,7 +130,8 @@ extension CommandTable {
       .required(
         "kind",
         .words(
-          "StoredFileKind", ["account", "outbox", "installation", "provider"], "The content of a sealed file."
+          "StoredFileKind", ["account", "outbox", "installation", "provider", "client"],
+          "The content of a sealed file."
         )),
       .optional(
         "setAsideFrom",

@@ -3,7 +3,7 @@
 import EnrollCore
 import EnrollJSON
 
-/// The host's HTTP, for one client.
+/// The host's HTTP, for one client or for a command about a resource.
 final class HostHTTP: Transport {
   /// More headers than any server needs, as in the C library.
   static let headerLimit = 256
@@ -17,7 +17,9 @@ final class HostHTTP: Transport {
     "host.http.send",
     "Sends one HTTP request. The host verifies the certificate, follows no redirect and never repeats the request.",
     takes: [
-      .required("client", .clientHandle),
+      .optional(
+        "client",
+        .text("The client that sends it. Absent if a command about a resource does.", maximumBytes: 32)),
       .required("method", Schema(.oneOf(["GET", "POST", "DELETE"]), "RFC 9110 §9.")),
       .required("url", .text("An absolute URL: https, or http to loopback.", maximumBytes: 65_536)),
       .required(
@@ -54,10 +56,10 @@ final class HostHTTP: Transport {
     errors: [.network, .tls, .timeout, .responseInvalid, .cancelled])
 
   private let line: any HostLine
-  /// The client's handle.
-  private let client: String
+  /// The client's handle; nil for a command about a resource.
+  private let client: String?
 
-  init(_ line: any HostLine, for client: String) {
+  init(_ line: any HostLine, for client: String?) {
     self.line = line
     self.client = client
   }
@@ -89,7 +91,7 @@ final class HostHTTP: Transport {
     let hasBody = !request.body.isEmpty
     let text = request.body.contains(0) ? nil : String(validating: request.body, as: UTF8.self)
     return .object([
-      ("client", .string(client)), ("method", .string(request.method.rawValue)),
+      ("client", client.map { .string($0) }), ("method", .string(request.method.rawValue)),
       ("url", .string(request.url)),
       ("headers", .object(headers)), ("body", hasBody ? text.map { .string($0) } : nil),
       ("bodyBase64", hasBody && text == nil ? .string(Base64.encode(request.body)) : nil),

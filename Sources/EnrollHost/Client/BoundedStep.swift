@@ -3,10 +3,14 @@
 import EnrollCore
 import EnrollPosix
 
-extension Client {
+/// Ends steps early.
+struct StepBounds {
+  let clock: any Clock
+  let timers: TimerQueue
+
   /// Runs a step that ends early when the caller cancels or its deadline passes, and tells the two apart.
   /// - Throws: `.cancelled`, `.deadlineExceeded`, and what the step throws.
-  func bounded<Result>(
+  func run<Result>(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     _ step: (any Cancellation) throws(EnrollError) -> Result
   ) throws(EnrollError) -> Result {
@@ -34,5 +38,22 @@ extension Client {
     if clock.instant() >= deadline {
       throw EnrollError(.deadlineExceeded, "the timeout passed before the answer arrived")
     }
+  }
+}
+
+extension Client {
+  private var bounds: StepBounds { StepBounds(clock: clock, timers: timers) }
+
+  /// See ``StepBounds``.
+  func bounded<Result>(
+    until deadline: Instant, _ cancellation: (any Cancellation)?,
+    _ step: (any Cancellation) throws(EnrollError) -> Result
+  ) throws(EnrollError) -> Result {
+    try bounds.run(until: deadline, cancellation, step)
+  }
+
+  /// - Throws: `.cancelled` or `.deadlineExceeded` once either is the case.
+  func checkTimeout(_ deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError) {
+    try bounds.checkTimeout(deadline, cancellation)
   }
 }

@@ -55,13 +55,7 @@ public final class Client: Sendable {
   public convenience init(_ options: ClientOptions) throws(EnrollError) {
     let clock = options.clock ?? SystemClock()
     let random = options.random ?? SystemRandomSource()
-    let store: any TokenStore
-    switch options.store {
-    case .directory(let path):
-      store = try FileTokenStore(path: path, keys: options.keys, clock: clock, random: random)
-    case .memory: store = MemoryTokenStore(clock: clock, random: random)
-    case .custom(let own): store = own
-    }
+    let store = try options.store.opened(keys: options.keys, clock: clock, random: random)
     self.init(options, store: store, clock: clock, random: random)
   }
 

@@ -1,6 +1,7 @@
 // The options with which a host opens a client.
 
 public import EnrollCore
+import EnrollStore
 
 public struct ClientOptions: Sendable {
   /// Where tokens live.
@@ -10,6 +11,17 @@ public struct ClientOptions: Sendable {
     /// Gone with the client.
     case memory
     case custom(any TokenStore)
+
+    func opened(
+      keys: KeyPlan, clock: any Clock, random: any RandomSource
+    ) throws(EnrollError) -> any TokenStore {
+      switch self {
+      case .directory(let path):
+        try FileTokenStore(path: path, keys: keys, clock: clock, random: random)
+      case .memory: MemoryTokenStore(clock: clock, random: random)
+      case .custom(let own): own
+      }
+    }
   }
 
   public var configuration: Configuration

@@ -18,6 +18,51 @@ export type SystemDescription = {
 /** How the library was built; small: Embedded Swift, without a runtime. */
 export type Flavour = 'small' | 'standard';
 
+/** Who sends HTTP requests. host: the host does, by host.http.send. */
+export type TransportChoice = 'libcurl' | 'host';
+
+/** The authorization server of a resource. */
+export type ResourceDiscovery = {
+  /** The resource. */
+  resource: string;
+  /** Where the resource's metadata is. */
+  metadataUri: string;
+  /** The resource's own name for itself. Nothing proves it. */
+  name?: string;
+  /** The authorization servers that the resource names. */
+  authorizationServers: string[];
+  /** The chosen one. Show it to the user before you go on. */
+  issuer: string;
+  /** The page that the user will be sent to. */
+  authorizationEndpoint: string;
+  /** The scopes that the resource lists. */
+  scopes?: string[];
+  /** Whether the server registers clients (RFC 7591). */
+  canRegister: boolean;
+  /** Whether the server takes the URL of a client id metadata document as a client id. */
+  takesClientMetadataDocuments: boolean;
+  /** Whether the resource takes only tokens that are bound to a key (RFC 9449). */
+  requiresDPoP: boolean;
+};
+
+/** An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit. */
+export type StoreFolder = string;
+
+/** A client for a resource. */
+export type ResourceClient = {
+  /** A configuration for client.open. It may hold a secret of the client. */
+  configuration: Record<string, unknown>;
+  origin: ClientOrigin;
+  /** Whether this call registered the client. */
+  isNew: boolean;
+};
+
+/**
+ * How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a
+ * registration (RFC 7591).
+ */
+export type ClientOrigin = 'configured' | 'metadataDocument' | 'registered';
+
 /** The provider and the client. */
 export type Configuration = {
   /** A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence. */
@@ -132,6 +177,11 @@ export type Configuration = {
   idTokenAlgorithms?: SignatureAlgorithm[];
   /** Another spelling of idTokenAlgorithms, never beside it. */
   id_token_algorithms?: SignatureAlgorithm[];
+  /**
+   * The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads
+   * to tokens; another resource is another account. Without it the provider decides.
+   */
+  resource?: string;
   /**
    * The scopes to request, as a list or separated by spaces. openid profile offline_access by default;
    * offline_access is left out if the provider lists its scopes without it.
@@ -480,9 +530,6 @@ export type ReturnPage = {
 
 /** A language of the return page. */
 export type ReturnPageLanguage = 'en' | 'de' | 'fr' | 'es' | 'it' | 'nl' | 'pt';
-
-/** An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit. */
-export type StoreFolder = string;
 
 /** The host's description of the device. */
 export type Platform = {
@@ -1022,7 +1069,7 @@ export type StoredFile = {
 };
 
 /** The content of a sealed file. */
-export type StoredFileKind = 'account' | 'outbox' | 'installation' | 'provider';
+export type StoredFileKind = 'account' | 'outbox' | 'installation' | 'provider' | 'client';
 
 /** A PKCE verifier and its challenge (RFC 7636 §4). */
 export type PKCE = {
@@ -1155,6 +1202,62 @@ export type EnrollEvent = { [Name in EventName]: { name: Name } & EventParameter
 export interface SystemCommands {
   /** Describes this library: versions, flavour, commands, key providers. */
   describe(parameters?: Record<string, never>, options?: CallOptions): Promise<SystemDescription>;
+}
+
+export interface ResourceCommands {
+  /**
+   * Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing and
+   * sends no token.
+   */
+  discover(parameters: {
+    /** The URI of the resource: https, without a fragment. */
+    resource: string;
+    /** Which of the resource's authorization servers. The first one by default. */
+    issuer?: string;
+    /** Whether http to servers on this machine is allowed. */
+    allowLoopbackHTTP?: boolean;
+    /** A PEM file with the certificate authorities to trust instead of the system's. */
+    caFile?: string;
+    transport?: TransportChoice;
+    /** How long the call may take. In seconds. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<ResourceDiscovery>;
+  /**
+   * Makes a configuration for a resource: with your client id, with your client id metadata document, or with a
+   * client that it registers once and keeps.
+   */
+  register(parameters: {
+    /** The URI of the resource: https, without a fragment. */
+    resource: string;
+    /** The authorization server that the user was shown: issuer of resource.discover. Another one is refused. */
+    issuer: string;
+    /** Where the browser comes back to, as in a configuration. */
+    redirectUri: string;
+    /** The app's name, for the server's pages. */
+    clientName?: string;
+    /** The scopes to request. By default those that the resource lists, and offline_access if the server lists it. */
+    scopes?: string[];
+    /** The client id, if the server knows the app. */
+    clientId?: string;
+    /** The secret of clientId. */
+    clientSecret?: string;
+    /** The https URL of the app's client id metadata document, for servers that take those. */
+    clientMetadataUri?: string;
+    /**
+     * Whether to register anew although a client is kept: after the server answered invalid_client, because it has
+     * forgotten the client.
+     */
+    again?: boolean;
+    /** A name within the app's own data, not a path. */
+    store?: StoreFolder;
+    /** Whether http to servers on this machine is allowed. */
+    allowLoopbackHTTP?: boolean;
+    /** A PEM file with the certificate authorities to trust instead of the system's. */
+    caFile?: string;
+    transport?: TransportChoice;
+    /** How long the call may take. In seconds. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<ResourceClient>;
 }
 
 export interface PlatformCommands {
@@ -1537,6 +1640,7 @@ export interface OpenOptions {
 /** The plugin: `enroll`, a global, once the event `deviceready` came. */
 export interface Enroll {
   readonly system: SystemCommands;
+  readonly resource: ResourceCommands;
   readonly accounts: AccountsCommands;
   readonly installation: InstallationCommands;
   readonly store: StoreCommands;

@@ -35,6 +35,7 @@ const CLIENT_COMMANDS = {
 /** The commands that need no client. */
 const COMMANDS = {
   system: ['describe'],
+  resource: ['discover', 'register'],
   accounts: ['list', 'remove'],
   installation: ['reset'],
   store: ['diagnose'],

@@ -38,6 +38,8 @@ from .types import (
     PINAnswer,
     ProviderCheck,
     Redirect,
+    ResourceClient,
+    ResourceDiscovery,
     Revocation,
     Route,
     SignOut,
@@ -47,6 +49,7 @@ from .types import (
     TokenKind,
     Transaction,
     TransactionKind,
+    TransportChoice,
     read_handled_link,
     read_handled_url,
     read_state,
@@ -576,6 +579,114 @@ class CoreCommands(Caller):
         """
         result = self._call("system.describe", {}, None)
         return told(SystemDescription.from_json, result)
+
+    def discover_resource(
+        self,
+        resource: str,
+        *,
+        issuer: Optional[str] = None,
+        allow_loopback_http: bool = False,
+        ca_file: Optional[str] = None,
+        transport: Optional[Union[TransportChoice, Literal["libcurl", "host"]]] = None,
+        timeout: Timeout = 30,
+    ) -> ResourceDiscovery:
+        """Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing
+        and sends no token.
+
+        Args:
+            resource: The URI of the resource: https, without a fragment.
+            issuer: Which of the resource's authorization servers. The first one by default.
+            allow_loopback_http: Whether http to servers on this machine is allowed.
+            ca_file: A PEM file with the certificate authorities to trust instead of the system's.
+            transport: Who sends HTTP requests. host: the host does, by host.http.send.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+
+        Raises:
+            EnrollDeadlineExceeded, EnrollConfiguration, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer,
+            EnrollResponseInvalid, EnrollIssuerMismatch.
+
+        Command: resource.discover. Source: RFC 9728, RFC 8414, OpenID Connect Discovery.
+        """
+        parameters = given(
+            {
+                "resource": resource,
+                "issuer": issuer,
+                "allowLoopbackHTTP": allow_loopback_http,
+                "caFile": ca_file,
+                "transport": transport,
+            }
+        )
+        result = self._call("resource.discover", parameters, timeout)
+        return told(ResourceDiscovery.from_json, result)
+
+    def register_resource(
+        self,
+        resource: str,
+        issuer: str,
+        redirect_uri: str,
+        store: StorePath,
+        *,
+        client_name: Optional[str] = None,
+        scopes: Optional[Sequence[str]] = None,
+        client_id: Optional[str] = None,
+        client_secret: Optional[str] = None,
+        client_metadata_uri: Optional[str] = None,
+        again: bool = False,
+        keys: Optional[Keys] = None,
+        allow_loopback_http: bool = False,
+        ca_file: Optional[str] = None,
+        transport: Optional[Union[TransportChoice, Literal["libcurl", "host"]]] = None,
+        timeout: Timeout = 30,
+    ) -> ResourceClient:
+        """Makes a configuration for a resource: with your client id, with your client id metadata document, or with a
+        client that it registers once and keeps.
+
+        Args:
+            resource: The URI of the resource: https, without a fragment.
+            issuer: The authorization server that the user was shown: issuer of resource.discover. Another one is
+                refused.
+            redirect_uri: Where the browser comes back to, as in a configuration.
+            client_name: The app's name, for the server's pages.
+            scopes: The scopes to request. By default those that the resource lists, and offline_access if the server
+                lists it.
+            client_id: The client id, if the server knows the app.
+            client_secret: The secret of clientId.
+            client_metadata_uri: The https URL of the app's client id metadata document, for servers that take those.
+            again: Whether to register anew although a client is kept: after the server answered invalid_client, because
+                it has forgotten the client.
+            store: The directory of the store.
+            keys: Where the store's key is kept; None: a key file in the store.
+            allow_loopback_http: Whether http to servers on this machine is allowed.
+            ca_file: A PEM file with the certificate authorities to trust instead of the system's.
+            transport: Who sends HTTP requests. host: the host does, by host.http.send.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+
+        Raises:
+            EnrollDeadlineExceeded, EnrollConfiguration, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer,
+            EnrollResponseInvalid, EnrollOAuth, EnrollIssuerMismatch, EnrollStoreError.
+
+        Command: resource.register. Source: RFC 7591, RFC 9728, RFC 8707.
+        """
+        parameters = given(
+            {
+                "resource": resource,
+                "issuer": issuer,
+                "redirectUri": redirect_uri,
+                "clientName": client_name,
+                "scopes": scopes,
+                "clientId": client_id,
+                "clientSecret": client_secret,
+                "clientMetadataUri": client_metadata_uri,
+                "again": again,
+                "store": store_path(store),
+                "keys": given_keys(keys),
+                "allowLoopbackHTTP": allow_loopback_http,
+                "caFile": ca_file,
+                "transport": transport,
+            }
+        )
+        result = self._call("resource.register", parameters, timeout)
+        return told(ResourceClient.from_json, result)
 
     def accounts(self, store: StorePath, *, keys: Optional[Keys] = None) -> Tuple[str, ...]:
         """Lists the names of the accounts in a store. Empty if there is no store yet.
@@ -1281,6 +1392,114 @@ class AsyncCoreCommands(AsyncCaller):
         """
         result = await self._call("system.describe", {}, None)
         return told(SystemDescription.from_json, result)
+
+    async def discover_resource(
+        self,
+        resource: str,
+        *,
+        issuer: Optional[str] = None,
+        allow_loopback_http: bool = False,
+        ca_file: Optional[str] = None,
+        transport: Optional[Union[TransportChoice, Literal["libcurl", "host"]]] = None,
+        timeout: Timeout = 30,
+    ) -> ResourceDiscovery:
+        """Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing
+        and sends no token.
+
+        Args:
+            resource: The URI of the resource: https, without a fragment.
+            issuer: Which of the resource's authorization servers. The first one by default.
+            allow_loopback_http: Whether http to servers on this machine is allowed.
+            ca_file: A PEM file with the certificate authorities to trust instead of the system's.
+            transport: Who sends HTTP requests. host: the host does, by host.http.send.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+
+        Raises:
+            EnrollDeadlineExceeded, EnrollConfiguration, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer,
+            EnrollResponseInvalid, EnrollIssuerMismatch.
+
+        Command: resource.discover. Source: RFC 9728, RFC 8414, OpenID Connect Discovery.
+        """
+        parameters = given(
+            {
+                "resource": resource,
+                "issuer": issuer,
+                "allowLoopbackHTTP": allow_loopback_http,
+                "caFile": ca_file,
+                "transport": transport,
+            }
+        )
+        result = await self._call("resource.discover", parameters, timeout)
+        return told(ResourceDiscovery.from_json, result)
+
+    async def register_resource(
+        self,
+        resource: str,
+        issuer: str,
+        redirect_uri: str,
+        store: StorePath,
+        *,
+        client_name: Optional[str] = None,
+        scopes: Optional[Sequence[str]] = None,
+        client_id: Optional[str] = None,
+        client_secret: Optional[str] = None,
+        client_metadata_uri: Optional[str] = None,
+        again: bool = False,
+        keys: Optional[Keys] = None,
+        allow_loopback_http: bool = False,
+        ca_file: Optional[str] = None,
+        transport: Optional[Union[TransportChoice, Literal["libcurl", "host"]]] = None,
+        timeout: Timeout = 30,
+    ) -> ResourceClient:
+        """Makes a configuration for a resource: with your client id, with your client id metadata document, or with a
+        client that it registers once and keeps.
+
+        Args:
+            resource: The URI of the resource: https, without a fragment.
+            issuer: The authorization server that the user was shown: issuer of resource.discover. Another one is
+                refused.
+            redirect_uri: Where the browser comes back to, as in a configuration.
+            client_name: The app's name, for the server's pages.
+            scopes: The scopes to request. By default those that the resource lists, and offline_access if the server
+                lists it.
+            client_id: The client id, if the server knows the app.
+            client_secret: The secret of clientId.
+            client_metadata_uri: The https URL of the app's client id metadata document, for servers that take those.
+            again: Whether to register anew although a client is kept: after the server answered invalid_client, because
+                it has forgotten the client.
+            store: The directory of the store.
+            keys: Where the store's key is kept; None: a key file in the store.
+            allow_loopback_http: Whether http to servers on this machine is allowed.
+            ca_file: A PEM file with the certificate authorities to trust instead of the system's.
+            transport: Who sends HTTP requests. host: the host does, by host.http.send.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+
+        Raises:
+            EnrollDeadlineExceeded, EnrollConfiguration, EnrollNetwork, EnrollTLS, EnrollTimeout, EnrollServer,
+            EnrollResponseInvalid, EnrollOAuth, EnrollIssuerMismatch, EnrollStoreError.
+
+        Command: resource.register. Source: RFC 7591, RFC 9728, RFC 8707.
+        """
+        parameters = given(
+            {
+                "resource": resource,
+                "issuer": issuer,
+                "redirectUri": redirect_uri,
+                "clientName": client_name,
+                "scopes": scopes,
+                "clientId": client_id,
+                "clientSecret": client_secret,
+                "clientMetadataUri": client_metadata_uri,
+                "again": again,
+                "store": store_path(store),
+                "keys": given_keys(keys),
+                "allowLoopbackHTTP": allow_loopback_http,
+                "caFile": ca_file,
+                "transport": transport,
+            }
+        )
+        result = await self._call("resource.register", parameters, timeout)
+        return told(ResourceClient.from_json, result)
 
     async def accounts(self, store: StorePath, *, keys: Optional[Keys] = None) -> Tuple[str, ...]:
         """Lists the names of the accounts in a store. Empty if there is no store yet.

@@ -815,6 +815,101 @@ class Flavour(Word):
     STANDARD = "standard"
 
 
+class TransportChoice(Word):
+    """Who sends HTTP requests. host: the host does, by host.http.send."""
+
+    LIBCURL = "libcurl"
+    HOST = "host"
+
+
+@dataclass(frozen=True)
+class ResourceDiscovery:
+    """The authorization server of a resource."""
+
+    resource: str
+    """The resource."""
+
+    metadata_uri: str
+    """Where the resource's metadata is."""
+
+    authorization_servers: Tuple[str, ...]
+    """The authorization servers that the resource names."""
+
+    issuer: str
+    """The chosen one. Show it to the user before you go on."""
+
+    authorization_endpoint: str
+    """The page that the user will be sent to."""
+
+    can_register: bool
+    """Whether the server registers clients (RFC 7591)."""
+
+    takes_client_metadata_documents: bool
+    """Whether the server takes the URL of a client id metadata document as a client id."""
+
+    requires_d_po_p: bool
+    """Whether the resource takes only tokens that are bound to a key (RFC 9449)."""
+
+    name: Optional[str] = None
+    """The resource's own name for itself. Nothing proves it."""
+
+    scopes: Tuple[str, ...] = ()
+    """The scopes that the resource lists."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> ResourceDiscovery:
+        """Reads a result; members that this version does not know are left out."""
+        members = mapping(value)
+        return cls(
+            resource=text(members["resource"]),
+            metadata_uri=text(members["metadataUri"]),
+            authorization_servers=tuple(text(value) for value in items(members["authorizationServers"])),
+            issuer=text(members["issuer"]),
+            authorization_endpoint=text(members["authorizationEndpoint"]),
+            can_register=truth(members["canRegister"]),
+            takes_client_metadata_documents=truth(members["takesClientMetadataDocuments"]),
+            requires_d_po_p=truth(members["requiresDPoP"]),
+            name=maybe(text, members.get("name")),
+            scopes=tuple(text(value) for value in items(members.get("scopes") or ())),
+        )
+
+
+@dataclass(frozen=True)
+class ResourceClient:
+    """A client for a resource."""
+
+    configuration: Dict[str, Any] = field(repr=False)
+    """A configuration for client.open. It may hold a secret of the client."""
+
+    origin: ClientOrigin
+    """How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a
+    registration (RFC 7591).
+    """
+
+    is_new: bool
+    """Whether this call registered the client."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> ResourceClient:
+        """Reads a result; members that this version does not know are left out."""
+        members = mapping(value)
+        return cls(
+            configuration=mapping(members["configuration"]),
+            origin=ClientOrigin(members["origin"]),
+            is_new=truth(members["isNew"]),
+        )
+
+
+class ClientOrigin(Word):
+    """How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a
+    registration (RFC 7591).
+    """
+
+    CONFIGURED = "configured"
+    METADATA_DOCUMENT = "metadataDocument"
+    REGISTERED = "registered"
+
+
 @dataclass(frozen=True)
 class StoreDiagnosis:
     """The state of a store, without secrets."""
@@ -974,6 +1069,7 @@ class StoredFileKind(Word):
     OUTBOX = "outbox"
     INSTALLATION = "installation"
     PROVIDER = "provider"
+    CLIENT = "client"
 
 
 @dataclass(frozen=True)
@@ -1601,6 +1697,11 @@ class Configuration(_Configuration, total=False):
     ]
     """The accepted signature algorithms of id_tokens. All of these by default."""
 
+    resource: str
+    """The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads
+    to tokens; another resource is another account. Without it the provider decides.
+    """
+
     scopes: Union[str, Sequence[str]]
     """The scopes to request, as a list or separated by spaces. openid profile offline_access by default;
     offline_access is left out if the provider lists its scopes without it.
@@ -1714,6 +1815,8 @@ class Platform(TypedDict, total=False):
 
 TIMED = frozenset(
     {
+        "resource.discover",
+        "resource.register",
         "provider.check",
         "registration.state",
         "registration.begin",
@@ -1769,6 +1872,7 @@ __all__ = [
     "AwaitingConfirmation",
     "Band",
     "Blame",
+    "ClientOrigin",
     "Configuration",
     "ConfiguredChoice",
     "Deregistration",
@@ -1816,6 +1920,8 @@ __all__ = [
     "RegistrationType",
     "Remedy",
     "RenewalFailed",
+    "ResourceClient",
+    "ResourceDiscovery",
     "ReturnPage",
     "Revocation",
     "Route",
@@ -1833,6 +1939,7 @@ __all__ = [
     "TokenRenewed",
     "Transaction",
     "TransactionKind",
+    "TransportChoice",
     "Unregistered",
     "Unsolicited",
 ]

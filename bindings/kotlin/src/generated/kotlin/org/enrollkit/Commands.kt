@@ -24,6 +24,104 @@ public class SystemCommands internal constructor(private val caller: Caller) {
   }
 }
 
+/** The commands `resource.…` of the library. */
+public class ResourceCommands internal constructor(private val caller: Caller) {
+  /**
+   * Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing and
+   * sends no token.
+   *
+   * @param resource The URI of the resource: https, without a fragment.
+   * @param issuer Which of the resource's authorization servers. The first one by default.
+   * @param allowLoopbackHTTP Whether http to servers on this machine is allowed.
+   * @param caFile A PEM file with the certificate authorities to trust instead of the system's.
+   * @param transport Who sends HTTP requests. host: the host does, by host.http.send.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
+   * @return The authorization server of a resource.
+   * @throws EnrollException With one of DEADLINE_EXCEEDED, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
+   *   RESPONSE_INVALID, ISSUER_MISMATCH.
+   */
+  public suspend fun discover(
+    resource: String,
+    issuer: String? = null,
+    allowLoopbackHTTP: Boolean = false,
+    caFile: String? = null,
+    transport: TransportChoice = TransportChoice.LIBCURL,
+    timeout: Duration = 30.seconds,
+  ): ResourceDiscovery {
+    val json = caller.call("resource.discover", Kind.BLOCKING, timeout) {
+      put("resource", JsonPrimitive(resource))
+      issuer?.let { put("issuer", JsonPrimitive(it)) }
+      put("allowLoopbackHTTP", JsonPrimitive(allowLoopbackHTTP))
+      caFile?.let { put("caFile", JsonPrimitive(it)) }
+      put("transport", JsonPrimitive(transport.wire))
+    }
+    return ResourceDiscovery.decode(json)
+  }
+
+  /**
+   * Makes a configuration for a resource: with your client id, with your client id metadata document, or with a client
+   * that it registers once and keeps.
+   *
+   * @param resource The URI of the resource: https, without a fragment.
+   * @param issuer The authorization server that the user was shown: issuer of resource.discover. Another one is
+   *   refused.
+   * @param redirectUri Where the browser comes back to, as in a configuration.
+   * @param store An absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.
+   * @param clientName The app's name, for the server's pages.
+   * @param scopes The scopes to request. By default those that the resource lists, and offline_access if the server
+   *   lists it.
+   * @param clientId The client id, if the server knows the app.
+   * @param clientSecret The secret of clientId.
+   * @param clientMetadataUri The https URL of the app's client id metadata document, for servers that take those.
+   * @param again Whether to register anew although a client is kept: after the server answered invalid_client, because
+   *   it has forgotten the client.
+   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
+   * @param allowLoopbackHTTP Whether http to servers on this machine is allowed.
+   * @param caFile A PEM file with the certificate authorities to trust instead of the system's.
+   * @param transport Who sends HTTP requests. host: the host does, by host.http.send.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
+   * @return A client for a resource.
+   * @throws EnrollException With one of DEADLINE_EXCEEDED, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
+   *   RESPONSE_INVALID, OAUTH, ISSUER_MISMATCH, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
+   *   STORE_KEY, STORE_VERSION.
+   */
+  public suspend fun register(
+    resource: String,
+    issuer: String,
+    redirectUri: String,
+    store: Store,
+    clientName: String? = null,
+    scopes: List<String>? = null,
+    clientId: String? = null,
+    clientSecret: String? = null,
+    clientMetadataUri: String? = null,
+    again: Boolean = false,
+    keys: Keys? = null,
+    allowLoopbackHTTP: Boolean = false,
+    caFile: String? = null,
+    transport: TransportChoice = TransportChoice.LIBCURL,
+    timeout: Duration = 30.seconds,
+  ): ResourceClient {
+    val json = caller.call("resource.register", Kind.BLOCKING, timeout) {
+      put("resource", JsonPrimitive(resource))
+      put("issuer", JsonPrimitive(issuer))
+      put("redirectUri", JsonPrimitive(redirectUri))
+      store(store)
+      clientName?.let { put("clientName", JsonPrimitive(it)) }
+      scopes?.let { put("scopes", JsonArray(it.map { item -> JsonPrimitive(item) })) }
+      clientId?.let { put("clientId", JsonPrimitive(it)) }
+      clientSecret?.let { put("clientSecret", JsonPrimitive(it)) }
+      clientMetadataUri?.let { put("clientMetadataUri", JsonPrimitive(it)) }
+      put("again", JsonPrimitive(again))
+      keys(keys)
+      put("allowLoopbackHTTP", JsonPrimitive(allowLoopbackHTTP))
+      caFile?.let { put("caFile", JsonPrimitive(it)) }
+      put("transport", JsonPrimitive(transport.wire))
+    }
+    return ResourceClient.decode(json)
+  }
+}
+
 /** The commands `platform.…` of a client. */
 public class PlatformCommands internal constructor(private val caller: Caller) {
   /**
@@ -836,6 +934,8 @@ public abstract class ClientCommands internal constructor(caller: Caller) {
 public abstract class ValueCommands internal constructor(caller: Caller) {
   /** `system.*`. */
   public val system: SystemCommands = SystemCommands(caller)
+  /** `resource.*`. */
+  public val resource: ResourceCommands = ResourceCommands(caller)
   /** `accounts.*`. */
   public val accounts: AccountsCommands = AccountsCommands(caller)
   /** `installation.*`. */

@@ -189,6 +189,11 @@ public data class Configuration(
   /** The accepted signature algorithms of id_tokens. All of these by default. */
   public val idTokenAlgorithms: List<SignatureAlgorithm>? = null,
   /**
+   * The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads to
+   * tokens; another resource is another account. Without it the provider decides.
+   */
+  public val resource: String? = null,
+  /**
    * The scopes to request, as a list or separated by spaces. openid profile offline_access by default; offline_access
    * is left out if the provider lists its scopes without it.
    */
@@ -283,6 +288,7 @@ public data class Configuration(
     pushedRequests?.let { put("pushedRequests", JsonPrimitive(it.wire)) }
     dpop?.let { put("dpop", JsonPrimitive(it.wire)) }
     idTokenAlgorithms?.let { put("idTokenAlgorithms", JsonArray(it.map { item -> JsonPrimitive(item.wire) })) }
+    resource?.let { put("resource", JsonPrimitive(it)) }
     scopes?.let { put("scopes", JsonArray(it.map { item -> JsonPrimitive(item) })) }
     authorizeParameters?.let { put("authorizeParameters", JsonObject(it.mapValues { (_, value) -> JsonPrimitive(value) })) }
     grace?.let { put("grace", JsonPrimitive(it)) }

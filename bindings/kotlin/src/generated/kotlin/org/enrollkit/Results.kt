@@ -299,6 +299,24 @@ public enum class Band(
   }
 }
 
+/**
+ * How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a
+ * registration (RFC 7591).
+ */
+public enum class ClientOrigin(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  CONFIGURED("configured"),
+  METADATA_DOCUMENT("metadataDocument"),
+  REGISTERED("registered"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): ClientOrigin = json.word("ClientOrigin", entries) { it.wire }
+  }
+}
+
 /** How a client secret is sent (RFC 6749 §2.3.1). */
 public enum class ClientSecretMethod(
   /** The word in JSON. */
@@ -1002,6 +1020,66 @@ public enum class Remedy(
   }
 }
 
+/** A client for a resource. */
+public data class ResourceClient(
+  /** A configuration for client.open. It may hold a secret of the client. */
+  public val configuration: JsonObject,
+  /**
+   * How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a
+   * registration (RFC 7591).
+   */
+  public val origin: ClientOrigin,
+  /** Whether this call registered the client. */
+  public val isNew: Boolean,
+) {
+  internal companion object {
+    fun decode(json: JsonObject): ResourceClient = ResourceClient(
+      configuration = json.need("configuration").members(),
+      origin = ClientOrigin.decode(json.need("origin")),
+      isNew = json.need("isNew").flag(),
+    )
+  }
+}
+
+/** The authorization server of a resource. */
+public data class ResourceDiscovery(
+  /** The resource. */
+  public val resource: String,
+  /** Where the resource's metadata is. */
+  public val metadataUri: String,
+  /** The resource's own name for itself. Nothing proves it. */
+  public val name: String?,
+  /** The authorization servers that the resource names. */
+  public val authorizationServers: List<String>,
+  /** The chosen one. Show it to the user before you go on. */
+  public val issuer: String,
+  /** The page that the user will be sent to. */
+  public val authorizationEndpoint: String,
+  /** The scopes that the resource lists. */
+  public val scopes: List<String>,
+  /** Whether the server registers clients (RFC 7591). */
+  public val canRegister: Boolean,
+  /** Whether the server takes the URL of a client id metadata document as a client id. */
+  public val takesClientMetadataDocuments: Boolean,
+  /** Whether the resource takes only tokens that are bound to a key (RFC 9449). */
+  public val requiresDPoP: Boolean,
+) {
+  internal companion object {
+    fun decode(json: JsonObject): ResourceDiscovery = ResourceDiscovery(
+      resource = json.need("resource").text(),
+      metadataUri = json.need("metadataUri").text(),
+      name = json.find("name")?.let { it.text() },
+      authorizationServers = json.need("authorizationServers").list { it.text() },
+      issuer = json.need("issuer").text(),
+      authorizationEndpoint = json.need("authorizationEndpoint").text(),
+      scopes = json.find("scopes")?.let { it.list { it.text() } } ?: emptyList(),
+      canRegister = json.need("canRegister").flag(),
+      takesClientMetadataDocuments = json.need("takesClientMetadataDocuments").flag(),
+      requiresDPoP = json.need("requiresDPoP").flag(),
+    )
+  }
+}
+
 /** A language of the return page. */
 public enum class ReturnPageLanguage(
   /** The word in JSON. */
@@ -1299,6 +1377,7 @@ public enum class StoredFileKind(
   OUTBOX("outbox"),
   INSTALLATION("installation"),
   PROVIDER("provider"),
+  CLIENT("client"),
   ;
 
   internal companion object {
@@ -1389,5 +1468,19 @@ public enum class TransactionKind(
 
   internal companion object {
     fun decode(json: JsonElement): TransactionKind = json.word("TransactionKind", entries) { it.wire }
+  }
+}
+
+/** Who sends HTTP requests. host: the host does, by host.http.send. */
+public enum class TransportChoice(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  LIBCURL("libcurl"),
+  HOST("host"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): TransportChoice = json.word("TransportChoice", entries) { it.wire }
   }
 }

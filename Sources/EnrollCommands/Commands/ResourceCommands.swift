@@ -1,0 +1,187 @@
+// From a resource to a configuration, before there is a client (flows.md §12).
+
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+
+extension CommandTable {
+  static let resourceCommands = [
+    Command(
+      "resource.discover", method: "discoverResource", .blocking,
+      "Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing and sends no token.",
+      client: false,
+      takes: [
+        .resource,
+        .optional(
+          "issuer", .uri("Which of the resource's authorization servers. The first one by default.")),
+      ] + access, gives: ResourceDiscovery.schema,
+      fails: CommandErrors(.network, .timeout), source: "RFC 9728, RFC 8414, OpenID Connect Discovery"
+    ) { call throws(EnrollError) in
+      let resources = try resources(call)
+      return try resources.discover(
+        call.requiredText("resource"), issuer: call.text("issuer"), until: call.until(resources),
+        cancellation: call.cancellation
+      ).json
+    },
+    Command(
+      "resource.register", method: "registerResource", .blocking,
+      "Makes a configuration for a resource: with your client id, with your client id metadata document, or with a client that it registers once and keeps.",
+      client: false,
+      takes: [
+        .resource,
+        .required(
+          "issuer",
+          .uri(
+            "The authorization server that the user was shown: issuer of resource.discover. Another one is refused."
+          )),
+        .required("redirectUri", .uri("Where the browser comes back to, as in a configuration.")),
+        .optional("clientName", .text("The app's name, for the server's pages.")),
+        .optional(
+          "scopes",
+          Schema(
+            .list(.text("A scope."), maximumCount: 64),
+            "The scopes to request. By default those that the resource lists, and offline_access if the server lists it."
+          )),
+        .optional("clientId", .text("The client id, if the server knows the app.", maximumBytes: 512)),
+        .optional("clientSecret", .text("The secret of clientId.", maximumBytes: 512).sensitive),
+        .optional(
+          "clientMetadataUri",
+          .uri("The https URL of the app's client id metadata document, for servers that take those.")),
+        .optional(
+          "again",
+          Schema(
+            .boolean,
+            "Whether to register anew although a client is kept: after the server answered invalid_client, because it has forgotten the client."
+          ), default: .bool(false)),
+        .optional("store", .store), .keys,
+      ] + access, gives: ResourceClient.schema,
+      fails: CommandErrors(.network, .store, .timeout, also: .oauth),
+      source: "RFC 7591, RFC 9728, RFC 8707"
+    ) { call throws(EnrollError) in
+      let resources = try resources(call)
+      return try resources.register(
+        try ResourceRequest(call), store: try store(call), keys: try call.keyPlan(),
+        until: call.until(resources), cancellation: call.cancellation
+      ).json
+    },
+  ]
+
+  private static let access: [Schema.Property] = [
+    .optional(
+      "allowLoopbackHTTP", Schema(.boolean, "Whether http to servers on this machine is allowed."),
+      default: .bool(false)),
+    .optional(
+      "caFile",
+      .text(
+        "A PEM file with the certificate authorities to trust instead of the system's.", maximumBytes: 4096)),
+    .transport, .timeout,
+  ]
+
+  private static func resources(_ call: Invocation) throws(EnrollError) -> Resources {
+    let caFile = call.text("caFile")
+    return Resources(
+      transport: try call.transport(caFile: caFile, for: nil),
+      allowsLoopbackHTTP: call.flag("allowLoopbackHTTP"), caFile: caFile,
+      clock: call.session?.environment.clock, log: call.session?.environment.log)
+  }
+
+  private static func store(_ call: Invocation) throws(EnrollError) -> ClientOptions.StoreChoice {
+    guard !call.wantsMemoryStore else {
+      throw EnrollError(
+        .invalidArgument,
+        "store: a store in memory ends with the call; expected the directory in which the client is kept",
+        field: "store")
+    }
+    return .directory(try call.storePath())
+  }
+}
+
+extension Invocation {
+  fileprivate func until(_ resources: Resources) -> Instant {
+    guard let seconds = integer("timeout") else {
+      return deadline ?? resources.deadline(afterSeconds: Invocation.defaultTimeoutSeconds)
+    }
+    let own = resources.deadline(afterSeconds: seconds)
+    return deadline.map { min($0, own) } ?? own
+  }
+}
+
+extension Schema.Property {
+  fileprivate static let resource = Schema.Property.required(
+    "resource", .uri("The URI of the resource: https, without a fragment."))
+}
+
+extension ResourceRequest {
+  fileprivate init(_ call: Invocation) throws(EnrollError) {
+    self.init(
+      resource: try call.requiredText("resource"), issuer: try call.requiredText("issuer"),
+      redirectURI: try call.requiredText("redirectUri"))
+    clientName = call.text("clientName")
+    scopes = call.parameters["scopes"]?.texts
+    clientID = call.text("clientId")
+    clientSecret = call.text("clientSecret").map { Secret($0) }
+    clientMetadataURI = call.text("clientMetadataUri")
+    again = call.flag("again")
+  }
+}
+
+extension ResourceDiscovery {
+  fileprivate static let schema = Schema.object(
+    [
+      .required("resource", .uri("The resource.")),
+      .required("metadataUri", .uri("Where the resource's metadata is.")),
+      .optional("name", .text("The resource's own name for itself. Nothing proves it.")),
+      .required(
+        "authorizationServers",
+        Schema(
+          .list(.uri("An issuer."), maximumCount: 16), "The authorization servers that the resource names.")),
+      .required("issuer", .uri("The chosen one. Show it to the user before you go on.")),
+      .required("authorizationEndpoint", .uri("The page that the user will be sent to.")),
+      .optional(
+        "scopes", Schema(.list(.text("A scope."), maximumCount: 64), "The scopes that the resource lists.")),
+      .required("canRegister", Schema(.boolean, "Whether the server registers clients (RFC 7591).")),
+      .required(
+        "takesClientMetadataDocuments",
+        Schema(.boolean, "Whether the server takes the URL of a client id metadata document as a client id.")),
+      .required(
+        "requiresDPoP",
+        Schema(.boolean, "Whether the resource takes only tokens that are bound to a key (RFC 9449).")),
+    ], "The authorization server of a resource."
+  ).named("ResourceDiscovery")
+
+  fileprivate var json: JSON {
+    .object([
+      ("resource", .string(resource)), ("metadataUri", .string(metadataURI)),
+      ("name", name.map { .string($0) }),
+      ("authorizationServers", .array(authorizationServers.map { .string($0) })),
+      ("issuer", .string(issuer)), ("authorizationEndpoint", .string(authorizationEndpoint)),
+      ("scopes", scopes.map { .array($0.map { .string($0) }) }), ("canRegister", .bool(canRegister)),
+      ("takesClientMetadataDocuments", .bool(takesClientMetadataDocuments)),
+      ("requiresDPoP", .bool(requiresDPoP)),
+    ])
+  }
+}
+
+extension ResourceClient {
+  fileprivate static let schema = Schema.object(
+    [
+      .required(
+        "configuration",
+        Schema(.claims, "A configuration for client.open. It may hold a secret of the client.").sensitive),
+      .required(
+        "origin",
+        .words(
+          "ClientOrigin", ClientOrigin.allCases.map { $0.rawValue },
+          "How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a registration (RFC 7591)."
+        )),
+      .required("isNew", Schema(.boolean, "Whether this call registered the client.")),
+    ], "A client for a resource."
+  ).named("ResourceClient")
+
+  fileprivate var json: JSON {
+    .object([
+      ("configuration", .object(keys)), ("origin", .string(origin.rawValue)), ("isNew", .bool(isNew)),
+    ])
+  }
+}

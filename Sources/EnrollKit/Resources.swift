@@ -1,0 +1,74 @@
+// From a resource to a configuration, before there is a client.
+
+public import EnrollCore
+import EnrollHost
+import EnrollPosix
+
+extension EnrollClient {
+  /// Finds the authorization server that gives tokens for a resource: an API, an MCP server (RFC 9728, RFC 8414). Requests
+  /// public documents only: nothing is registered, no token is sent. Show the user `issuer` of the result before you
+  /// go on.
+  /// - Parameters:
+  ///   - resource: the resource's URI: https, without a fragment.
+  ///   - issuer: which of its servers; nil: the first one.
+  ///   - allowsLoopbackHTTP: also http to servers on this machine.
+  ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
+  ///   - transport: the host's own; nil for libcurl.
+  /// - Throws: `.unsupported` for a resource without metadata; `.responseInvalid` for metadata of another resource;
+  ///   `.issuerMismatch`; `.network` and similar errors.
+  public static func discoverResource(
+    _ resource: String, issuer: String? = nil, allowsLoopbackHTTP: Bool = false, caFile: String? = nil,
+    transport: (any Transport)? = nil, timeout: Duration = defaultTimeout
+  ) async throws(EnrollError) -> ResourceDiscovery {
+    let resources = Resources(transport: transport, allowsLoopbackHTTP: allowsLoopbackHTTP, caFile: caFile)
+    return try await offload(resources, timeout) { deadline, cancellation throws(EnrollError) in
+      try resources.discover(resource, issuer: issuer, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// Makes a configuration for a resource: with your client id, with your client id metadata document, or with a client
+  /// that is registered once (RFC 7591) and kept in the store, sealed like the tokens.
+  /// - Parameters:
+  ///   - request: the resource, the server that the user agreed to, and what the app is.
+  ///   - store: where a registered client is kept: the store of the client that you open next.
+  ///   - keys: the key provider of a store that is a directory.
+  /// - Throws: `.issuerMismatch` if the resource does not name the server any more; `.unsupported` if the server takes
+  ///   no new client; `.oauth` if it refuses the registration; as ``discoverResource(_:issuer:allowsLoopbackHTTP:caFile:transport:timeout:)``;
+  ///   `.storeLocked` and similar errors.
+  public static func registerResource(
+    _ request: ResourceRequest, store: Store, keys: KeyPlan = .file, allowsLoopbackHTTP: Bool = false,
+    caFile: String? = nil, transport: (any Transport)? = nil, timeout: Duration = defaultTimeout
+  ) async throws(EnrollError) -> ResourceClient {
+    let resources = Resources(transport: transport, allowsLoopbackHTTP: allowsLoopbackHTTP, caFile: caFile)
+    return try await offload(resources, timeout) { deadline, cancellation throws(EnrollError) in
+      try resources.register(
+        request, store: store.choice, keys: keys, until: deadline, cancellation: cancellation)
+    }
+  }
+
+  /// Runs a step on a thread of its own; a cancelled task ends it.
+  private static func offload<Value: Sendable>(
+    _ resources: Resources, _ timeout: Duration,
+    _ step: @escaping @Sendable (Instant, any Cancellation) throws(EnrollError) -> Value
+  ) async throws(EnrollError) -> Value {
+    let cancellation = CancellationFlag()
+    let deadline = resources.deadline(afterSeconds: max(0, timeout.components.seconds))
+    let result: Result<Value, EnrollError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isStarted = WorkerPool(threads: 1, idleSeconds: 0).submit {
+          do throws(EnrollError) {
+            continuation.resume(returning: .success(try step(deadline, cancellation)))
+          } catch {
+            continuation.resume(returning: .failure(error))
+          }
+        }
+        if !isStarted {
+          continuation.resume(returning: .failure(EnrollError(.busy, "no thread could be started")))
+        }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+    return try result.get()
+  }
+}
