@@ -31,6 +31,8 @@ protocol EnrollCommand: ParsableCommand {
   var mayAsk: Bool { get }
   /// The provider that was named on the command line, where the command takes one.
   var provider: ProviderArguments? { get }
+  /// The resource whose tokens are asked for, where one is named.
+  var resource: String? { get }
   /// The command's name and its own options, to be typed again.
   var attempt: [String] { get }
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus
@@ -39,5 +41,8 @@ protocol EnrollCommand: ParsableCommand {
 extension EnrollCommand {
   var mayAsk: Bool { true }
   var provider: ProviderArguments? { nil }
+  var resource: String? { provider?.resource }
+  /// ``place``, or where the resource's profile is.
+  var context: ContextOptions { place.at(resource, mustExist: provider == nil) }
   var attempt: [String] { [Self._commandName] }
 }

@@ -7,6 +7,17 @@ import EnrollPosix
 struct ProviderArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
+      "An API or MCP server: the first sign-in finds its provider, asks you, and registers (RFC 9728).",
+      valueName: "url"))
+  var resource: String?
+
+  @Flag(
+    name: .customLong("register-again"),
+    help: "With --resource: register anew, because the provider has forgotten the client.")
+  var registerAgain = false
+
+  @Option(
+    help: ArgumentHelp(
       "The provider, for the first sign-in, which saves these options as the profile.", valueName: "url"))
   var issuer: String?
 
@@ -52,11 +63,18 @@ struct ProviderArguments: ParsableArguments {
     if clientID == nil, clientSecretFile != nil {
       throw ValidationError("--client-secret-file needs --client-id.")
     }
-    if issuer == nil, name == nil, clientID != nil || redirectURI != nil || allowLoopbackHTTP {
+    if resource == "" { throw ValidationError("--resource has no value.") }
+    if resource == nil, registerAgain { throw ValidationError("--register-again needs --resource.") }
+    if resource != nil, name != nil {
+      throw ValidationError("--resource and --provider exclude each other: the resource names its provider.")
+    }
+    if issuer == nil, name == nil, resource == nil,
+      clientID != nil || redirectURI != nil || allowLoopbackHTTP
+    {
       throw ValidationError(
         clientID == nil
-          ? "--redirect-uri and --allow-loopback-http need --issuer."
-          : "--client-id needs --issuer or --provider.")
+          ? "--redirect-uri and --allow-loopback-http need --issuer or --resource."
+          : "--client-id needs --issuer, --provider or --resource.")
     }
     if name == nil, !parts.isEmpty { throw ValidationError("--set needs --provider.") }
     for part in parts where Self.pair(part) == nil {
@@ -72,14 +90,16 @@ struct ProviderArguments: ParsableArguments {
   /// - Parameter fallbackClient: where no client is named.
   /// - Throws: `.usage` if the secret's file cannot be read; `.interrupted` by Ctrl-C while it is read from a pipe.
   func setup(scopes: [String], fallbackClient: String? = nil) throws(Failure) -> ProviderSetup? {
-    guard issuer != nil || name != nil, let clientID = clientID ?? fallbackClient else { return nil }
+    guard resource == nil, issuer != nil || name != nil, let clientID = clientID ?? fallbackClient
+    else { return nil }
     return ProviderSetup(
       issuer: issuer, provider: name, parts: parts.compactMap { Self.pair($0) }, clientID: clientID,
       clientSecret: try clientSecret(), redirectURI: redirectURI, scopes: scopes,
       allowsLoopbackHTTP: allowLoopbackHTTP)
   }
 
-  private func clientSecret() throws(Failure) -> String? {
+  /// - Throws: as ``setup(scopes:fallbackClient:)``.
+  func clientSecret() throws(Failure) -> String? {
     guard let clientSecretFile else { return nil }
     do throws(EnrollError) {
       return try UserDirectories.readClientSecret(at: clientSecretFile, wait: Interrupts.awaitInput)
@@ -92,6 +112,7 @@ struct ProviderArguments: ParsableArguments {
   /// The same options again.
   var words: [String] {
     var words = ArgumentWords()
+    words.add("--resource", resource)
     words.add("--issuer", issuer)
     words.add("--provider", name)
     for part in parts { words.add("--set", part) }

@@ -6,7 +6,9 @@ struct SignInArguments: ParsableArguments {
   @Flag(name: .customLong("no-browser"), help: "Open no browser; only show the address.")
   var noBrowser = false
 
-  @Flag(name: .shortAndLong, help: "Confirm the profile without asking, for scripts.")
+  @Flag(
+    name: .shortAndLong,
+    help: "Confirm the profile, and the provider of --resource, without asking, for scripts.")
   var yes = false
 
   @Flag(help: "Sign in again even if a user is signed in.")
@@ -40,7 +42,7 @@ struct SignInArguments: ParsableArguments {
   @OptionGroup var provider: ProviderArguments
 
   func validate() throws {
-    if provider.issuer != nil || provider.name != nil, provider.clientID == nil {
+    if provider.issuer != nil || provider.name != nil, provider.clientID == nil, provider.resource == nil {
       throw ValidationError("--issuer and --provider need --client-id.")
     }
   }

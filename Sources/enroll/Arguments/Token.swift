@@ -31,6 +31,12 @@ struct Token: EnrollCommand {
       "Renew now, whatever the token's age, for example after an API refused it. Never prints the old token.")
   var renew = false
 
+  @Option(
+    help: ArgumentHelp(
+      "The token for this API or MCP server, from the account that was signed in with enroll login --resource.",
+      valueName: "url"))
+  var resource: String?
+
   @OptionGroup(title: "Context") var place: ContextOptions
 
   var mayAsk: Bool { false }
@@ -48,6 +54,7 @@ struct Token: EnrollCommand {
   }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    try requireSignIn(session)
     let client = try session.open()
     let answer =
       renew
@@ -58,7 +65,7 @@ struct Token: EnrollCommand {
           ("client", client), ("minimumLifetime", .integer(minimumLifetime)), ("timeout", .integer(timeout)),
         ])
     let outcome = TokenReport(answer, mustBeNew: renew)
-    let words = try outcome.words(session, client)?.guessing(place)
+    let words = try outcome.words(session, client)?.guessing(context)
     if session.isJSON {
       Output.json(outcome.json(words, session.said))
     } else if let token = outcome.token {
@@ -66,5 +73,16 @@ struct Token: EnrollCommand {
     }
     if let words { Terminal.errors.tell(words, session.said) }
     return outcome.ending
+  }
+
+  /// A token for anything else than the named resource is of no use.
+  private func requireSignIn(_ session: CommandSession) throws(Failure) {
+    guard let resource else { return }
+    guard try session.place.hasConfiguration(), try session.configuration()["resource"]?.string == resource
+    else {
+      throw Failure(
+        .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
+        advice: "Run \(.loginAtResource) once.")
+    }
   }
 }

@@ -46,7 +46,7 @@ enum Program {
     try? ProcessMemory.hide()
     let session: CommandSession
     do throws(Failure) {
-      session = try CommandSession(command.place, for: command)
+      session = try CommandSession(command.context, for: command)
     } catch {
       return tell(error, command)
     }
@@ -62,7 +62,7 @@ enum Program {
 
   private static func tell(_ failure: Failure, _ command: any EnrollCommand) -> Int32 {
     let said = Said(command)
-    let failure = failure.guessing(command.place)
+    let failure = failure.guessing(command.context)
     if command.place.json { Output.json(failure.json(said)) } else { Terminal.errors.tell(failure, said) }
     return failure.ending.rawValue
   }

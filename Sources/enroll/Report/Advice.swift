@@ -40,6 +40,8 @@ enum HintedCommand: CaseIterable {
   case login, loginAgain, loginAsSomebodyElse, loginByDevice
   /// The first sign-in, whose provider the user has to fill in.
   case firstLogin
+  /// The first sign-in at a resource.
+  case loginAtResource
   /// The command that the user has just tried.
   case sameAgain
   case token, doctor, accounts, help, loginHelp
@@ -54,6 +56,7 @@ enum HintedCommand: CaseIterable {
         ["login", "--again", "--prompt", "select_account"] + said.place + said.provider
       case .loginByDevice: ["login", "--device"] + said.place + said.provider
       case .firstLogin: ["login"] + said.place + ["--issuer", "URL", "--client-id", "ID"]
+      case .loginAtResource: ["login"] + said.place + ["--resource", said.resource ?? "URL"]
       case .sameAgain: said.attempt + said.place + said.provider
       case .token: ["token"] + said.place
       case .doctor: ["doctor"] + said.place + said.provider
@@ -69,14 +72,17 @@ enum HintedCommand: CaseIterable {
 struct Said {
   var place: [String] = []
   var provider: [String] = []
+  /// The resource that the user named.
+  var resource: String?
   /// The command and its own options.
   var attempt: [String] = ["login"]
 
   init(_ command: any EnrollCommand) {
-    place = command.place.words()
+    place = command.context.words()
     attempt = command.attempt
+    resource = command.resource
     // Looked at when the hint is printed: the profile may have been saved meanwhile.
-    guard let place = try? Context(command.place), (try? place.hasConfiguration()) == false else { return }
+    guard let place = try? Context(command.context), (try? place.hasConfiguration()) == false else { return }
     provider = command.provider?.words ?? []
     // The doctor looks at the last attempt's provider where no other is named.
     if provider.isEmpty, let attempted = LastAttempt(about: place.configurationPath)?.configuration {

@@ -8,6 +8,8 @@ struct SignIn {
   private let way: SignInArguments
   /// The provider of the command line. Kept, because its secret may come out of a pipe.
   private let setup: ProviderSetup?
+  /// A configuration that was made for the resource of the command line, and is not saved yet.
+  private let made: JSON?
   private let kind: Kind
   private let session: CommandSession
   private let errors = Terminal.errors
@@ -15,10 +17,13 @@ struct SignIn {
   /// By which way, as the manifest calls it.
   enum Kind: String { case signIn, register, device }
 
-  /// - Throws: as ``SignInArguments/setup()``.
+  /// - Throws: as ``SignInArguments/setup()`` and ``ResourceSetup/configuration()``.
   init(_ way: SignInArguments, _ kind: Kind, _ session: CommandSession) throws(Failure) {
     self.way = way
     setup = try way.setup()
+    made = try way.provider.resource.flatMap { (resource) throws(Failure) in
+      try ResourceSetup(way, resource, session).configuration()
+    }
     self.kind = kind
     self.session = session
   }
@@ -76,7 +81,7 @@ struct SignIn {
 
   /// - Returns: whether what was said is new, and is to be saved.
   private func prepareProfile() throws(Failure) -> Bool {
-    guard let setup else { return false }
+    guard let setup else { return made != nil }
     guard try session.place.hasConfiguration() else { return true }
     let present = try checked(try session.configuration(), isGiven: false)
     guard setup.isServed(by: present) else {
@@ -97,8 +102,8 @@ struct SignIn {
   }
 
   private func configuration() throws(Failure) -> JSON {
-    let isGiven = setup == nil ? false : try !session.place.hasConfiguration()
-    let json = isGiven ? setup?.configuration ?? .null : try session.configuration()
+    let isGiven = setup == nil ? made != nil : try !session.place.hasConfiguration()
+    let json = isGiven ? made ?? setup?.configuration ?? .null : try session.configuration()
     let configuration = try checked(json, isGiven: isGiven)
     guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
       throw Failure(

@@ -1,0 +1,75 @@
+// The first sign-in at a resource: find the server that gives its tokens, show it to the user, and become its client.
+
+import EnrollCore
+import EnrollJSON
+
+struct ResourceSetup {
+  private let way: SignInArguments
+  private let resource: String
+  private let session: CommandSession
+
+  init(_ way: SignInArguments, _ resource: String, _ session: CommandSession) {
+    self.way = way
+    self.resource = resource
+    self.session = session
+  }
+
+  /// A configuration for the resource; nil where there is a profile of it.
+  /// - Throws: `.usage` for a profile of something else, and where nobody can be asked.
+  func configuration() throws(Failure) -> JSON? {
+    if try session.place.hasConfiguration() {
+      let present = try session.configuration()
+      guard present["resource"]?.string == resource else {
+        throw Failure(
+          .usage,
+          "the profile \(session.place.configurationName) is for \(present["resource"]?.string ?? "no resource")",
+          advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
+      }
+      guard way.provider.registerAgain else { return nil }
+    }
+    let found = try session.call(
+      "resource.discover", [("issuer", way.provider.issuer.map { .string($0) })] + reached,
+      saying: "Asking the resource for its authorization server")
+    try agree(to: found)
+    try session.place.makeStoreParent()
+    let client = try session.call(
+      "resource.register",
+      [
+        ("issuer", found["issuer"]),
+        ("redirectUri", .string(way.provider.redirectURI ?? ResourceProfile.redirectURI(of: resource))),
+        ("clientName", .string("enroll")),
+        ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
+        ("clientId", way.provider.clientID.map { .string($0) }),
+        ("clientSecret", try way.provider.clientSecret().map { .string($0) }),
+        ("again", way.provider.registerAgain ? .bool(true) : nil),
+      ] + reached + session.storeParameters, saying: "Registering at the authorization server")
+    return client["configuration"]
+  }
+
+  private var reached: [(String, JSON?)] {
+    [
+      ("resource", .string(resource)),
+      ("allowLoopbackHTTP", way.provider.allowLoopbackHTTP ? .bool(true) : nil),
+    ]
+  }
+
+  /// The user is about to trust a server that nobody configured.
+  private func agree(to found: JSON) throws(Failure) {
+    let issuer = Shown.text(found["issuer"]?.string ?? "")
+    let errors = Terminal.errors
+    errors.say("The resource \(Shown.text(resource)) names this authorization server:")
+    errors.say(address: issuer)
+    // Who names the server has agreed to it already; another one was refused.
+    guard way.provider.issuer == nil, !way.yes else { return }
+    guard Terminal.hasPerson else {
+      throw Failure(
+        .usage, "there is no terminal to confirm the authorization server \(issuer) at",
+        advice: "Name it by --issuer, or accept any that the resource names by --yes.")
+    }
+    switch Prompt.choice("Sign in there?", default: true, session.waits) {
+    case .yes: return
+    case .no: throw Failure(.notFinished, "not confirmed: nothing was registered or sent")
+    case .interrupted: throw Failure(.interrupted, "stopped; nothing has changed")
+    }
+  }
+}

@@ -1,0 +1,132 @@
+"""Signing in at a resource: which server it names, the question, and the token from there."""
+
+import http.server
+import json
+import threading
+
+from cases import CommandCase
+
+
+class Resource:
+    """A resource that publishes its metadata (RFC 9728), and writes down what it is asked."""
+
+    def __init__(self, issuer):
+        self.issuers = [issuer]
+        self.asked = []
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.origin = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"{self.origin}/mcp"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self):
+        resource = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                resource.asked.append((self.path, dict(self.headers)))
+                if self.path != "/.well-known/oauth-protected-resource/mcp":
+                    return self.send_error(404)
+                body = json.dumps({
+                    "resource": resource.url, "authorization_servers": resource.issuers,
+                    "scopes_supported": ["openid", "profile", "email", "offline_access"],
+                }).encode()  # fmt: skip
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        return Handler
+
+
+class AtAResource(CommandCase):
+    def setUp(self):
+        super().setUp()
+        # The sandbox registers nobody.
+        self.resource = Resource(self.sandbox.issuer)
+        self.addCleanup(self.resource.stop)
+        self.arguments = ["--resource", self.resource.url, "--client-id", "sample-app", "--allow-loopback-http"]
+
+    @property
+    def profile(self):
+        """The profile that was saved for the resource."""
+        (path,) = (path for path in self.profiles.glob("*.json") if path.name != "default.json")
+        return json.loads(path.read_text())
+
+    def test_the_server_is_shown_and_asked_for(self):
+        terminal = self.terminal("login", *self.arguments)
+        terminal.shows(rf"names this authorization server:\s+{self.sandbox.issuer}")
+        terminal.shows(r"Sign in there\? \[Y/n\]")
+        self.assertFalse(self.has_opened)
+        terminal.line("y")
+        self.come_back(self.opened())
+        terminal.shows(r"Continue\? \[Y/n\]")
+        terminal.line("")
+        self.assertEqual(terminal.ends(), 0)
+        self.assertEqual(self.profile["resource"], self.resource.url)
+        self.assertEqual(self.profile["issuer"], self.sandbox.issuer)
+        self.assertTrue(self.token("--resource", self.resource.url))
+
+    def test_no_registers_and_sends_nothing(self):
+        terminal = self.terminal("login", *self.arguments)
+        terminal.shows(r"Sign in there\?")
+        terminal.line("n")
+        self.assertEqual(terminal.ends(), 9)
+        self.assertFalse(self.has_opened)
+        self.assertEqual([path.name for path in self.profiles.glob("*.json")], ["default.json"])
+
+    def test_a_script_names_the_server_or_accepts_it(self):
+        _, words = self.run_enroll("login", *self.arguments, status=2)
+        self.assertIn("--issuer", words)
+        _, words = self.run_enroll("login", "--yes", *self.arguments, "--issuer", "http://127.0.0.1:1", status=5)
+        self.assertIn("is not among them", words)
+        self.assertFalse(self.has_opened)
+        self.sign_in(*self.arguments, "--issuer", self.sandbox.issuer)
+        self.assertTrue(self.token("--resource", self.resource.url))
+
+    def test_the_token_is_that_of_the_resource_and_of_no_other(self):
+        self.sign_in()
+        default = self.token()
+        _, words = self.run_enroll("token", "--resource", self.resource.url, status=3)
+        self.assertIn(f"enroll login --resource {self.resource.url}", words)
+        self.sign_in(*self.arguments)
+        self.assertNotEqual(self.token("--resource", self.resource.url), default)
+        self.assertEqual(self.token(), default)
+        self.run_enroll("token", "--resource", self.resource.origin + "/other", status=3)
+
+    def test_the_second_sign_in_asks_the_resource_nothing_and_other_commands_name_the_profile(self):
+        self.sign_in(*self.arguments)
+        asked = len(self.resource.asked)
+        _, words = self.run_enroll("login", "--yes", *self.arguments)
+        self.assertIn("already signed in", words)
+        self.assertIn("enroll login --again --profile 127.0.0.1-", words)
+        self.assertEqual(len(self.resource.asked), asked)
+
+    def test_a_token_that_is_there_is_never_sent_to_a_resource(self):
+        self.sign_in(*self.arguments)
+        token = self.token("--resource", self.resource.url)
+        self.sign_in("--again", "--profile", "other", *self.arguments)
+        self.assertTrue(self.resource.asked)
+        for _, headers in self.resource.asked:
+            self.assertNotIn("Authorization", headers)
+            self.assertNotIn(token, json.dumps(headers))
+
+    def test_a_profile_of_something_else_is_not_taken_for_it(self):
+        _, words = self.run_enroll("login", "--yes", "--profile", "default", *self.arguments, status=2)
+        self.assertIn("is for no resource", words)
+
+    def test_a_resource_that_names_a_server_by_http_is_refused(self):
+        self.resource.issuers = ["http://id.example"]
+        _, words = self.run_enroll("login", "--yes", *self.arguments, status=5)
+        self.assertIn("authorization_servers", words)
+        self.assertFalse(self.has_opened)
+
+    def test_words_that_do_not_fit_are_refused(self):
+        for words in (["--register-again"], ["--resource", ""], ["--client-id", "x"]):
+            self.run_enroll("login", *words, status=2)
