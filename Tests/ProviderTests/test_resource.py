@@ -1,0 +1,101 @@
+"""From a resource alone to a tool call with a token: an MCP server, and a provider whose registration is open (flows.md §12)."""
+
+from canaille_provider import Canaille
+from cases import Refused, on_each
+from mcp_server import MCPServer
+from processes import workspace
+from providers import ALICE, BOB, CUSTOM
+
+
+class OpenCanaille(Canaille):
+    """Registers whoever asks (RFC 7591)."""
+
+    name = "Canaille with open registration"
+
+    def settings(self, text):
+        return super().settings(text.replace("[CANAILLE_OIDC]\n", "[CANAILLE_OIDC]\nDYNAMIC_CLIENT_REGISTRATION_OPEN = true\n"))
+
+
+@on_each([OpenCanaille])
+class Resource:
+    def setUp(self):
+        super().setUp()
+        self.resource = MCPServer(self.provider, workspace("resource"))
+        self.addCleanup(self.resource.stop)
+
+    def start(self):
+        """A process without a client."""
+        client = self.face.start()
+        self.addCleanup(client.close)
+        return client
+
+    def discover(self, client, **more):
+        return client.call("resource.discover", resource=self.resource.url, allowLoopbackHTTP=True, **more)
+
+    def register(self, client, issuer=None, **more):
+        return client.call(
+            "resource.register",
+            resource=self.resource.url,
+            issuer=issuer or self.provider.issuer,
+            # Authlib, which Canaille registers by, takes no redirect without a host.
+            redirectUri=more.pop("redirectUri", self.provider.loopback),
+            clientName="Notes reader",
+            store=str(self.store),
+            allowLoopbackHTTP=True,
+            **more,
+        )
+
+    def test_from_the_resource_to_a_call_of_its_tool(self):
+        self.assertEqual(self.resource.call(), 401)
+        client = self.start()
+        found = self.discover(client)
+        self.assertEqual(found["metadataUri"], self.resource.metadata)
+        self.assertEqual(found["authorizationServers"], [self.provider.issuer])
+        self.assertEqual(found["issuer"], self.provider.issuer)
+        self.assertEqual(found["scopes"], ["openid", "email"])
+        self.assertTrue(found["canRegister"])
+        made = self.register(client, found["issuer"])
+        self.assertEqual((made["origin"], made["isNew"]), ("registered", True))
+        configuration = made["configuration"]
+        self.assertEqual(configuration["resource"], self.resource.url)
+        self.assertNotIn("clientSecret", configuration)
+
+        client.open(configuration, self.store)
+        begun = self.begin(client)
+        waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
+        with self.provider.paced():
+            self.somebody(BOB).open(begun["action"]["url"], until=self.provider.loopback)
+            self.confirm(client, waiting.result()["state"])
+        answer = client.call("token.access")
+        self.assertValid(answer)
+        self.assertEqual(self.resource.call(answer["accessToken"]), BOB.email)
+        self.assertEqual(self.resource.call(self.refresh(client)["accessToken"]), BOB.email)
+        self.assertEqual(client.call("identity.profile")["claims"]["email"], BOB.email)
+
+        # The next process has the same client, and the session with it.
+        heir = self.start()
+        again = self.register(heir)
+        self.assertEqual((again["configuration"], again["isNew"]), (configuration, False))
+        heir.open(configuration, self.store)
+        self.assertEqual(self.resource.call(heir.call("token.access")["accessToken"]), BOB.email)
+
+    def test_another_server_than_the_user_was_shown_is_refused(self):
+        with self.assertRaises(Refused) as caught:
+            self.register(self.start(), issuer=self.provider.issuer + "/")
+        self.assertEqual(caught.exception.status, "issuerMismatch")
+
+    def test_a_client_that_the_provider_forgot_is_registered_anew(self):
+        client = self.start()
+        first = self.register(client)["configuration"]["clientId"]
+        self.assertEqual(self.register(client)["configuration"]["clientId"], first)
+        again = self.register(client, again=True)
+        self.assertTrue(again["isNew"])
+        self.assertNotEqual(again["configuration"]["clientId"], first)
+
+    def test_a_provider_that_registers_nobody_needs_a_client_id(self):
+        made = self.register(self.start(), clientId="native", redirectUri=CUSTOM)
+        self.assertEqual(made["origin"], "configured")
+        client = self.start()
+        client.open(made["configuration"], self.store)
+        self.sign_in(client)
+        self.assertEqual(self.resource.call(client.call("token.access")["accessToken"]), ALICE.email)
