@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The examples of the READMEs and of the articles (Sources/EnrollKit/EnrollKit.docc).
+"""The examples of the READMEs, of the articles (Sources/EnrollKit/EnrollKit.docc) and of the guides in docs/.
 
 Each block is the file that it names, or the part of it between `// example: NAME` and `// end`. `readme.py --write` puts
 the files into the pages.
@@ -13,7 +13,8 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 ARTICLES = sorted((ROOT / "Sources/EnrollKit/EnrollKit.docc").glob("*.md"))
-PAGES = (README, *sorted((ROOT / "bindings").glob("*/README.md")), *ARTICLES)
+GUIDES = [ROOT / "docs/resources.md"]
+PAGES = (README, *sorted((ROOT / "bindings").glob("*/README.md")), *ARTICLES, *GUIDES)
 BLOCK = re.compile(r"(<!-- example: (\S+) -->\n```\w*\n)(.*?)(```\n)", re.S)
 
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from readme import ARTICLES, BLOCK, PAGES, README, ROOT, example
+from readme import ARTICLES, BLOCK, GUIDES, PAGES, README, ROOT, example
 from sandbox import Sandbox
 
 sys.path.insert(0, str(ROOT / "Tests/CTests"))
@@ -33,14 +33,14 @@ class ReadmeTests(unittest.TestCase):
 
     def test_the_articles_show_no_code_that_is_not_run(self):
         self.assertGreaterEqual(len(ARTICLES), 5)
-        for page in ARTICLES:
+        for page in (*ARTICLES, *GUIDES):
             text = page.read_text()
             self.assertEqual(text.count("```swift"), len(BLOCK.findall(text)), page.name)
 
     def test_the_articles_show_every_example_that_is_meant_for_them(self):
         source = "Tests/EnrollKitTests/ArticleExampleTests.swift"
         meant = re.findall(r"// example: (\S+)", (ROOT / source).read_text())
-        shown = {name for page in ARTICLES for _, name, _, _ in BLOCK.findall(page.read_text())}
+        shown = {name for page in (*ARTICLES, *GUIDES) for _, name, _, _ in BLOCK.findall(page.read_text())}
         self.assertEqual(shown, {f"{source}#{name}" for name in meant})
 
     def signs_in(self, *command, environment=None):
