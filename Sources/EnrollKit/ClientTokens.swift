@@ -1,6 +1,7 @@
 // The token for the next request, and what a provider or another server wants to know of it.
 
 public import EnrollCore
+public import EnrollCrypto
 import EnrollHost
 public import EnrollJSON
 
@@ -32,6 +33,16 @@ extension EnrollClient {
   public func refresh(timeout: Duration = defaultTimeout) async throws(EnrollError) -> AccessOutcome {
     try await completed(timeout) { client, deadline, cancellation, done in
       client.refresh(until: deadline, cancellation: cancellation, completion: done)
+    }
+  }
+
+  /// Reports that a resource server refused this access token with 401: it is renewed once.
+  /// - Returns: another token, or `reauthenticate` if that one was refused as well, or none can be had.
+  public func rejected(
+    _ accessToken: Secret, timeout: Duration = defaultTimeout
+  ) async throws(EnrollError) -> AccessOutcome {
+    try await completed(timeout) { client, deadline, cancellation, done in
+      client.rejected(accessToken, until: deadline, cancellation: cancellation, completion: done)
     }
   }
 

@@ -33,6 +33,21 @@ extension CommandTable {
       }
     },
     Command(
+      parked: "token.rejected", method: "rejected",
+      "Reports that a resource server refused this access token with 401. The token is renewed once; if the next one is refused as well, the user has to sign in.",
+      takes: [
+        .required(
+          "accessToken", .text("The refused token.", maximumBytes: 1 << 20).sensitive), .timeout,
+      ],
+      gives: .access, fails: CommandErrors(.access, .store), source: "RFC 6750 §3.1"
+    ) { call, completion in
+      onClient(call, completion) { client, done in
+        client.rejected(
+          Secret(call.text("accessToken") ?? ""), until: call.until(client), cancellation: call.cancellation,
+          completion: done)
+      }
+    },
+    Command(
       "token.revoke", .blocking, "Revokes the session's tokens at the provider and erases them here.",
       takes: [.timeout],
       gives: .object([.providerTold, .notToldReason], "Whether the provider knows of a revocation.").named(

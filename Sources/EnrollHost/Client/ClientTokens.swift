@@ -81,6 +81,41 @@ extension Client {
     }
   }
 
+  /// A resource server refused this token: another one, if there is or can be one.
+  public func rejected(
+    _ accessToken: Secret, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> AccessOutcome {
+    try blocking { done in
+      rejected(accessToken, until: deadline, cancellation: cancellation, completion: done)
+    }
+  }
+
+  /// As ``rejected(_:until:cancellation:)``, holding no thread.
+  public func rejected(
+    _ accessToken: Secret, until deadline: Instant, cancellation: (any Cancellation)?,
+    completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
+  ) {
+    do throws(EnrollError) {
+      try requireOpen()
+      let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
+        () throws(EnrollError) in
+        try engine.decideRejection(of: accessToken)
+      }
+      switch decision {
+      case .answer(let outcome): completion(.success(outcome))
+      case .access:
+        access(
+          minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation, completion: completion)
+      case .renew(let epoch):
+        renew(
+          epoch: epoch, isForced: true, minimumLifetimeSeconds: 0, until: deadline,
+          cancellation: cancellation, completion: completion)
+      }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
   private func renew(
     epoch: UInt64, isForced: Bool, minimumLifetimeSeconds: Int64, until deadline: Instant,
     cancellation: (any Cancellation)?,

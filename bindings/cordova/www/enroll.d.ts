@@ -1403,6 +1403,16 @@ export interface TokenCommands {
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
+  /**
+   * Reports that a resource server refused this access token with 401. The token is renewed once; if the next one is
+   * refused as well, the user has to sign in.
+   */
+  rejected(parameters: {
+    /** The refused token. */
+    accessToken: string;
+    /** How long the call may take. In seconds. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<AccessOutcome>;
   /** Revokes the session's tokens at the provider and erases them here. */
   revoke(parameters?: {
     /** How long the call may take. In seconds. */

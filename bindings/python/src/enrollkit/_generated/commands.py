@@ -382,6 +382,21 @@ class ClientCommands(Caller):
         """
         return self._token("token.refresh", {}, timeout)
 
+    def rejected(self, access_token: str, *, timeout: Timeout = 30) -> AccessToken:
+        """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
+        is refused as well, the user has to sign in.
+
+        Args:
+            access_token: The refused token.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+
+        Raises:
+            EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
+
+        Command: token.rejected. Source: RFC 6750 §3.1.
+        """
+        return self._token("token.rejected", given({"accessToken": access_token}), timeout)
+
     def revoke(self, *, timeout: Timeout = 30) -> Revocation:
         """Revokes the session's tokens at the provider and erases them here.
 
@@ -1194,6 +1209,21 @@ class AsyncClientCommands(AsyncCaller):
         Command: token.refresh. Source: RFC 6749 §6.
         """
         return await self._token("token.refresh", {}, timeout)
+
+    async def rejected(self, access_token: str, *, timeout: Timeout = 30) -> AccessToken:
+        """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
+        is refused as well, the user has to sign in.
+
+        Args:
+            access_token: The refused token.
+            timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
+
+        Raises:
+            EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
+
+        Command: token.rejected. Source: RFC 6750 §3.1.
+        """
+        return await self._token("token.rejected", given({"accessToken": access_token}), timeout)
 
     async def revoke(self, *, timeout: Timeout = 30) -> Revocation:
         """Revokes the session's tokens at the provider and erases them here.

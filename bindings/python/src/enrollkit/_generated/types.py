@@ -1830,6 +1830,7 @@ TIMED = frozenset(
         "url.handle",
         "token.access",
         "token.refresh",
+        "token.rejected",
         "token.revoke",
         "token.introspect",
         "identity.userinfo",

@@ -452,6 +452,26 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
+   * Reports that a resource server refused this access token with 401. The token is renewed once; if the next one is
+   * refused as well, the user has to sign in.
+   *
+   * @param accessToken The refused token.
+   * @param timeout How long the call may take; it ends the wait, never a renewal.
+   * @return What a call for a valid access token returns.
+   * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED, STORE_CORRUPT,
+   *   STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
+   */
+  public suspend fun rejected(
+    accessToken: String,
+    timeout: Duration = 30.seconds,
+  ): AccessOutcome {
+    val json = caller.call("token.rejected", Kind.PARKED, timeout) {
+      put("accessToken", JsonPrimitive(accessToken))
+    }
+    return decodeAccessOutcome(json)
+  }
+
+  /**
    * Revokes the session's tokens at the provider and erases them here.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.

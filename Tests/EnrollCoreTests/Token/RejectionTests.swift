@@ -1,0 +1,81 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("A token that a resource server refuses")
+struct RejectionTests {
+  /// What a caller of `token.rejected` gets, with the renewal run here.
+  private func reject(_ token: String, _ engine: Engine) throws -> AccessOutcome {
+    switch try engine.decideRejection(of: Secret(token)) {
+    case .answer(let outcome): return outcome
+    case .access: return try engine.access()
+    case .renew(let epoch):
+      let result = try engine.renew(epochs: [epoch], forced: true)
+      return try engine.outcome(after: result, minimumLifetimeSeconds: 0)
+    }
+  }
+
+  private func isReauthenticate(_ outcome: AccessOutcome) -> Bool {
+    if case .reauthenticate = outcome { true } else { false }
+  }
+
+  @Test("it is renewed once, and the next refusal says that the user has to sign in, which ends nothing")
+  func once() throws {
+    let bench = try Bench([("withoutExpiry", .string("never"))])
+    bench.provider.change { $0.lifetime = nil }
+    let engine = try bench.signedIn()
+    let first = try engine.token()
+    let second = try reject(first, engine).token().value.reveal()
+    #expect(second != first && bench.provider.count(.token) == 2)
+    #expect(isReauthenticate(try reject(second, engine)))
+    #expect(bench.provider.count(.token) == 2)
+    // The other APIs of the host may take it.
+    #expect(try engine.token() == second)
+  }
+
+  @Test("a refusal that comes late gets the token that there is by now")
+  func late() throws {
+    let bench = try Bench([])
+    let engine = try bench.signedIn()
+    let first = try engine.token()
+    let second = try reject(first, engine).token().value.reveal()
+    #expect(try reject(first, engine).token().value.reveal() == second)
+    #expect(bench.provider.count(.token) == 2)
+  }
+
+  @Test("after a renewal of its own the token may be refused again")
+  func again() throws {
+    let bench = try Bench([])
+    let engine = try bench.signedIn()
+    _ = try reject(try engine.token(), engine)
+    bench.clock.advance(seconds: 4000)
+    let third = try engine.token()
+    #expect(try reject(third, engine).token().value.reveal() != third)
+    #expect(bench.provider.count(.token) == 4)
+  }
+
+  @Test("a renewal that fails does not count as the one")
+  func unreachable() throws {
+    let bench = try Bench([])
+    let engine = try bench.signedIn()
+    let first = try engine.token()
+    bench.provider.next(.token, .status(503), .status(503), .status(503))
+    guard case .stale = try reject(first, engine) else { throw Unexpected(what: "no stale token") }
+    bench.provider.recover(.token)
+    bench.clock.advance(seconds: 120)
+    #expect(try reject(first, engine).token().value.reveal() != first)
+  }
+
+  @Test("without a refresh token, and without a session, the user has to sign in")
+  func nothing() throws {
+    let bench = try Bench([])
+    #expect(isReauthenticate(try reject("any", bench.engine())))
+    bench.provider.change { $0.givesRefreshToken = false }
+    let engine = try bench.signedIn()
+    #expect(isReauthenticate(try reject(try engine.token(), engine)))
+    #expect(bench.provider.count(.token) == 1)
+  }
+}
