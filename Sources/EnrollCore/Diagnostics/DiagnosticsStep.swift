@@ -91,7 +91,7 @@ extension Configuration {
       ("hasOwnEndpoints", .bool(endpoints != nil)), ("hasProfileMapping", .bool(profile != nil)),
       ("withoutExpiry", .integer(withoutExpirySeconds)), ("userAgent", userAgent.map { .string($0) }),
       ("pushedRequests", .string(pushedRequests.rawValue)),
-      ("dpop", .string(dpop.rawValue)),
+      ("dpop", .string(dpop.rawValue)), ("resource", resource.map { RedactedURL.published($0.text) }),
       ("idTokenAlgorithms", .array(idTokenAlgorithms.map { .string($0.rawValue) })),
       ("grace", .integer(graceSeconds)), ("transactionLifetime", .integer(transactionSeconds)),
       ("emailWait", .integer(emailWaitSeconds)), ("registration", registration.shown),

@@ -224,7 +224,11 @@ struct ResourceDiscoveryTests {
 
   @Test("10 MB of metadata are refused", arguments: [Published.location, Published.server])
   func large(location: String) throws {
-    web.publish(location, "{\"a\":\"" + String(repeating: "x", count: 10_000_000) + "\"}")
+    let more = #","a":""# + String(repeating: "x", count: 10_000_000) + "\""
+    web.publish(
+      location,
+      location == Published.server
+        ? Published.serverMetadata(more: more) : Published.metadata(more: more))
     #expect(code() == .responseInvalid)
     #expect(web.requests.allSatisfy { $0.responseLimit == 256 << 10 })
   }

@@ -80,6 +80,20 @@ struct ClientFileTests {
     #expect(registered.withLock { $0 } == 1)
   }
 
+  @Test("while one registers, the lock of all clients is held, and no other of the store")
+  func lock() throws {
+    let store = try folder.open(clock: clock)
+    try store.updateRegisteredClient(try name()) { (_: inout RegisteredClient?) throws(EnrollError) in
+      let place = try StoreFolder(folder.store, system: PosixFileSystem(), allowsNetworkFilesystem: false)
+      for (name, isFree) in [(StoreNames.clientLock, false), (StoreNames.lock, true)] {
+        let lock = try FileLock(name, in: place)
+        defer { lock.close() }
+        let taken = try lock.tryLock()
+        #expect(taken == isFree)
+      }
+    }
+  }
+
   @Test("a new data key seals it anew, and the older key is needed no more")
   func newKey() throws {
     let store = try folder.open(clock: clock)
