@@ -25,6 +25,8 @@ public struct SandboxOptions: Sendable {
   public var refreshGraceSeconds: Int64 = 0
   /// False: a refresh token stays the same for life.
   public var rotatesRefreshTokens = true
+  /// The resource servers for which a renewal may ask for a token (RFC 8707).
+  public var resources = ["https://api.example.com/", "https://files.example.com/"]
   /// False: whoever is signed in has allowed everything.
   public var asksConsent = true
   /// RFC 9207: `iss` in the redirect, and the announcement of it.

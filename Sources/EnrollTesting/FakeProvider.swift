@@ -77,6 +77,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var pushed: [String: String] = [:]
     /// Thumbprints of the keys that access tokens are bound to.
     var bound: [String: String] = [:]
+    /// For whom access tokens are, where a renewal named somebody.
+    var audiences: [String: Audience] = [:]
     /// Of proofs: each works once.
     var identifiers: Set<String> = []
     var revoked: [String] = []
@@ -97,6 +99,20 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var thumbprint: String?
     /// When its refresh token was rotated; the token is kept for the time of grace.
     var rotated: UnixTime?
+  }
+
+  /// For whom an access token is: the parameters `resource` and `scope` of the renewal that brought it.
+  public struct Audience: Equatable, Sendable {
+    /// The resource server; nil where none was named.
+    public var resource: String?
+    /// The scopes; nil where none were named.
+    public var scope: String?
+
+    /// For whom a renewal asked for a token.
+    public init(resource: String? = nil, scope: String? = nil) {
+      self.resource = resource
+      self.scope = scope
+    }
   }
 
   /// Makes a provider with a key of its own.
@@ -149,6 +165,9 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// Tokens that were revoked.
   public var revoked: [String] { state.withLock { $0.revoked } }
+
+  /// For whom an access token is; nil for one that no renewal limited.
+  public func audience(of accessToken: String) -> Audience? { state.withLock { $0.audiences[accessToken] } }
 
   /// Forgets every refresh token: all sessions are over.
   public func endSessions() { state.withLock { $0.refreshTokens = [:] } }

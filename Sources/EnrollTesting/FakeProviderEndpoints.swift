@@ -113,6 +113,7 @@ extension FakeProvider {
       return tokens(for: grant, isRefresh: false)
     case "refresh_token":
       let given = form["refresh_token"] ?? ""
+      if let error = audienceError(form, of: given) { return refusal(error) }
       let now = clock.wallTime()
       let grant = state.withLock { state -> Grant? in
         let grace = state.settings.graceSeconds
@@ -135,10 +136,24 @@ extension FakeProvider {
         return grant
       }
       guard let grant else { return refusal("invalid_grant") }
-      return tokens(for: grant, isRefresh: true)
+      let audience = Audience(resource: form["resource"], scope: form["scope"])
+      return tokens(
+        for: grant, isRefresh: true, audience: audience == Audience() ? nil : audience)
     case "http://auth0.com/oauth/grant-type/passwordless/otp": return redeemOneTimeCode(form)
     case "urn:ietf:params:oauth:grant-type:device_code": return poll(form["device_code"] ?? "", thumbprint)
     default: return refusal("unsupported_grant_type")
+    }
+  }
+
+  /// RFC 8707 §2, RFC 6749 §6: why a renewal of that token may not name these; the token is not spent.
+  private func audienceError(_ form: [String: String], of refreshToken: String) -> String? {
+    state.withLock { state in
+      if let resource = form["resource"], !state.settings.resources.contains(resource) {
+        return "invalid_target"
+      }
+      guard let granted = state.refreshTokens[refreshToken]?.scopes else { return nil }
+      let asked = (form["scope"] ?? "").split(separator: " ").map(String.init)
+      return asked.allSatisfy(granted.contains) ? nil : "invalid_scope"
     }
   }
 
@@ -197,7 +212,7 @@ extension FakeProvider {
     return tokens(for: grant, isRefresh: false)
   }
 
-  private func tokens(for grant: Grant, isRefresh: Bool) -> HTTPResponse {
+  private func tokens(for grant: Grant, isRefresh: Bool, audience: Audience? = nil) -> HTTPResponse {
     let (number, settings) = state.withLock { state in
       state.issued += 1
       if !isRefresh || state.settings.rotates, state.settings.givesRefreshToken(for: grant.scopes) {
@@ -207,6 +222,7 @@ extension FakeProvider {
     }
     let access = "access-\(number)"
     let isBound = grant.thumbprint != nil && !settings.answersBearer
+    if let audience { state.withLock { $0.audiences[access] = audience } }
     if isBound { state.withLock { $0.bound[access] = grant.thumbprint } }
     let givesRefreshToken = settings.givesRefreshToken(for: grant.scopes) && (!isRefresh || settings.rotates)
     let givesIDToken =
@@ -214,7 +230,7 @@ extension FakeProvider {
       ? settings.givesIDTokenOnRefresh && (grant.hasOpenID || settings.givesIDTokenUnasked) : grant.hasOpenID
     var answer = JSONObject([
       ("access_token", .string(access)), ("token_type", .string(isBound ? "DPoP" : "Bearer")),
-      ("expires_in", settings.lifetime),
+      ("expires_in", settings.lifetime), ("scope", audience?.scope.map { .string($0) }),
       ("refresh_token", givesRefreshToken ? .string("refresh-\(number)\(settings.refreshTokenSuffix)") : nil),
       ("scope", settings.scopeSeparator.map { .string(grant.scopes.joined(separator: $0)) }),
       ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),

@@ -30,6 +30,8 @@ extension FakeProvider {
     public var givesIDTokenOnRefresh = true
     /// Whether it does so for sessions without the scope `openid`, too.
     public var givesIDTokenUnasked = false
+    /// The resource servers for which a renewal may ask for a token (RFC 8707).
+    public var resources: [String] = []
     /// Announces DPoP with these algorithms, and binds tokens to the key of whoever proves one (RFC 9449).
     public var dpopAlgorithms: [String] = []
     /// Answers Bearer tokens to those who prove a key, too.

@@ -46,6 +46,10 @@ struct Grants: Codable, Sendable {
   struct AccessToken: Codable, Sendable {
     var familyID: String
     var thumbprint: String?
+    /// Those of a renewal that asked for fewer; nil: all that were granted.
+    var scopes: [String]?
+    /// The resource server that it is for (RFC 8707); nil for none.
+    var resource: String?
     var expiresAt: Int64
     var isRevoked = false
   }
@@ -151,9 +155,13 @@ struct Grants: Codable, Sendable {
   }
 
   /// - Parameter thumbprint: nil for a Bearer token.
-  mutating func addAccessToken(for family: Family, thumbprint: String? = nil, expiresAt: Int64) -> String {
+  mutating func addAccessToken(
+    for family: Family, thumbprint: String? = nil, scopes: [String]? = nil, resource: String? = nil,
+    expiresAt: Int64
+  ) -> String {
     let text = Encoding.randomToken()
-    accessTokens[text] = AccessToken(familyID: family.id, thumbprint: thumbprint, expiresAt: expiresAt)
+    accessTokens[text] = AccessToken(
+      familyID: family.id, thumbprint: thumbprint, scopes: scopes, resource: resource, expiresAt: expiresAt)
     return text
   }
 

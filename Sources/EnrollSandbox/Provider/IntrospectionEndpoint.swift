@@ -29,18 +29,25 @@ extension Provider {
         return inactive
       }
       return .object(
-        facts(grant, type: token.thumbprint == nil ? "Bearer" : "DPoP", expiresAt: token.expiresAt)
-          + [("cnf", token.thumbprint.map { .object([("jkt", .string($0))]) })])
+        facts(
+          grant, scopes: token.scopes, type: token.thumbprint == nil ? "Bearer" : "DPoP",
+          expiresAt: token.expiresAt)
+          + [
+            ("aud", token.resource.map { .string($0) }),
+            ("cnf", token.thumbprint.map { .object([("jkt", .string($0))]) }),
+          ])
     }
     guard let family = grants.liveFamily(ofRefreshToken: text, now: now),
       family.grant.clientID == asking
     else { return inactive }
-    return .object(facts(family.grant, type: nil, expiresAt: family.refreshExpiresAt))
+    return .object(facts(family.grant, scopes: nil, type: nil, expiresAt: family.refreshExpiresAt))
   }
 
-  private func facts(_ grant: Grant, type: String?, expiresAt: Int64) -> [(String, JSON?)] {
+  private func facts(
+    _ grant: Grant, scopes: [String]?, type: String?, expiresAt: Int64
+  ) -> [(String, JSON?)] {
     [
-      ("active", .bool(true)), ("scope", .string(grant.scopes.joined(separator: " "))),
+      ("active", .bool(true)), ("scope", .string((scopes ?? grant.scopes).joined(separator: " "))),
       ("client_id", .string(grant.clientID)), ("token_type", type.map { .string($0) }),
       ("exp", .integer(expiresAt)), ("sub", user(grant.userName).map { .string($0.subject) }),
       ("iss", .string(issuer)),

@@ -83,6 +83,9 @@ extension Provider {
   ) throws(OAuthRefusal) -> SandboxAnswer {
     guard let text = form["refresh_token"] else { throw .invalidRequest("refresh_token is missing") }
     let wanted = form.words("scope")
+    if let resource = form["resource"], !options.resources.contains(resource) {
+      throw OAuthRefusal("invalid_target", "no such resource server (RFC 8707 §2)")
+    }
     if let token = grants.refreshTokens[text], let family = grants.families[token.familyID],
       !Set(family.grant.scopes).isSuperset(of: wanted)
     {
@@ -93,8 +96,8 @@ extension Provider {
       text, clientID: clientID, thumbprint: key, rotates: rotates, graceSeconds: options.refreshGraceSeconds,
       refreshExpiresAt: now + options.refreshLifetimeSeconds, now: now)
     return issue(
-      family, key: key, scopes: wanted.isEmpty ? family.grant.scopes : wanted, nonce: nil,
-      sendsRefreshToken: rotates,
+      family, key: key, scopes: wanted.isEmpty ? family.grant.scopes : wanted, resource: form["resource"],
+      nonce: nil, sendsRefreshToken: rotates,
       effects: effects)
   }
 
@@ -109,13 +112,14 @@ extension Provider {
   }
 
   func issue(
-    _ family: Family, key: String?, scopes: [String], nonce: String?, sendsRefreshToken: Bool,
-    effects: [Fault.Effect]
+    _ family: Family, key: String?, scopes: [String], resource: String? = nil, nonce: String?,
+    sendsRefreshToken: Bool, effects: [Fault.Effect]
   ) -> SandboxAnswer {
     // §5: a token that is not bound to a key says so by its type; the refresh token is bound all the same.
     let bound = effects.contains(.unbound) ? nil : key
     let accessToken = grants.addAccessToken(
-      for: family, thumbprint: bound, expiresAt: now + options.accessLifetimeSeconds)
+      for: family, thumbprint: bound, scopes: scopes, resource: resource,
+      expiresAt: now + options.accessLifetimeSeconds)
     var idToken: String?
     if scopes.contains("openid"), let user = user(family.grant.userName) {
       let facts = IDTokenFacts(
