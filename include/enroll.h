@@ -1004,7 +1004,7 @@ void enroll_access_init(enroll_access *access, size_t struct_size);
  *  (no user is signed in, or the provider ended the session); ENROLL_E_EXPIRED (no network: try later);
  *  ENROLL_E_REJECTED; ENROLL_E_BUSY (another renewal is under way, and `timeout_ms` passed);
  *  ENROLL_E_ILLEGAL_STATE (the tokens wait for confirmation); [store]; ENROLL_E_CANCELLED; [call].
- *  Command: token.access. Source: RFC 6749 6. */
+ *  Command: token.access. Source: RFC 6749 6, RFC 8707. */
 enroll_status enroll_token_access(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms,
                                   enroll_access *access, enroll_buf *token, enroll_error *error);
 
@@ -1021,9 +1021,60 @@ enroll_status enroll_token_copy(enroll_client *client, int64_t minimum_lifetime,
  *  A pause that the provider asked for, or that follows its refusal, holds: nothing is sent then. `token` must not be
  *  NULL.
  *  Returns what enroll_token_access returns.
- *  Command: token.refresh. Source: RFC 6749 6. */
+ *  Command: token.refresh. Source: RFC 6749 6, RFC 8707. */
 enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, enroll_access *access, enroll_buf *token,
                                    enroll_error *error);
+
+/** For whom an access token is to be that is not the session's own (RFC 8707): `resource`, `scope` or both. Each
+ *  audience has an access token of its own, kept beside the session's and renewed with the same refresh token. There
+ *  are at most 16. */
+typedef struct enroll_audience {
+  /** sizeof(enroll_audience): ENROLL_AUDIENCE_INIT sets it. */
+  size_t struct_size;
+  /** The resource server: an absolute https URL without fragment, at most 2048 bytes; optional. */
+  const char *resource;
+  size_t resource_size;
+  /** The scopes that the token is to have, of those that the user granted, separated by spaces; optional. */
+  const char *scope;
+  size_t scope_size;
+} enroll_audience;
+
+/* clang-format off */
+#define ENROLL_AUDIENCE_INIT {sizeof(enroll_audience), NULL, 0, NULL, 0}
+/* clang-format on */
+
+/** Does what ENROLL_AUDIENCE_INIT does for `audience`, as enroll_error_init. */
+void enroll_audience_init(enroll_audience *audience, size_t struct_size);
+
+/** As enroll_token_access, for `audience`; NULL: the session's own token. If the provider refuses this audience, the
+ *  session and all other tokens stay as they are, and no process asks for this audience again for a minute.
+ *  enroll_token_list says which scopes the provider granted. `minimum_lifetime` is that of enroll_token_access. `token`
+ *  must not be NULL.
+ *  Returns what enroll_token_access returns; ENROLL_E_REJECTED (`invalid_target`, `invalid_scope`, no refresh token).
+ *  Command: token.access. Source: RFC 6749 6, RFC 8707. */
+enroll_status enroll_token_access_for(enroll_client *client, const enroll_audience *audience, int64_t minimum_lifetime,
+                                      int64_t timeout_ms, enroll_access *access, enroll_buf *token,
+                                      enroll_error *error);
+
+/** As enroll_token_copy, for `audience`; NULL: the session's own token. It is as fast, whatever the order of the
+ *  scopes. `minimum_lifetime` is that of enroll_token_access.
+ *  Returns what enroll_token_access_for returns; ENROLL_E_BUFFER_TOO_SMALL. */
+enroll_status enroll_token_copy_for(enroll_client *client, const enroll_audience *audience, int64_t minimum_lifetime,
+                                    int64_t timeout_ms, char *buffer, size_t capacity, size_t *size,
+                                    int64_t *expires_at, enroll_error *error);
+
+/** As enroll_token_refresh, for `audience`; NULL: the session's own token. `token` must not be NULL.
+ *  Returns what enroll_token_access_for returns.
+ *  Command: token.refresh. Source: RFC 6749 6, RFC 8707. */
+enroll_status enroll_token_refresh_for(enroll_client *client, const enroll_audience *audience, int64_t timeout_ms,
+                                       enroll_access *access, enroll_buf *token, enroll_error *error);
+
+/** Lists the access tokens that are kept, without the tokens themselves. `tokens` becomes a JSON array of objects: the
+ *  granted scopes, the type, the end and, but for the session's own token, which comes first, the `resource` and the
+ *  `scope` that were asked for; the manifest describes them as KeptToken. `tokens` must not be NULL.
+ *  Returns ENROLL_OK; [store]; [call].
+ *  Command: token.list. Source: RFC 8707. */
+enroll_status enroll_token_list(enroll_client *client, enroll_buf *tokens, enroll_error *error);
 
 /** Erases the tokens here and has the provider revoke them, without ending the session in the browser. Transactions
  *  that were begun before end with the tokens. enroll_logout_told says whether the provider knows.
@@ -1072,6 +1123,21 @@ enroll_status enroll_token_access_start(enroll_client *client, int64_t minimum_l
  *  Returns ENROLL_OK; ENROLL_E_BUSY (too many pending calls: nothing will call back); [call]. */
 enroll_status enroll_token_refresh_start(enroll_client *client, int64_t timeout_ms, enroll_access_callback callback,
                                          void *user_data, enroll_pending **pending, enroll_error *error);
+
+/** As enroll_token_access_for, but returns at once: the callback gets what that would have returned. `audience` need
+ *  not outlive the call. `minimum_lifetime` is that of enroll_token_access.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too many pending calls: nothing will call back); [call]. */
+enroll_status enroll_token_access_for_start(enroll_client *client, const enroll_audience *audience,
+                                            int64_t minimum_lifetime, int64_t timeout_ms,
+                                            enroll_access_callback callback, void *user_data, enroll_pending **pending,
+                                            enroll_error *error);
+
+/** As enroll_token_refresh_for, but returns at once: the callback gets what that would have returned. `audience` need
+ *  not outlive the call.
+ *  Returns ENROLL_OK; ENROLL_E_BUSY (too many pending calls: nothing will call back); [call]. */
+enroll_status enroll_token_refresh_for_start(enroll_client *client, const enroll_audience *audience, int64_t timeout_ms,
+                                             enroll_access_callback callback, void *user_data,
+                                             enroll_pending **pending, enroll_error *error);
 
 /* ---- The user ------------------------------------------------------------------------------------------------- */
 

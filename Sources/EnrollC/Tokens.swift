@@ -33,7 +33,7 @@ extension enroll_access {
   }
 }
 
-private func checkedLifetime(_ seconds: Int64) throws(EnrollError) -> Int64 {
+func checkedLifetime(_ seconds: Int64) throws(EnrollError) -> Int64 {
   guard seconds >= 0 else {
     throw EnrollError(
       .invalidArgument, "minimum_lifetime must be 0 or more seconds, got \(seconds)",
@@ -43,7 +43,7 @@ private func checkedLifetime(_ seconds: Int64) throws(EnrollError) -> Int64 {
 }
 
 /// The frame of the functions that hand out a token in a buffer.
-private func handingOut(
+func handingOut(
   _ client: Handle?, _ access: AccessOut?, _ token: BufferOut?, _ error: ErrorOut?,
   _ body: (ClientHandle) throws(EnrollError) -> AccessOutcome
 ) -> enroll_status {
@@ -59,7 +59,7 @@ private func handingOut(
 }
 
 /// The frame of the functions that call back with a token.
-private func startingAccess(
+func startingAccess(
   _ client: Handle?, _ callback: enroll_access_callback?, _ userData: UserData?, _ pending: HandleOut?,
   _ error: ErrorOut?,
   _ prepare: (ClientHandle) throws(EnrollError) -> (
@@ -213,7 +213,7 @@ public func enroll_token_copy(
   return TokenCopy.slowly(client, minimum_lifetime, timeout_ms, buffer, capacity, size, expires_at, error)
 }
 
-private enum TokenCopy {
+enum TokenCopy {
   static func accepts(_ error: ErrorOut?) -> Bool {
     guard let error else { return true }
     return error.pointee.struct_size >= enroll_error.firstSize
@@ -238,7 +238,8 @@ private enum TokenCopy {
   /// The same with everything that can go wrong.
   static func slowly(
     _ client: Handle?, _ minimumLifetime: Int64, _ timeout: Int64, _ buffer: UnsafeMutablePointer<CChar>?,
-    _ capacity: Int, _ size: UnsafeMutablePointer<Int>?, _ expiresAt: Int64Out?, _ error: ErrorOut?
+    _ capacity: Int, _ size: UnsafeMutablePointer<Int>?, _ expiresAt: Int64Out?, _ error: ErrorOut?,
+    for audience: (ClientHandle) throws(EnrollError) -> TokenAudience? = { _ in nil }
   ) -> enroll_status {
     explaining(to: error) { (reason: inout enroll_status) throws(EnrollError) in
       let handle = try ClientHandle.find(client)
@@ -246,8 +247,8 @@ private enum TokenCopy {
         throw EnrollError(.invalidArgument, "buffer is NULL, or its capacity is absurd", field: "buffer")
       }
       let outcome = try handle.client.access(
-        minimumLifetimeSeconds: try checkedLifetime(minimumLifetime), until: try handle.deadline(timeout),
-        cancellation: handle.closing)
+        minimumLifetimeSeconds: try checkedLifetime(minimumLifetime), for: try audience(handle),
+        until: try handle.deadline(timeout), cancellation: handle.closing)
       let token = try outcome.token(orBecause: &reason)
       let count = token.value.count
       guard let buffer, count < capacity else {

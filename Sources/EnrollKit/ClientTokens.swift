@@ -9,30 +9,47 @@ extension EnrollClient {
   /// A valid token for the next request, or why there is none. Costs nothing while the token is fresh.
   /// - Parameters:
   ///   - minimumLifetime: how long the token must remain valid, in whole seconds.
+  ///   - resource: the resource server for which the token is to be (RFC 8707): an absolute https URL without fragment.
+  ///   - scope: the scopes that the token is to have, of those that the user granted (RFC 6749 §6). Without `resource` and
+  ///     `scope` the result is the session's own token.
   ///   - timeout: how long it may take; afterwards the result is a token that still works, or `busy`.
+  /// - Throws: `.invalidArgument` for a `resource` or a `scope` that cannot be sent.
   public func access(
-    minimumLifetime: Duration = .zero, timeout: Duration = defaultTimeout
+    minimumLifetime: Duration = .zero, resource: String? = nil, scope: [String]? = nil,
+    timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> AccessOutcome {
     let seconds = minimumLifetime.components.seconds
-    if let token = client.freshAccessToken(minimumLifetimeSeconds: seconds) { return .valid(token) }
+    let audience = try client.configuration.audience(resource: resource, scopes: scope)
+    if let token = client.freshAccessToken(minimumLifetimeSeconds: seconds, for: audience) {
+      return .valid(token)
+    }
     return try await completed(timeout) { client, deadline, cancellation, done in
       client.access(
-        minimumLifetimeSeconds: seconds, until: deadline, cancellation: cancellation, completion: done)
+        minimumLifetimeSeconds: seconds, for: audience, until: deadline, cancellation: cancellation,
+        completion: done)
     }
   }
 
-  /// The access token for the next request, valid now.
+  /// The access token for the next request, valid now. `resource` and `scope` are those of
+  /// ``access(minimumLifetime:resource:scope:timeout:)``.
   /// - Throws: `.reauthenticate` if the user has to sign in, `.expired` if the provider cannot be reached,
   ///   `.rejected`, `.storeLocked`, `.busy`.
-  public func accessToken(minimumLifetime: Duration = .zero) async throws(EnrollError) -> String {
-    try await access(minimumLifetime: minimumLifetime).token().value.reveal()
+  public func accessToken(
+    minimumLifetime: Duration = .zero, resource: String? = nil, scope: [String]? = nil
+  ) async throws(EnrollError) -> String {
+    try await access(minimumLifetime: minimumLifetime, resource: resource, scope: scope).token().value
+      .reveal()
   }
 
   /// Renews now, whatever the token's age. It keeps a pause that the provider requested, or that follows its refusal.
+  /// `resource` and `scope` are those of ``access(minimumLifetime:resource:scope:timeout:)``.
   @discardableResult
-  public func refresh(timeout: Duration = defaultTimeout) async throws(EnrollError) -> AccessOutcome {
-    try await completed(timeout) { client, deadline, cancellation, done in
-      client.refresh(until: deadline, cancellation: cancellation, completion: done)
+  public func refresh(
+    resource: String? = nil, scope: [String]? = nil, timeout: Duration = defaultTimeout
+  ) async throws(EnrollError) -> AccessOutcome {
+    let audience = try client.configuration.audience(resource: resource, scopes: scope)
+    return try await completed(timeout) { client, deadline, cancellation, done in
+      client.refresh(for: audience, until: deadline, cancellation: cancellation, completion: done)
     }
   }
 
@@ -44,6 +61,11 @@ extension EnrollClient {
     try await completed(timeout) { client, deadline, cancellation, done in
       client.rejected(accessToken, until: deadline, cancellation: cancellation, completion: done)
     }
+  }
+
+  /// The access tokens that are kept, without the tokens themselves: the session's own first, then those for other audiences.
+  public func tokens() async throws(EnrollError) -> [KeptToken] {
+    try await offload { client, _, _ throws(EnrollError) in try client.keptTokens() }
   }
 
   /// The provider's answer about one of the session's tokens: `active`, and other members (RFC 7662 §2.2).

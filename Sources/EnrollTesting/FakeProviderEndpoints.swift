@@ -228,11 +228,13 @@ extension FakeProvider {
     let givesIDToken =
       isRefresh
       ? settings.givesIDTokenOnRefresh && (grant.hasOpenID || settings.givesIDTokenUnasked) : grant.hasOpenID
+    let given = audience?.scope.map { $0.split(separator: " ").map(String.init) } ?? grant.scopes
+    let scope = settings.scopeSeparator.map { given.joined(separator: $0) } ?? audience?.scope
     var answer = JSONObject([
       ("access_token", .string(access)), ("token_type", .string(isBound ? "DPoP" : "Bearer")),
-      ("expires_in", settings.lifetime), ("scope", audience?.scope.map { .string($0) }),
+      ("expires_in", settings.lifetime),
       ("refresh_token", givesRefreshToken ? .string("refresh-\(number)\(settings.refreshTokenSuffix)") : nil),
-      ("scope", settings.scopeSeparator.map { .string(grant.scopes.joined(separator: $0)) }),
+      ("scope", scope.map { .string($0) }),
       ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),
     ])
     settings.tokens(&answer)

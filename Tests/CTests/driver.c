@@ -310,19 +310,53 @@ static enroll_status answer_access(enroll_status status, const enroll_access *ac
   return ENROLL_OK;
 }
 
+/* The parameters `resource` and `scope`; NULL without both. */
+static const enroll_audience *audience_of(json_t *parameters, enroll_audience *audience) {
+  text resource = text_of(parameters, "resource"), scope = text_of(parameters, "scope");
+  if (resource.data == NULL && scope.data == NULL) return NULL;
+  enroll_audience_init(audience, sizeof *audience);
+  audience->resource = resource.data;
+  audience->resource_size = resource.size;
+  audience->scope = scope.data;
+  audience->scope_size = scope.size;
+  return audience;
+}
+
 static enroll_status token_access(json_t *parameters, json_t **result) {
   enroll_access access = ENROLL_ACCESS_INIT;
+  enroll_audience audience;
   enroll_buf token = ENROLL_BUF_INIT;
   int64_t lifetime = integer_of(parameters, "minimumLifetime", 0);
+  const enroll_audience *named = audience_of(parameters, &audience);
+  if (named != NULL)
+    return answer_access(
+        enroll_token_access_for(client, named, lifetime, timeout_of(parameters), &access, &token, &error), &access, &token,
+        result);
   return answer_access(enroll_token_access(client, lifetime, timeout_of(parameters), &access, &token, &error), &access,
                        &token, result);
 }
 
 static enroll_status token_refresh(json_t *parameters, json_t **result) {
   enroll_access access = ENROLL_ACCESS_INIT;
+  enroll_audience audience;
   enroll_buf token = ENROLL_BUF_INIT;
+  const enroll_audience *named = audience_of(parameters, &audience);
+  if (named != NULL)
+    return answer_access(enroll_token_refresh_for(client, named, timeout_of(parameters), &access, &token, &error), &access,
+                         &token, result);
   return answer_access(enroll_token_refresh(client, timeout_of(parameters), &access, &token, &error), &access, &token,
                        result);
+}
+
+static enroll_status token_list(json_t *parameters, json_t **result) {
+  enroll_buf tokens = ENROLL_BUF_INIT;
+  (void)parameters;
+  enroll_status status = enroll_token_list(client, &tokens, &error);
+  if (status != ENROLL_OK) return status;
+  *result = json_object();
+  json_object_set_new(*result, "tokens", json_of_buffer(&tokens));
+  enroll_buf_free(&tokens);
+  return status;
 }
 
 static enroll_status token_revoke(json_t *parameters, json_t **result) {
@@ -485,6 +519,7 @@ static const struct {
     {"url.handle", url_handle},
     {"token.access", token_access},
     {"token.refresh", token_refresh},
+    {"token.list", token_list},
     {"token.revoke", token_revoke},
     {"token.introspect", token_introspect},
     {"dpop.proof", dpop_proof},

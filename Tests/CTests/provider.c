@@ -62,8 +62,20 @@ static enroll_status answer(enroll_http_response *response, int status, const ch
   return enroll_http_response_add_body(response, body, strlen(body));
 }
 
-static enroll_status answer_token(provider *server, enroll_http_response *response) {
+/* What the form has for `name`, up to the next parameter; NULL without it. */
+static const char *form_value(const enroll_http_request *request, const char *name) {
+  const char *body = (const char *)request->body;
+  size_t length = strlen(name);
+  for (size_t at = 0; at + length < request->body_size; at++)
+    if ((at == 0 || body[at - 1] == '&') && memcmp(body + at, name, length) == 0 && body[at + length] == '=')
+      return body + at + length + 1;
+  return NULL;
+}
+
+static enroll_status answer_token(provider *server, const enroll_http_request *request,
+                                  enroll_http_response *response) {
   char body[8192], padding[4096] = "";
+  const char *resource = form_value(request, "resource");
   pthread_mutex_lock(&server->mutex);
   server->token_requests++;
   pthread_cond_broadcast(&server->changed);
@@ -75,6 +87,9 @@ static enroll_status answer_token(provider *server, enroll_http_response *respon
   if (server->token_bytes > 8) memset(padding, 'a', (size_t)server->token_bytes - 8);
   pthread_mutex_unlock(&server->mutex);
   if (status != 200) return answer(response, status, "{}");
+  /* RFC 8707 2: it knows one resource server. */
+  if (resource != NULL && strncmp(resource, "https%3A%2F%2Fapi.example", 25) != 0)
+    return answer(response, 400, "{\"error\":\"invalid_target\"}");
   snprintf(body, sizeof body,
            "{\"access_token\":\"access-%d%s\",\"token_type\":\"Bearer\",\"expires_in\":%lld,"
            "\"refresh_token\":\"refresh-%d\"}",
@@ -97,7 +112,7 @@ static enroll_status serve(void *user_data, const enroll_http_request *request, 
                   "\"subject_types_supported\":[\"public\"],"
                   "\"id_token_signing_alg_values_supported\":[\"ES256\"],"
                   "\"code_challenge_methods_supported\":[\"S256\"]}");
-  if (strcmp(path, "/token") == 0) return answer_token(server, response);
+  if (strcmp(path, "/token") == 0) return answer_token(server, request, response);
   if (strcmp(path, "/userinfo") == 0)
     return answer(response, 200, "{\"sub\":\"alice\",\"name\":\"Alice \\u00c4\"}");
   if (strcmp(path, "/revoke") == 0) return answer(response, 200, "{}");

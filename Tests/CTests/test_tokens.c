@@ -68,6 +68,105 @@ TEST("the whole way: begin, resume, the profile, confirm, token, userinfo, accou
   provider_free(server);
 }
 
+TEST("each audience has a token of its own, beside the session's (RFC 8707)") {
+  provider *server = provider_new();
+  enroll_client *client = provider_signed_in(server, NULL);
+  enroll_access access = ENROLL_ACCESS_INIT;
+  enroll_audience audience = ENROLL_AUDIENCE_INIT;
+  enroll_buf token = ENROLL_BUF_INIT;
+  forget_error();
+  audience.resource = "https://api.example/";
+  audience.resource_size = ENROLL_NUL_TERMINATED;
+  audience.scope = "read write";
+  audience.scope_size = ENROLL_NUL_TERMINATED;
+  CHECK_OK(enroll_token_access_for(client, &audience, 0, ENROLL_NO_TIMEOUT, &access, &token, &error));
+  CHECK_TEXT("access-2", token.data);
+  CHECK_NUMBER(ENROLL_ACCESS_VALID, access.outcome);
+  enroll_buf_free(&token);
+  CHECK_NUMBER(2, provider_token_requests(server));
+
+  /* From memory, in any order of the scopes, into the caller's buffer. */
+  char buffer[64];
+  size_t size = 0;
+  int64_t expires_at = 0;
+  for (int call = 0; call < 3; call++) {
+    audience.scope = call % 2 ? "write read" : "read write";
+    CHECK_OK(enroll_token_copy_for(client, &audience, 0, 0, buffer, sizeof buffer, &size, &expires_at, &error));
+    CHECK_TEXT("access-2", buffer);
+    CHECK_NUMBER(8, size);
+    CHECK_NUMBER(access.expires_at, expires_at);
+  }
+  CHECK_STATUS(ENROLL_E_BUFFER_TOO_SMALL,
+               enroll_token_copy_for(client, &audience, 0, 0, buffer, 8, &size, NULL, NULL));
+  CHECK_NUMBER(8, size);
+  CHECK_OK(enroll_token_copy_for(client, NULL, 0, 0, buffer, sizeof buffer, &size, NULL, &error));
+  CHECK_TEXT("access-1", buffer);
+  CHECK_OK(enroll_token_access_for(client, NULL, 0, 0, NULL, &token, &error));
+  CHECK_TEXT("access-1", token.data);
+  enroll_buf_free(&token);
+  CHECK_NUMBER(2, provider_token_requests(server));
+
+  CHECK_OK(enroll_token_refresh_for(client, &audience, ENROLL_NO_TIMEOUT, &access, &token, &error));
+  CHECK_TEXT("access-3", token.data);
+  enroll_buf_free(&token);
+  waiter *waiting = waiter_new();
+  enroll_audience narrow = ENROLL_AUDIENCE_INIT;
+  narrow.scope = "read";
+  narrow.scope_size = 4;
+  CHECK_OK(enroll_token_access_for_start(client, &narrow, 0, ENROLL_NO_TIMEOUT, waiter_access, waiting, NULL, &error));
+  waiter_wait(waiting);
+  CHECK_TEXT("access-4", waiting->text);
+  waiter_free(waiting);
+  waiting = waiter_new();
+  CHECK_OK(enroll_token_refresh_for_start(client, &narrow, ENROLL_NO_TIMEOUT, waiter_access, waiting, NULL, &error));
+  waiter_wait(waiting);
+  CHECK_TEXT("access-5", waiting->text);
+  waiter_free(waiting);
+
+  enroll_buf list = ENROLL_BUF_INIT;
+  CHECK_OK(enroll_token_list(client, &list, &error));
+  CHECK(strstr(list.data, "\"resource\":\"https://api.example/\"") != NULL);
+  CHECK(strstr(list.data, "\"scope\":\"read\"") != NULL && strstr(list.data, "access-") == NULL);
+  enroll_buf_free(&list);
+  CHECK_OK(enroll_client_free(client));
+  provider_free(server);
+}
+
+TEST("an audience that the provider refuses, or that cannot be sent, leaves the session alone") {
+  provider *server = provider_new();
+  enroll_client *client = provider_signed_in(server, NULL);
+  enroll_buf token = ENROLL_BUF_INIT;
+  char buffer[64];
+  size_t size = 0;
+  forget_error();
+  enroll_audience audience = ENROLL_AUDIENCE_INIT;
+  audience.resource = "https://other.example/";
+  audience.resource_size = ENROLL_NUL_TERMINATED;
+  CHECK_STATUS(ENROLL_E_REJECTED,
+               enroll_token_access_for(client, &audience, 0, ENROLL_NO_TIMEOUT, NULL, &token, &error));
+  CHECK_TEXT("resource", error.field);
+  CHECK_TEXT("invalid_target", error.oauth_error);
+  static const char *const bad[] = {"", "https://api.example/#part", "http://api.example/", "api"};
+  for (size_t index = 0; index < sizeof bad / sizeof *bad; index++) {
+    audience.resource = bad[index];
+    CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT,
+                 enroll_token_copy_for(client, &audience, 0, 0, buffer, sizeof buffer, &size, NULL, &error));
+    CHECK_TEXT("resource", error.field);
+  }
+  enroll_audience empty = ENROLL_AUDIENCE_INIT;
+  empty.scope = "";
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_token_access_for(client, &empty, 0, 0, NULL, &token, &error));
+  CHECK_TEXT("scope", error.field);
+  enroll_audience shorter = ENROLL_AUDIENCE_INIT;
+  shorter.struct_size = 4;
+  CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_token_access_for(client, &shorter, 0, 0, NULL, &token, &error));
+  CHECK_OK(enroll_token_access(client, 0, 0, NULL, &token, &error));
+  CHECK_TEXT("access-1", token.data);
+  enroll_buf_free(&token);
+  CHECK_OK(enroll_client_free(client));
+  provider_free(server);
+}
+
 TEST("a redirect that nobody asked for has no effect (R6)") {
   provider *server = provider_new();
   enroll_client *client = provider_signed_in(server, NULL);

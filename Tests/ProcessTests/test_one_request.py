@@ -4,6 +4,8 @@ same token for all 512 (reliability.md, Renewal across threads and processes).""
 from cases import FACES, FLAVOURS, LIFETIME, LONG, Asker, Crowd, ProcessCase
 
 THREADS, PROCESSES = 64, 8
+#: The session's own token, and tokens for others (RFC 8707).
+AUDIENCES = [{}, {"resource": "https://api.example.com/"}, {"resource": "https://files.example.com/", "scope": "openid"}]
 ROUNDS = 1000 if LONG else 20
 
 
@@ -75,6 +77,40 @@ class OneRequest(ProcessCase):
                 late.go_on()
                 self.assertEqual(pending.result()["accessToken"], renewed)
                 self.assertEqual(self.refreshes(), 1)
+
+    def test_processes_that_want_several_audiences_send_one_request_for_each(self):
+        """Each request spends the refresh token that the one before it brought."""
+        self.sign_in(self.open(FACES[0]))
+        clients = [self.open(FACES[index % len(FACES)]) for index in range(6)]
+        for number in range(1, 6):
+            self.clock.advance(LIFETIME)
+            self.sandbox.control("resetCounts")
+            pending = [client.start("token.access", dict(audience)) for client in clients for audience in AUDIENCES]
+            tokens = [one.result(120).get("accessToken") for one in pending]
+            for index in range(len(AUDIENCES)):
+                self.assertEqual(len(set(tokens[index :: len(AUDIENCES)])), 1, f"round {number}: {tokens}")
+            self.assertEqual(len(set(tokens)), len(AUDIENCES))
+            self.assertEqual(self.refreshes(), len(AUDIENCES), f"round {number}")
+            self.assertNotIn("end", self.session())
+
+    def test_a_process_that_waited_for_another_audience_has_a_turn_of_its_own(self):
+        for face in FACES:
+            with self.subTest(face=face.name):
+                self.begin(30)
+                first = self.open(FACES[0])
+                self.sign_in(first)
+                late = self.open(face, self.clock.stopping("before flock .renew 1"))
+                self.clock.advance(LIFETIME)
+                self.sandbox.control("resetCounts")
+                pending = late.start("token.access", {})
+                late.stopped()
+                other = first.call("token.access", resource=AUDIENCES[1]["resource"])["accessToken"]
+                late.go_on()
+                own = pending.result()["accessToken"]
+                self.assertNotEqual(own, other)
+                self.assertEqual(self.refreshes(), 2)
+                self.assertEqual(first.call("token.access")["accessToken"], own)
+                self.assertEqual(self.refreshes(), 2)
 
     # The sandbox takes a rotated token for 30 seconds more, as Okta does.
     def test_an_answer_that_is_lost_after_the_rotation_loses_nobody_when_the_provider_has_a_grace(self):

@@ -250,7 +250,7 @@ func childOfFork(_ orders: Orders) throws(EnrollError) {
   let memory = MemoryTokenStore(clock: SystemClock())
   let pool = WorkerPool()
   let timers = TimerQueue(clock: SystemClock())
-  let coordinator = RenewalCoordinator<Int>(pool: pool, timers: timers, clock: SystemClock()) { 1 }
+  let coordinator = RenewalCoordinator<Int>(pool: pool, timers: timers, clock: SystemClock()) { _ in 1 }
   try store.update(.default) { $0.asksForLogin = true }
   _ = coordinator.join(deadline: .distantFuture)
   // In the parent, a thread is inside the store while the fork happens.

@@ -109,9 +109,13 @@ struct Driver {
       return .object([])
     case "account.read": return try await client.account().json
     case "token.access":
-      return try await client.access(minimumLifetime: .seconds(parameters["minimumLifetime"]?.integer ?? 0))
-        .json
-    case "token.refresh": return try await client.refresh().json
+      return try await client.access(
+        minimumLifetime: .seconds(parameters["minimumLifetime"]?.integer ?? 0),
+        resource: parameters["resource"]?.string, scope: parameters.scope
+      ).json
+    case "token.refresh":
+      return try await client.refresh(resource: parameters["resource"]?.string, scope: parameters.scope).json
+    case "token.list": return .object([("tokens", .array(try await client.tokens().map { $0.json }))])
     case "token.revoke":
       return try await client.revoke().json
     case "token.introspect":

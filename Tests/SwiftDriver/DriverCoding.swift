@@ -183,7 +183,26 @@ extension AccessToken {
       ("outcome", .string(outcome)), ("accessToken", .string(value.reveal())),
       ("tokenType", .string(tokenType)),
       ("expiresAt", .integer(expiresAt.seconds)), ("reason", reason),
+      ("scope", scopes.map { .string(Scopes.joined($0)) }),
     ])
+  }
+}
+
+extension KeptToken {
+  var json: JSON {
+    .object([
+      ("resource", audience?.resource.map { .string($0) }),
+      ("scope", audience.flatMap { $0.scopes.isEmpty ? nil : .string(Scopes.joined($0.scopes)) }),
+      ("granted", .string(Scopes.joined(scopes))), ("tokenType", .string(tokenType)),
+      ("expiresAt", .integer(expiresAt.seconds)),
+    ])
+  }
+}
+
+extension JSON {
+  /// The parameter `scope`: a list, or a text with spaces.
+  var scope: [String]? {
+    self["scope"]?.array?.compactMap { $0.string } ?? self["scope"]?.string.map { Scopes.split($0) }
   }
 }
 

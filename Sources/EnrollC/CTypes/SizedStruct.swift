@@ -100,6 +100,7 @@ extension enroll_state: SizedStruct { static var name: String { "enroll_state" }
 extension enroll_begin_options: SizedStruct { static var name: String { "enroll_begin_options" } }
 extension enroll_transaction: SizedStruct { static var name: String { "enroll_transaction" } }
 extension enroll_access: SizedStruct { static var name: String { "enroll_access" } }
+extension enroll_audience: SizedStruct { static var name: String { "enroll_audience" } }
 extension enroll_pkce: SizedStruct { static var name: String { "enroll_pkce" } }
 extension enroll_keys: SizedStruct { static var name: String { "enroll_keys" } }
 extension enroll_secret_store: SizedStruct { static var name: String { "enroll_secret_store" } }

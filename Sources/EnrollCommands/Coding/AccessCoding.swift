@@ -1,9 +1,9 @@
 // The outcome of asking for a valid token as JSON (flows.md §8): a closed set, told apart by `outcome`.
 // The access token leaves its Secret here, because handing it out is what the command is for; the refresh token never does.
 
-import EnrollCore
+package import EnrollCore
 import EnrollCrypto
-import EnrollJSON
+package import EnrollJSON
 
 extension AccessOutcome {
   var json: JSON {
@@ -35,7 +35,20 @@ extension AccessToken {
       ("accessToken", .string(value.reveal())), ("tokenType", .string(tokenType)),
       // A stand-in token has no end.
       ("expiresAt", expiresAt.seconds == .max ? nil : .integer(expiresAt.seconds)),
+      ("scope", scopes.map { .string(Scopes.joined($0)) }),
     ]
+  }
+}
+
+extension KeptToken {
+  package var json: JSON {
+    let asked = audience?.scopes ?? []
+    return .object([
+      ("resource", audience?.resource.map { .string($0) }),
+      ("scope", asked.isEmpty ? nil : .string(Scopes.joined(asked))),
+      ("granted", .string(Scopes.joined(scopes))), ("tokenType", .string(tokenType)),
+      ("expiresAt", .integer(expiresAt.seconds)),
+    ])
   }
 }
 
@@ -56,7 +69,7 @@ extension Schema {
         ], "The token has expired and could not be renewed yet; retry later."),
       .object(
         [outcome(.rejected), .required("reason", reason), .required("error", error)],
-        "The provider refused to renew, without ending the session."),
+        "The provider refused to renew, or to give a token for that audience, without ending the session."),
       .object(
         [outcome(.reauthenticate), .required("reason", reason)],
         "There is no session, or it has ended: sign in."),
@@ -78,7 +91,25 @@ extension Schema {
     .required("tokenType", .text("As the server spells it: Bearer, DPoP.")),
     .optional(
       "expiresAt", date("By this device's clock; absent for a stand-in token, which does not expire.")),
+    .optional(
+      "scope",
+      .text(
+        "Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer than were asked for.",
+        maximumBytes: 16_448)),
   ]
+
+  static let keptToken = Schema.object(
+    [
+      .optional(
+        "resource",
+        .uri(
+          "The resource server that the token is for.", maximumBytes: TokenAudience.maximumResourceBytes)),
+      .optional("scope", .text("The scopes that were asked for, separated by spaces.", maximumBytes: 16_448)),
+      .required("granted", .text("The granted scopes, separated by spaces.", maximumBytes: 16_448)),
+      .required("tokenType", .text("As the server spells it: Bearer, DPoP.")),
+      .required("expiresAt", date("By this device's clock; the token may have expired.")),
+    ], "An access token that is kept, without its secret. The session's own has neither resource nor scope."
+  ).named("KeptToken")
 
   private static let reason = Schema.text("A word or a short text, for a log.", maximumBytes: 4096)
 }

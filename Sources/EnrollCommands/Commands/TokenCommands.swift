@@ -10,26 +10,34 @@ extension CommandTable {
     Command(
       parked: "token.access", method: "accessToken",
       "Returns a valid access token, renewed if due. All callers share one renewal.",
-      takes: [.minimumLifetime, .timeout], gives: .access, fails: CommandErrors(.access, .store),
-      source: "RFC 6749 §6",
+      takes: [.targetResource, .targetScope, .minimumLifetime, .timeout], gives: .access,
+      fails: CommandErrors(.access, .store), source: "RFC 6749 §6, RFC 8707",
       known: { call in
-        call.client?.freshAccessToken(minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0)
-          .map { AccessOutcome.valid($0).json }
+        guard let client = call.client else { return nil }
+        do throws(EnrollError) {
+          let token = client.freshAccessToken(
+            minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0, for: try call.audience(client))
+          return token.map { AccessOutcome.valid($0).json }
+        } catch {
+          return nil
+        }
       }
     ) { call, completion in
-      onClient(call, completion) { client, done in
+      onClient(call, completion) { client, audience, done in
         client.access(
-          minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0, until: call.until(client),
-          cancellation: call.cancellation, completion: done)
+          minimumLifetimeSeconds: call.integer("minimumLifetime") ?? 0, for: audience,
+          until: call.until(client), cancellation: call.cancellation, completion: done)
       }
     },
     Command(
       parked: "token.refresh",
       "Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the provider asked for.",
-      takes: [.timeout], gives: .access, fails: CommandErrors(.access, .store), source: "RFC 6749 §6"
+      takes: [.targetResource, .targetScope, .timeout], gives: .access, fails: CommandErrors(.access, .store),
+      source: "RFC 6749 §6, RFC 8707"
     ) { call, completion in
-      onClient(call, completion) { client, done in
-        client.refresh(until: call.until(client), cancellation: call.cancellation, completion: done)
+      onClient(call, completion) { client, audience, done in
+        client.refresh(
+          for: audience, until: call.until(client), cancellation: call.cancellation, completion: done)
       }
     },
     Command(
@@ -41,11 +49,24 @@ extension CommandTable {
       ],
       gives: .access, fails: CommandErrors(.access, .store), source: "RFC 6750 §3.1"
     ) { call, completion in
-      onClient(call, completion) { client, done in
+      onClient(call, completion) { client, _, done in
         client.rejected(
           Secret(call.text("accessToken") ?? ""), until: call.until(client), cancellation: call.cancellation,
           completion: done)
       }
+    },
+    Command(
+      "token.list", method: "tokens", .blocking,
+      "Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for other audiences.",
+      gives: .object([
+        .required(
+          "tokens",
+          Schema(
+            .list(.keptToken, maximumCount: AudienceTokens.limit + 1), "Empty if no user is signed in."))
+      ]),
+      fails: CommandErrors(.store), source: "RFC 8707"
+    ) { call throws(EnrollError) in
+      .object([("tokens", .array(try call.openClient().keptTokens().map { $0.json }))])
     },
     Command(
       "token.revoke", .blocking, "Revokes the session's tokens at the provider and erases them here.",
@@ -112,21 +133,52 @@ extension CommandTable {
 
   private static func onClient(
     _ call: Invocation, _ completion: @escaping Command.Completion,
-    _ start: (Client, @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void) -> Void
+    _ start: (
+      Client, TokenAudience?, @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
+    ) -> Void
   ) {
-    guard let client = call.client else {
-      return completion(.failure(EnrollError(.handle, "the command needs a client", field: "client")))
-    }
-    start(client) { result in
-      switch result {
-      case .success(let outcome): completion(.success(outcome.json))
-      case .failure(let error): completion(.failure(error))
+    do throws(EnrollError) {
+      let client = try call.openClient()
+      start(client, try call.audience(client)) { result in
+        switch result {
+        case .success(let outcome): completion(.success(outcome.json))
+        case .failure(let error): completion(.failure(error))
+        }
       }
+    } catch {
+      completion(.failure(error))
     }
   }
 }
 
+extension Invocation {
+  /// The parameters `resource` and `scope`; nil without both.
+  /// - Throws: `.invalidArgument`.
+  fileprivate func audience(_ client: Client) throws(EnrollError) -> TokenAudience? {
+    guard let scope = parameters["scope"] else {
+      guard let resource = text("resource") else { return nil }
+      return try client.configuration.audience(resource: resource, scopes: nil)
+    }
+    return try client.configuration.audience(
+      resource: text("resource"), scopes: scope.texts ?? scope.string.map { Scopes.split($0) })
+  }
+}
+
 extension Schema.Property {
+  static let targetResource = Schema.Property.optional(
+    "resource",
+    .uri(
+      "The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By default the session's own token.",
+      maximumBytes: TokenAudience.maximumResourceBytes))
+  static let targetScope = Schema.Property.optional(
+    "scope",
+    Schema(
+      .anyOf([
+        .text("Separated by spaces.", maximumBytes: 16_448),
+        Schema(.list(.text("A scope."), maximumCount: Scopes.maximumCount)),
+      ]),
+      "The scopes that the token is to have, of those that the user granted. By default the session's own token."
+    ))
   static let minimumLifetime = Schema.Property.optional(
     "minimumLifetime", .seconds(0...31_536_000, "How long the token must still live."),
     default: .integer(0))

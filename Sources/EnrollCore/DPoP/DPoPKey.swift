@@ -84,4 +84,12 @@ public enum DPoPBinding: Equatable, Sendable {
 extension TokenSet {
   /// The key with which the access token has to be shown; nil for a Bearer token.
   var proofKey: DPoPKey? { ASCII.equalsIgnoringCase(tokenType, "DPoP") ? dpopKey : nil }
+
+  /// The same of one of the session's access tokens; nil or an unknown one: the session's own.
+  func proofKey(of accessToken: Secret?) -> DPoPKey? {
+    guard let accessToken,
+      let token = audiences.entries.first(where: { $0.token?.accessToken == accessToken })?.token
+    else { return proofKey }
+    return ASCII.equalsIgnoringCase(token.tokenType, "DPoP") ? dpopKey : nil
+  }
 }

@@ -105,7 +105,7 @@ extension Engine {
       _ = try outcome.token()
       throw Self.noProofForBearer
     }
-    guard let key = tokens.proofKey else { throw Self.noProofForBearer }
+    guard let key = tokens.proofKey(of: accessToken) else { throw Self.noProofForBearer }
     let origin = target.origin
     let known = memory.withLock { memory -> String? in
       if let nonce { memory.nonces.remember(nonce, of: origin) }

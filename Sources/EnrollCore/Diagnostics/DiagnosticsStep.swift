@@ -198,6 +198,19 @@ extension TokenSet {
       ("hasRefreshToken", .bool(refreshToken != nil)), ("hasIdToken", .bool(idToken != nil)),
       ("isBoundToKey", .bool(dpopKey != nil)), ("hasUnprovenIdToken", .bool(unprovenIDToken != nil)),
       ("source", .string(source.rawValue)),
+      ("audiences", audiences.isEmpty ? nil : .array(audiences.entries.map { $0.shown(at: moment) })),
+    ])
+  }
+}
+
+extension AudienceEntry {
+  fileprivate func shown(at moment: Moment) -> JSON {
+    .object([
+      ("resource", audience.resource.map { RedactedURL.bounded($0) }),
+      ("scopes", .array(audience.scopes.map { .string($0) })),
+      ("expiresAt", token.map { .integer($0.expiry.expiresAt.seconds) }),
+      ("secondsLeft", token.map { .integer($0.expiry.secondsLeft(at: moment)) }),
+      ("refusal", refusal.map { $0.shown(at: moment) }),
     ])
   }
 }

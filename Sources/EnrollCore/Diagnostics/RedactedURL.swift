@@ -10,9 +10,10 @@ public enum RedactedURL {
   static func bounded(_ text: String) -> JSON { .string(Self.text(text)) }
 
   /// The path as well: for what providers publish and clients register.
-  static func published(_ text: String) -> JSON {
-    .string(shown(text, configured: text) { $0.path.upperBound })
-  }
+  static func published(_ text: String) -> JSON { .string(publishedText(text)) }
+
+  /// The same for an error text.
+  static func publishedText(_ text: String) -> String { shown(text, configured: text) { $0.path.upperBound } }
 
   private static func shown(_ text: String, configured: String? = nil, _ end: (StrictURL) -> Int) -> String {
     guard let url = try? StrictURL(text, configured: configured) else { return "?" }

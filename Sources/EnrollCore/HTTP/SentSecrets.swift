@@ -41,6 +41,7 @@ struct SentSecrets: Sendable {
     for token in [tokens.refreshToken, tokens.idToken, tokens.unprovenIDToken] {
       if let token { all.append(token) }
     }
+    for entry in tokens.audiences.entries { if let token = entry.token { all.append(token.accessToken) } }
   }
 
   init(of request: HTTPRequest) {

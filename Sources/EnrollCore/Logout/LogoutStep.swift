@@ -164,6 +164,11 @@ extension Engine {
     let first = tokens.refreshToken.map {
       revokeLater($0, hint: "refresh_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
     }
+    let moment = clock.moment()
+    for case let token? in tokens.audiences.entries.map({ $0.token }) where !token.expiry.isOver(at: moment) {
+      revokeLater(
+        token.accessToken, hint: "access_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
+    }
     let second = revokeLater(
       tokens.accessToken, hint: "access_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
     return first ?? second

@@ -53,14 +53,14 @@ extension Engine {
   /// - Throws: store errors.
   public func checkSession(cancellation: (any Cancellation)?) throws(EnrollError) -> RegistrationState {
     guard let record = try store.read(account), let tokens = record.confirmed else { return state }
-    var (epoch, usable) = (record.tokenEpoch, tokens)
+    var (epoch, usable) = (record.accessEpoch ?? record.tokenEpoch, tokens)
     var verdict = ask(with: tokens, about: record.profile, cancellation)
     if case .refused = verdict {
       _ = try renew(epochs: [epoch], forced: true)
-      if let renewed = try store.read(account), let tokens = renewed.confirmed, renewed.tokenEpoch != epoch,
-        renewed.sessionEnded == nil
+      if let renewed = try store.read(account), let tokens = renewed.confirmed,
+        let renewedEpoch = renewed.epoch(for: nil), renewedEpoch != epoch, renewed.sessionEnded == nil
       {
-        (epoch, usable) = (renewed.tokenEpoch, tokens)
+        (epoch, usable) = (renewedEpoch, tokens)
         verdict = ask(with: tokens, about: renewed.profile, cancellation)
       }
     }

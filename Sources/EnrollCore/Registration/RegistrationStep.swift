@@ -39,7 +39,7 @@ extension Engine {
       if band != .fresh, tokens.refreshToken != nil { return .needsRenewal }
       // Nothing renews it: it serves until its end, and then the user signs in again.
       if band == .expired { return .known(try apply(.renewalFailed(.expiredForGood))) }
-      if let standing = checkStanding(epoch: record.tokenEpoch) { return standing }
+      if let standing = checkStanding(epoch: record.accessEpoch ?? record.tokenEpoch) { return standing }
       return .known(try apply(.tokenValid))
     }
     // A login that was begun before this process started goes on (R12). Of a registration only the link is still
@@ -207,7 +207,7 @@ extension AccountRecord {
     refusal = nil
     backoff = nil
     renewalIntent = nil
-    tokenEpoch &+= 1
+    advanceEpoch()
   }
 
   /// Tokens that wait for confirmation, and all that belongs to them.
@@ -228,7 +228,7 @@ extension AccountRecord {
     refusal = nil
     backoff = nil
     sessionEnded = nil
-    tokenEpoch &+= 1
+    advanceEpoch()
   }
 
   /// Nothing that was begun before brings anybody in any more; what is on its way finds that out (R35).

@@ -8,8 +8,8 @@ extension Engine {
     case nothing
     /// Too early, or barred by a failure: look again then.
     case wait(until: Instant)
-    /// Run ``renew(epochs:forced:)``.
-    case renew(epoch: UInt64)
+    /// Run ``renew(epochs:forced:for:)``; only what could not be stored may be for an audience.
+    case renew(epoch: UInt64, for: TokenAudience? = nil)
   }
 
   /// - Parameters:
@@ -18,9 +18,9 @@ extension Engine {
   ///     once, and neither do devices.
   /// - Throws: store errors.
   public func planRenewal(ahead: Bool, jitter: UInt8) throws(EnrollError) -> RenewalPlan {
-    if let epoch = epochOfUnsaved() { return .renew(epoch: epoch) }
+    if let (epoch, audience) = unsavedRenewal() { return .renew(epoch: epoch, for: audience) }
     // Tokens that wait for confirmation are nobody's to renew.
-    guard let record = try store.read(account), record.confirmed != nil,
+    guard let record = try store.read(account), let epoch = record.epoch(for: nil), record.confirmed != nil,
       case .live(_, let tokens) = try session(),
       tokens.refreshToken != nil
     else { return .nothing }
@@ -30,20 +30,22 @@ extension Engine {
     if let barred = barred(record) {
       return .wait(until: moment.instant.advanced(bySeconds: barred.error?.retryAfterSeconds ?? 1))
     }
-    if isOpen { return .renew(epoch: record.tokenEpoch) }
+    if isOpen { return .renew(epoch: epoch) }
     let early = tokens.expiry.secondsUntilAhead(
       at: moment, graceSeconds: configuration.graceSeconds, jitter: jitter)
     return early > 0
-      ? .wait(until: moment.instant.advanced(bySeconds: early)) : .renew(epoch: record.tokenEpoch)
+      ? .wait(until: moment.instant.advanced(bySeconds: early)) : .renew(epoch: epoch)
   }
 
   /// Stores renewed tokens that could not be stored, as soon as the disk takes them (R30), even if the store could not be
   /// read.
   /// - Returns: nil if there are no such tokens, or if others replaced them.
-  private func epochOfUnsaved() -> UInt64? {
+  private func unsavedRenewal() -> (epoch: UInt64, audience: TokenAudience?)? {
     guard let unsaved = memory.withLock({ $0.unsaved }) else { return nil }
-    guard let readable = try? store.read(account) else { return unsaved.epoch }
-    if readable.tokenEpoch == unsaved.epoch { return unsaved.epoch }
+    guard let readable = try? store.read(account) else { return (unsaved.epoch, unsaved.audience) }
+    if readable.tokenEpoch == unsaved.epoch {
+      return (readable.epoch(for: unsaved.audience) ?? unsaved.epoch, unsaved.audience)
+    }
     forgetUnsaved()
     return nil
   }

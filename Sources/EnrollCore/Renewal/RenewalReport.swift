@@ -2,7 +2,19 @@
 
 extension Engine {
   /// - Parameter isNew: false for a result that was told before: the pause after a failure, another process's renewal.
-  func report(_ result: RenewalResult, isNew: Bool) throws(EnrollError) {
+  /// - Parameter audience: for whom the access token was to be. Only the end of the session concerns the state then.
+  func report(
+    _ result: RenewalResult, isNew: Bool, for audience: TokenAudience? = nil
+  ) throws(EnrollError) {
+    if audience != nil {
+      switch result {
+      case .renewed: return memory.withLock { $0.backoff = nil }
+      case .unavailable(let error), .rejected(let error):
+        if isNew { notify(.tokenRenewalFailed(error)) }
+        return
+      case .reauthenticate: break
+      }
+    }
     let record = try store.read(account)
     let isUsable = record?.confirmed?.isUsable(at: clock.moment()) ?? false
     switch result {
@@ -10,7 +22,7 @@ extension Engine {
       memory.withLock {
         $0.backoff = nil
         $0.reportedRenewal = nil
-        $0.renewedEpoch = record?.tokenEpoch
+        $0.renewedEpoch = record?.epoch(for: nil)
       }
       // C waits for the registration check where one is required.
       if !requiresCheck { applyIfSession(.tokenRenewed) }

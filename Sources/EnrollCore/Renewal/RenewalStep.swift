@@ -17,6 +17,15 @@ public enum RenewalResult: Equatable, Sendable {
   case reauthenticate(String)
 }
 
+/// One renewal, from its turn to its end.
+struct Renewal: Sendable {
+  let session: SessionIdentity
+  /// For whom the access token is to be; nil: the session's own.
+  let audience: TokenAudience?
+  /// The record's when it began.
+  let epoch: UInt64
+}
+
 extension Engine {
   /// Requests that one renewal sends at most while the server is in trouble.
   static let triesPerRenewal = 2
@@ -28,62 +37,73 @@ extension Engine {
   /// Renews the confirmed tokens and moves the state machine. Runs to its end whatever its callers do: a refresh
   /// token that was sent is followed up.
   /// - Parameters:
-  ///   - epochs: of the tokens that callers want renewed; where the store's are others, there is nothing to do.
+  ///   - epochs: of the access tokens that callers want renewed; where the store's is another, there is nothing to do.
   ///   - forced: renew although the token is not due, and although the provider could not be reached a moment ago.
+  ///   - audience: for whom the access token is to be; nil: the session's own.
   /// - Throws: store errors; `.cancelled` when the client is closed before anything was sent, or before a second try.
-  public func renew(epochs: [UInt64], forced: Bool) throws(EnrollError) -> RenewalResult {
+  public func renew(
+    epochs: [UInt64], forced: Bool, for audience: TokenAudience? = nil
+  ) throws(EnrollError) -> RenewalResult {
     let (result, isNew): (RenewalResult, Bool)
     do throws(EnrollError) {
-      (result, isNew) = try renewed(epochs, forced: forced)
+      (result, isNew) = try renewed(epochs, forced: forced, for: audience)
     } catch {
       // A client that is closed says nothing of the provider.
       if error.code != .cancelled { notify(.tokenRenewalFailed(error)) }
       throw error
     }
-    try report(result, isNew: isNew)
+    try report(result, isNew: isNew, for: audience)
     return result
   }
 
   /// - Returns: also whether the provider was asked; else the result is an earlier one's, or another process's.
   private func renewed(
-    _ epochs: [UInt64], forced: Bool
+    _ epochs: [UInt64], forced: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
     try requireNotClosing()
-    guard let record = try store.read(account), let tokens = record.confirmed else {
-      return (.reauthenticate("no user is signed in"), false)
-    }
-    if let reason = record.sessionEnded { return (.reauthenticate(reason), false) }
-    let epoch = record.tokenEpoch
-    guard epochs.contains(epoch) else { return (try overtaken(), false) }
-    guard tokens.refreshToken != nil else {
-      return (.reauthenticate("the provider gave no refresh token"), false)
-    }
-    if let barred = barred(record, forced: forced) { return (barred, false) }
+    let deadline = clock.instant().advanced(bySeconds: Self.turnTimeoutSeconds)
+    var first: AccountRecord?
+    while true {
+      guard let record = try store.read(account), let tokens = record.confirmed else {
+        return (.reauthenticate("no user is signed in"), false)
+      }
+      if let reason = record.sessionEnded { return (.reauthenticate(reason), false) }
+      guard record.isUnrenewed(for: audience, since: epochs) else {
+        return (try overtaken(for: audience), false)
+      }
+      guard tokens.refreshToken != nil else {
+        return (.reauthenticate("the provider gave no refresh token"), false)
+      }
+      let before = first ?? record
+      first = before
+      let isForced = forced && !record.tellsFailure(after: before, for: audience)
+      if let barred = barred(record, forced: isForced, for: audience) { return (barred, false) }
 
-    var result = (RenewalResult.renewed, isNew: false)
-    let turn = try store.renewalTurn(
-      account, epoch: record.tokenEpoch,
-      deadline: clock.instant().advanced(bySeconds: Self.turnTimeoutSeconds), cancellation: closing
-    ) { () throws(EnrollError) in
-      result = try renewInTurn(after: record, forced: forced)
-    }
-    switch turn {
-    case .taken: return result
-    case .overtaken: return (try overtaken(), false)
-    case .deadlinePassed:
-      return (
-        .unavailable(EnrollError(.busy, "another process is renewing and has not finished")), false
-      )
+      var result = (RenewalResult.renewed, isNew: false)
+      let turn = try store.renewalTurn(
+        account, epoch: record.tokenEpoch, deadline: deadline, cancellation: closing
+      ) { () throws(EnrollError) in
+        result = try renewInTurn(after: before, epoch: record.tokenEpoch, forced: forced, for: audience)
+      }
+      switch turn {
+      case .taken: return result
+      // It may have been for another audience: then this one's turn is still to come.
+      case .overtaken: continue
+      case .deadlinePassed:
+        return (
+          .unavailable(EnrollError(.busy, "another process is renewing and has not finished")), false
+        )
+      }
     }
   }
 
   /// Another process changed the tokens meanwhile: renewed, or logged out.
-  func overtaken() throws(EnrollError) -> RenewalResult {
+  func overtaken(for audience: TokenAudience?) throws(EnrollError) -> RenewalResult {
     guard let record = try store.read(account), record.confirmed != nil else {
       return .reauthenticate("no user is signed in")
     }
     if let reason = record.sessionEnded { return .reauthenticate(reason) }
-    guard record.confirmed?.isUsable(at: clock.moment()) ?? false else {
+    guard try liveToken(for: audience) != nil else {
       return .unavailable(EnrollError(.server, "another process renewed, and got no token that works"))
     }
     return .renewed
@@ -91,10 +111,15 @@ extension Engine {
 
   /// The pause that an earlier failure imposes, of this process or any other.
   /// - Parameter forced: somebody wants tokens now: the provider's word holds for that, too, its silence does not.
-  func barred(_ record: AccountRecord, forced: Bool = false) -> RenewalResult? {
+  func barred(
+    _ record: AccountRecord, forced: Bool = false, for audience: TokenAudience? = nil
+  ) -> RenewalResult? {
     let moment = clock.moment()
     if let refusal = record.refusal, refusal.pause.band(at: moment) == .fresh {
       return .rejected(refusal.error(at: moment))
+    }
+    if let audience, let refusal = record.refusal(for: audience), refusal.pause.band(at: moment) == .fresh {
+      return .rejected(refusal.error(at: moment).concerning(audience))
     }
     guard let backoff = backoff(record), let wait = backoff.secondsToWait(at: moment, forced: forced) else {
       return nil
@@ -110,30 +135,35 @@ extension Engine {
   /// Alone among all threads and processes from here on.
   /// - Parameter before: the record as it was before the wait for this turn.
   private func renewInTurn(
-    after before: AccountRecord, forced: Bool
+    after before: AccountRecord, epoch: UInt64, forced: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
-    let epoch = before.tokenEpoch
     guard let record = try store.read(account), record.tokenEpoch == epoch, let tokens = record.confirmed,
       let refreshToken = tokens.refreshToken
-    else { return (try overtaken(), false) }
+    else { return (try overtaken(for: audience), false) }
     // A failure that happened during the wait answers those who waited as well: 20 processes are one request.
-    let isNews = record.backoff != before.backoff || record.refusal != before.refusal
+    let isNews = record.tellsFailure(after: before, for: audience)
     let result: RenewalResult
     if let kept = try keepUnsaved(replacing: epoch) {
-      result = kept
-    } else if let barred = barred(record, forced: forced && !isNews) {
+      if kept.result == .renewed, kept.audience != audience, let stored = try store.read(account) {
+        // It was for another audience: the refresh token that it brought is the one to send now.
+        return try renewInTurn(after: before, epoch: stored.tokenEpoch, forced: forced, for: audience)
+      }
+      result = kept.result
+    } else if let barred = barred(record, forced: forced && !isNews, for: audience) {
       return (barred, false)
     } else {
-      let session = SessionIdentity(tokens, profile: record.profile, configuration)
+      let renewal = Renewal(
+        session: SessionIdentity(tokens, profile: record.profile, configuration), audience: audience,
+        epoch: epoch)
       let hasMoved = backoff(record)?.hasMoved ?? false
-      result = try ask(session, spending: refreshToken, epoch: epoch, doubtingMetadata: hasMoved)
+      result = try ask(renewal, spending: refreshToken, doubtingMetadata: hasMoved)
     }
     if case .unavailable(let error) = result { backOff(after: error) }
     return (result, true)
   }
 
   private func ask(
-    _ session: SessionIdentity, spending refreshToken: Secret, epoch: UInt64, doubtingMetadata: Bool
+    _ renewal: Renewal, spending refreshToken: Secret, doubtingMetadata: Bool
   ) throws(EnrollError) -> RenewalResult {
     let metadata: ProviderMetadata
     do throws(EnrollError) {
@@ -146,8 +176,10 @@ extension Engine {
     // A full disk shows now, before the refresh token is spent. An intent that is found here belongs to a process
     // that died: its outcome is unknown, and sending the same token again at once is what providers' grace is for.
     try store.reserveSpace(account)
-    guard try writeIntent(spending: refreshToken, epoch: epoch) else { return try overtaken() }
-    return try send(refreshToken, of: session, epoch: epoch, metadata: metadata)
+    guard try writeIntent(spending: refreshToken, epoch: renewal.epoch) else {
+      return try overtaken(for: renewal.audience)
+    }
+    return try send(refreshToken, of: renewal, metadata: metadata)
   }
 
   /// - Returns: false when a logout came first.
@@ -172,11 +204,11 @@ extension Engine {
   }
 
   private func send(
-    _ refreshToken: Secret, of session: SessionIdentity, epoch: UInt64, metadata: ProviderMetadata
+    _ refreshToken: Secret, of renewal: Renewal, metadata: ProviderMetadata
   ) throws(EnrollError) -> RenewalResult {
-    let tokens = session.tokens
+    let tokens = renewal.session.tokens
     let request = TokenRequest.refresh(
-      refreshToken: refreshToken, configuration: configuration, metadata: metadata)
+      refreshToken: refreshToken, for: renewal.audience, configuration: configuration, metadata: metadata)
     var trouble = EnrollError(.network, "no request was sent to the provider")
     for attempt in 1...Self.triesPerRenewal {
       if attempt > 1 { try pause(after: trouble, attempt: attempt - 1) }
@@ -193,16 +225,14 @@ extension Engine {
       switch RefreshAnswer(processing: http, binding: binding(tokens.dpopKey)) {
       case .tokens(let response):
         return try keep(
-          RenewedTokens(
-            response, renewing: session, epoch: epoch, sent: sent,
-            clockOffset: clockOffset(of: http, at: sent)))
+          RenewedTokens(response, of: renewal, sent: sent, clockOffset: clockOffset(of: http, at: sent)))
       case .rotatedOnly(let rotated, let error):
         // Of no use but for its refresh token, which the next try spends (R30).
-        let ended = try keep(RenewedTokens(refreshToken: rotated, renewing: session, epoch: epoch))
+        let ended = try keep(RenewedTokens(refreshToken: rotated, of: renewal))
         if case .reauthenticate = ended { return ended }
         return .unavailable(error)
       case .refused(let error, let verdict):
-        guard verdict == .unclear else { return try refused(by: error, verdict, epoch: epoch, sent: sent) }
+        guard verdict == .unclear else { return try refused(by: error, verdict, renewal, sent: sent) }
         trouble = error
         // A server that asks for fewer requests, or names a longer time than a caller would wait, is asked again later.
         if error.httpStatus == 429 || (error.retryAfterSeconds ?? 0) > 2 { return .unavailable(trouble) }
@@ -230,13 +260,18 @@ extension Engine {
 
   /// Carries out the verdict on a refusal.
   private func refused(
-    by error: EnrollError, _ verdict: RenewalVerdict, epoch: UInt64, sent: Moment
+    by error: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, sent: Moment
   ) throws(EnrollError) -> RenewalResult {
+    let epoch = renewal.epoch
     let reason = error.oauthError ?? "status \(error.httpStatus ?? 0)"
     if verdict == .ends { return try endSession(reason, epoch: epoch) }
     let refusal = RenewalRefusal(
       pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),
       httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError)
+    if let audience = renewal.audience {
+      try keep(refusal, of: audience, epoch: epoch)
+      return .rejected(error.concerning(audience))
+    }
     var isRepeated = false
     try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
@@ -258,7 +293,8 @@ extension Engine {
       guard record.tokenEpoch == epoch else { return }
       record.sessionEnded = reason
       record.renewalIntent = nil
-      record.tokenEpoch &+= 1
+      record.confirmed?.audiences = AudienceTokens()
+      record.advanceEpoch()
     }
     if record.confirmed != nil, record.sessionEnded == nil { return .renewed }
     return .reauthenticate(record.sessionEnded ?? reason)

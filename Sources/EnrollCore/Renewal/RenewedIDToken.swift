@@ -8,7 +8,7 @@ extension Engine {
   /// Carries out the verdict on the id_token that the session's tokens hold unproven: one that came with this renewal, or
   /// one that an earlier renewal could not prove.
   func judgeIDToken(of renewed: RenewedTokens, epoch: UInt64) throws(EnrollError) -> RenewalResult {
-    guard let idToken = renewed.tokens.unprovenIDToken, let record = try store.read(account) else {
+    guard let idToken = renewed.idTokenToJudge, let record = try store.read(account) else {
       return .renewed
     }
     let session = SessionIdentity(renewed.tokens, profile: record.profile, configuration)
@@ -19,7 +19,10 @@ extension Engine {
     }
     switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
     case .adopted, .keptApart:
-      if let proven = finding.token { try adopt(proven, of: renewed, as: idToken, epoch: epoch) }
+      // What comes with a token for another audience proves the session, and takes the place of nothing.
+      if renewed.audience == nil, let proven = finding.token {
+        try adopt(proven, of: renewed, as: idToken, epoch: epoch)
+      }
       return .renewed
     case .withheld:
       // The newest answer decides: the id_token of an earlier one does not withhold what came without it.

@@ -9,7 +9,9 @@ struct RenewedTokens: Equatable, Sendable {
   let tokens: TokenSet
   /// The tokens that were renewed.
   let replaced: TokenSet
-  /// The epoch of the tokens that were renewed.
+  /// For whom the access token is; nil: the session's own.
+  let audience: TokenAudience?
+  /// The record's epoch when the renewal began.
   let epoch: UInt64
   /// Server's clock minus the device's, seconds; nil where the answer did not tell.
   var clockOffset: Int64?
@@ -17,38 +19,46 @@ struct RenewedTokens: Equatable, Sendable {
   var hasNewAccessToken = true
   /// Whether the unproven id_token came with this answer; else an earlier answer brought it.
   let bringsIDToken: Bool
+  /// The id_token that decides about the tokens (R27).
+  let idTokenToJudge: Secret?
 
   /// All that an answer brought; its access token is left out where its id_token, proven or not, is another session's
   /// (R27). An earlier answer says nothing about this one.
-  init(
-    _ response: TokenResponse, renewing session: SessionIdentity, epoch: UInt64, sent: Moment,
-    clockOffset: Int64?
-  ) {
-    let tokens = response.tokenSet(
-      renewing: session.tokens, withoutExpirySeconds: session.withoutExpirySeconds, at: sent)
+  init(_ response: TokenResponse, of renewal: Renewal, sent: Moment, clockOffset: Int64?) {
+    let (session, audience) = (renewal.session, renewal.audience)
     replaced = session.tokens
-    self.epoch = epoch
+    self.audience = audience
+    epoch = renewal.epoch
     self.clockOffset = clockOffset
     bringsIDToken = response.idToken != nil
-    guard let idToken = response.idToken, session.contradiction(in: idToken) != nil else {
-      self.tokens = tokens
-      return
+    let contradicting = response.idToken.flatMap { session.contradiction(in: $0) == nil ? nil : $0 }
+    if contradicting != nil {
+      var kept = session.tokens
+      kept.refreshToken = response.refreshToken ?? kept.refreshToken
+      if audience == nil { kept.unprovenIDToken = contradicting }
+      tokens = kept
+      hasNewAccessToken = false
+    } else if let audience {
+      tokens = response.tokenSet(
+        beside: session.tokens, for: audience, epoch: renewal.epoch &+ 1,
+        withoutExpirySeconds: session.withoutExpirySeconds, at: sent)
+    } else {
+      tokens = response.tokenSet(
+        renewing: session.tokens, withoutExpirySeconds: session.withoutExpirySeconds, at: sent)
     }
-    var kept = session.tokens
-    kept.refreshToken = tokens.refreshToken
-    kept.unprovenIDToken = idToken
-    self.tokens = kept
-    hasNewAccessToken = false
+    idTokenToJudge = audience == nil ? tokens.unprovenIDToken : contradicting
   }
 
   /// Nothing but a new refresh token.
-  init(refreshToken: Secret, renewing session: SessionIdentity, epoch: UInt64) {
-    var kept = session.tokens
+  init(refreshToken: Secret, of renewal: Renewal) {
+    var kept = renewal.session.tokens
     kept.refreshToken = refreshToken
     tokens = kept
-    replaced = session.tokens
-    self.epoch = epoch
+    replaced = renewal.session.tokens
+    audience = renewal.audience
+    epoch = renewal.epoch
     bringsIDToken = false
+    idTokenToJudge = audience == nil ? kept.unprovenIDToken : nil
     hasNewAccessToken = false
   }
 }
@@ -79,7 +89,7 @@ extension Engine {
         revokeLater(renewed.tokens)
         sendOutbox(cancellation: nil)
       }
-      return try overtaken()
+      return try overtaken(for: renewed.audience)
     }
     let result = try judgeIDToken(of: renewed, epoch: epoch)
     guard result == .renewed, !renewed.hasNewAccessToken else { return result }
@@ -89,11 +99,13 @@ extension Engine {
         "the provider's answer had a new refresh token, and no access token that can be used"))
   }
 
-  /// The tokens that an earlier renewal of this process could not store.
+  /// The tokens that an earlier renewal of this process could not store, and for whom they are.
   /// - Returns: nil when there is no such thing, or it came too late.
-  func keepUnsaved(replacing epoch: UInt64) throws(EnrollError) -> RenewalResult? {
+  func keepUnsaved(
+    replacing epoch: UInt64
+  ) throws(EnrollError) -> (result: RenewalResult, audience: TokenAudience?)? {
     guard let renewed = memory.withLock({ $0.unsaved }) else { return nil }
-    if renewed.epoch == epoch { return try keep(renewed, isLate: true) }
+    if renewed.epoch == epoch { return (try keep(renewed, isLate: true), renewed.audience) }
     forgetUnsaved()
     return nil
   }
@@ -134,7 +146,7 @@ extension Engine {
       // A save that failed in its last step may have taken place, and is made again to be sure of it.
       guard record.tokenEpoch == renewed.epoch || record.confirmed == renewed.tokens else { return }
       record.confirmed = renewed.tokens
-      record.tokenEpoch &+= 1
+      if renewed.audience == nil { record.advanceEpoch() } else { record.advanceEpochBesideAccess() }
       record.renewalIntent = nil
       record.refusal = nil
       if renewed.hasNewAccessToken { record.backoff = nil }

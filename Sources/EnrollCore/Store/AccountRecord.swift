@@ -8,6 +8,9 @@ public struct AccountRecord: Equatable, Sendable {
   /// Bumped by every change of the confirmed tokens and by logout, and by nothing else: what a waiter for a renewal goes
   /// by, and what tells a late answer that it is too late.
   public var tokenEpoch: UInt64 = 0
+  /// The epoch since which the session's own access token stands, where renewals for other audiences moved ``tokenEpoch`` on;
+  /// nil while both are the same.
+  public var accessEpoch: UInt64?
   /// Tokens that the user confirmed.
   public var confirmed: TokenSet?
   /// Tokens that arrived and wait for the user's word (flows.md §7, G).
@@ -53,7 +56,7 @@ public struct AccountRecord: Equatable, Sendable {
   /// Nothing but attempts that brought no tokens, now or ever: no account that a person would call one.
   package var isAttemptsAlone: Bool {
     var rest = self
-    (rest.transactions, rest.tokenEpoch, rest.serverClock) = ([], 0, ServerClock())
+    (rest.transactions, rest.tokenEpoch, rest.accessEpoch, rest.serverClock) = ([], 0, nil, ServerClock())
     return !transactions.isEmpty && rest == AccountRecord()
   }
 }

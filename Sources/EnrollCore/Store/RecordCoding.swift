@@ -9,6 +9,7 @@ extension AccountRecord {
     var object = JSONObject()
     // The bits of the number: JSON integers are signed.
     object["tokenEpoch"] = .integer(Int64(bitPattern: tokenEpoch))
+    object["accessEpoch"] = accessEpoch.map { .integer(Int64(bitPattern: $0)) }
     object["confirmed"] = confirmed?.json
     object["provisional"] = provisional?.json
     // As text: a profile may be nested as deeply as a whole document, and must not make this one unreadable (R37).
@@ -32,6 +33,7 @@ extension AccountRecord {
   init(json: JSON, _ place: String) throws(EnrollError) {
     var object = try StrictObject(json, place)
     tokenEpoch = UInt64(bitPattern: try object.integer("tokenEpoch"))
+    accessEpoch = try object.optionalInteger("accessEpoch").map { UInt64(bitPattern: $0) }
     if let value = object.optional("confirmed") {
       confirmed = try TokenSet(json: value, place + ".confirmed")
     }

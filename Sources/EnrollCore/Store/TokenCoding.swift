@@ -16,6 +16,7 @@ extension TokenSet {
     object["identity"] = identity?.json
     object["unprovenIDToken"] = unprovenIDToken.map { .secret($0) }
     if source != .issuer { object["source"] = .string(source.rawValue) }
+    if !audiences.isEmpty { object["audiences"] = audiences.json }
     return .object(object)
   }
 
@@ -41,6 +42,9 @@ extension TokenSet {
       throw EnrollError(.storeCorrupt, "\(place).source: unknown", field: place)
     }
     self.source = source
+    if let value = object.optional("audiences") {
+      audiences = try AudienceTokens(json: value, place + ".audiences")
+    }
     try object.end()
   }
 }

@@ -10,11 +10,15 @@ public struct AccessToken: Equatable, Sendable {
   public var tokenType: String
   /// When it ends, by the device's clock.
   public var expiresAt: UnixTime
+  /// The granted scopes of a token for an audience (``TokenAudience``), which may be fewer than were asked for; nil for the
+  /// session's own token.
+  public var scopes: [String]?
 
-  public init(value: Secret, tokenType: String, expiresAt: UnixTime) {
+  public init(value: Secret, tokenType: String, expiresAt: UnixTime, scopes: [String]? = nil) {
     self.value = value
     self.tokenType = tokenType
     self.expiresAt = expiresAt
+    self.scopes = scopes
   }
 }
 
@@ -26,7 +30,7 @@ public enum AccessOutcome: Equatable, Sendable {
   case stale(AccessToken, reason: EnrollError)
   /// Expired, and it could not be renewed yet. Waiting helps.
   case expired(offlineSince: UnixTime?, retryAfterSeconds: Int64?, reason: EnrollError)
-  /// The provider refused to renew without ending the session. The record is kept.
+  /// The provider refused to renew, or to give a token for that audience, without ending the session. The record is kept.
   case rejected(reason: EnrollError)
   /// The session is over, or there never was one: sign in.
   case reauthenticate(reason: String)
@@ -97,7 +101,8 @@ extension AccessOutcome {
         error(
           "the token expired, and renewing it failed: \(reason.message)", reason,
           retryAfterSeconds: retryAfterSeconds))
-    case .rejected(let reason): .failure(error("the provider refused to renew: \(reason.message)", reason))
+    case .rejected(let reason):
+      .failure(error("the provider refused to renew: \(reason.message)", reason, field: reason.field))
     case .reauthenticate(let reason): .failure(error(reason))
     case .storeLocked: .failure(error("the store is locked: its key is unavailable"))
     case .busy: .failure(error("a renewal is in progress and did not end before this call's timeout"))
@@ -105,10 +110,11 @@ extension AccessOutcome {
   }
 
   private func error(
-    _ message: String, _ reason: EnrollError? = nil, retryAfterSeconds: Int64? = nil
+    _ message: String, _ reason: EnrollError? = nil, field: String? = nil, retryAfterSeconds: Int64? = nil
   ) -> EnrollError {
     EnrollError(
-      kind.status ?? .internal, message, httpStatus: reason?.httpStatus, oauthError: reason?.oauthError,
+      kind.status ?? .internal, message, field: field, httpStatus: reason?.httpStatus,
+      oauthError: reason?.oauthError,
       retryAfterSeconds: retryAfterSeconds ?? reason?.retryAfterSeconds)
   }
 

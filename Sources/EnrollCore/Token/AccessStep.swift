@@ -10,7 +10,8 @@ extension Engine {
     case fresh(AccessToken, Expiry)
     /// Any other outcome that needs no request.
     case answer(AccessOutcome)
-    /// Due or expired: run ``renew(epochs:forced:)`` and ask ``outcome(after:minimumLifetimeSeconds:)``.
+    /// Due or expired, or none yet: run ``renew(epochs:forced:for:)`` and ask
+    /// ``outcome(after:minimumLifetimeSeconds:for:)``.
     case renew(epoch: UInt64)
   }
 
@@ -20,40 +21,55 @@ extension Engine {
     case renew(epoch: UInt64)
   }
 
+  /// - Parameter audience: nil for the session's own access token.
   /// - Throws: `.illegalState` while tokens wait for confirmation and no earlier session lives; store errors other
   ///   than a locked one, which is an outcome.
-  public func decideAccess(minimumLifetimeSeconds: Int64) throws(EnrollError) -> AccessDecision {
+  public func decideAccess(
+    minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil
+  ) throws(EnrollError) -> AccessDecision {
     let (record, tokens): (AccountRecord, TokenSet)
     switch try session() {
     case .none(let outcome): return .answer(outcome)
     case .live(let liveRecord, let liveTokens): (record, tokens) = (liveRecord, liveTokens)
     }
     let moment = clock.moment()
-    let band = tokens.expiry.band(
+    guard let access = tokens.access(for: audience) else {
+      if tokens.refreshToken == nil { return .answer(Self.noRefreshToken(for: audience)) }
+      return .renew(epoch: record.tokenEpoch)
+    }
+    let band = access.expiry.band(
       at: moment, graceSeconds: configuration.graceSeconds, minimumLifetimeSeconds: minimumLifetimeSeconds)
     switch band {
-    case .fresh: return .fresh(AccessToken(tokens), tokens.expiry)
+    case .fresh: return .fresh(access.token, access.expiry)
     case .due, .expired:
       if tokens.refreshToken == nil {
         return .answer(
           band == .due
-            ? .valid(AccessToken(tokens))
+            ? .valid(access.token)
             : .reauthenticate(reason: "the token expired, and the provider gave no refresh token"))
       }
-      return .renew(epoch: record.tokenEpoch)
+      return .renew(epoch: record.epoch(for: audience) ?? record.tokenEpoch)
     }
   }
 
-  /// - Throws: as ``decideAccess(minimumLifetimeSeconds:)``.
-  public func decideRefresh() throws(EnrollError) -> RefreshDecision {
+  /// - Throws: as ``decideAccess(minimumLifetimeSeconds:for:)``.
+  public func decideRefresh(for audience: TokenAudience? = nil) throws(EnrollError) -> RefreshDecision {
     switch try session() {
     case .none(let outcome): return .answer(outcome)
     case .live(let record, let tokens):
-      guard tokens.refreshToken != nil else {
-        return .answer(.reauthenticate(reason: "the provider gave no refresh token"))
-      }
-      return .renew(epoch: record.tokenEpoch)
+      guard tokens.refreshToken != nil else { return .answer(Self.noRefreshToken(for: audience)) }
+      return .renew(epoch: record.epoch(for: audience) ?? record.tokenEpoch)
     }
+  }
+
+  /// The session's own token serves until its end; another one never comes.
+  private static func noRefreshToken(for audience: TokenAudience?) -> AccessOutcome {
+    guard let audience else { return .reauthenticate(reason: "the provider gave no refresh token") }
+    return .rejected(
+      reason: EnrollError(
+        .unsupported,
+        "the provider gave no refresh token, which a token for \(audience.shown) needs; ask for the scope offline_access at the sign-in",
+        field: audience.resource == nil ? "scope" : "resource"))
   }
 
   enum Session {
@@ -83,20 +99,28 @@ extension Engine {
   }
 
   /// The outcome for a caller after a renewal ended, whichever caller ran it.
+  /// - Parameter audience: of the renewal.
   public func outcome(
-    after result: RenewalResult, minimumLifetimeSeconds: Int64
+    after result: RenewalResult, minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil
   ) throws(EnrollError) -> AccessOutcome {
     let record = try store.read(account)
     let moment = clock.moment()
-    let usable = try liveToken()
+    let usable = try liveToken(for: audience)
     switch result {
     case .renewed:
       if let reason = record?.sessionEnded { return .reauthenticate(reason: reason) }
       guard let tokens = record?.confirmed else { return .reauthenticate(reason: "no user is signed in") }
+      guard let access = tokens.access(for: audience) else {
+        return .expired(
+          offlineSince: nil, retryAfterSeconds: nil,
+          reason: EnrollError(
+            .busy,
+            "tokens for more than \(AudienceTokens.limit) audiences are asked for, and this one gave way"))
+      }
       // A life that is shorter than the answer took: what was just brought is given out once all the same. Its end is counted
       // from the request, and the provider counts from its answer.
-      if tokens.expiry.secondsLeft(at: moment) >= -HTTPRequest.totalTimeoutSeconds {
-        return .valid(AccessToken(tokens))
+      if access.expiry.secondsLeft(at: moment) >= -HTTPRequest.totalTimeoutSeconds {
+        return .valid(access.token)
       }
       return .expired(
         offlineSince: nil, retryAfterSeconds: nil,
@@ -118,9 +142,11 @@ extension Engine {
   }
 
   /// The access token while it works, due or not.
-  public func liveToken() throws(EnrollError) -> AccessToken? {
+  public func liveToken(for audience: TokenAudience? = nil) throws(EnrollError) -> AccessToken? {
     let moment = clock.moment()
-    return try store.read(account)?.confirmed.flatMap { $0.isUsable(at: moment) ? AccessToken($0) : nil }
+    return try store.read(account)?.confirmed?.access(for: audience).flatMap {
+      $0.expiry.isOver(at: moment) ? nil : $0.token
+    }
   }
 
   /// Whether confirmed tokens are kept; false also when the store cannot be read.
@@ -131,11 +157,5 @@ extension Engine {
       return .reauthenticate(reason: "the platform is not native, and no stand-in token is configured")
     }
     return .valid(AccessToken(value: token, tokenType: "Bearer", expiresAt: UnixTime(seconds: .max)))
-  }
-}
-
-extension AccessToken {
-  init(_ tokens: TokenSet) {
-    self.init(value: tokens.accessToken, tokenType: tokens.tokenType, expiresAt: tokens.expiry.expiresAt)
   }
 }

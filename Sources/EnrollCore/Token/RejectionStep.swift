@@ -24,7 +24,7 @@ extension Engine {
         return .answer(
           .reauthenticate(reason: "the access token was refused, and the provider gave no refresh token"))
       }
-      let epoch = record.tokenEpoch
+      let epoch = record.accessEpoch ?? record.tokenEpoch
       let isRepeated = memory.withLock { memory in
         if memory.rejectionEpoch == epoch { return true }
         memory.rejectionEpoch = epoch &+ 1

@@ -18,13 +18,16 @@ public enum TokenRequest {
 
   /// The refresh token for new tokens. On a connection of its own, too: on one that was used before, an answer that a
   /// proxy repeated would be taken for this request's.
+  /// - Parameter audience: for whom the access token is to be (RFC 8707 §2.2, RFC 6749 §6); nil: as at the sign-in.
   public static func refresh(
-    refreshToken: Secret, configuration: Configuration, metadata: ProviderMetadata
+    refreshToken: Secret, for audience: TokenAudience? = nil, configuration: Configuration,
+    metadata: ProviderMetadata
   ) -> HTTPRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "refresh_token")
     form.add("refresh_token", refreshToken)
-    return spend(form, configuration, metadata)
+    if let scopes = audience?.scopes, !scopes.isEmpty { form.add("scope", Scopes.joined(scopes)) }
+    return spend(form, resource: audience?.resource, configuration, metadata)
   }
 
   /// Asks whether the user has finished elsewhere (RFC 8628 §3.4). The answer that has the tokens comes once, so on a
@@ -43,11 +46,15 @@ public enum TokenRequest {
   }
 
   /// A form with something that works once.
+  /// - Parameter resource: instead of the configured one.
   static func spend(
-    _ form: FormEncoding, _ configuration: Configuration, _ metadata: ProviderMetadata
+    _ form: FormEncoding, resource: String? = nil, _ configuration: Configuration,
+    _ metadata: ProviderMetadata
   ) -> HTTPRequest {
     var form = form
-    if let resource = configuration.resource { form.add(ResourceIdentifier.parameter, resource.text) }
+    if let resource = resource ?? configuration.resource?.text {
+      form.add(ResourceIdentifier.parameter, resource)
+    }
     return ClientAuthentication(configuration, at: metadata)
       .request(form, to: metadata.tokenEndpoint, freshConnection: true).followedUp
   }

@@ -93,12 +93,36 @@ extension TokenResponse {
     renewing old: TokenSet, withoutExpirySeconds: Int64 = Configuration.Defaults.withoutExpirySeconds,
     at moment: Moment
   ) -> TokenSet {
-    TokenSet(
+    var tokens = TokenSet(
       accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken ?? old.refreshToken,
       idToken: old.idToken, dpopKey: old.dpopKey, scopes: scopes ?? old.scopes,
       expiry: Expiry(lifetimeSeconds: lifetimeSeconds ?? withoutExpirySeconds, from: moment),
       identity: old.identity,
       unprovenIDToken: idToken ?? old.unprovenIDToken)
+    tokens.audiences = old.audiences
+    tokens.audiences.dropEnded(at: moment)
+    return tokens
+  }
+
+  /// The tokens after a renewal for another audience: a new refresh token takes the old one's place, and the access token
+  /// stands beside the session's own.
+  /// - Parameter epoch: the record's, once they are stored.
+  func tokenSet(
+    beside old: TokenSet, for audience: TokenAudience, epoch: UInt64, withoutExpirySeconds: Int64,
+    at moment: Moment
+  ) -> TokenSet {
+    var tokens = old
+    tokens.refreshToken = refreshToken ?? old.refreshToken
+    let asked = audience.scopes.isEmpty ? old.scopes : audience.scopes
+    tokens.audiences.dropEnded(at: moment)
+    tokens.audiences.put(
+      AudienceEntry(
+        audience,
+        token: AudienceToken(
+          accessToken: accessToken, tokenType: tokenType, scopes: scopes ?? asked,
+          expiry: Expiry(lifetimeSeconds: lifetimeSeconds ?? withoutExpirySeconds, from: moment), epoch: epoch
+        )))
+    return tokens
   }
 
   /// The answer's members. `null` is absence.

@@ -26,6 +26,8 @@ public struct TokenSet: Equatable, Sendable {
   public var unprovenIDToken: Secret?
   /// The endpoint that gave the tokens.
   public var source: Source
+  /// Access tokens for other audiences, which came with this session's refresh token.
+  public var audiences = AudienceTokens()
 
   /// The endpoint that gave the tokens. No other endpoint may see them.
   public enum Source: String, Sendable, CaseIterable {

@@ -10,7 +10,10 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   // Unchecked: `plan` is only touched with its lock held.
 
   /// Begins a renewal, or joins the one under way; calls back when it has ended.
-  typealias Renew = @Sendable (_ epoch: UInt64, _ ended: @escaping @Sendable () -> Void) -> Void
+  typealias Renew =
+    @Sendable (
+      _ epoch: UInt64, _ audience: TokenAudience?, _ ended: @escaping @Sendable () -> Void
+    ) -> Void
 
   /// However short tokens live, and whatever fails: this far apart at least.
   private static let pauseSeconds: Int64 = 10
@@ -74,7 +77,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
       switch try engine.planRenewal(ahead: isAhead, jitter: jitter) {
       case .nothing: if isAhead { wake(at: later) }
       case .wait(let until): wake(at: until)
-      case .renew(let epoch): begin(epoch)
+      case .renew(let epoch, let audience): begin(epoch, audience)
       }
     } catch {
       if isAhead { wake(at: later) }
@@ -87,14 +90,14 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
     return Instant(nanoseconds: (clock.instant().nanoseconds / idle + 1) * idle)
   }
 
-  private func begin(_ epoch: UInt64) {
+  private func begin(_ epoch: UInt64, _ audience: TokenAudience?) {
     let now = clock.instant()
     let (begins, notBefore) = plan.withLock { plan in
       guard !plan.isStopped, plan.notBefore <= now else { return (false, plan.notBefore) }
       plan.notBefore = now.advanced(bySeconds: Self.pauseSeconds)
       return (true, plan.notBefore)
     }
-    if begins { renew(epoch) { self.start() } } else { wake(at: notBefore) }
+    if begins { renew(epoch, audience) { self.start() } } else { wake(at: notBefore) }
   }
 
   /// One timer at a time: the last word counts.

@@ -26,8 +26,8 @@ public final class Client: Sendable {
   let threads = ThreadGroup()
   private let log: (any LogHandler)?
   private let place: UnsavedTokens.Place
-  /// Whether the renewal that runs has sent the refresh token.
-  let renewalIsSent: Guarded<Bool>
+  /// The renewal that has sent the refresh token and waits for its answer; nil while none has.
+  let sentRenewal: Guarded<SentRenewal?>
   let lastSignOut = Guarded<SignOut?>(nil, by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
   /// nil for a store that is no directory.
@@ -44,6 +44,8 @@ public final class Client: Sendable {
     var isPlatformReady: Bool
     var isClosed = false
   }
+
+  struct SentRenewal: Equatable, Sendable { let audience: TokenAudience? }
 
   /// The result of one run of the renewal step, for all callers that joined it.
   enum RenewalRun: Sendable {
@@ -77,8 +79,8 @@ public final class Client: Sendable {
     log = options.log
     let place = UnsavedTokens.Place(store: store, path: storePath, account: account)
     self.place = place
-    let isSent = Guarded(false, by: Mutex())
-    renewalIsSent = isSent
+    let sent = Guarded<SentRenewal?>(nil, by: Mutex())
+    sentRenewal = sent
     let engine = Engine(
       configuration: configuration, account: account, platform: options.platform,
       transport: ClosingTransport(Self.transport(options, clock), steps),
@@ -95,20 +97,22 @@ public final class Client: Sendable {
       _ = hub.add(EventLog(log))
       if let warning = configuration.redirectWarning { log.write(.warning, warning) }
     }
-    renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) { [tokens, wishes, pool] in
-      let wanted = wishes.withLock { $0.takeAll() }
+    renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) {
+      [tokens, wishes, pool] audience in
+      let wanted = wishes.withLock { $0.take(for: audience) }
       defer {
         tokens.forget()
-        isSent.withLock { $0 = false }
+        sent.withLock { $0 = nil }
         if steps.closing.isCancelled { UnsavedTokens.ofProcess.take(engine, of: place) }
       }
       do throws(EnrollError) {
         // Nothing before the sending holds up the closing.
         let result = try CallTimeout.until(
-          cancellation: steps.closing, onCommitment: { isSent.withLock { $0 = true } }
+          cancellation: steps.closing,
+          onCommitment: { sent.withLock { $0 = SentRenewal(audience: audience) } }
         ) { () throws(EnrollError) in
           try UnsavedTokens.ofProcess.store(of: place)
-          return try engine.renew(epochs: wanted.epochs, forced: wanted.areForced)
+          return try engine.renew(epochs: wanted.epochs, forced: wanted.isForced, for: audience)
         }
         // Callers that wait for the tokens do not wait for these.
         if result == .renewed { _ = pool.submit { engine.checkIfNeeded(cancellation: outbox.ending) } }
@@ -121,9 +125,9 @@ public final class Client: Sendable {
     background = BackgroundRenewal(
       engine, clock: clock, timers: timers, pool: pool, isAhead: options.renewsInBackground,
       jitter: (try? random.bytes(1).first) ?? 0
-    ) { [wishes, renewals] epoch, ended in
-      wishes.withLock { $0.add(epoch: epoch, isForced: false) }
-      renewals.join(deadline: .distantFuture) { _ in ended() }
+    ) { [wishes, renewals] epoch, audience, ended in
+      wishes.withLock { $0.add(epoch: epoch, isForced: false, for: audience) }
+      renewals.join(for: audience, deadline: .distantFuture) { _ in ended() }
     }
     backgroundTicket = hub.add(background)
     if options.renewsInBackground { background.start() }

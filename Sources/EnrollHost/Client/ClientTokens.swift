@@ -8,42 +8,45 @@ import EnrollPosix
 extension Client {
   /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token that still works, or
   /// `busy`; the renewal goes on.
+  /// - Parameter audience: for whom the token is to be (``Configuration/audience(resource:scopes:)``); nil: the session's own.
   /// - Throws: `.illegalState` while tokens wait for confirmation; store errors other than a locked one; `.cancelled`.
   public func access(
-    minimumLifetimeSeconds: Int64, until deadline: Instant, cancellation: (any Cancellation)?
+    minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil, until deadline: Instant,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> AccessOutcome {
     try blocking { done in
       access(
-        minimumLifetimeSeconds: minimumLifetimeSeconds, until: deadline, cancellation: cancellation,
-        completion: done)
+        minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience, until: deadline,
+        cancellation: cancellation, completion: done)
     }
   }
 
-  /// As ``access(minimumLifetimeSeconds:until:cancellation:)``, holding no thread: `completion` runs at once when no
+  /// As ``access(minimumLifetimeSeconds:for:until:cancellation:)``, holding no thread: `completion` runs at once when no
   /// renewal is needed, else on a thread of the pool.
   public func access(
-    minimumLifetimeSeconds: Int64, until deadline: Instant, cancellation: (any Cancellation)?,
+    minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil, until deadline: Instant,
+    cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
   ) {
     do throws(EnrollError) {
       try requireOpen()
-      if let token = tokens.fresh(minimumLifetimeSeconds: minimumLifetimeSeconds) {
+      if let token = tokens.fresh(minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience) {
         return completion(.success(.valid(token)))
       }
       let version = tokens.version
       let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
-        try engine.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds)
+        try engine.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience)
       }
       switch decision {
       case .fresh(let token, let expiry):
-        tokens.keep(token, expiry: expiry, since: version)
+        tokens.keep(token, expiry: expiry, for: audience, since: version)
         completion(.success(.valid(token)))
       case .answer(let outcome): completion(.success(outcome))
       case .renew(let epoch):
         renew(
-          epoch: epoch, isForced: false, minimumLifetimeSeconds: minimumLifetimeSeconds, until: deadline,
-          cancellation: cancellation, completion: completion)
+          audience, epoch: epoch, isForced: false, minimumLifetimeSeconds: minimumLifetimeSeconds,
+          until: deadline, cancellation: cancellation, completion: completion)
       }
     } catch {
       completion(.failure(error))
@@ -51,29 +54,32 @@ extension Client {
   }
 
   /// Renews now, whatever the token's age.
-  public func refresh(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
-    -> AccessOutcome
-  {
-    try blocking { done in refresh(until: deadline, cancellation: cancellation, completion: done) }
+  /// - Parameter audience: nil for the session's own access token.
+  public func refresh(
+    for audience: TokenAudience? = nil, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> AccessOutcome {
+    try blocking { done in
+      refresh(for: audience, until: deadline, cancellation: cancellation, completion: done)
+    }
   }
 
-  /// As ``refresh(until:cancellation:)``, holding no thread.
+  /// As ``refresh(for:until:cancellation:)``, holding no thread.
   public func refresh(
-    until deadline: Instant, cancellation: (any Cancellation)?,
+    for audience: TokenAudience? = nil, until deadline: Instant, cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
   ) {
     do throws(EnrollError) {
       try requireOpen()
       let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
-        try engine.decideRefresh()
+        try engine.decideRefresh(for: audience)
       }
       switch decision {
       // Without a token there is nothing to renew; the user may not be signed in.
       case .answer(let outcome): completion(.success(outcome))
       case .renew(let epoch):
         renew(
-          epoch: epoch, isForced: true, minimumLifetimeSeconds: 0, until: deadline,
+          audience, epoch: epoch, isForced: true, minimumLifetimeSeconds: 0, until: deadline,
           cancellation: cancellation, completion: completion)
       }
     } catch {
@@ -108,7 +114,7 @@ extension Client {
           minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation, completion: completion)
       case .renew(let epoch):
         renew(
-          epoch: epoch, isForced: true, minimumLifetimeSeconds: 0, until: deadline,
+          nil, epoch: epoch, isForced: true, minimumLifetimeSeconds: 0, until: deadline,
           cancellation: cancellation, completion: completion)
       }
     } catch {
@@ -117,29 +123,35 @@ extension Client {
   }
 
   private func renew(
-    epoch: UInt64, isForced: Bool, minimumLifetimeSeconds: Int64, until deadline: Instant,
+    _ audience: TokenAudience?, epoch: UInt64, isForced: Bool, minimumLifetimeSeconds: Int64,
+    until deadline: Instant,
     cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
   ) {
-    wishes.withLock { $0.add(epoch: epoch, isForced: isForced) }
-    renewals.join(deadline: deadline, cancellation: cancellation) { [engine, renewalIsSent] answer in
+    wishes.withLock { $0.add(epoch: epoch, isForced: isForced, for: audience) }
+    renewals.join(for: audience, deadline: deadline, cancellation: cancellation) {
+      [engine, sentRenewal] answer in
       completion(
-        Self.outcome(of: answer, engine, minimumLifetimeSeconds, isSent: renewalIsSent.withLock { $0 }))
+        Self.outcome(
+          of: answer, engine, minimumLifetimeSeconds, audience,
+          isSent: sentRenewal.withLock { $0 == SentRenewal(audience: audience) }))
     }
   }
 
   private static func outcome(
     of answer: RenewalCoordinator<RenewalRun>.Answer, _ engine: Engine, _ minimumLifetimeSeconds: Int64,
-    isSent: Bool
+    _ audience: TokenAudience?, isSent: Bool
   ) -> Result<AccessOutcome, EnrollError> {
     do throws(EnrollError) {
       switch answer {
       case .finished(.ended(let result)):
-        return .success(try engine.outcome(after: result, minimumLifetimeSeconds: minimumLifetimeSeconds))
+        return .success(
+          try engine.outcome(
+            after: result, minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience))
       case .finished(.failed(let error)):
         if error.code == .storeLocked { return .success(.storeLocked) }
         // A store that cannot be read now may be why the renewal failed, which says more.
-        if let live = try? engine.liveToken() { return .success(.stale(live, reason: error)) }
+        if let live = try? engine.liveToken(for: audience) { return .success(.stale(live, reason: error)) }
         return .failure(error)
       case .deadlinePassed:
         let late = EnrollError(
@@ -148,7 +160,7 @@ extension Client {
             ? "the timeout passed; the renewal continues"
             : "the timeout passed before the request was sent: the renewal waits for the store, another process or the network"
         )
-        return .success(try engine.liveToken().map { .stale($0, reason: late) } ?? .busy)
+        return .success(try engine.liveToken(for: audience).map { .stale($0, reason: late) } ?? .busy)
       case .cancelled:
         return .failure(EnrollError(.cancelled, "the call was cancelled"))
       case .refused(let error):
@@ -177,8 +189,17 @@ extension Client {
   }
 
   /// Memory only: the fresh token, or nil.
-  public func freshAccessToken(minimumLifetimeSeconds: Int64) -> AccessToken? {
-    tokens.fresh(minimumLifetimeSeconds: minimumLifetimeSeconds)
+  public func freshAccessToken(
+    minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil
+  ) -> AccessToken? {
+    tokens.fresh(minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience)
+  }
+
+  /// Which access tokens are kept, without their secrets.
+  /// - Throws: as ``Engine/keptTokens()``.
+  public func keptTokens() throws(EnrollError) -> [KeptToken] {
+    try requireOpen()
+    return try engine.keptTokens()
   }
 
   /// The fresh token where it stands in memory: what a host can afford before every request. Good after the client, too.
@@ -216,22 +237,5 @@ extension Client {
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.checkProvider(cancellation: cancellation)
     }
-  }
-}
-
-/// Which tokens the callers want renewed, by their epochs. A renewal that starts takes them all: a caller that comes
-/// late, with an epoch that is over, gets what the renewal before it brought.
-struct RenewalWishes: Sendable {
-  private(set) var epochs: [UInt64] = []
-  private(set) var areForced = false
-
-  mutating func add(epoch: UInt64, isForced: Bool) {
-    if !epochs.contains(epoch) { epochs.append(epoch) }
-    areForced = areForced || isForced
-  }
-
-  mutating func takeAll() -> RenewalWishes {
-    defer { self = RenewalWishes() }
-    return self
   }
 }

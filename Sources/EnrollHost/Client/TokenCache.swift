@@ -5,7 +5,7 @@
 import EnrollCore
 import EnrollCrypto
 
-/// The fresh access token of one account.
+/// The fresh access tokens of one account.
 final class TokenCache: Sendable {
   /// How long memory is believed without a look at the store.
   static let believedNanoseconds: Int64 = 1_000_000_000
@@ -35,7 +35,8 @@ final class TokenCache: Sendable {
   }
 
   /// Remembers what the store said, unless the tokens were changed by this process meanwhile.
-  func keep(_ token: AccessToken, expiry: Expiry, since version: UInt64) {
+  /// - Parameter audience: for whom the token is; nil: the session's own.
+  func keep(_ token: AccessToken, expiry: Expiry, for audience: TokenAudience? = nil, since version: UInt64) {
     let moment = clock.moment()
     let served = TokenPlace.Served(
       bytes: token.value.unsafeBytes, expiresAt: token.expiresAt,
@@ -43,7 +44,14 @@ final class TokenCache: Sendable {
       believedUntil: moment.instant.advanced(byNanoseconds: Self.believedNanoseconds))
     place.lock()
     defer { place.unlock() }
-    if place.content.pointee.version == version { replace(token, served) }
+    guard place.content.pointee.version == version else { return }
+    guard let audience else { return replace(token, served) }
+    place.content.pointee.audiences.removeAll { $0.audience == audience }
+    if place.content.pointee.audiences.count >= AudienceTokens.limit {
+      place.content.pointee.audiences.removeFirst()
+    }
+    place.content.pointee.audiences.append(
+      TokenPlace.AudiencePlace(audience: audience, served: served, token: token))
   }
 
   /// The tokens changed: nothing in memory counts any more.
@@ -51,13 +59,20 @@ final class TokenCache: Sendable {
     place.lock()
     defer { place.unlock() }
     replace(nil, nil)
+    place.content.pointee.audiences = []
     place.content.pointee.version &+= 1
   }
 
-  func fresh(minimumLifetimeSeconds: Int64) -> AccessToken? {
+  func fresh(minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil) -> AccessToken? {
     let now = clock.instant()
     place.lock()
     defer { place.unlock() }
+    if let audience {
+      guard let kept = place.content.pointee.audiences.first(where: { $0.audience == audience }),
+        kept.served.isFresh(at: now, minimumLifetimeSeconds)
+      else { return nil }
+      return kept.token
+    }
     guard let served = place.content.pointee.served, served.isFresh(at: now, minimumLifetimeSeconds) else {
       return nil
     }

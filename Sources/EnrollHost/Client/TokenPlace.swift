@@ -25,12 +25,22 @@ struct TokenPlace: @unchecked Sendable {
     }
   }
 
+  /// The fresh token for one audience.
+  struct AudiencePlace {
+    let audience: TokenAudience
+    var served: Served
+    /// Keeps the bytes of `served` there.
+    var token: AccessToken
+  }
+
   struct Content {
     fileprivate var mutex = pthread_mutex_t()
     fileprivate let origin = ForkGuard()
     fileprivate var nextFree: UnsafeMutablePointer<Content>?
     var served: Served?
     var token: AccessToken?
+    /// At most as many as a session has (``AudienceTokens/limit``).
+    var audiences: [AudiencePlace] = []
     var version: UInt64 = 0
   }
 
@@ -96,9 +106,32 @@ public struct HotToken: Sendable {
     guard !place.isForkedChild else { return nil }
     place.lock()
     defer { place.unlock() }
-    guard isAlive(), let served = place.content.pointee.served,
-      served.isFresh(at: now, minimumLifetimeSeconds)
-    else { return nil }
+    guard isAlive(), let served = place.content.pointee.served else { return nil }
+    return Self.copy(served, minimumLifetimeSeconds, now, buffer)
+  }
+
+  /// The same for an audience, named by the bytes of its resource and of its scopes, in any order; empty ones for none.
+  public func copy(
+    resource: UnsafeRawBufferPointer, scopes: UnsafeRawBufferPointer, minimumLifetimeSeconds: Int64,
+    at now: Instant, into buffer: UnsafeMutableRawBufferPointer, if isAlive: () -> Bool
+  ) -> (count: Int, expiresAt: UnixTime)? {
+    guard !place.isForkedChild else { return nil }
+    place.lock()
+    defer { place.unlock() }
+    guard isAlive() else { return nil }
+    for index in place.content.pointee.audiences.indices
+    where place.content.pointee.audiences[index].audience.isNamed(resource: resource, scopes: scopes) {
+      return Self.copy(
+        place.content.pointee.audiences[index].served, minimumLifetimeSeconds, now, buffer)
+    }
+    return nil
+  }
+
+  private static func copy(
+    _ served: TokenPlace.Served, _ minimumLifetimeSeconds: Int64, _ now: Instant,
+    _ buffer: UnsafeMutableRawBufferPointer
+  ) -> (count: Int, expiresAt: UnixTime)? {
+    guard served.isFresh(at: now, minimumLifetimeSeconds) else { return nil }
     if served.bytes.count <= buffer.count { buffer.copyMemory(from: served.bytes) }
     return (served.bytes.count, served.expiresAt)
   }

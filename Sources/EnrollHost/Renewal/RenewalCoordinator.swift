@@ -1,11 +1,12 @@
-// One renewal of an account at a time in this process, and any number of callers that join it. The renewal belongs to
-// nobody: a caller whose deadline passes leaves alone, and the renewal runs to its end, because a refresh token that was
-// sent is spent (reliability.md, One renewal, step by step). Knows nothing of tokens.
+// One renewal of an account at a time in this process, and any number of callers that join it. Renewals for other audiences
+// wait behind it: all of them spend the same refresh token. A renewal belongs to nobody: a caller whose deadline passes leaves
+// alone, and the renewal runs to its end, because a refresh token that was sent is spent (reliability.md, One renewal, step by
+// step). Knows nothing of tokens.
 
 public import EnrollCore
 import EnrollPosix
 
-/// Runs a job once for all who ask for it while it runs.
+/// Runs a job once for all who ask for it, for the same audience, while it waits or runs.
 public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   // Unchecked: all mutable state is only touched with `condition` held.
 
@@ -33,39 +34,48 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   /// One run of the job.
   private final class Flight: @unchecked Sendable {
     // Unchecked: `callers` is only touched with the coordinator's condition held.
+    let audience: TokenAudience?
     var callers: [UInt64: Caller] = [:]
+
+    init(_ audience: TokenAudience?) { self.audience = audience }
   }
 
   private let pool: WorkerPool
   private let timers: TimerQueue
   private let clock: any Clock
-  private let job: @Sendable () -> Outcome
+  private let job: @Sendable (TokenAudience?) -> Outcome
   private let origin = ForkGuard()
   private let condition = Condition()
-  private var current: Flight?
+  /// The first one runs while ``hasThread``; the others wait.
+  private var flights: [Flight] = []
+  private var hasThread = false
   private var nextID: UInt64 = 1
   private var running = 0
   private var isDraining = false
 
   /// - Parameter job: runs on a thread of `pool`, or on a thread of its own while the pool is full: those who fill it
   ///   may be waiting for this very job. It bounds its own time.
-  public init(pool: WorkerPool, timers: TimerQueue, clock: any Clock, job: @escaping @Sendable () -> Outcome)
-  {
+  public init(
+    pool: WorkerPool, timers: TimerQueue, clock: any Clock,
+    job: @escaping @Sendable (TokenAudience?) -> Outcome
+  ) {
     self.pool = pool
     self.timers = timers
     self.clock = clock
     self.job = job
   }
 
-  /// Joins the running job, or starts one, without holding the caller's thread.
+  /// Joins the audience's job, or starts one, without holding the caller's thread.
   /// - Parameters:
+  ///   - audience: nil for the session's own access token.
   ///   - deadline: when the caller's timeout ends. A deadline that has passed already still starts the job.
   ///   - completion: called exactly once, with no lock held, on a thread of the library or the one that cancels; may be
   ///     called before this returns. It must be short: others wait behind it.
   public func join(
-    deadline: Instant, cancellation: (any Cancellation)? = nil, completion: @escaping Completion
+    for audience: TokenAudience? = nil, deadline: Instant, cancellation: (any Cancellation)? = nil,
+    completion: @escaping Completion
   ) {
-    guard let (flight, id) = enter(completion) else { return }
+    guard let (flight, id) = enter(audience, completion) else { return }
     if deadline != .distantFuture {
       let timer = timers.run(at: deadline) { self.leave(flight, id, .deadlinePassed) }
       guard let timer else {
@@ -77,16 +87,18 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     watch(cancellation, flight, id)
   }
 
-  /// Joins the running job, or starts one, and waits for it.
-  public func join(deadline: Instant, cancellation: (any Cancellation)? = nil) -> Answer {
+  /// Joins the audience's job, or starts one, and waits for it.
+  public func join(
+    for audience: TokenAudience? = nil, deadline: Instant, cancellation: (any Cancellation)? = nil
+  ) -> Answer {
     let seat = Seat()
-    guard let (flight, id) = enter({ seat.fill($0) }) else { return seat.answer() }
+    guard let (flight, id) = enter(audience, { seat.fill($0) }) else { return seat.answer() }
     watch(cancellation, flight, id)
     if !seat.wait(until: deadline, by: clock) { leave(flight, id, .deadlinePassed) }
     return seat.answer()
   }
 
-  /// Starts no more jobs, and returns when the running one has ended and its callers are answered.
+  /// Starts no more jobs, and returns when those that were started have ended and their callers are answered.
   public func drain() {
     if origin.isForkedChild || ExitBarrier.isExiting { return }
     condition.lock()
@@ -95,8 +107,8 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     while running > 0 { condition.wait() }
   }
 
-  /// Gives the caller a place in the running job, and starts a job if none runs. nil after it was refused.
-  private func enter(_ completion: @escaping Completion) -> (Flight, UInt64)? {
+  /// Gives the caller a place in the audience's job, and starts that job if there is none. nil after it was refused.
+  private func enter(_ audience: TokenAudience?, _ completion: @escaping Completion) -> (Flight, UInt64)? {
     if origin.isForkedChild {
       completion(.refused(EnrollError(.forked, "this process forked after the client was made")))
       return nil
@@ -108,19 +120,20 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     condition.lock()
     let id = nextID
     nextID += 1
-    if let flight = current {
+    if let flight = flights.first(where: { $0.audience == audience }) {
       flight.callers[id] = Caller(completion: completion)
       condition.unlock()
       return (flight, id)
     }
-    let flight = Flight()
-    guard !isDraining, start(flight) else {
+    let flight = Flight(audience)
+    guard !isDraining, hasThread || start(flight) else {
       condition.unlock()
       completion(.refused(Self.noThread))
       return nil
     }
     flight.callers[id] = Caller(completion: completion)
-    current = flight
+    flights.append(flight)
+    hasThread = true
     running += 1
     condition.unlock()
     return (flight, id)
@@ -132,21 +145,28 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
 
   /// Called with the condition held, so the job cannot end before the flight is known.
   private func start(_ flight: Flight) -> Bool {
-    let run: @Sendable () -> Void = { self.finish(flight, self.job()) }
+    let run: @Sendable () -> Void = {
+      var flight = flight
+      while let next = self.finish(flight, self.job(flight.audience)) { flight = next }
+    }
     return pool.submitNow(run) || PlainThread.start(run)
   }
 
-  private func finish(_ flight: Flight, _ outcome: Outcome) {
+  /// - Returns: the flight that this thread runs next.
+  private func finish(_ flight: Flight, _ outcome: Outcome) -> Flight? {
     condition.lock()
     let callers = flight.callers
     flight.callers = [:]
-    current = nil
+    flights.removeAll { $0 === flight }
+    let next = flights.first
+    hasThread = next != nil
     condition.unlock()
     for (_, caller) in callers { answer(caller, .finished(outcome)) }
     condition.lock()
     running -= 1
     if running == 0 { condition.wakeAll() }
     condition.unlock()
+    return next
   }
 
   /// Answers one caller before the job ends, unless it was answered already.

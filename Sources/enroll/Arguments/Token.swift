@@ -37,6 +37,12 @@ struct Token: EnrollCommand {
       valueName: "url"))
   var resource: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The scopes that the token is to have, separated by spaces, of those that were granted at the sign-in.",
+      valueName: "scopes"))
+  var scope: String?
+
   @OptionGroup(title: "Context") var place: ContextOptions
 
   var mayAsk: Bool { false }
@@ -56,14 +62,13 @@ struct Token: EnrollCommand {
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     try requireSignIn(session)
     let client = try session.open()
+    let common: [(String, JSON?)] = [
+      ("client", client), ("scope", scope.map { .string($0) }), ("timeout", .integer(timeout)),
+    ]
     let answer =
       renew
-      ? try session.call("token.refresh", [("client", client), ("timeout", .integer(timeout))])
-      : try session.call(
-        "token.access",
-        [
-          ("client", client), ("minimumLifetime", .integer(minimumLifetime)), ("timeout", .integer(timeout)),
-        ])
+      ? try session.call("token.refresh", common)
+      : try session.call("token.access", common + [("minimumLifetime", .integer(minimumLifetime))])
     let outcome = TokenReport(answer, mustBeNew: renew)
     let words = try outcome.words(session, client)?.guessing(context)
     if session.isJSON {

@@ -1,8 +1,9 @@
 // A record in which every field holds something that it does not hold by itself.
 
-import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+
+@testable import EnrollCore
 
 enum Sample {
   static let expiry = Expiry(
@@ -10,7 +11,18 @@ enum Sample {
     bootID: "boot-7",
     lifetimeSeconds: 300)
 
-  static let tokens = TokenSet(
+  static let tokens: TokenSet = {
+    var tokens = session
+    tokens.audiences.put(
+      AudienceEntry(
+        TokenAudience(resource: "https://api.example/", scopes: ["a", "b"]),
+        token: AudienceToken(
+          accessToken: Secret("for-the-api"), tokenType: "DPoP", scopes: ["a"], expiry: expiry, epoch: .max),
+        refusal: RenewalRefusal(pause: expiry, httpStatus: 400, oauthError: "invalid_target")))
+    return tokens
+  }()
+
+  private static let session = TokenSet(
     accessToken: Secret("access"), tokenType: "DPoP", refreshToken: Secret([0, 255, 10]),
     idToken: Secret("a.b.c"), dpopKey: DPoPKey(der: Secret([48, 0, 255])), scopes: ["openid", "profile"],
     expiry: expiry,
@@ -74,6 +86,7 @@ enum Sample {
   static var record: AccountRecord {
     var record = AccountRecord()
     record.tokenEpoch = .max - 1
+    record.accessEpoch = .max - 2
     record.confirmed = tokens
     record.provisional = tokens
     record.profile = JSONObject([

@@ -29,7 +29,7 @@ struct RenewalCoordinatorTests {
   /// Its job waits at the gate and gives the number of the run.
   private func coordinator() -> Coordinator {
     let (gate, started, runs) = (gate, started, runs)
-    return Coordinator(pool: pool, timers: timers, clock: clock) {
+    return Coordinator(pool: pool, timers: timers, clock: clock) { _ in
       started.set()
       gate.wait()
       return runs.next()
@@ -153,7 +153,7 @@ struct RenewalCoordinatorTests {
   func onceEach() {
     for _ in 0..<50 {
       let gate = Event()
-      let coordinator = Coordinator(pool: pool, timers: timers, clock: clock) {
+      let coordinator = Coordinator(pool: pool, timers: timers, clock: clock) { _ in
         gate.wait()
         return 1
       }

@@ -52,6 +52,11 @@ _WORDS = {
 }
 
 
+def is_own(parameters: Mapping[str, Any]) -> bool:
+    """Whether the session's own token is wanted, which has functions of its own; else a token for another audience."""
+    return "resource" not in parameters and "scope" not in parameters
+
+
 def token_of(result: Dict[str, Any]) -> AccessToken:
     """The token in a command's result.
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Callable, Deque, Dict, Iterator, Literal, Mapping, Optional, Protocol, Sequence, Type, Union
 
 from . import _abi, _library, _programs
-from ._caller import given_up_with, token_of
+from ._caller import given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
 from ._generated.commands import ClientCommands, CoreCommands
@@ -733,7 +733,7 @@ class Client(ClientCommands):
 
     def _token(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> AccessToken:
         limit = time_limit(timeout)
-        if command == "token.access":
+        if command == "token.access" and is_own(parameters):
             token = self._session.fresh_token(parameters.get("minimumLifetime", 0))
             if token is not None:
                 return token

@@ -21,7 +21,7 @@ import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _abi
-from ._caller import token_of
+from ._caller import is_own, token_of
 from ._error import EnrollError
 from ._generated.statuses import BY_CODE, BY_STATUS, EnrollForked, EnrollHandle, EnrollInternal, EnrollInvalidArgument
 from ._generated.types import AccessToken
@@ -162,10 +162,10 @@ class NativeSession:
         done = done if self.host is None else self._with_cause(done)
         arguments: Tuple[Any, ...]
         # Tokens have functions of their own: they hold no thread while they wait for a renewal.
-        if command == "token.access":
+        if command == "token.access" and is_own(parameters):
             lifetime = _lifetime(parameters.get("minimumLifetime", 0))
             function, arguments = self._library.enroll_token_access_start, (lifetime, timeout, _ACCESS)
-        elif command == "token.refresh":
+        elif command == "token.refresh" and is_own(parameters):
             function, arguments = self._library.enroll_token_refresh_start, (timeout, _ACCESS)
         else:
             name, content = command.encode(), encoded(parameters)

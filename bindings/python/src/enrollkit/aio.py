@@ -41,7 +41,7 @@ from typing import (
 )
 
 from . import _abi, _library, _programs
-from ._caller import given_up_with, token_of
+from ._caller import given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, event_of, log_event, open_browser
 from ._generated.commands import AsyncClientCommands, AsyncCoreCommands
@@ -904,7 +904,7 @@ class Client(AsyncClientCommands):
     async def _token(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> AccessToken:
         limit = time_limit(timeout)
         session = await self._opened()
-        if command == "token.access":
+        if command == "token.access" and is_own(parameters):
             token = session.fresh_token(parameters.get("minimumLifetime", 0))
             if token is not None:
                 return token

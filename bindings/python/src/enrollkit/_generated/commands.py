@@ -33,6 +33,7 @@ from .types import (
     HandledLink,
     HandledURL,
     Introspection,
+    KeptToken,
     Link,
     PasswordlessMessage,
     PINAnswer,
@@ -352,35 +353,73 @@ class ClientCommands(Caller):
         result = self._call("url.handle", given({"url": url}), timeout)
         return told(read_handled_url, result)
 
-    def access_token(self, *, minimum_lifetime: Optional[Seconds] = None, timeout: Timeout = 30) -> AccessToken:
+    def access_token(
+        self,
+        *,
+        resource: Optional[str] = None,
+        scope: Optional[Union[str, Sequence[str]]] = None,
+        minimum_lifetime: Optional[Seconds] = None,
+        timeout: Timeout = 30,
+    ) -> AccessToken:
         """Returns a valid access token, renewed if due. All callers share one renewal.
 
         Args:
+            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
+                fragment. By default the session's own token.
+            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
+                token.
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.access. Source: RFC 6749 §6.
+        Command: token.access. Source: RFC 6749 §6, RFC 8707.
         """
-        return self._token(
-            "token.access", given({"minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime)}), timeout
+        parameters = given(
+            {
+                "resource": resource,
+                "scope": scope,
+                "minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime),
+            }
         )
+        return self._token("token.access", parameters, timeout)
 
-    def refresh(self, *, timeout: Timeout = 30) -> AccessToken:
+    def refresh(
+        self,
+        *,
+        resource: Optional[str] = None,
+        scope: Optional[Union[str, Sequence[str]]] = None,
+        timeout: Timeout = 30,
+    ) -> AccessToken:
         """Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
         provider asked for.
 
         Args:
+            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
+                fragment. By default the session's own token.
+            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
+                token.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.refresh. Source: RFC 6749 §6.
+        Command: token.refresh. Source: RFC 6749 §6, RFC 8707.
         """
-        return self._token("token.refresh", {}, timeout)
+        return self._token("token.refresh", given({"resource": resource, "scope": scope}), timeout)
+
+    def tokens(self) -> Tuple[KeptToken, ...]:
+        """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
+        other audiences.
+
+        Raises:
+            EnrollStoreError.
+
+        Command: token.list. Source: RFC 8707.
+        """
+        result = self._call("token.list", {}, None)
+        return told(texts, result, "tokens")
 
     def rejected(self, access_token: str, *, timeout: Timeout = 30) -> AccessToken:
         """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
@@ -1180,35 +1219,73 @@ class AsyncClientCommands(AsyncCaller):
         result = await self._call("url.handle", given({"url": url}), timeout)
         return told(read_handled_url, result)
 
-    async def access_token(self, *, minimum_lifetime: Optional[Seconds] = None, timeout: Timeout = 30) -> AccessToken:
+    async def access_token(
+        self,
+        *,
+        resource: Optional[str] = None,
+        scope: Optional[Union[str, Sequence[str]]] = None,
+        minimum_lifetime: Optional[Seconds] = None,
+        timeout: Timeout = 30,
+    ) -> AccessToken:
         """Returns a valid access token, renewed if due. All callers share one renewal.
 
         Args:
+            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
+                fragment. By default the session's own token.
+            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
+                token.
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.access. Source: RFC 6749 §6.
+        Command: token.access. Source: RFC 6749 §6, RFC 8707.
         """
-        return await self._token(
-            "token.access", given({"minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime)}), timeout
+        parameters = given(
+            {
+                "resource": resource,
+                "scope": scope,
+                "minimumLifetime": whole_seconds("minimum_lifetime", minimum_lifetime),
+            }
         )
+        return await self._token("token.access", parameters, timeout)
 
-    async def refresh(self, *, timeout: Timeout = 30) -> AccessToken:
+    async def refresh(
+        self,
+        *,
+        resource: Optional[str] = None,
+        scope: Optional[Union[str, Sequence[str]]] = None,
+        timeout: Timeout = 30,
+    ) -> AccessToken:
         """Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
         provider asked for.
 
         Args:
+            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
+                fragment. By default the session's own token.
+            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
+                token.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
-        Command: token.refresh. Source: RFC 6749 §6.
+        Command: token.refresh. Source: RFC 6749 §6, RFC 8707.
         """
-        return await self._token("token.refresh", {}, timeout)
+        return await self._token("token.refresh", given({"resource": resource, "scope": scope}), timeout)
+
+    async def tokens(self) -> Tuple[KeptToken, ...]:
+        """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
+        other audiences.
+
+        Raises:
+            EnrollStoreError.
+
+        Command: token.list. Source: RFC 8707.
+        """
+        result = await self._call("token.list", {}, None)
+        return told(texts, result, "tokens")
 
     async def rejected(self, access_token: str, *, timeout: Timeout = 30) -> AccessToken:
         """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one

@@ -590,6 +590,11 @@ class AccessToken(Authorizing):
     expires_at: Optional[datetime] = None
     """By this device's clock; absent for a stand-in token, which does not expire."""
 
+    scope: Optional[str] = None
+    """Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer
+    than were asked for.
+    """
+
     reason: Optional[str] = None
     """A word or a short text, for a log."""
 
@@ -605,6 +610,7 @@ class AccessToken(Authorizing):
             value=text(members["accessToken"]),
             type=text(members["tokenType"]),
             expires_at=maybe(moment, members.get("expiresAt")),
+            scope=maybe(text, members.get("scope")),
             reason=maybe(text, members.get("reason")),
             error=maybe(EnrollError.from_json, members.get("error")),
         )
@@ -615,6 +621,38 @@ class Outcome(Word):
 
     VALID = "valid"
     STALE = "stale"
+
+
+@dataclass(frozen=True)
+class KeptToken:
+    """An access token that is kept, without its secret. The session's own has neither resource nor scope."""
+
+    granted: str
+    """The granted scopes, separated by spaces."""
+
+    token_type: str
+    """As the server spells it: Bearer, DPoP."""
+
+    expires_at: datetime
+    """By this device's clock; the token may have expired."""
+
+    resource: Optional[str] = None
+    """The resource server that the token is for."""
+
+    scope: Optional[str] = None
+    """The scopes that were asked for, separated by spaces."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> KeptToken:
+        """Reads a result; members that this version does not know are left out."""
+        members = mapping(value)
+        return cls(
+            granted=text(members["granted"]),
+            token_type=text(members["tokenType"]),
+            expires_at=moment(members["expiresAt"]),
+            resource=maybe(text, members.get("resource")),
+            scope=maybe(text, members.get("scope")),
+        )
 
 
 @dataclass(frozen=True)
@@ -1887,6 +1925,7 @@ __all__ = [
     "HandledURL",
     "Help",
     "Introspection",
+    "KeptToken",
     "KeyCandidate",
     "KeyDecision",
     "KeyPresence",

@@ -18,16 +18,22 @@ public sealed interface AccessOutcome {
     public val tokenType: String,
     /** By this device's clock; absent for a stand-in token, which does not expire. */
     public val expiresAt: Instant?,
+    /**
+     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer than
+     * were asked for.
+     */
+    public val scope: String?,
   ) : AccessOutcome {
     /** Without what is secret or personal. */
     override fun toString(): String =
-      "Valid(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt)"
+      "Valid(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, scope=$scope)"
 
     internal companion object {
       fun decode(json: JsonObject): Valid = Valid(
         accessToken = json.need("accessToken").text(),
         tokenType = json.need("tokenType").text(),
         expiresAt = json.find("expiresAt")?.let { it.date() },
+        scope = json.find("scope")?.let { it.text() },
       )
     }
   }
@@ -40,6 +46,11 @@ public sealed interface AccessOutcome {
     public val tokenType: String,
     /** By this device's clock; absent for a stand-in token, which does not expire. */
     public val expiresAt: Instant?,
+    /**
+     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer than
+     * were asked for.
+     */
+    public val scope: String?,
     /** A word or a short text, for a log. */
     public val reason: String,
     /** Why a call failed; no text in it holds a secret. */
@@ -47,13 +58,14 @@ public sealed interface AccessOutcome {
   ) : AccessOutcome {
     /** Without what is secret or personal. */
     override fun toString(): String =
-      "Stale(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, reason=$reason, error=$error)"
+      "Stale(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, scope=$scope, reason=$reason, error=$error)"
 
     internal companion object {
       fun decode(json: JsonObject): Stale = Stale(
         accessToken = json.need("accessToken").text(),
         tokenType = json.need("tokenType").text(),
         expiresAt = json.find("expiresAt")?.let { it.date() },
+        scope = json.find("scope")?.let { it.text() },
         reason = json.need("reason").text(),
         error = EnrollError.decode(json.need("error").members()),
       )
@@ -81,7 +93,7 @@ public sealed interface AccessOutcome {
     }
   }
 
-  /** The provider refused to renew, without ending the session. */
+  /** The provider refused to renew, or to give a token for that audience, without ending the session. */
   public data class Rejected(
     /** A word or a short text, for a log. */
     public val reason: String,
@@ -557,6 +569,30 @@ public data class Introspection(
     fun decode(json: JsonObject): Introspection = Introspection(
       active = json.need("active").flag(),
       claims = Claims(json.need("claims").members()),
+    )
+  }
+}
+
+/** An access token that is kept, without its secret. The session's own has neither resource nor scope. */
+public data class KeptToken(
+  /** The resource server that the token is for. */
+  public val resource: String?,
+  /** The scopes that were asked for, separated by spaces. */
+  public val scope: String?,
+  /** The granted scopes, separated by spaces. */
+  public val granted: String,
+  /** As the server spells it: Bearer, DPoP. */
+  public val tokenType: String,
+  /** By this device's clock; the token may have expired. */
+  public val expiresAt: Instant,
+) {
+  internal companion object {
+    fun decode(json: JsonObject): KeptToken = KeptToken(
+      resource = json.find("resource")?.let { it.text() },
+      scope = json.find("scope")?.let { it.text() },
+      granted = json.need("granted").text(),
+      tokenType = json.need("tokenType").text(),
+      expiresAt = json.need("expiresAt").date(),
     )
   }
 }

@@ -12,6 +12,11 @@ public class AccessToken internal constructor(
   public val expiresAt: Instant?,
   /** Whether it was due and could not be renewed. It still works until it expires. */
   public val isStale: Boolean,
+  /**
+   * The granted scopes of a token that was asked for with `resource` or `scope`, separated by spaces: perhaps fewer than were
+   * asked for. Null for the session's own token.
+   */
+  public val scope: String? = null,
 ) {
   /** The value of the header `Authorization`. */
   public val authorization: String get() = "$type $value"
@@ -21,8 +26,8 @@ public class AccessToken internal constructor(
 
 /** @throws EnrollException if there is no valid token. */
 internal fun AccessOutcome.usable(): AccessToken = when (this) {
-  is AccessOutcome.Valid -> AccessToken(accessToken, tokenType, expiresAt, isStale = false)
-  is AccessOutcome.Stale -> AccessToken(accessToken, tokenType, expiresAt, isStale = true)
+  is AccessOutcome.Valid -> AccessToken(accessToken, tokenType, expiresAt, isStale = false, scope = scope)
+  is AccessOutcome.Stale -> AccessToken(accessToken, tokenType, expiresAt, isStale = true, scope = scope)
   is AccessOutcome.Expired -> throw noToken(Status.EXPIRED, "the token expired, and renewing it failed: ${error.message}", this.error, retryAfter)
   is AccessOutcome.Rejected -> throw noToken(Status.REJECTED, "the provider refused to renew: ${error.message}", error, null)
   is AccessOutcome.Reauthenticate -> throw EnrollException(Status.REAUTHENTICATE, reason)

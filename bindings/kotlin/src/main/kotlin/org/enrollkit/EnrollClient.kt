@@ -55,15 +55,20 @@ public class EnrollClient internal constructor(
    *
    * @param minimumLifetime how long the token must remain valid; zero means the configured grace
    * @param timeout how long to wait for a renewal; the renewal continues afterwards
+   * @param resource the resource server for which the token is to be (RFC 8707); null, with no [scope]: the session's own
+   *   token
+   * @param scope the scopes that the token is to have, of those that the user granted
    * @throws EnrollException [Status.REAUTHENTICATE]: sign in again; [Status.EXPIRED]: the renewal failed, retry later;
    *   [Status.REJECTED], [Status.BUSY], [Status.STORE_LOCKED], other errors of the store
    */
   public suspend fun accessToken(
     minimumLifetime: Duration = Duration.ZERO,
     timeout: Duration = 30.seconds,
+    resource: String? = null,
+    scope: List<String>? = null,
   ): AccessToken {
-    caller.quickToken(minimumLifetime)?.let { return it }
-    return token.access(minimumLifetime, timeout).usable()
+    if (resource == null && scope == null) caller.quickToken(minimumLifetime)?.let { return it }
+    return token.access(minimumLifetime = minimumLifetime, timeout = timeout, resource = resource, scope = scope).usable()
   }
 
   /**

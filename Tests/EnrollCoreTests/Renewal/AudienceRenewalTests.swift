@@ -1,0 +1,384 @@
+// Access tokens for other audiences than the session's own, from the same refresh token.
+
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollPosix
+import EnrollStore
+import EnrollTesting
+import Testing
+
+@testable import EnrollCore
+
+extension Engine {
+  /// What a caller of `token.access` gets for an audience, with the renewal run here.
+  func access(for audience: TokenAudience?, forced: Bool = false) throws -> AccessOutcome {
+    switch try decideAccess(minimumLifetimeSeconds: 0, for: audience) {
+    case .fresh(let token, _): return .valid(token)
+    case .answer(let outcome): return outcome
+    case .renew(let epoch):
+      let result = try renew(epochs: [epoch], forced: forced, for: audience)
+      return try outcome(after: result, minimumLifetimeSeconds: 0, for: audience)
+    }
+  }
+
+  func token(for audience: TokenAudience?) throws -> String {
+    try access(for: audience).token().value.reveal()
+  }
+}
+
+@Suite("Tokens for several audiences (RFC 8707 §2.2, RFC 6749 §6)")
+struct AudienceRenewalTests {
+  private static let api = TokenAudience(resource: "https://api.example/", scopes: [])
+  private static let files = TokenAudience(resource: "https://files.example/", scopes: ["read"])
+  private static let narrow = TokenAudience(resource: nil, scopes: ["openid"])
+
+  private let bench: Bench
+  private let engine: Engine
+
+  init() throws {
+    bench = try Bench(scopes: ["openid", "offline_access", "read", "write"])
+    bench.provider.change { $0.resources = ["https://api.example/", "https://files.example/"] }
+    engine = try bench.signedIn()
+  }
+
+  private var tokens: TokenSet {
+    get throws { try #require(try bench.record.confirmed) }
+  }
+
+  private func form(_ request: HTTPRequest?) -> String {
+    String(decoding: request?.body ?? [], as: UTF8.self)
+  }
+
+  /// The session's own part of its tokens.
+  private func own(_ tokens: TokenSet) -> TokenSet {
+    var own = tokens
+    (own.audiences, own.refreshToken) = (AudienceTokens(), nil)
+    return own
+  }
+
+  @Test(
+    "the renewal names resource and scopes; the session's own token, scopes and id_token stay as they are")
+  func beside() throws {
+    let before = try tokens
+    #expect(try engine.token(for: Self.files) == "access-3")
+    #expect(
+      form(bench.provider.requests(.token).last)
+        == "grant_type=refresh_token&refresh_token=refresh-2&scope=read&resource=https%3A%2F%2Ffiles.example%2F&client_id=native"
+    )
+    #expect(
+      bench.provider.audience(of: "access-3") == .init(resource: "https://files.example/", scope: "read"))
+    let after = try tokens
+    #expect(after.refreshToken == Secret("refresh-3"), "rotated as always")
+    #expect(own(after) == own(before))
+    #expect(try engine.token() == "access-2")
+    #expect(try engine.token(for: Self.files) == "access-3")
+    #expect(bench.provider.count(.token) == 2)
+    #expect(try bench.record.renewalIntent == nil)
+  }
+
+  @Test("each token is renewed when it is due itself, and no other with it")
+  func ownExpiry() throws {
+    #expect(try engine.token(for: Self.api) == "access-3")
+    bench.clock.advance(seconds: 1800)
+    #expect(try engine.token(for: Self.files) == "access-4")
+    bench.clock.advance(seconds: 1750)
+    #expect(try engine.token(for: Self.files) == "access-4")
+    #expect(try engine.token(for: Self.api) == "access-5")
+    #expect(try engine.token() == "access-6")
+    #expect(try engine.token(for: Self.api) == "access-5")
+    #expect(bench.provider.count(.token) == 5)
+  }
+
+  @Test("fewer scopes than were asked for are kept and told; without a word they are those asked for")
+  func narrower() throws {
+    let wide = TokenAudience(resource: nil, scopes: ["read", "write"])
+    #expect(try engine.access(for: wide).token().scopes == ["read", "write"])
+    bench.provider.change { $0.tokens = { $0["scope"] = .string("read") } }
+    bench.clock.advance(seconds: 3600)
+    #expect(try engine.access(for: wide).token().scopes == ["read"])
+    #expect(try tokens.scopes == ["openid", "offline_access", "read", "write"])
+    #expect(try engine.keptTokens().map(\.scopes) == [tokens.scopes, ["read"]])
+    bench.provider.change { $0.tokens = { $0["scope"] = nil } }
+    #expect(try engine.access(for: Self.api).token().scopes == tokens.scopes)
+  }
+
+  static let refusals: [(TokenAudience, String, String)] = [
+    (TokenAudience(resource: "https://other.example/v1?key=7", scopes: []), "invalid_target", "resource"),
+    (TokenAudience(resource: nil, scopes: ["admin"]), "invalid_scope", "scope"),
+    (TokenAudience(resource: "https://api.example/", scopes: ["admin"]), "invalid_scope", "scope"),
+  ]
+
+  @Test(
+    "an audience that the provider refuses is refused alone, and not asked for again for a minute",
+    arguments: refusals)
+  func refused(_ audience: TokenAudience, _ code: String, _ field: String) throws {
+    let before = try tokens
+    for _ in 1...3 {
+      guard case .rejected(let reason) = try engine.access(for: audience) else {
+        throw Unexpected(what: "not refused")
+      }
+      #expect(reason.oauthError == code && reason.field == field)
+      #expect(reason.message.contains(audience.resource == nil ? "admin" : ".example/"))
+      #expect(!reason.message.contains("=7"))
+    }
+    #expect(bench.provider.count(.token) == 2)
+    #expect(try own(tokens) == own(before) && tokens.refreshToken == before.refreshToken)
+    #expect(try bench.record.refusal == nil && bench.record.sessionEnded == nil)
+    #expect(try bench.record.renewalIntent == nil)
+    #expect(engine.state == .active(.confirmed))
+    #expect(try engine.token(for: Self.narrow) == "access-3", "others are not refused with it")
+    bench.clock.advance(seconds: 61)
+    guard case .rejected = try engine.access(for: audience) else { throw Unexpected(what: "not refused") }
+    #expect(bench.provider.count(.token) == 4)
+  }
+
+  @Test("a refusal that would end the session if repeated never ends it when it is about an audience")
+  func neverEnds() throws {
+    for _ in 1...3 {
+      bench.provider.next(.token, .status(400, body: #"{"error":"consent_required"}"#))
+      guard case .rejected = try engine.access(for: Self.api) else { throw Unexpected(what: "not refused") }
+      bench.clock.advance(seconds: 61)
+    }
+    #expect(try bench.record.sessionEnded == nil)
+    #expect(try engine.token(for: Self.api) == "access-3")
+  }
+
+  @Test("a refused renewal leaves the token that still works")
+  func stale() throws {
+    #expect(try engine.token(for: Self.api) == "access-3")
+    bench.clock.advance(seconds: 3550)
+    bench.provider.change { $0.resources = [] }
+    guard case .stale(let token, let reason) = try engine.access(for: Self.api) else {
+      throw Unexpected(what: "not stale")
+    }
+    #expect(token.value == Secret("access-3") && reason.oauthError == "invalid_target")
+  }
+
+  @Test("invalid_grant ends the session, and the tokens for audiences with it (R34)")
+  func ends() throws {
+    #expect(try engine.token(for: Self.api) == "access-3")
+    bench.provider.endSessions()
+    guard case .reauthenticate = try engine.access(for: Self.narrow) else { throw Unexpected(what: "lives") }
+    #expect(try bench.record.sessionEnded == "invalid_grant")
+    #expect(try tokens.audiences.isEmpty)
+    guard case .reauthenticate = try engine.access(for: Self.api) else { throw Unexpected(what: "lives") }
+    #expect(try engine.keptTokens().isEmpty)
+  }
+
+  @Test("a new refresh token is kept although its access token cannot be used (R30)")
+  func rotatedOnly() throws {
+    bench.provider.next(.token, .status(200, body: #"{"token_type":"Bearer","refresh_token":"rescued"}"#))
+    guard case .expired = try engine.access(for: Self.api) else { throw Unexpected(what: "a token") }
+    #expect(try tokens.refreshToken == Secret("rescued"))
+    #expect(try engine.token() == "access-2")
+  }
+
+  @Test("an id_token that comes along is never taken for the session's, and one of another user is (R27)")
+  func idToken() throws {
+    let before = try own(tokens)
+    bench.provider.change { $0.claims = { $0["name"] = .string("Another Name") } }
+    #expect(try engine.token(for: Self.api) == "access-3")
+    #expect(try own(tokens) == before)
+    bench.provider.change { $0.claims = { $0["sub"] = .string("mallory") } }
+    guard case .reauthenticate = try engine.access(for: Self.files) else { throw Unexpected(what: "lives") }
+    #expect(try bench.record.sessionEnded?.contains("sub") == true)
+  }
+
+  @Test("an access token beside an unproven id_token of another user is not used (R27)")
+  func withheld() throws {
+    bench.provider.change { $0.claims = { $0["sub"] = .string("mallory") } }
+    bench.provider.next(.keys, .unreachable, .unreachable, .unreachable)
+    try bench.provider.changeKey()
+    bench.provider.change { $0.keyID = "key-9" }
+    guard case .expired(_, _, let reason) = try engine.access(for: Self.api) else {
+      throw Unexpected(what: "used")
+    }
+    #expect(reason.code == .idTokenInvalid)
+    #expect(try tokens.audiences[Self.api] == nil && tokens.refreshToken == Secret("refresh-3"))
+    #expect(try tokens.unprovenIDToken == nil)
+  }
+
+  @Test("a sign-out revokes them with the session's own tokens")
+  func signOut() throws {
+    _ = try engine.token(for: Self.api)
+    _ = try engine.token(for: Self.files)
+    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    #expect(Set(bench.provider.revoked) == ["refresh-4", "access-2", "access-3", "access-4"])
+    #expect(try bench.record.confirmed == nil)
+  }
+
+  @Test("tokens for an audience that come after a sign-out are revoked, not stored (R35)")
+  func late() throws {
+    let other = bench.engine()
+    bench.provider.next(
+      .token, .during { _ = try? other.beginLogout(localOnly: true, cancellation: nil) })
+    guard case .reauthenticate = try engine.access(for: Self.api) else { throw Unexpected(what: "lives") }
+    #expect(bench.provider.revoked.contains("access-3") && bench.provider.revoked.contains("refresh-3"))
+  }
+
+  @Test("of more than sixteen the one that ends first gives way")
+  func limit() throws {
+    bench.provider.change { $0.resources = (1...17).map { "https://\($0).example/" } }
+    func audience(_ number: Int) -> TokenAudience {
+      TokenAudience(resource: "https://\(number).example/", scopes: [])
+    }
+    for number in 1...16 {
+      bench.provider.change { $0.lifetime = .integer(number == 7 ? 1000 : 3000) }
+      _ = try engine.token(for: audience(number))
+    }
+    _ = try engine.token(for: audience(17))
+    #expect(try tokens.audiences.entries.count == 16)
+    #expect(try tokens.audiences[audience(7)] == nil)
+    #expect(try engine.keptTokens().count == 17)
+  }
+
+  @Test("all tokens for audiences together stay far below the limit of a sealed file")
+  func bytes() throws {
+    let big = String(repeating: "a", count: 65_000)
+    bench.provider.change {
+      $0.resources = (1...6).map { "https://\($0).example/" }
+      $0.tokens = { $0["access_token"] = .string(big) }
+    }
+    for number in 1...6 {
+      _ = try engine.token(for: TokenAudience(resource: "https://\(number).example/", scopes: []))
+    }
+    #expect(try tokens.audiences.entries.count == 4)
+  }
+
+  @Test("tokens that ended are forgotten with the next renewal")
+  func ended() throws {
+    bench.provider.change { $0.lifetime = .integer(100) }
+    _ = try engine.token(for: Self.api)
+    bench.clock.advance(seconds: 200)
+    _ = try engine.token(for: Self.narrow)
+    #expect(try tokens.audiences.entries.map(\.audience) == [Self.narrow])
+  }
+
+  @Test("whoever waited for a renewal of another audience has a turn of its own")
+  func turns() throws {
+    let disk = FussyStore(bench.store)
+    let (waiting, other) = (bench.engine(store: disk), bench.engine())
+    bench.clock.advance(seconds: 3550)
+    disk.whileWaiting { _ = try? other.access(for: Self.api) }
+    #expect(try waiting.token() == "access-4")
+    disk.whileWaiting { _ = try? other.access(for: Self.narrow) }
+    #expect(try waiting.token(for: Self.files) == "access-6")
+    #expect(bench.provider.count(.token) == 5)
+  }
+
+  @Test("whoever waited for the same audience takes what came, and asks for nothing")
+  func shared() throws {
+    let disk = FussyStore(bench.store)
+    let (waiting, other) = (bench.engine(store: disk), bench.engine())
+    disk.whileWaiting { _ = try? other.access(for: Self.api) }
+    #expect(try waiting.token(for: Self.api) == "access-3")
+    disk.whileWaiting {
+      _ = try? other.renew(epochs: [bench.record.epoch(for: Self.api) ?? 0], forced: true, for: Self.api)
+    }
+    bench.clock.advance(seconds: 3550)
+    #expect(try waiting.token(for: Self.api) == "access-4")
+    #expect(bench.provider.count(.token) == 3)
+  }
+
+  @Test(
+    "what the disk refused is stored first, whichever audience is asked for next, and then this one is renewed"
+  )
+  func unsaved() throws {
+    let disk = FussyStore(bench.store)
+    let engine = bench.engine(store: disk)
+    bench.provider.next(.token, .during { disk.refuse(.before, times: 100) })
+    #expect(code { _ = try engine.access(for: Self.api) } == .storeIO)
+    disk.refuse(.before, times: 0)
+    let epoch = try bench.record.tokenEpoch
+    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: epoch, for: Self.api))
+    bench.clock.advance(seconds: 3000)
+    #expect(try engine.token(for: Self.files) == "access-4")
+    #expect(try engine.token(for: Self.api) == "access-3")
+    #expect(bench.provider.count(.token) == 3)
+  }
+
+  @Test("an answer that was lost is asked for again, with the same refresh token")
+  func lost() throws {
+    bench.provider.change { $0.graceSeconds = 60 }
+    bench.provider.next(.token, .answerLost)
+    #expect(try engine.token(for: Self.api).hasPrefix("access-"))
+    #expect(bench.provider.count(.token) == 3)
+    #expect(try bench.record.renewalIntent == nil)
+    bench.provider.next(.token, .answerLost, .answerLost)
+    guard case .expired = try engine.access(for: Self.files) else { throw Unexpected(what: "a token") }
+    // The follow-up that nobody asks for is the session's own renewal: any answer rescues the refresh token.
+    bench.clock.advance(seconds: 5)
+    #expect(
+      try engine.planRenewal(ahead: false, jitter: 0)
+        == .renew(epoch: try #require(try bench.record.epoch(for: nil))))
+    let spent = try #require(try tokens.refreshToken)
+    _ = try engine.renew(epochs: [try #require(try bench.record.epoch(for: nil))], forced: false)
+    let again = form(bench.provider.requests(.token).last)
+    #expect(again.contains("refresh_token=\(spent.reveal())&client_id"))
+    #expect(try bench.record.renewalIntent == nil)
+    #expect(try engine.token(for: Self.files).hasPrefix("access-"))
+  }
+
+  @Test("a session that is bound to a key has bound tokens for audiences (RFC 9449 §5)")
+  func bound() throws {
+    let bench = try Bench(dpop: .always)
+    bench.provider.change {
+      $0.dpopAlgorithms = ["ES256"]
+      $0.resources = ["https://api.example/"]
+    }
+    let engine = try bench.signedIn()
+    let token = try engine.access(for: Self.api).token()
+    #expect(token.tokenType == "DPoP")
+    #expect(bench.provider.requests(.token).last?.headers.contains { $0.name == "DPoP" } == true)
+    let proof = try engine.dpopProof(method: "GET", url: "https://api.example/", accessToken: token.value)
+    #expect(!proof.isEmpty)
+    bench.provider.change { $0.answersBearer = true }
+    guard case .expired = try engine.access(for: Self.narrow) else {
+      throw Unexpected(what: "a Bearer token")
+    }
+  }
+
+  @Test("a session without a refresh token has none, and goes on")
+  func noRefreshToken() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.givesRefreshToken = false }
+    let engine = try bench.signedIn()
+    guard case .rejected(let reason) = try engine.access(for: Self.api) else {
+      throw Unexpected(what: "not refused")
+    }
+    #expect(reason.code == .unsupported && reason.field == "resource")
+    #expect(try engine.token() == "access-2")
+  }
+
+  @Test("a registration check is not asked again because a token for an audience came")
+  func check() throws {
+    let bench = try Bench(checks: true)
+    bench.provider.change { $0.resources = ["https://api.example/"] }
+    let engine = try bench.signedIn()
+    _ = try engine.checkSession(cancellation: nil)
+    let asked = bench.provider.count(.registrationCheck)
+    _ = try engine.token(for: Self.api)
+    engine.checkIfNeeded()
+    #expect(bench.provider.count(.registrationCheck) == asked)
+  }
+
+  @Test("a session that was asked for no audience is stored as before")
+  func stored() throws {
+    func members(_ record: AccountRecord) -> String {
+      AccountDocument(account: .default, lineage: "l", record: record).encoded().reveal()
+    }
+    let before = try members(bench.record)
+    #expect(!before.contains("\"audiences\"") && !before.contains("accessEpoch"))
+    _ = try engine.token(for: Self.files)
+    let document = AccountDocument(account: .default, lineage: "l", record: try bench.record)
+    #expect(try AccountDocument(decoding: document.encoded()) == document)
+  }
+
+  @Test("diagnostics name the audiences, and no token")
+  func diagnosed() throws {
+    _ = try engine.token(for: Self.files)
+    let text = String(decoding: JSON.object(engine.diagnostics()).serialized(), as: UTF8.self)
+    #expect(text.contains("https://files.example") && !text.contains("access-3"))
+  }
+}
