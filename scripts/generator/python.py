@@ -108,7 +108,7 @@ def commands(manifest, types):
     classes = ["Keys", "Seconds", "StorePath", "Timeout"]
     functions = ["given", "given_keys", "given_new_keys", "seconds_since_1970", "store_path", "transaction_id"]
     text += imports(".._given", used([*classes, *functions, "whole_seconds"]))
-    text += imports(".._values", used(["mapping", "number", "text", "texts", "told", "told_maybe", "truth"]))
+    text += imports(".._values", used(["items", "mapping", "number", "text", "texts", "told", "told_maybe", "truth"]))
     known = [*types.code, *types.unions, "Configuration"]
     readers = [f"read_{snake(name)}" for name in types.unions]
     text += imports(".types", sorted(used(known), key=imported) + sorted(used(readers)))

@@ -144,8 +144,11 @@ class Methods:
             raise Refused(f"{command['name']}: its result has several members and no name. Name its Schema.")
         (member,) = members
         annotation, expression = self.types.read(member.schema)
-        if annotation.startswith("Tuple["):
+        if annotation == "Tuple[str, ...]":
             return annotation, f'told(texts, result, "{member.name}")'
+        if annotation.startswith("Tuple["):
+            read = expression.replace("items(value)", "items(values)")
+            return annotation, f'told(lambda values: {read}, result, "{member.name}")'
         function = expression.partition("(")[0]
         if member.required:
             return annotation, f'told({function}, result, "{member.name}")'

@@ -222,6 +222,26 @@ async def test_a_token_of_type_dpop_comes_with_proofs(face, own_sandbox, store):
     assert hop(url, {"Authorization": token.authorization, "DPoP": proof}).status == 200
 
 
+async def test_another_audience_has_a_token_of_its_own(face, own_sandbox, store):
+    sandbox = own_sandbox()
+    client = await signed_in(face, sandbox, store)
+    own = await client.access_token()
+    api = await client.access_token(resource="https://api.example.com/", scope=["profile", "openid"])
+    assert api != own
+    assert await client.access_token(resource="https://api.example.com/", scope="openid profile") == api
+    assert await client.access_token() == own
+    renewed = await client.refresh(resource="https://api.example.com/", scope="openid profile")
+    assert renewed.value not in (own.value, api.value)
+    kept = await client.tokens()
+    assert [(one.resource, one.scope) for one in kept] == [(None, None), ("https://api.example.com/", "openid profile")]
+    assert await client.access_token() == own
+    with pytest.raises(enrollkit.EnrollRejected) as refused:
+        await client.access_token(resource="https://unknown.example.com/")
+    assert refused.value.oauth_error == "invalid_target"
+    with pytest.raises(enrollkit.EnrollInvalidArgument):
+        await client.access_token(resource="https://api.example.com/#part")
+
+
 async def test_what_needs_no_client(face, sandbox, store):
     core = await face.core()
     described = await core.describe()
