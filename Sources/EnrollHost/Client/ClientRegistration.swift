@@ -76,6 +76,7 @@ extension Client {
       guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
         return try engine.begin(options, cancellation: cancellation)
       }
+      try freeConfiguredPort(until: deadline, cancellation)
       let listener = try LoopbackListener(
         redirectURI: configuration.redirectURI, look: configuration.returnPage)
       do throws(EnrollError) {

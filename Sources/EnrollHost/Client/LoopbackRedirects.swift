@@ -32,6 +32,14 @@ struct LoopbackRedirects: Sendable {
     open.first { $0.transactionID == transactionID }?.redirectURI
   }
 
+  /// Whether nobody listens.
+  var isEmpty: Bool { open.isEmpty }
+
+  /// Of the listeners whose redirect has not come.
+  var waiting: [CancellationFlag] {
+    open.filter { !answering.contains($0.transactionID) }.map { $0.cancellation }
+  }
+
   mutating func remove(_ transactionID: TransactionID) {
     open.removeAll { $0.transactionID == transactionID }
     setAnswering(transactionID, false)
@@ -82,6 +90,14 @@ extension Client {
       loopbacks.withLock { $0.remove(begun.transactionID) }
       throw EnrollError(.busy, "no thread could be started to listen for the redirect")
     }
+  }
+
+  /// Frees a configured port on which an earlier sign-in of this client is listened for. The listener that opens there next
+  /// takes that one's redirect, too: each is found by its state.
+  func freeConfiguredPort(until deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError) {
+    guard (try? StrictURL(configuration.redirectURI))?.port != nil else { return }
+    for listener in loopbacks.withLock({ $0.waiting }) { listener.cancel() }
+    try wait(until: deadline, cancellation) { () throws(EnrollError) in loopbacks.withLock { $0.isEmpty } }
   }
 
   /// The reply to the browser; a URL that settles nothing is declined, and the listener goes on waiting (R6). While the

@@ -18,6 +18,7 @@ struct ResourceParameterTests {
   @Test("the authorize request, the code and every renewal name the resource, once")
   func signIn() throws {
     let bench = try Bench(pushedRequests: .never, resource: Self.resource)
+    bench.provider.change { $0.resources = [Self.resource] }
     let engine = bench.engine()
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     let mark = try #require(begun.url.firstIndex(of: "?"))

@@ -434,6 +434,27 @@ struct ClientTests {
     #expect(stage.expiry(place) != expiry)
   }
 
+  @Test(
+    "a sign-in that was given up does not keep a configured port from the next one, which takes its redirect, too"
+  )
+  func configuredPort() async throws {
+    let probe = try LoopbackListener(redirectURI: "http://127.0.0.1/callback")
+    let redirectURI = probe.redirectURI
+    probe.close()
+    let stage = try Stage(redirectURI: redirectURI)
+    let client = try stage.client()
+    let first = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    _ = try client.cancel(first.transactionID)
+    let second = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    #expect(second.redirectURI == redirectURI)
+    let third = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    guard case .openURL(let url) = second.action else { return }
+    _ = try await URLSession.shared.data(from: #require(URL(string: stage.provider.signIn(at: url))))
+    let state = try client.awaitTransaction(second.transactionID, until: .distantFuture, cancellation: nil)
+    #expect(state == .active(.confirmed))
+    _ = try client.cancel(third.transactionID)
+  }
+
   @Test("a loopback redirect reaches the listener, and whoever awaits the transaction (R4)")
   func loopback() async throws {
     let stage = try Stage(redirectURI: "http://127.0.0.1/callback")

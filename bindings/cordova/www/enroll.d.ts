@@ -895,6 +895,11 @@ export type AccessOutcome =
      * 1970-01-01T00:00:00Z.
      */
     expiresAt?: number;
+    /**
+     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer
+     * than were asked for.
+     */
+    scope?: string;
   }
   | {
     outcome: 'stale';
@@ -907,6 +912,11 @@ export type AccessOutcome =
      * 1970-01-01T00:00:00Z.
      */
     expiresAt?: number;
+    /**
+     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer
+     * than were asked for.
+     */
+    scope?: string;
     /** A word or a short text, for a log. */
     reason: string;
     error: ErrorDetail;
@@ -938,6 +948,20 @@ export type AccessOutcome =
   | {
     outcome: 'busy';
   };
+
+/** An access token that is kept, without its secret. The session's own has neither resource nor scope. */
+export type KeptToken = {
+  /** The resource server that the token is for. */
+  resource?: string;
+  /** The scopes that were asked for, separated by spaces. */
+  scope?: string;
+  /** The granted scopes, separated by spaces. */
+  granted: string;
+  /** As the server spells it: Bearer, DPoP. */
+  tokenType: string;
+  /** By this device's clock; the token may have expired. In seconds since 1970-01-01T00:00:00Z. */
+  expiresAt: number;
+};
 
 /** Whether the provider knows of a revocation. */
 export type Revocation = {
@@ -1390,6 +1414,13 @@ export interface UrlCommands {
 export interface TokenCommands {
   /** Returns a valid access token, renewed if due. All callers share one renewal. */
   access(parameters?: {
+    /**
+     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
+     * default the session's own token.
+     */
+    resource?: string;
+    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    scope?: string | string[];
     /** How long the token must still live. In seconds. */
     minimumLifetime?: number;
     /** How long the call may take. In seconds. */
@@ -1400,6 +1431,13 @@ export interface TokenCommands {
    * provider asked for.
    */
   refresh(parameters?: {
+    /**
+     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
+     * default the session's own token.
+     */
+    resource?: string;
+    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    scope?: string | string[];
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
@@ -1413,6 +1451,14 @@ export interface TokenCommands {
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
+  /**
+   * Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
+   * other audiences.
+   */
+  list(parameters?: Record<string, never>, options?: CallOptions): Promise<{
+    /** Empty if no user is signed in. */
+    tokens: KeptToken[];
+  }>;
   /** Revokes the session's tokens at the provider and erases them here. */
   revoke(parameters?: {
     /** How long the call may take. In seconds. */

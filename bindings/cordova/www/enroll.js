@@ -23,7 +23,7 @@ const CLIENT_COMMANDS = {
     'otherAppMissing', 'clear', 'deregister',
   ],
   url: ['handle'],
-  token: ['access', 'refresh', 'rejected', 'revoke', 'introspect'],
+  token: ['access', 'refresh', 'rejected', 'list', 'revoke', 'introspect'],
   dpop: ['proof'],
   identity: ['profile', 'userinfo'],
   logout: ['begin', 'resume'],

@@ -22,7 +22,7 @@ from .._given import (
     transaction_id,
     whole_seconds,
 )
-from .._values import mapping, text, texts, told, truth
+from .._values import items, mapping, text, texts, told, truth
 from .types import (
     PKCE,
     AccessToken,
@@ -409,18 +409,6 @@ class ClientCommands(Caller):
         """
         return self._token("token.refresh", given({"resource": resource, "scope": scope}), timeout)
 
-    def tokens(self) -> Tuple[KeptToken, ...]:
-        """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
-        other audiences.
-
-        Raises:
-            EnrollStoreError.
-
-        Command: token.list. Source: RFC 8707.
-        """
-        result = self._call("token.list", {}, None)
-        return told(texts, result, "tokens")
-
     def rejected(self, access_token: str, *, timeout: Timeout = 30) -> AccessToken:
         """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
         is refused as well, the user has to sign in.
@@ -435,6 +423,18 @@ class ClientCommands(Caller):
         Command: token.rejected. Source: RFC 6750 §3.1.
         """
         return self._token("token.rejected", given({"accessToken": access_token}), timeout)
+
+    def tokens(self) -> Tuple[KeptToken, ...]:
+        """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
+        other audiences.
+
+        Raises:
+            EnrollStoreError.
+
+        Command: token.list. Source: RFC 8707.
+        """
+        result = self._call("token.list", {}, None)
+        return told(lambda values: tuple(KeptToken.from_json(value) for value in items(values)), result, "tokens")
 
     def revoke(self, *, timeout: Timeout = 30) -> Revocation:
         """Revokes the session's tokens at the provider and erases them here.
@@ -1275,18 +1275,6 @@ class AsyncClientCommands(AsyncCaller):
         """
         return await self._token("token.refresh", given({"resource": resource, "scope": scope}), timeout)
 
-    async def tokens(self) -> Tuple[KeptToken, ...]:
-        """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
-        other audiences.
-
-        Raises:
-            EnrollStoreError.
-
-        Command: token.list. Source: RFC 8707.
-        """
-        result = await self._call("token.list", {}, None)
-        return told(texts, result, "tokens")
-
     async def rejected(self, access_token: str, *, timeout: Timeout = 30) -> AccessToken:
         """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
         is refused as well, the user has to sign in.
@@ -1301,6 +1289,18 @@ class AsyncClientCommands(AsyncCaller):
         Command: token.rejected. Source: RFC 6750 §3.1.
         """
         return await self._token("token.rejected", given({"accessToken": access_token}), timeout)
+
+    async def tokens(self) -> Tuple[KeptToken, ...]:
+        """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
+        other audiences.
+
+        Raises:
+            EnrollStoreError.
+
+        Command: token.list. Source: RFC 8707.
+        """
+        result = await self._call("token.list", {}, None)
+        return told(lambda values: tuple(KeptToken.from_json(value) for value in items(values)), result, "tokens")
 
     async def revoke(self, *, timeout: Timeout = 30) -> Revocation:
         """Revokes the session's tokens at the provider and erases them here.

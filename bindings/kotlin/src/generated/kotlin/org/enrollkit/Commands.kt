@@ -419,6 +419,10 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   /**
    * Returns a valid access token, renewed if due. All callers share one renewal.
    *
+   * @param resource The resource server for which the token is to be (RFC 8707): an absolute https URL without
+   *   fragment. By default the session's own token.
+   * @param scope The scopes that the token is to have, of those that the user granted. By default the session's own
+   *   token.
    * @param minimumLifetime How long the token must still live.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a call for a valid access token returns.
@@ -426,10 +430,14 @@ public class TokenCommands internal constructor(private val caller: Caller) {
    *   STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
   public suspend fun access(
+    resource: String? = null,
+    scope: List<String>? = null,
     minimumLifetime: Duration = Duration.ZERO,
     timeout: Duration = 30.seconds,
   ): AccessOutcome {
     val json = caller.call("token.access", Kind.PARKED, timeout) {
+      resource?.let { put("resource", JsonPrimitive(it)) }
+      scope?.let { put("scope", JsonArray(it.map { item -> JsonPrimitive(item) })) }
       put("minimumLifetime", JsonPrimitive(minimumLifetime.toWholeSeconds()))
     }
     return decodeAccessOutcome(json)
@@ -439,15 +447,24 @@ public class TokenCommands internal constructor(private val caller: Caller) {
    * Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
    * provider asked for.
    *
+   * @param resource The resource server for which the token is to be (RFC 8707): an absolute https URL without
+   *   fragment. By default the session's own token.
+   * @param scope The scopes that the token is to have, of those that the user granted. By default the session's own
+   *   token.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a call for a valid access token returns.
    * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED, STORE_CORRUPT,
    *   STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
   public suspend fun refresh(
+    resource: String? = null,
+    scope: List<String>? = null,
     timeout: Duration = 30.seconds,
   ): AccessOutcome {
-    val json = caller.call("token.refresh", Kind.PARKED, timeout)
+    val json = caller.call("token.refresh", Kind.PARKED, timeout) {
+      resource?.let { put("resource", JsonPrimitive(it)) }
+      scope?.let { put("scope", JsonArray(it.map { item -> JsonPrimitive(item) })) }
+    }
     return decodeAccessOutcome(json)
   }
 
@@ -469,6 +486,19 @@ public class TokenCommands internal constructor(private val caller: Caller) {
       put("accessToken", JsonPrimitive(accessToken))
     }
     return decodeAccessOutcome(json)
+  }
+
+  /**
+   * Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for other
+   * audiences.
+   *
+   * @return Empty if no user is signed in.
+   * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
+   *   STORE_VERSION.
+   */
+  public suspend fun list(): List<KeptToken> {
+    val json = caller.call("token.list", Kind.BLOCKING)
+    return json.need("tokens").list { KeptToken.decode(it.members()) }
   }
 
   /**
