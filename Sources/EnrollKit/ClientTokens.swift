@@ -53,13 +53,17 @@ extension EnrollClient {
     }
   }
 
-  /// Reports that a resource server refused this access token with 401: it is renewed once.
+  /// Reports that a resource server refused this access token with 401: it is renewed once. `resource` and `scope` are those that
+  /// the token was asked for with.
   /// - Returns: another token, or `reauthenticate` if that one was refused as well, or none can be had.
   public func rejected(
-    _ accessToken: Secret, timeout: Duration = defaultTimeout
+    _ accessToken: Secret, resource: String? = nil, scope: [String]? = nil,
+    timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> AccessOutcome {
-    try await completed(timeout) { client, deadline, cancellation, done in
-      client.rejected(accessToken, until: deadline, cancellation: cancellation, completion: done)
+    let audience = try client.configuration.audience(resource: resource, scopes: scope)
+    return try await completed(timeout) { client, deadline, cancellation, done in
+      client.rejected(
+        accessToken, for: audience, until: deadline, cancellation: cancellation, completion: done)
     }
   }
 

@@ -143,6 +143,9 @@ struct ManifestTests {
         "link.parse",
         "expiry.check", "events.subscribe", "events.unsubscribe",
       ])
-    #expect(CommandTable.all.filter { $0.kind == .parked }.map(\.name) == ["token.access", "token.refresh"])
+    #expect(
+      CommandTable.all.filter { $0.kind == .parked }.map(\.name) == [
+        "token.access", "token.refresh", "token.rejected",
+      ])
   }
 }

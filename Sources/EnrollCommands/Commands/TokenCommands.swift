@@ -45,13 +45,15 @@ extension CommandTable {
       "Reports that a resource server refused this access token with 401. The token is renewed once; if the next one is refused as well, the user has to sign in.",
       takes: [
         .required(
-          "accessToken", .text("The refused token.", maximumBytes: 1 << 20).sensitive), .timeout,
+          "accessToken", .text("The refused token.", maximumBytes: 1 << 20).sensitive),
+        .targetResource, .targetScope, .timeout,
       ],
       gives: .access, fails: CommandErrors(.access, .store), source: "RFC 6750 §3.1"
     ) { call, completion in
-      onClient(call, completion) { client, _, done in
+      onClient(call, completion) { client, audience, done in
         client.rejected(
-          Secret(call.text("accessToken") ?? ""), until: call.until(client), cancellation: call.cancellation,
+          Secret(call.text("accessToken") ?? ""), for: audience, until: call.until(client),
+          cancellation: call.cancellation,
           completion: done)
       }
     },

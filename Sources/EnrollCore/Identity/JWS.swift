@@ -54,7 +54,9 @@ struct JWS: Sendable {
     guard header.object != nil else { throw refusal("the header is not an object") }
     guard let name = header["alg"]?.string else { throw refusal("alg is missing") }
     guard let algorithm = SignatureAlgorithm(name: name) else {
-      throw refusal("alg \(PrintableText.bounded(name, maximumBytes: 32)) is not accepted")
+      throw refusal(
+        "alg \(PrintableText.bounded(name, maximumBytes: 32)) is not accepted; choose a signing key at the provider, RS256 or ES256"
+      )
     }
     guard header["crit"] == nil else { throw refusal("crit names an unknown extension") }
     guard let keyID = header["kid"], !keyID.isNull else { return (algorithm, nil) }

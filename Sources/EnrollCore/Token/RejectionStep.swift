@@ -13,21 +13,28 @@ extension Engine {
     case renew(epoch: UInt64)
   }
 
-  /// - Parameter accessToken: the refused one.
-  /// - Throws: as ``decideAccess(minimumLifetimeSeconds:)``.
-  public func decideRejection(of accessToken: Secret) throws(EnrollError) -> RejectionDecision {
+  /// - Parameters:
+  ///   - accessToken: the refused one.
+  ///   - audience: for whom it was; nil for the session's own.
+  /// - Throws: as ``decideAccess(minimumLifetimeSeconds:for:)``.
+  public func decideRejection(
+    of accessToken: Secret, for audience: TokenAudience? = nil
+  ) throws(EnrollError) -> RejectionDecision {
     switch try session() {
     case .none(let outcome): return .answer(outcome)
     case .live(let record, let tokens):
-      guard tokens.accessToken == accessToken else { return .access }
+      guard let epoch = record.epoch(for: audience),
+        tokens.access(for: audience)?.token.value == accessToken
+      else { return .access }
       guard tokens.refreshToken != nil else {
         return .answer(
           .reauthenticate(reason: "the access token was refused, and the provider gave no refresh token"))
       }
-      let epoch = record.accessEpoch ?? record.tokenEpoch
       let isRepeated = memory.withLock { memory in
-        if memory.rejectionEpoch == epoch { return true }
-        memory.rejectionEpoch = epoch &+ 1
+        if memory.rejections.contains(where: { $0.audience == audience && $0.epoch == epoch }) { return true }
+        memory.rejections.removeAll { $0.audience == audience }
+        // The epoch of the token that takes its place.
+        memory.rejections.append((audience, record.tokenEpoch &+ 1))
         return false
       }
       guard !isRepeated else {

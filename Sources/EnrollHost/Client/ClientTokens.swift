@@ -88,33 +88,37 @@ extension Client {
   }
 
   /// A resource server refused this token: another one, if there is or can be one.
+  /// - Parameter audience: for whom the refused token was; nil for the session's own.
   public func rejected(
-    _ accessToken: Secret, until deadline: Instant, cancellation: (any Cancellation)?
+    _ accessToken: Secret, for audience: TokenAudience? = nil, until deadline: Instant,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> AccessOutcome {
     try blocking { done in
-      rejected(accessToken, until: deadline, cancellation: cancellation, completion: done)
+      rejected(accessToken, for: audience, until: deadline, cancellation: cancellation, completion: done)
     }
   }
 
-  /// As ``rejected(_:until:cancellation:)``, holding no thread.
+  /// As ``rejected(_:for:until:cancellation:)``, holding no thread.
   public func rejected(
-    _ accessToken: Secret, until deadline: Instant, cancellation: (any Cancellation)?,
+    _ accessToken: Secret, for audience: TokenAudience? = nil, until deadline: Instant,
+    cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
   ) {
     do throws(EnrollError) {
       try requireOpen()
       let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
-        try engine.decideRejection(of: accessToken)
+        try engine.decideRejection(of: accessToken, for: audience)
       }
       switch decision {
       case .answer(let outcome): completion(.success(outcome))
       case .access:
         access(
-          minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation, completion: completion)
+          minimumLifetimeSeconds: 0, for: audience, until: deadline, cancellation: cancellation,
+          completion: completion)
       case .renew(let epoch):
         renew(
-          nil, epoch: epoch, isForced: true, minimumLifetimeSeconds: 0, until: deadline,
+          audience, epoch: epoch, isForced: true, minimumLifetimeSeconds: 0, until: deadline,
           cancellation: cancellation, completion: completion)
       }
     } catch {

@@ -8,14 +8,35 @@ import Testing
 @Suite("A token that a resource server refuses")
 struct RejectionTests {
   /// What a caller of `token.rejected` gets, with the renewal run here.
-  private func reject(_ token: String, _ engine: Engine) throws -> AccessOutcome {
-    switch try engine.decideRejection(of: Secret(token)) {
+  private func reject(
+    _ token: String, _ engine: Engine, for audience: TokenAudience? = nil
+  ) throws -> AccessOutcome {
+    switch try engine.decideRejection(of: Secret(token), for: audience) {
     case .answer(let outcome): return outcome
-    case .access: return try engine.access()
+    case .access: return try engine.access(for: audience)
     case .renew(let epoch):
-      let result = try engine.renew(epochs: [epoch], forced: true)
-      return try engine.outcome(after: result, minimumLifetimeSeconds: 0)
+      let result = try engine.renew(epochs: [epoch], forced: true, for: audience)
+      return try engine.outcome(after: result, minimumLifetimeSeconds: 0, for: audience)
     }
+  }
+
+  @Test("a token for another audience is renewed for that one, once, beside the session's own")
+  func audience() throws {
+    let bench = try Bench([])
+    bench.provider.change { $0.resources = ["https://api.example"] }
+    let engine = try bench.signedIn()
+    let api = try TokenAudience.naming(resource: "https://api.example", scopes: nil)
+    let first = try engine.access(for: api).token().value.reveal()
+    let own = try engine.token()
+    let second = try reject(first, engine, for: api).token().value.reveal()
+    #expect(second != first && second != own)
+    #expect(try engine.token() == own)
+    #expect(isReauthenticate(try reject(second, engine, for: api)))
+    // Their refusals are told apart, and so are the tokens.
+    #expect(try reject(second, engine).token().value.reveal() == own)
+    let next = try reject(own, engine).token().value.reveal()
+    #expect(next != own)
+    #expect(isReauthenticate(try reject(next, engine)))
   }
 
   private func isReauthenticate(_ outcome: AccessOutcome) -> Bool {

@@ -1448,6 +1448,13 @@ export interface TokenCommands {
   rejected(parameters: {
     /** The refused token. */
     accessToken: string;
+    /**
+     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
+     * default the session's own token.
+     */
+    resource?: string;
+    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    scope?: string | string[];
     /** How long the call may take. In seconds. */
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;

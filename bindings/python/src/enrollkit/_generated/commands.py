@@ -409,12 +409,23 @@ class ClientCommands(Caller):
         """
         return self._token("token.refresh", given({"resource": resource, "scope": scope}), timeout)
 
-    def rejected(self, access_token: str, *, timeout: Timeout = 30) -> AccessToken:
+    def rejected(
+        self,
+        access_token: str,
+        *,
+        resource: Optional[str] = None,
+        scope: Optional[Union[str, Sequence[str]]] = None,
+        timeout: Timeout = 30,
+    ) -> AccessToken:
         """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
         is refused as well, the user has to sign in.
 
         Args:
             access_token: The refused token.
+            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
+                fragment. By default the session's own token.
+            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
+                token.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -422,7 +433,9 @@ class ClientCommands(Caller):
 
         Command: token.rejected. Source: RFC 6750 §3.1.
         """
-        return self._token("token.rejected", given({"accessToken": access_token}), timeout)
+        return self._token(
+            "token.rejected", given({"accessToken": access_token, "resource": resource, "scope": scope}), timeout
+        )
 
     def tokens(self) -> Tuple[KeptToken, ...]:
         """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
@@ -1275,12 +1288,23 @@ class AsyncClientCommands(AsyncCaller):
         """
         return await self._token("token.refresh", given({"resource": resource, "scope": scope}), timeout)
 
-    async def rejected(self, access_token: str, *, timeout: Timeout = 30) -> AccessToken:
+    async def rejected(
+        self,
+        access_token: str,
+        *,
+        resource: Optional[str] = None,
+        scope: Optional[Union[str, Sequence[str]]] = None,
+        timeout: Timeout = 30,
+    ) -> AccessToken:
         """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
         is refused as well, the user has to sign in.
 
         Args:
             access_token: The refused token.
+            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
+                fragment. By default the session's own token.
+            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
+                token.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1288,7 +1312,9 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: token.rejected. Source: RFC 6750 §3.1.
         """
-        return await self._token("token.rejected", given({"accessToken": access_token}), timeout)
+        return await self._token(
+            "token.rejected", given({"accessToken": access_token, "resource": resource, "scope": scope}), timeout
+        )
 
     async def tokens(self) -> Tuple[KeptToken, ...]:
         """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for

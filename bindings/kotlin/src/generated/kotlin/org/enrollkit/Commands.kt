@@ -473,6 +473,10 @@ public class TokenCommands internal constructor(private val caller: Caller) {
    * refused as well, the user has to sign in.
    *
    * @param accessToken The refused token.
+   * @param resource The resource server for which the token is to be (RFC 8707): an absolute https URL without
+   *   fragment. By default the session's own token.
+   * @param scope The scopes that the token is to have, of those that the user granted. By default the session's own
+   *   token.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What a call for a valid access token returns.
    * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED, STORE_CORRUPT,
@@ -480,10 +484,14 @@ public class TokenCommands internal constructor(private val caller: Caller) {
    */
   public suspend fun rejected(
     accessToken: String,
+    resource: String? = null,
+    scope: List<String>? = null,
     timeout: Duration = 30.seconds,
   ): AccessOutcome {
     val json = caller.call("token.rejected", Kind.PARKED, timeout) {
       put("accessToken", JsonPrimitive(accessToken))
+      resource?.let { put("resource", JsonPrimitive(it)) }
+      scope?.let { put("scope", JsonArray(it.map { item -> JsonPrimitive(item) })) }
     }
     return decodeAccessOutcome(json)
   }
