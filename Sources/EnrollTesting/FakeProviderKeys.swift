@@ -54,7 +54,8 @@ extension FakeProvider {
     let key = state.withLock { $0.key }
     let algorithm = Self.algorithm(of: key)
     let header = JSON.object([
-      ("alg", .string(algorithm.rawValue)), ("kid", settings.keyID.map { .string($0) }),
+      ("alg", .string(settings.claimedAlgorithm ?? algorithm.rawValue)),
+      ("kid", settings.keyID.map { .string($0) }),
       ("typ", .string("JWT")),
     ])
     let signed =

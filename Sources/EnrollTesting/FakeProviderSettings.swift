@@ -60,6 +60,8 @@ extension FakeProvider {
     public var reuse = Reuse.refused
     /// Between the granted scopes in an answer with tokens; nil: they are not told.
     public var scopeSeparator: String?
+    /// `alg` of its id_tokens, where that is not their signature's.
+    var claimedAlgorithm: String?
     /// Edits the claims before they are signed.
     public var claims: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits the claims of a renewed id_token, after ``claims``.

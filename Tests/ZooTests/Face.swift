@@ -77,6 +77,9 @@ final class SwiftFace: Face {
     case "token.refresh":
       let outcome = try client.refresh(until: .distantFuture, cancellation: nil)
       return .object([("outcome", .string(outcome.kind.rawValue))])
+    case "token.access":
+      let outcome = try client.access(minimumLifetimeSeconds: 0, until: .distantFuture, cancellation: nil)
+      return .object([("outcome", .string(outcome.kind.rawValue))])
     case "logout.begin":
       let answer = try client.beginLogout(localOnly: false, until: .distantFuture, cancellation: nil)
       return .object([("url", answer.url.map { .string($0) })])

@@ -56,7 +56,8 @@ struct ProvidersPage {
     - *sign-in*: with the configuration that the provider needs.
     - *bare defaults*: with issuer, client id and redirect alone, as one tries first.
     - *profile*: name and e-mail address of the user after the sign-in.
-    - *renewal*: three in a row, where the answer to the second is lost.
+    - *renewal*: three in a row, where the answer to the second is lost. A provider that replaces each refresh token at once
+      takes the old one no more, so the user signs in again; settings of some providers give a time of grace.
     - *logout*: out, then a sign-in of another user in the same browser.
     - *device*: a device code that is denied, then one that is pending, polled too fast, and granted.
     - *requests*: how many requests the app makes for its first sign-in, discovery and keys included.

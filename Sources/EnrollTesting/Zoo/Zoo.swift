@@ -17,6 +17,16 @@ public struct ZooEntry: Sendable {
   public let leaves: [Leaf]
   /// All leaves of the dialect, with those that it has in common with another provider.
   public let basis: [Leaf]
+  /// The whole dialect as it is written.
+  let json: JSON
+
+  /// The same provider with another setting of its console: `{"refresh": {"graceSeconds": 30}}`. No fact speaks for that.
+  /// - Throws: ``DialectError`` for what the fake does not play.
+  public func with(_ changes: JSON) throws(DialectError) -> ZooEntry {
+    let json = Zoo.merged(json, changes)
+    return ZooEntry(
+      id: id, name: name, dialect: try Dialect(json), facts: facts, leaves: leaves, basis: basis, json: json)
+  }
 
   /// How many leaves of its own rest on facts of that kind.
   public func count(_ kind: Fact.Kind) -> Int { leaves.count { $0.kind == kind } }
@@ -94,7 +104,7 @@ public enum Zoo {
         entries.append(
           ZooEntry(
             id: id, name: name, dialect: try Dialect(whole.dialect), facts: facts, leaves: leaves,
-            basis: whole.basis))
+            basis: whole.basis, json: whole.dialect))
       } catch {
         throw DialectError("\(id): \(error.description)")
       }
@@ -102,7 +112,7 @@ public enum Zoo {
     return entries
   }
 
-  private static func merged(_ base: JSON, _ own: JSON) -> JSON {
+  static func merged(_ base: JSON, _ own: JSON) -> JSON {
     guard var object = base.object, let members = own.object?.members else { return own }
     for member in members {
       object[member.key] = object[member.key].map { merged($0, member.value) } ?? member.value

@@ -14,6 +14,7 @@ extension ZooProvider {
   }
 
   func setTokens(_ settings: inout FakeProvider.Settings) {
+    settings.claimedAlgorithm = dialect.idToken.algorithm == "HS256" ? "HS256" : nil
     settings.claims = { [unowned self] in claim(&$0) }
     settings.renewedClaims = { [unowned self] in renew(&$0) }
     settings.tokens = { [unowned self] in tell(&$0) }

@@ -1,0 +1,77 @@
+// Providers of the zoo with another setting of their consoles.
+
+import EnrollCore
+import EnrollJSON
+import EnrollTesting
+import Testing
+
+@Suite("A provider of the zoo with another setting")
+struct VariantTests {
+  private func stage(_ id: String, _ face: FaceName, _ changes: String = "{}") throws -> Stage {
+    let entry = try Zoo.entry(id).with(JSON.parse(Array(changes.utf8)))
+    return try Stage(entry, face) { Preset(id).configuration($0) }
+  }
+
+  private func access(_ stage: Stage) throws -> String? {
+    try stage.client.call("token.access", [])["outcome"]?.string
+  }
+
+  @Test(
+    "the token of a GitHub OAuth app, which states no end, is used for months", arguments: FaceName.allCases)
+  func withoutEnd(face: FaceName) throws {
+    let stage = try stage(
+      "github", face, #"{"token":{"expiresIn":"absent"},"scope":{"offline":"never"}}"#)
+    try stage.signIn()
+    for _ in 1...60 {
+      stage.clock.advance(seconds: 86_400)
+      #expect(try access(stage) == "valid")
+    }
+    #expect(stage.zoo.count(.token) == 1)
+  }
+
+  @Test("a lifetime that is a text counts", arguments: FaceName.allCases)
+  func text(face: FaceName) throws {
+    let stage = try stage("x", face, #"{"token":{"expiresIn":"7200"}}"#)
+    try stage.signIn()
+    stage.clock.advance(seconds: 7000)
+    #expect(try access(stage) == "valid")
+    #expect(stage.zoo.count(.token) == 1)
+    stage.clock.advance(seconds: 190)
+    #expect(try access(stage) == "valid")
+    #expect(stage.zoo.count(.token) == 2)
+  }
+
+  @Test(
+    "a time of grace saves the session whose answer was lost", arguments: ["okta", "cognito"],
+    FaceName.allCases)
+  func grace(id: String, face: FaceName) throws {
+    for (seconds, outcome) in [(30, "valid"), (0, "reauthenticate")] {
+      let stage = try stage(id, face, #"{"refresh":{"graceSeconds":\#(seconds)}}"#)
+      try stage.signIn()
+      stage.zoo.next(.token, .answerLost)
+      #expect(try stage.renew() == outcome)
+    }
+  }
+
+  @Test("no proof is sent unasked, and a refused push goes through the browser", arguments: FaceName.allCases)
+  func unasked(face: FaceName) throws {
+    let stage = try stage("keycloak", face)
+    try stage.signIn()
+    #expect(stage.zoo.count(.pushed) == 1)
+    #expect(!stage.zoo.requests.contains { $0.request.headers.contains { $0.name == "DPoP" } })
+  }
+
+  @Test(
+    "an id_token that is signed with the client's secret is refused by its algorithm",
+    arguments: FaceName.allCases)
+  func secretSignature(face: FaceName) throws {
+    let stage = try stage("authentik", face, #"{"idToken":{"alg":"HS256"},"jwks":{"empty":true}}"#)
+    do {
+      try stage.signIn()
+      Issue.record("signed in")
+    } catch let error as EnrollError {
+      #expect(error.code == .idTokenInvalid)
+      #expect(error.message.contains("HS256"))
+    }
+  }
+}
