@@ -27,6 +27,8 @@ public struct SandboxOptions: Sendable {
   public var rotatesRefreshTokens = true
   /// The resource servers for which a renewal may ask for a token (RFC 8707).
   public var resources = ["https://api.example.com/", "https://files.example.com/"]
+  /// Whether clients may register themselves (RFC 7591).
+  public var registersClients = false
   /// False: whoever is signed in has allowed everything.
   public var asksConsent = true
   /// RFC 9207: `iss` in the redirect, and the announcement of it.

@@ -40,6 +40,9 @@
     @Option(help: "The sample client's secret. Without one the client is public.")
     var clientSecret: String?
 
+    @Flag(help: "Let clients register themselves (RFC 7591), for example for the resource at /notes.")
+    var openRegistration = false
+
     @Option(help: "Seconds that an access token works.")
     var accessLifetime: Int64 = 300
 
@@ -132,6 +135,7 @@
       options.refreshGraceSeconds = grace
       options.pushedRequests = pushedRequests
       options.deviceIntervalSeconds = deviceInterval
+      options.registersClients = openRegistration
       options.gateway.isUsed = gateway
       options.gateway.activationLink = activationLink
       options.dpop = dpop

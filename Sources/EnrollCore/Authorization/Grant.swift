@@ -11,9 +11,12 @@ struct Grant {
   let dpopKey: DPoPKey?
   /// The authorize request that was answered; nil for the grants that have none.
   let request: CodeRequest?
+  /// `iss` of the redirect; nil where it had none (RFC 9207).
+  var namedIssuer: Issuer?
 
   /// The grant of an authorization code.
-  init(_ request: CodeRequest, of transaction: TransactionRecord) {
+  init(_ request: CodeRequest, of transaction: TransactionRecord, namedIssuer: Issuer? = nil) {
+    self.namedIssuer = namedIssuer
     self.transaction = transaction
     dpopKey = request.secrets?.dpopKey
     self.request = request
@@ -95,6 +98,11 @@ extension Engine {
     if let expectedSubject, !ASCII.equals(proven.subject, expectedSubject) {
       throw EnrollError(
         .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")
+    }
+    if let named = grant.namedIssuer, named != proven.facts.issuer {
+      throw EnrollError(
+        .issuerMismatch, "iss of the redirect is another tenant's than that of the id_token (R17)",
+        field: "iss")
     }
     tokens.identity = proven.facts
     let claims = SentSecrets(of: tokens).hidden(inClaims: proven.claims)

@@ -136,7 +136,8 @@ extension Engine {
         if case .bff(let bff) = transaction.flow {
           return try redeem(code, of: bff, asked: transaction.issuer.text, cancellation: cancellation)
         }
-        return try exchange(code, of: transaction, cancellation: cancellation)
+        return try exchange(
+          code, of: transaction, namedIssuer: redirect.issuer, cancellation: cancellation)
       }
     case .sessionToken(let token, let lifetimeSeconds):
       return try conclude(transaction) { () throws(EnrollError) in
@@ -147,7 +148,8 @@ extension Engine {
 
   /// Code to proven tokens.
   private func exchange(
-    _ code: Secret, of transaction: TransactionRecord, cancellation: (any Cancellation)?
+    _ code: Secret, of transaction: TransactionRecord, namedIssuer: Issuer?,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     guard let request = transaction.codeRequest, let secrets = request.secrets else { throw .settledBefore }
     let metadata = try provider.metadata(cancellation: cancellation)
@@ -156,7 +158,9 @@ extension Engine {
       configuration: configuration, metadata: metadata)
     let sent = clock.moment()
     let http = try send(exchange, provenBy: secrets.dpopKey, cancellation: cancellation)
-    return try arrival(in: http, sent: sent, of: Grant(request, of: transaction), cancellation: cancellation)
+    return try arrival(
+      in: http, sent: sent, of: Grant(request, of: transaction, namedIssuer: namedIssuer),
+      cancellation: cancellation)
   }
 
   /// Where a transaction stands.

@@ -64,6 +64,15 @@ extension Issuer {
       String(decoding: before, as: UTF8.self) + tenant + String(decoding: after, as: UTF8.self))
   }
 
+  /// Whether `other` is the issuer of a tenant of this template.
+  func isIssuer(ofTenant other: Issuer) -> Bool { tenant(of: other) != nil }
+
+  /// Whether one of these tenants, or any where there are none, is that of `other`; true where this is no template.
+  func admits(_ other: Issuer, _ tenants: [String]) -> Bool {
+    guard let tenant = tenant(of: other) else { return !isTemplate }
+    return tenants.isEmpty || Scopes.contains(ASCII.lowercased(tenant), in: tenants)
+  }
+
   /// Whether tokens of `other` are this provider's: the same text, or the issuer of a tenant of a template.
   func covers(_ other: Issuer) -> Bool { self == other || tenant(of: other) != nil }
 

@@ -189,6 +189,10 @@ extension ProviderPreset {
       return value.utf8.allSatisfy { PercentEncoding.isUnreserved($0) }
         ? nil : "the provider's addresses contain it; expected letters, digits and -._~ alone"
     }
+    if ASCII.equals(key, "userPool") {
+      let halves = value.utf8.split(separator: UInt8(ascii: "_"))
+      guard halves.count == 2 else { return "expected the id of the user pool, such as eu-west-1_aBcDeF" }
+    }
     if ASCII.equals(key, "tenant") {
       return Issuer.isTenant(value)
         ? nil : "expected the tenant's GUID, such as 72f988bf-86f1-41af-91ab-2d7cd011db47"

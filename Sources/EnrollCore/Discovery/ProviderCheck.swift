@@ -153,7 +153,7 @@ extension Engine {
       check.add(.profile, .limited, "what its id_tokens hold; it announces no userinfo endpoint")
     case (false, nil):
       check.add(
-        .profile, .fails, "without the scope openid, and without an endpoint that describes the user",
+        .profile, .limited, "none: without the scope openid, and without an endpoint that describes the user",
         advice: "Configure profile, or the scope openid.", key: "profile")
     case (_, let endpoint?):
       check.add(

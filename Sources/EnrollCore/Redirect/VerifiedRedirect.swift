@@ -102,7 +102,8 @@ extension VerifiedRedirect {
   ) throws(EnrollError) {
     let isSame =
       transaction.issuer.isTemplate
-      ? redirect.issuer.map { transaction.issuer.covers($0) } : redirect.hasIssuer(transaction.issuer)
+      ? redirect.issuer.map { transaction.issuer.isIssuer(ofTenant: $0) }
+      : redirect.hasIssuer(transaction.issuer)
     if let isSame {
       guard isSame else {
         throw EnrollError(.issuerMismatch, "iss is not the issuer of the request (R17)", field: "iss")

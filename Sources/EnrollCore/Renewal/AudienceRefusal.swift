@@ -17,10 +17,17 @@ extension Engine {
 }
 
 extension AccountRecord {
+  /// The backoff of an audience that the provider answers otherwise than by a token or a refusal; nil for the session's own,
+  /// whose backoff is the account's.
+  func backoff(for audience: TokenAudience?) -> RenewalBackoff? {
+    audience.flatMap { confirmed?.audiences[$0]?.backoff }
+  }
+
   /// Whether a renewal failed since `before` in a way that concerns this access token, too.
   func tellsFailure(after before: AccountRecord, for audience: TokenAudience?) -> Bool {
     backoff != before.backoff || refusal != before.refusal
       || refusal(for: audience) != before.refusal(for: audience)
+      || backoff(for: audience) != before.backoff(for: audience)
   }
 }
 

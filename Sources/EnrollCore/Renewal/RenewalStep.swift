@@ -121,6 +121,11 @@ extension Engine {
     if let audience, let refusal = record.refusal(for: audience), refusal.pause.band(at: moment) == .fresh {
       return .rejected(refusal.error(at: moment).concerning(audience))
     }
+    if let backoff = record.backoff(for: audience),
+      let wait = backoff.secondsToWait(at: moment, forced: forced)
+    {
+      return .unavailable(backoff.error.retrying(after: wait))
+    }
     guard let backoff = backoff(record), let wait = backoff.secondsToWait(at: moment, forced: forced) else {
       return nil
     }
@@ -158,7 +163,7 @@ extension Engine {
       let hasMoved = backoff(record)?.hasMoved ?? false
       result = try ask(renewal, spending: refreshToken, doubtingMetadata: hasMoved)
     }
-    if case .unavailable(let error) = result { backOff(after: error) }
+    if case .unavailable(let error) = result { backOff(after: error, for: audience) }
     return (result, true)
   }
 
@@ -301,9 +306,19 @@ extension Engine {
   }
 
   /// Bars the next request, in every process (R33). A disk that does not take it leaves it to this process.
-  private func backOff(after failure: EnrollError) {
+  private func backOff(after failure: EnrollError, for audience: TokenAudience?) {
     let moment = clock.moment()
     let jitter = (try? random.bytes(1).first) ?? 0
+    // An answer is about what was asked for; no answer at all is an outage, for every audience.
+    if let audience, failure.httpStatus != nil {
+      _ = try? store.update(account) { record throws(EnrollError) in
+        guard let tokens = record.confirmed else { return }
+        var entry = tokens.audiences[audience] ?? AudienceEntry(audience)
+        entry.backoff = RenewalBackoff(after: entry.backoff, failure, at: moment, jitter: jitter)
+        record.confirmed?.audiences.put(entry)
+      }
+      return
+    }
     let unsaved = memory.withLock { $0.backoff }
     do throws(EnrollError) {
       try store.update(account) { record throws(EnrollError) in

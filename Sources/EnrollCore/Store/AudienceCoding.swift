@@ -20,6 +20,7 @@ extension AudienceEntry {
     object["scopes"] = .strings(audience.scopes)
     object["token"] = token?.json
     object["refusal"] = refusal?.json
+    object["backoff"] = backoff?.json
     return .object(object)
   }
 
@@ -30,6 +31,9 @@ extension AudienceEntry {
     if let value = object.optional("token") { token = try AudienceToken(json: value, place + ".token") }
     if let value = object.optional("refusal") {
       refusal = try RenewalRefusal(json: value, place + ".refusal")
+    }
+    if let value = object.optional("backoff") {
+      backoff = try RenewalBackoff(json: value, place + ".backoff")
     }
     try object.end()
   }

@@ -95,6 +95,11 @@ extension Engine {
     }
     // The old access token may outlive the session; whoever renewed knows that it is over.
     if let reason = record.sessionEnded { return .none(.reauthenticate(reason: reason)) }
+    if let identity = tokens.identity,
+      !configuration.issuer.admits(identity.issuer, configuration.tenants)
+    {
+      return .none(.reauthenticate(reason: "the session is of a tenant that is not in tenants"))
+    }
     return .live(record, tokens)
   }
 

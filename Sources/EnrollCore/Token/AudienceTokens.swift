@@ -30,11 +30,18 @@ public struct AudienceEntry: Equatable, Sendable {
   public var token: AudienceToken?
   /// The provider's last refusal of this audience.
   public var refusal: RenewalRefusal?
+  /// Failures in a row to which the provider answered otherwise than by refusing; nil while there is none. One that it did
+  /// not answer at all delays the account's other renewals as well, and stands in its record.
+  public var backoff: RenewalBackoff?
 
-  public init(_ audience: TokenAudience, token: AudienceToken? = nil, refusal: RenewalRefusal? = nil) {
+  public init(
+    _ audience: TokenAudience, token: AudienceToken? = nil, refusal: RenewalRefusal? = nil,
+    backoff: RenewalBackoff? = nil
+  ) {
     self.audience = audience
     self.token = token
     self.refusal = refusal
+    self.backoff = backoff
   }
 }
 
@@ -70,6 +77,7 @@ public struct AudienceTokens: Equatable, Sendable {
   mutating func dropEnded(at moment: Moment) {
     entries.removeAll { entry in
       (entry.token?.expiry.isOver(at: moment) ?? true) && entry.refusal?.pause.band(at: moment) != .fresh
+        && entry.backoff?.pause.isPending(at: moment) != true
     }
   }
 

@@ -122,6 +122,9 @@ extension Provider {
       }
       try remember(memory)
       return done
+    case .forgetClients:
+      registeredClients = []
+      return done
     case .configuration: return .object([("configuration", configuration)])
     }
   }
@@ -131,7 +134,8 @@ extension Provider {
       signOutBrowsers, advanceClock, settle, device, messages, bff, bffAccounts, otherApp, gateway,
       register,
       mails,
-      accounts, scanMails, received, setKnown, verifyEmail, memory, remember, configuration
+      accounts, scanMails, received, setKnown, verifyEmail, memory, remember, forgetClients,
+      configuration
   }
 
   private func changeGateway(_ request: JSON) throws {

@@ -38,6 +38,12 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case deviceAuthorization
   /// The page on which its user types it (RFC 8628 §3.3).
   case device
+  /// RFC 7591 §3.
+  case clientRegistration
+  /// A resource that any token of this provider opens.
+  case notes
+  /// Where that resource says so (RFC 9728 §3).
+  case notesMetadata
   /// The host's back end: does it know whoever holds this token? (flows.md §7)
   case registrationCheck
   /// The host's back end: the profile that the user confirmed.
@@ -88,6 +94,9 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .bffAccount: "/v1/account"
     case .deviceAuthorization: "/device/authorize"
     case .device: "/device"
+    case .clientRegistration: "/clients"
+    case .notes: "/notes"
+    case .notesMetadata: "/.well-known/oauth-protected-resource/notes"
     case .registrationCheck: "/app/registration-check"
     case .profileUpdate: "/app/profile"
     case .errorReport: "/app/error-report"
@@ -113,13 +122,14 @@ public enum Endpoint: String, CaseIterable, Sendable {
   var methods: [String] {
     switch self {
     case .home, .discovery, .jwks, .backendChoice, .backendStart, .bffCallback, .hostedLogin, .emailSent,
-      .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation:
+      .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation, .notes, .notesMetadata:
       ["GET"]
     case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .bffAccount,
       .signIn, .register,
       .welcome, .otherApp:
       ["GET", "POST"]
-    case .pushed, .token, .revocation, .introspection, .deviceAuthorization, .passwordless, .backendRedeem,
+    case .clientRegistration, .pushed, .token, .revocation, .introspection, .deviceAuthorization,
+      .passwordless, .backendRedeem,
       .registrationCheck,
       .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:
       ["POST"]

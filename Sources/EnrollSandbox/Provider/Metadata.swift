@@ -27,6 +27,7 @@ extension Provider {
       ("end_session_endpoint", address(.endSession)),
       ("device_authorization_endpoint", address(.deviceAuthorization)),
       ("jwks_uri", address(.jwks)),
+      ("registration_endpoint", options.registersClients ? address(.clientRegistration) : nil),
       ("scopes_supported", list(["openid", "profile", "email", "offline_access"])),
       ("response_types_supported", list(["code"])),
       ("response_modes_supported", list(["query"])),

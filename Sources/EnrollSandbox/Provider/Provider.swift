@@ -30,6 +30,8 @@ public actor Provider {
   var log: [LogEntry] = []
   /// The messages that the host's back end received.
   var messages: [ReceivedMessage] = []
+  /// Those that registered themselves.
+  var registeredClients: [Client] = []
   /// Users whom the host's back end does not know.
   var unknownUsers: Set<String> = []
 
@@ -96,6 +98,9 @@ public actor Provider {
     case .bffAccount: bffAccountPage(request)
     case .deviceAuthorization: authorizeDevice(request)
     case .device: device(request)
+    case .clientRegistration: registerClient(request)
+    case .notes: readNotes(request)
+    case .notesMetadata: .json(notesMetadata)
     case .registrationCheck: checkRegistration(request)
     case .profileUpdate: updateProfile(request)
     case .errorReport: reportError(request)
@@ -119,7 +124,7 @@ public actor Provider {
   }
 
   /// Those that were set up, and the sandbox's own.
-  var clients: [Client] { options.clients + [backendClient, gatewayClient] }
+  var clients: [Client] { options.clients + registeredClients + [backendClient, gatewayClient] }
 
   func client(_ id: String?) -> Client? { clients.first { $0.id == id } }
 

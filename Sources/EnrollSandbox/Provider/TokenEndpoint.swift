@@ -83,7 +83,7 @@ extension Provider {
   ) throws(OAuthRefusal) -> SandboxAnswer {
     guard let text = form["refresh_token"] else { throw .invalidRequest("refresh_token is missing") }
     let wanted = form.words("scope")
-    if let resource = form["resource"], !options.resources.contains(resource) {
+    if let resource = form["resource"], !(options.resources + [notes]).contains(resource) {
       throw OAuthRefusal("invalid_target", "no such resource server (RFC 8707 §2)")
     }
     if let token = grants.refreshTokens[text], let family = grants.families[token.familyID],

@@ -21,6 +21,10 @@ struct Login: EnrollCommand {
 
   func validate() throws {
     if device, way.noBrowser { throw ValidationError("--device opens no browser: leave --no-browser out.") }
+    if !device, way.provider.name == "github-device" {
+      throw ValidationError(
+        "The provider github-device signs in with --device; in the browser, github needs a secret.")
+    }
     if device, way.loginHint != nil || way.prompt != nil || way.connection != nil {
       throw ValidationError("--device takes no --login-hint, --prompt or --connection.")
     }

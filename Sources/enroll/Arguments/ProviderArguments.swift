@@ -77,8 +77,31 @@ struct ProviderArguments: ParsableArguments {
           : "--client-id needs --issuer, --provider or --resource.")
     }
     if name == nil, !parts.isEmpty { throw ValidationError("--set needs --provider.") }
-    for part in parts where Self.pair(part) == nil {
-      throw ValidationError("--set \(part): expected part=value, such as domain=dev-1.okta.com.")
+    if name != nil, allowLoopbackHTTP {
+      throw ValidationError(
+        "--allow-loopback-http needs --issuer: a provider that EnrollKit knows is at https.")
+    }
+    try checkParts()
+  }
+
+  /// A value may be a secret in the wrong place: no text repeats it.
+  private func checkParts() throws {
+    var given: [String] = []
+    for part in parts {
+      guard let (key, _) = Self.pair(part) else {
+        throw ValidationError("--set: expected part=value, such as domain=dev-1.okta.com.")
+      }
+      guard ProviderPreset.partNames.contains(key) else {
+        let near = ProviderPreset.partNames.min {
+          EditDistance.between($0, key) < EditDistance.between($1, key)
+        }
+        let guess = near.flatMap { EditDistance.between($0, key) <= 2 ? "; perhaps \($0) was meant" : nil }
+        let known = ProviderPreset.partNames.joined(separator: ", ")
+        throw ValidationError(
+          "--set \(Shown.text(key)): no provider has this part\(guess ?? ": expected one of \(known)").")
+      }
+      guard !given.contains(key) else { throw ValidationError("--set \(key) is given twice.") }
+      given.append(key)
     }
   }
 

@@ -73,13 +73,15 @@ struct ProviderSetup: Equatable {
   /// The advice for an option that was refused.
   static func advice(_ error: EnrollError) -> Advice {
     switch error.field {
+    case "issuer" where error.message.contains("back end"): "See docs/back-end.md."
     case "issuer":
       "Pass the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
     case "clientId": "Pass the client id that the provider registered by --client-id."
     case "clientSecret": "Name a file with nothing but the client's secret by --client-secret-file."
     case "provider":
       "Pass the name of a provider that EnrollKit knows by --provider, or the provider's address by --issuer."
-    case let part? where ProviderPreset.partNames.contains(part): "Pass it by --set \(part)=VALUE."
+    case let part? where ProviderPreset.partNames.contains(part):
+      "Pass by --set the parts that the provider has, and no others."
     case "redirectUri": "Pass a redirect URI that the provider registered by --redirect-uri."
     default: "See \(.loginHelp)."
     }

@@ -55,6 +55,7 @@ enum HintedCommand: CaseIterable {
       case .loginAsSomebodyElse:
         ["login", "--again", "--prompt", "select_account"] + said.place + said.provider
       case .loginByDevice: ["login", "--device"] + said.place + said.provider
+      case .firstLogin where said.resource != nil: ["login", "--resource", said.resource ?? ""]
       case .firstLogin: ["login"] + said.place + ["--issuer", "URL", "--client-id", "ID"]
       case .loginAtResource: ["login"] + said.place + ["--resource", said.resource ?? "URL"]
       case .sameAgain: said.attempt + said.place + said.provider

@@ -22,7 +22,7 @@ struct Examination {
     if let configuration { try examineProvider(configuration, session) }
     let hasDevices = diagnostics?.hasDeviceGrant ?? false
     if let configuration { findings += Finding.redirect(configuration, hasDevices: hasDevices) }
-    if let attempt { findings.append(.attempt(attempt, now: session.now)) }
+    if named == nil, let attempt { findings.append(.attempt(attempt, now: session.now)) }
     findings.append(.browser(Browser(), hasDevices: hasDevices))
   }
 

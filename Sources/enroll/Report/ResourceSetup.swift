@@ -1,6 +1,7 @@
 // The first sign-in at a resource: find the server that gives its tokens, show it to the user, and become its client.
 
 import EnrollCore
+import EnrollHost
 import EnrollJSON
 
 struct ResourceSetup {
@@ -26,7 +27,10 @@ struct ResourceSetup {
           advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
       }
       guard way.provider.registerAgain else { return nil }
+      try signOut(present)
     }
+    let redirectURI = way.provider.redirectURI ?? ResourceProfile.redirectURI(of: resource)
+    try checkPort(of: redirectURI)
     let found = try session.call(
       "resource.discover", [("issuer", way.provider.issuer.map { .string($0) })] + reached,
       saying: "Asking the resource for its authorization server")
@@ -36,7 +40,7 @@ struct ResourceSetup {
       "resource.register",
       [
         ("issuer", found["issuer"]),
-        ("redirectUri", .string(way.provider.redirectURI ?? ResourceProfile.redirectURI(of: resource))),
+        ("redirectUri", .string(redirectURI)),
         ("clientName", .string("enroll")),
         ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
         ("clientId", way.provider.clientID.map { .string($0) }),
@@ -45,6 +49,31 @@ struct ResourceSetup {
       ] + reached + session.storeParameters, saying: "Registering at the authorization server")
     return client["configuration"]
   }
+
+  /// The client before: its session would stay in the store, and nobody could end it.
+  private func signOut(_ configuration: JSON) throws(Failure) {
+    guard try session.place.hasStore() else { return }
+    let client = try session.open(configuration, asksPIN: false)
+    _ = try session.call("logout.begin", [("client", client)], saying: "Signing the client before out")
+    _ = try session.call("client.close", [("client", client)])
+  }
+
+  /// Before a server hears of a redirect that cannot be waited for.
+  private func checkPort(of redirectURI: String) throws(Failure) {
+    guard let url = try? StrictURL(redirectURI), url.kind == .loopbackHTTP, url.port != nil else { return }
+    do throws(EnrollError) {
+      try LoopbackListener(redirectURI: redirectURI).close()
+    } catch {
+      guard error.code == .busy else { return }
+      throw Failure(
+        .failed, error.message,
+        advice:
+          "End that program, or name another redirect by --redirect-uri, such as http://127.0.0.1:\(Self.anotherPort)/callback; a client that is registered already needs --again --register-again, too."
+      )
+    }
+  }
+
+  private static let anotherPort = 27_182
 
   private var reached: [(String, JSON?)] {
     [

@@ -108,6 +108,7 @@ struct ProviderPresetTests {
       (#"{"provider":"okta","clientId":"c","domain":"a b"}"#, "domain", "expected a host"),
       (#"{"provider":"okta","clientId":"c","domain":"dev?x"}"#, "domain", "expected a host"),
       (#"{"provider":"entra","clientId":"c","tenant":"contoso.com"}"#, "tenant", "GUID"),
+      (#"{"provider":"cognito","clientId":"c","userPool":"abc"}"#, "userPool", "eu-west-1_aBcDeF"),
       (#"{"provider":"google-ios","clientId":"c"}"#, "clientId", "apps.googleusercontent.com"),
       (#"{"provider":"facebook","clientId":"a/b"}"#, "clientId", "addresses contain it"),
       (#"{"provider":"entra-common","clientId":"c","tenants":["contoso"]}"#, "tenants", "GUID"),

@@ -67,7 +67,7 @@ struct ProviderCheckTests {
         .scopes,
         .limited, "scopes"
       ),
-      ([("scopes", .string("read"))], { $0["userinfo_endpoint"] = nil }, .profile, .fails, "profile"),
+      ([("scopes", .string("read"))], { $0["userinfo_endpoint"] = nil }, .profile, .limited, "profile"),
       ([], { $0["userinfo_endpoint"] = nil }, .profile, .limited, nil),
       (
         [], { $0["grant_types_supported"] = .array([.string("authorization_code")]) }, .renewal, .limited, nil

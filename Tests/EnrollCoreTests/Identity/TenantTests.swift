@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import EnrollPosix
 import EnrollTesting
 import Testing
 
@@ -90,6 +91,26 @@ struct TenantTests {
     #expect(try other.failure()?.message.contains("not in tenants") == true)
   }
 
+  @Test("a session of a tenant that is not listed any more gets no tokens")
+  func narrowed() throws {
+    let scene = try Scene()
+    #expect(try scene.failure() == nil)
+    for (tenants, isServed) in [([Self.first], true), ([Self.second], false)] {
+      let narrow = try Configuration(
+        issuer: Self.template, discoveryURI: Self.place, tenants: tenants, clientID: "native",
+        redirectURI: "com.example.app:/callback", requiresConfirmation: false)
+      let engine = Engine(
+        configuration: narrow, account: .default, platform: Platform(), transport: scene.bench.provider,
+        store: scene.bench.store, clock: scene.bench.clock, random: SystemRandomSource(),
+        observer: Recorder(), exclusion: { Mutex() })
+      switch try engine.access() {
+      case .valid: #expect(isServed)
+      case .reauthenticate(let reason): #expect(!isServed && reason.contains("tenants"))
+      case let other: throw Unexpected(what: "\(other)")
+      }
+    }
+  }
+
   @Test(
     "a key that carries an issuer signs for that one alone",
     arguments: [
@@ -116,6 +137,10 @@ struct TenantTests {
   func redirect() throws {
     #expect(try Scene().failure(iss: "https://evil.example")?.code == .issuerMismatch)
     #expect(try Scene().failure(iss: Self.issuer("common"))?.code == .issuerMismatch)
+    #expect(try Scene().failure(iss: Self.template)?.code == .issuerMismatch)
+    let other = try Scene()
+    #expect(try other.failure(iss: Self.issuer(Self.second))?.code == .issuerMismatch)
+    #expect(try other.bench.record.confirmed == nil && !other.bench.provider.revoked.isEmpty)
   }
 
   @Test("a renewal for another tenant ends the session")

@@ -133,6 +133,45 @@ struct AudienceRenewalTests {
     #expect(bench.provider.count(.token) == 4)
   }
 
+  @Test(
+    "an audience that the provider answers with trouble waits alone, in every process",
+    arguments: [
+      FakeProvider.Reply.status(500), .status(404), .status(400, body: "<html>"),
+      .status(429, headers: [HTTPHeader("Retry-After", "3600")]),
+    ])
+  func trouble(reply: FakeProvider.Reply) throws {
+    bench.provider.next(.token, reply, reply)
+    guard case .expired = try engine.access(for: Self.api) else { throw Unexpected(what: "a token") }
+    let asked = bench.provider.count(.token)
+    guard case .expired = try bench.engine().access(for: Self.api) else { throw Unexpected(what: "a token") }
+    #expect(bench.provider.count(.token) == asked, "the next one waits")
+    #expect(try bench.record.backoff == nil)
+    bench.provider.recover(.token)
+    #expect(try engine.token(for: Self.files).hasPrefix("access-"))
+    bench.clock.advance(seconds: 3600)
+    #expect(try engine.token().hasPrefix("access-"), "the session's own is renewed")
+    bench.clock.advance(seconds: 3600)
+    #expect(try engine.token(for: Self.api).hasPrefix("access-"))
+    #expect(try bench.record.backoff(for: Self.api) == nil)
+  }
+
+  @Test("an audience that gives way to the seventeenth has its token revoked")
+  func givesWay() throws {
+    let audiences = (0...AudienceTokens.limit).map {
+      TokenAudience(resource: "https://api\($0).example/", scopes: [])
+    }
+    bench.provider.change { $0.resources = audiences.compactMap(\.resource) }
+    var first = ""
+    for (index, audience) in audiences.enumerated() {
+      bench.clock.advance(seconds: 1)
+      let token = try engine.token(for: audience)
+      if index == 0 { first = token }
+    }
+    #expect(bench.provider.revoked == [first])
+    #expect(try tokens.audiences.entries.count == AudienceTokens.limit)
+    #expect(try tokens.audiences[audiences[0]] == nil)
+  }
+
   @Test("a refusal that would end the session if repeated never ends it when it is about an audience")
   func neverEnds() throws {
     for _ in 1...3 {

@@ -19,7 +19,7 @@ extension Target {
         require(isVisible(token), "nothing in a token ends a header (R31)")
       }
       require(
-        (1...TokenResponse.maximumLifetimeSeconds).contains(tokens.lifetimeSeconds),
+        tokens.lifetimeSeconds.map { (1...TokenResponse.maximumLifetimeSeconds).contains($0) } ?? true,
         "a lifetime is bounded (R32)")
       var record = AccountRecord()
       record.confirmed = tokens.tokenSet(requestedScopes: ["openid"], at: Sample.moment)
@@ -73,7 +73,9 @@ extension Target {
         return
       }
       require(metadata.issuer == Sample.configuration.issuer, "the configured issuer (R18)")
-      for endpoint in [metadata.authorizationEndpoint, metadata.tokenEndpoint, metadata.jwksURI] {
+      for endpoint in [metadata.authorizationEndpoint, metadata.tokenEndpoint]
+        + (metadata.jwksURI.map { [$0] } ?? [])
+      {
         require((try? StrictURL(endpoint))?.kind == .https, "https only (R19)")
       }
     },
