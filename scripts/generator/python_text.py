@@ -18,11 +18,15 @@ def docstring(text, indent):
 
 
 def fitted(line, opening="(", closing=")"):
-    """A line that is too long, with what is between its outermost brackets on a line of its own."""
+    """A line that is too long, with what is between its outermost brackets on a line of its own, or on one for each word."""
     if len(line) <= WIDTH:
         return line
     indent = " " * (len(line) - len(line.lstrip()))
     first, last = line.index(opening), line.rindex(closing)
+    inner = line[first + 1 : last]
+    if len(indent) + 4 + len(inner) > WIDTH and '"' in inner:
+        each = "".join(f"{indent}    {word},\n" for word in inner.split(", "))
+        return f"{line[: first + 1]}\n{each}{indent}{line[last:]}"
     return f"{line[: first + 1]}\n{indent}    {line[first + 1 : last]}\n{indent}{line[last:]}"
 
 

@@ -105,7 +105,8 @@ extension Engine {
         field: "iss")
     }
     tokens.identity = proven.facts
-    let claims = SentSecrets(of: tokens).hidden(inClaims: proven.claims)
+    let claims = SentSecrets(of: tokens, clientSecret: configuration.clientSecret).hidden(
+      inClaims: proven.claims)
     let profile = completed(claims, of: tokens, subject: proven.subject, cancellation: cancellation)
     return Arrival(tokens: tokens, profile: profile, clockOffsetSeconds: learned)
   }

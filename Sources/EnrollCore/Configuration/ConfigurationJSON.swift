@@ -10,7 +10,10 @@ extension Configuration {
     for (key, other) in [("issuer", "discoveryUri"), ("redirectUri", "redirectUri")]
     where reader.value(key) ?? reader.value(other) == nil {
       throw EnrollError(
-        .configuration, "\(key): the key is missing; or name a provider that EnrollKit knows, in provider",
+        .configuration,
+        "\(key): the key is missing"
+          + (reader.text("provider").map { "; the provider \($0) has no usual one" }
+            ?? "; or name a provider that EnrollKit knows, in provider"),
         field: key)
     }
     do throws(EnrollError) {

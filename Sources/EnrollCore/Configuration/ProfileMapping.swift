@@ -41,7 +41,7 @@ extension ProfileMapping {
   /// - Throws: `.responseInvalid` when no path to the subject leads to text or to a whole number.
   func claims(in description: JSONObject) throws(EnrollError) -> JSONObject {
     let json = JSON.object(description)
-    guard let sub = subject.compactMap({ Self.text(at: $0, in: json) }).first, !sub.utf8.isEmpty else {
+    guard let sub = subject.compactMap({ Self.text(at: $0, in: json) }).first else {
       throw EnrollError(
         .responseInvalid,
         "the profile has neither text nor a whole number at \(Scopes.joined(subject)) (profile.subject)",
@@ -86,9 +86,10 @@ extension ProfileMapping {
     return nil
   }
 
+  /// nil for an empty text, and for a number that is not whole or has more than 63 bits: it would not be exact.
   private static func text(at path: String, in json: JSON) -> String? {
     switch value(at: path, in: json) {
-    case .string(let text): text
+    case .string(let text): text.utf8.isEmpty ? nil : text
     case .integer(let number): String(number)
     default: nil
     }

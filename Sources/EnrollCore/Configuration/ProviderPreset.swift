@@ -68,7 +68,10 @@ extension ProviderPreset {
   /// - Throws: `.configuration` for an unknown name, a part that is missing, malformed, or of another preset, and an issuer that is
   ///   another provider's.
   static func expanded(_ json: JSON) throws(EnrollError) -> JSON {
-    guard let object = json.object else { return json }
+    guard let object = json.object,
+      // A wrong key is named as such, not as the part that it should have been.
+      object.members.allSatisfy({ member in Configuration.keys.contains { $0.isSpelt(member.key) } })
+    else { return json }
     guard let member = object["provider"] else {
       for member in object.members where partKeys.contains(where: { $0.isSpelt(member.key) }) {
         throw refusal(member.key, "it is part of a provider, and provider is missing")

@@ -31,7 +31,9 @@ public struct ProviderFinding: Equatable, Sendable {
     case fails
   }
 
+  /// What it is about.
   public var subject: Subject
+  /// Whether the provider has it.
   public var verdict: Verdict
   /// Why, in one sentence.
   public var text: String
@@ -92,7 +94,13 @@ extension Engine {
     }
     if Scopes.contains("openid", in: configuration.scopes) {
       do throws(EnrollError) {
-        _ = try provider.prepare(needsKeys: true, cancellation: cancellation)
+        let count = try provider.keyCount(
+          for: configuration.idTokenAlgorithms, cancellation: cancellation)
+        if count == 0 {
+          add(
+            .fails, "its key set has no key that can check an id_token",
+            advice: "Choose a signing key at the provider: RS256 or ES256.")
+        }
       } catch {
         guard error.code != .cancelled else { throw error }
         add(.fails, error.message, key: error.field)
@@ -111,6 +119,18 @@ extension Engine {
       add(
         .limited, "it announces no public clients, only \(shown(methods))",
         advice: "If the provider gave this client a secret, configure clientSecret.", key: "clientSecret")
+    }
+    if let types = metadata.responseTypes, !Scopes.contains("code", in: types) {
+      add(.fails, "it announces the response types \(shown(types)), and code is not among them")
+    }
+    if let grants = metadata.grantTypes, !Scopes.contains("authorization_code", in: grants) {
+      add(.fails, "it announces the grants \(shown(grants)), and authorization_code is not among them")
+    }
+    if let modes = metadata.responseModes, !Scopes.contains("query", in: modes) {
+      add(.fails, "it announces the response modes \(shown(modes)), and query is not among them")
+    }
+    if metadata.requiresSignedRequests {
+      add(.fails, "it takes signed requests only (RFC 9101), which EnrollKit does not make")
     }
     if metadata.requiresPushedRequests, configuration.pushedRequests == .never {
       add(.fails, "it takes pushed requests only, and pushedRequests is never", key: "pushedRequests")

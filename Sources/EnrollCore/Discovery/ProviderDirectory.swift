@@ -126,6 +126,13 @@ public final class ProviderDirectory: Sendable {
     ProviderMetadata(configured: configuration) ?? cache.withLock { $0.metadata.content }
   }
 
+  /// How many keys of the provider can check a signature with one of these algorithms.
+  func keyCount(
+    for algorithms: [SignatureAlgorithm], cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Int {
+    try keys(cancellation: cancellation).0.keys.count { key in algorithms.contains { key.fits($0) } }
+  }
+
   /// Has metadata, and keys where they are needed, at hand: before something is sent that cannot be sent again.
   func prepare(needsKeys: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> ProviderMetadata {
     if needsKeys { _ = try keys(cancellation: cancellation) }

@@ -50,6 +50,12 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var authenticationMethods: [String]?
   /// `grant_types_supported`.
   public var grantTypes: [String]?
+  /// `response_types_supported`; nil where it says nothing.
+  public var responseTypes: [String]?
+  /// `response_modes_supported`; nil where it says nothing.
+  public var responseModes: [String]?
+  /// `require_signed_request_object` (RFC 9101 §10.5).
+  public var requiresSignedRequests = false
   /// The announced members that cannot be used, and why. They count as not announced.
   public var unusable: [EnrollError] = []
 }
@@ -148,7 +154,10 @@ extension ProviderMetadata {
       scopes: document.optionalTexts("scopes_supported"),
       idTokenAlgorithms: document.optionalTexts("id_token_signing_alg_values_supported"),
       authenticationMethods: try? document.texts("token_endpoint_auth_methods_supported"),
-      grantTypes: document.optionalTexts("grant_types_supported"))
+      grantTypes: document.optionalTexts("grant_types_supported"),
+      responseTypes: document.optionalTexts("response_types_supported"),
+      responseModes: document.optionalTexts("response_modes_supported"),
+      requiresSignedRequests: (try? document.flag("require_signed_request_object")) ?? false)
     unusable = document.unusable
   }
 }

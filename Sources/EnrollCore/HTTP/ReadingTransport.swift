@@ -28,26 +28,30 @@ final class ReadingTransport: Transport {
     if response.body.count > mark.count, response.body.starts(with: mark) {
       response.body.removeFirst(mark.count)
     }
-    if response.cut == nil, let json = response.formAsJSON { response.body = json }
+    if let json = response.formAsJSON { response.body = json }
     if let cut = response.cut, !(request.takesCutAnswer && response.isOfUse) { throw cut }
     return response
   }
 }
 
 extension HTTPResponse {
-  /// The members of a form as an object of texts; nil for another type of content, and for a form that is malformed or names
-  /// a member twice. Some token endpoints answer so.
+  /// A form as the text of a JSON object, so that every rule about answers holds for it: a member that comes twice comes twice
+  /// there, too, and an answer that is cut is cut behind its last whole member. nil for another type of content.
   fileprivate var formAsJSON: [UInt8]? {
     let type = (header("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
-    guard ASCII.equalsIgnoringCase(String(decoding: type, as: UTF8.self), FormEncoding.contentType),
-      let fields = try? FormEncoding.decode(body)
+    guard ASCII.equalsIgnoringCase(String(decoding: type, as: UTF8.self), FormEncoding.contentType)
     else { return nil }
-    var object = JSONObject()
-    for (name, value) in fields {
-      guard object[name] == nil else { return nil }
-      object[name] = .string(value)
+    var fields = body.split(separator: UInt8(ascii: "&"))
+    if cut != nil { fields = fields.dropLast() }
+    var text: [UInt8] = [UInt8(ascii: "{")]
+    for field in fields {
+      // One that is malformed counts as absent.
+      guard let pair = try? FormEncoding.decode(Array(field)).first else { continue }
+      if text.count > 1 { text.append(UInt8(ascii: ",")) }
+      text += JSON.string(pair.0).serialized() + [UInt8(ascii: ":")] + JSON.string(pair.1).serialized()
     }
-    return JSON.object(object).serialized()
+    if cut == nil { text.append(UInt8(ascii: "}")) }
+    return text
   }
 
   /// Whether a cut answer is a success that still has a whole object, or a whole token.

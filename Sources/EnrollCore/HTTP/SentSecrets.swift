@@ -31,7 +31,9 @@ struct SentSecrets: Sendable {
   }
 
   /// - Parameter others: tokens that these took the place of.
-  init(of tokens: TokenSet, and others: TokenSet? = nil) {
+  /// - Parameter clientSecret: which every request for tokens carries.
+  init(of tokens: TokenSet, and others: TokenSet? = nil, clientSecret: Secret? = nil) {
+    if let clientSecret { all.append(clientSecret) }
     add(tokens)
     if let others { add(others) }
   }
@@ -67,14 +69,17 @@ struct SentSecrets: Sendable {
   }
 
   /// The answer without the members and elements that repeat one of them.
-  func hidden(in answer: JSONObject) -> JSONObject { answer.without(texts: areRepeated) }
+  func hidden(in answer: JSONObject) -> JSONObject { answer.without { areRepeated(in: $0) } }
 
   /// As long as a token is, so that no claim holds it by chance: a one-time code may stand in a telephone number.
   private static let minimumTokenBytes = 16
 
+  /// Whether a claim about a user repeats a token.
+  func areRepeated(inClaim text: String) -> Bool { areRepeated(in: text, from: Self.minimumTokenBytes) }
+
   /// The claims about a user without those that repeat a token. `sub` stays: it has been compared with the id_token's.
   func hidden(inClaims claims: JSONObject) -> JSONObject {
-    var kept = claims.without { areRepeated(in: $0, from: Self.minimumTokenBytes) }
+    var kept = claims.without { areRepeated(inClaim: $0) }
     kept["sub"] = claims["sub"]
     return kept
   }

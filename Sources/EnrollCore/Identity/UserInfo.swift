@@ -47,6 +47,10 @@ public enum UserInfo {
     guard let sub = claims["sub"]?.string, !sub.utf8.isEmpty else {
       throw EnrollError(.responseInvalid, "userinfo has no sub (OpenID Connect Core §5.3.2)", field: "sub")
     }
+    guard !response.sent.areRepeated(inClaim: sub) else {
+      throw EnrollError(
+        .responseInvalid, "userinfo repeats the access token as sub (R40)", field: "sub")
+    }
     if let subject, !ASCII.equals(sub, subject) {
       throw EnrollError(
         .profileMismatch, "userinfo is about another sub than the id_token (R28)", field: "sub")

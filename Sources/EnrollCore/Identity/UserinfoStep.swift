@@ -76,7 +76,7 @@ extension Engine {
       }
     }
     // A provider may repeat a token that this request did not carry: the refresh token, say.
-    return SentSecrets(of: tokens).hidden(inClaims: claims)
+    return SentSecrets(of: tokens, clientSecret: configuration.clientSecret).hidden(inClaims: claims)
   }
 
   private func ask(

@@ -96,7 +96,9 @@ extension Engine {
       record.confirmed?.idToken = idToken
       record.confirmed?.unprovenIDToken = nil
       record.confirmed?.identity = facts
-      record.profile = SentSecrets(of: renewed.tokens, and: renewed.replaced).hidden(inClaims: proven.claims)
+      record.profile = SentSecrets(
+        of: renewed.tokens, and: renewed.replaced, clientSecret: configuration.clientSecret
+      ).hidden(inClaims: proven.claims)
         .keeping(record.profile, scopes: renewed.tokens.scopes)
     }
   }

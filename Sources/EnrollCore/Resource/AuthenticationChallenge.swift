@@ -19,11 +19,20 @@ struct AuthenticationChallenge: Equatable, Sendable {
     parameters.first { ASCII.equalsIgnoringCase($0.name, name) }?.value
   }
 
+  /// Bytes of one header. Each parameter is compared with those before it.
+  private static let limit = 4096
+
   /// The challenges of every such header of an answer, in their order.
   /// - Throws: `.responseInvalid` for a header that is not of the grammar.
   static func all(in response: HTTPResponse) throws(EnrollError) -> [AuthenticationChallenge] {
     var challenges: [AuthenticationChallenge] = []
     for header in response.headers where ASCII.equalsIgnoringCase(header.name, "WWW-Authenticate") {
+      guard header.value.utf8.count <= limit else {
+        throw EnrollError(
+          .responseInvalid,
+          "WWW-Authenticate: expected at most \(limit) bytes, got \(header.value.utf8.count)",
+          httpStatus: response.status)
+      }
       var reader = ChallengeReader(header.value.bytes)
       guard let found = reader.challenges() else {
         throw EnrollError(

@@ -34,8 +34,9 @@ struct AuthorizationServer: Equatable, Sendable {
   /// - Throws: as `ProviderMetadata`.
   init(_ response: HTTPResponse, at location: String, _ probe: Configuration) throws(EnrollError) {
     metadata = try ProviderMetadata(processing: response, configuration: probe)
-    let isUsual = ProviderMetadata.urls(of: probe).contains { ASCII.equals($0, location) }
-    discoveryURI = isUsual ? nil : location
+    // The sign-in reads the document that was looked at here, and no other of the same issuer.
+    let isFirst = ProviderMetadata.urls(of: probe).first.map { ASCII.equals($0, location) } ?? false
+    discoveryURI = isFirst ? nil : location
     let document = try ResourceDocument(
       response.body, "the metadata of \(Shown.url(probe.issuer.text))")
     takesClientMetadataDocuments = try document.flag("client_id_metadata_document_supported")

@@ -32,11 +32,14 @@ public struct RegisteredClient: Equatable, Sendable {
   public var managementToken: Secret?
   /// When it was registered, by the device's clock.
   public var registeredAt: UnixTime
+  /// The configuration that it was registered for, as JSON without the client: what a host gets again without a request.
+  public var configuration: String?
 
-  /// Whether it serves a sign-in with these scopes now.
-  func isUsable(scopes wanted: [String], at now: UnixTime) -> Bool {
+  /// Whether it serves a sign-in with the scopes that the host asks for now.
+  /// - Parameter wanted: nil where the host names none: what the resource lists may change, and the client stays.
+  func isUsable(scopes wanted: [String]?, at now: UnixTime) -> Bool {
     guard secretExpiresAt.map({ now < $0 }) ?? true else { return false }
-    return wanted.allSatisfy { Scopes.contains($0, in: scopes) }
+    return wanted?.allSatisfy { Scopes.contains($0, in: scopes) } ?? true
   }
 }
 
@@ -57,6 +60,7 @@ extension RegisteredClient {
         ("scopes", .strings(client.scopes)), ("managementURI", client.managementURI.map { .string($0) }),
         ("managementToken", client.managementToken.map { .secret($0) }),
         ("registeredAt", .time(client.registeredAt)),
+        ("configuration", client.configuration.map { .string($0) }),
       ]))
   }
 
@@ -83,7 +87,8 @@ extension RegisteredClient {
       secretExpiresAt: try object.optionalInteger("secretExpiresAt").map { UnixTime(seconds: $0) },
       scopes: try object.strings("scopes"), managementURI: try object.optionalString("managementURI"),
       managementToken: try object.optionalSecret("managementToken"),
-      registeredAt: try object.time("registeredAt"))
+      registeredAt: try object.time("registeredAt"),
+      configuration: try object.optionalString("configuration"))
     try object.end()
     return client
   }

@@ -80,12 +80,16 @@ public struct ResourceRegistrar: Sendable {
     self.caFile = caFile
   }
 
+  /// A client that was registered before is given again without any request: an outage, or a resource that lists other scopes
+  /// today, ends no session.
   /// - Throws: as ``ResourceDirectory/discover(_:issuer:cancellation:)``, for the resource is looked at again: `.issuerMismatch`
   ///   if it does not name `issuer` any more; `.unsupported` where the server takes no new client; as a registration's answer
   ///   says; `.configuration` for an argument that no configuration takes; errors of the store.
   public func register(
     _ request: ResourceRequest, cancellation: (any Cancellation)? = nil
   ) throws(EnrollError) -> ResourceClient {
+    if let uri = request.clientMetadataURI { try checkMetadataURI(uri) }
+    if let kept = try kept(request) { return kept }
     let found = try directory.discover(
       request.resource, issuer: request.issuer, cancellation: cancellation)
     let scopes = scopes(request, found)
@@ -103,6 +107,38 @@ public struct ResourceRegistrar: Sendable {
     let client = ResourceClient(keys: keys, origin: origin, isNew: isNew)
     _ = try client.configuration()
     return client
+  }
+
+  private func kept(_ request: ResourceRequest) throws(EnrollError) -> ResourceClient? {
+    guard request.clientID == nil, !request.again else { return nil }
+    let name = try name(request.issuer, request.redirectURI, request.resource)
+    guard let client = try store.registeredClient(name),
+      client.isUsable(scopes: request.scopes, at: clock.wallTime()),
+      var keys = client.configuration.flatMap({ (try? JSON.parse(Array($0.utf8)))?.object })
+    else { return nil }
+    if let scopes = request.scopes { keys["scopes"] = .strings(scopes) }
+    keys["allowLoopbackHTTP"] = directory.allowsLoopbackHTTP ? .bool(true) : nil
+    keys["caFile"] = caFile.map { .string($0) }
+    Self.name(&keys, client)
+    let again = ResourceClient(keys: keys, origin: .registered, isNew: false)
+    _ = try again.configuration()
+    return again
+  }
+
+  private func name(
+    _ issuer: String, _ redirectURI: String, _ resource: String
+  ) throws(EnrollError) -> RegistrationName {
+    RegistrationName(
+      issuer: Issuer(issuer), redirectURI: redirectURI,
+      resource: try ResourceIdentifier(resource, allowsLoopbackHTTP: directory.allowsLoopbackHTTP),
+      trust: directory.transport.trust)
+  }
+
+  private static func name(_ keys: inout JSONObject, _ client: RegisteredClient) {
+    keys["clientId"] = .string(client.clientID.text)
+    keys["clientSecret"] = client.clientSecret.map { .string($0.reveal()) }
+    keys["tokenEndpointAuthMethod"] =
+      client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
   }
 
   /// What the resource needs, and a refresh token; nothing about the user.
@@ -125,18 +161,13 @@ public struct ResourceRegistrar: Sendable {
       keys["clientSecret"] = request.clientSecret.map { .string($0.reveal()) }
       return (.configured, false)
     }
-    if let uri = request.clientMetadataURI {
-      try checkMetadataURI(uri)
-      if found.takesClientMetadataDocuments {
-        keys["clientId"] = .string(uri)
-        return (.metadataDocument, false)
-      }
+    if let uri = request.clientMetadataURI, found.takesClientMetadataDocuments {
+      keys["clientId"] = .string(uri)
+      return (.metadataDocument, false)
     }
-    let (client, isNew) = try registered(request, found, scopes, cancellation)
-    keys["clientId"] = .string(client.clientID.text)
-    keys["clientSecret"] = client.clientSecret.map { .string($0.reveal()) }
-    keys["tokenEndpointAuthMethod"] =
-      client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
+    let plain = String(decoding: JSON.object(keys).serialized(), as: UTF8.self)
+    let (client, isNew) = try registered(request, found, scopes, plain, cancellation)
+    Self.name(&keys, client)
     return (.registered, isNew)
   }
 
@@ -151,21 +182,20 @@ public struct ResourceRegistrar: Sendable {
 
   /// The kept client, or a new one. All processes that ask at the same time get the one that the first of them registers.
   private func registered(
-    _ request: ResourceRequest, _ found: ResourceDiscovery, _ scopes: [String],
+    _ request: ResourceRequest, _ found: ResourceDiscovery, _ scopes: [String], _ configuration: String,
     _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> (RegisteredClient, isNew: Bool) {
-    let name = RegistrationName(
-      issuer: Issuer(found.issuer), redirectURI: request.redirectURI,
-      resource: try ResourceIdentifier(
-        found.resource, allowsLoopbackHTTP: directory.allowsLoopbackHTTP),
-      trust: directory.transport.trust)
+    let name = try name(found.issuer, request.redirectURI, found.resource)
     var result: (RegisteredClient, isNew: Bool)?
     try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
-      if let client = kept, !request.again, client.isUsable(scopes: scopes, at: clock.wallTime()) {
+      if let client = kept, !request.again, client.isUsable(scopes: request.scopes, at: clock.wallTime()) {
         result = (client, false)
         return
       }
-      let client = try register(request, found, scopes, cancellation)
+      // With the scopes of the client before: two programs that ask for different ones end with one client for both.
+      let all = (kept?.scopes ?? []).reduce(scopes) { Scopes.adding($1, to: $0) }
+      var client = try register(request, found, all, cancellation)
+      client.configuration = configuration
       kept = client
       result = (client, true)
     }

@@ -121,6 +121,9 @@ public protocol TokenStore: AnyObject, Sendable {
     _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> RegisteredClient?
 
+  /// The client that was registered under that name, nil for none. Takes no lock and waits for nobody.
+  func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient?
+
   /// The kept documents of a provider; nil if none can be read. This never fails: without documents the provider is
   /// asked.
   func providerDocuments(_ provider: ProviderName) -> ProviderDocuments?
@@ -132,6 +135,9 @@ public protocol TokenStore: AnyObject, Sendable {
 
 extension TokenStore {
   public var pins: (any PINKeeper)? { nil }
+
+  /// Of a store that keeps none.
+  public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? { nil }
 
   /// As the other, with nothing but the deadline to end the wait.
   public func renewalTurn(

@@ -5,11 +5,13 @@ public import EnrollCrypto
 
 /// An access token for one audience.
 public struct AudienceToken: Equatable, Sendable {
+  /// The token that requests to the audience carry.
   public var accessToken: Secret
   /// As the server spelt it.
   public var tokenType: String
   /// The granted scopes; those that were asked for where the server does not say.
   public var scopes: [String]
+  /// When it ends.
   public var expiry: Expiry
   /// The record's epoch since which it stands there.
   public var epoch: UInt64
@@ -25,6 +27,7 @@ public struct AudienceToken: Equatable, Sendable {
 
 /// What is kept for one audience.
 public struct AudienceEntry: Equatable, Sendable {
+  /// For whom the token is.
   public let audience: TokenAudience
   /// nil while the provider gave none.
   public var token: AudienceToken?
@@ -52,12 +55,15 @@ public struct AudienceTokens: Equatable, Sendable {
   /// All their access tokens together: the account's record has to stay below the limit of a sealed file.
   public static let maximumBytes = 256 << 10
 
+  /// In the order in which they came.
   public private(set) var entries: [AudienceEntry] = []
 
   public init() {}
 
+  /// Whether nothing is kept.
   public var isEmpty: Bool { entries.isEmpty }
 
+  /// What is kept for an audience; nil for nothing.
   public subscript(audience: TokenAudience) -> AudienceEntry? {
     entries.first { $0.audience == audience }
   }

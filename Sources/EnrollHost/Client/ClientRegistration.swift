@@ -267,7 +267,9 @@ extension Client {
   /// The user gave up: a hint, a late valid redirect still wins.
   public func cancel(_ transactionID: TransactionID?) throws(EnrollError) -> RegistrationState {
     try requireOpen()
-    return try engine.cancel(transactionID: transactionID)
+    let state = try engine.cancel(transactionID: transactionID)
+    stopListening(for: transactionID)
+    return state
   }
 
   /// The host could not open the other app's link: its transaction is over.
@@ -285,6 +287,7 @@ extension Client {
   public func clear() throws(EnrollError) -> RegistrationState {
     try requireOpen()
     defer { tokens.forget() }
+    stopListening(for: nil)
     return try engine.clear()
   }
 

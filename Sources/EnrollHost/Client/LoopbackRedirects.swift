@@ -32,6 +32,11 @@ struct LoopbackRedirects: Sendable {
     open.first { $0.transactionID == transactionID }?.redirectURI
   }
 
+  /// Of that transaction's listener; nil when nobody listens, or its redirect has come.
+  func waiting(for transactionID: TransactionID) -> CancellationFlag? {
+    open.first { $0.transactionID == transactionID && !answering.contains(transactionID) }?.cancellation
+  }
+
   /// Whether nobody listens.
   var isEmpty: Bool { open.isEmpty }
 
@@ -90,6 +95,16 @@ extension Client {
       loopbacks.withLock { $0.remove(begun.transactionID) }
       throw EnrollError(.busy, "no thread could be started to listen for the redirect")
     }
+  }
+
+  /// The user gave up: a configured port is for whoever begins next, here or in another program. One that the system chose is
+  /// in nobody's way, and a late redirect still wins there.
+  func stopListening(for transactionID: TransactionID?) {
+    guard (try? StrictURL(configuration.redirectURI))?.port != nil else { return }
+    let listeners = loopbacks.withLock { redirects in
+      transactionID.map { redirects.waiting(for: $0).map { [$0] } ?? [] } ?? redirects.waiting
+    }
+    for listener in listeners { listener.cancel() }
   }
 
   /// Frees a configured port on which an earlier sign-in of this client is listened for. The listener that opens there next

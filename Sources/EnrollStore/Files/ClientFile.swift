@@ -4,6 +4,14 @@
 public import EnrollCore
 
 extension FileTokenStore {
+  public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? {
+    try inPlace(unless: { false }) { (store) throws(EnrollError) in
+      try store.open(try store.clientFile(name)) { (text) throws(EnrollError) in
+        try RegisteredClient.decode(text, of: name)
+      }.0
+    }
+  }
+
   @discardableResult
   public func updateRegisteredClient(
     _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void

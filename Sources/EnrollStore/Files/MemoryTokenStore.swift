@@ -100,6 +100,13 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
     return after
   }
 
+  public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? {
+    try origin.check()
+    try registering.lock()
+    defer { registering.unlock() }
+    return clients[name]
+  }
+
   @discardableResult
   public func updateRegisteredClient(
     _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void

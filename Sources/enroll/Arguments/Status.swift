@@ -1,6 +1,7 @@
 // The signed-in user, the provider, and the expiry.
 
 import ArgumentParser
+import EnrollCore
 import EnrollJSON
 
 struct Status: EnrollCommand {
@@ -48,8 +49,9 @@ struct Status: EnrollCommand {
 }
 
 extension JSON {
-  /// A configuration's provider, in whatever spelling.
+  /// A configuration's provider, in whatever spelling, or by its name.
   var issuer: String? {
-    ["issuer", "discovery_uri", "discoveryUri"].lazy.compactMap { self[$0]?.string }.first
+    (try? Configuration(json: self))?.issuer.text
+      ?? ["issuer", "discovery_uri", "discoveryUri"].lazy.compactMap { self[$0]?.string }.first
   }
 }

@@ -19,6 +19,15 @@ enum Folders {
     return false
   }
 
+  /// - Throws: `.failed` if the directory can neither be written to nor made.
+  static func requireWritable(_ path: String, advice: Advice) throws(Failure) {
+    var path = path
+    while access(path, F_OK) != 0, enroll_posix_errno() == ENOENT, path != "/" { path = parent(of: path) }
+    guard access(path, W_OK) == 0 else {
+      throw Failure(.failed, "the directory \(path) cannot be written to: \(reason)", advice: advice)
+    }
+  }
+
   /// Makes a directory and those above it, of mode 0700; those that are there stay as they are.
   static func make(_ path: String) throws(Failure) {
     guard access(path, F_OK) != 0, path != "/" else { return }

@@ -105,7 +105,7 @@ struct Examination {
       findings.append(
         Finding(
           "provider", .good,
-          "\(configuration.issuer ?? "") answers; sign-in by \(hasDevices ? "browser and --device" : "browser")"
+          "\(configuration.issuer ?? "") \(isAsked(configuration) ? "answers" : "has its endpoints in the configuration, and was not asked"); sign-in by \(hasDevices ? "browser and --device" : "browser")"
         ))
       findings += announcements
       findings.append(.clock(ahead: diagnostics?["clock"]?["aheadOfServerSeconds"]?.integer))
@@ -118,6 +118,13 @@ struct Examination {
             ? "Check the network and the issuer's address." : nil))
       findings += announcements
     }
+  }
+}
+
+extension Examination {
+  /// Whether discovery is asked: not where the endpoints are configured.
+  private func isAsked(_ configuration: JSON) -> Bool {
+    (try? Configuration(json: configuration)).map { ProviderMetadata(configured: $0) == nil } ?? true
   }
 }
 

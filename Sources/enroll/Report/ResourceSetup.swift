@@ -18,6 +18,7 @@ struct ResourceSetup {
   /// A configuration for the resource; nil where there is a profile of it.
   /// - Throws: `.usage` for a profile of something else, and where nobody can be asked.
   func configuration() throws(Failure) -> JSON? {
+    var before: JSON?
     if try session.place.hasConfiguration() {
       let present = try session.configuration()
       guard present["resource"]?.string == resource else {
@@ -27,14 +28,15 @@ struct ResourceSetup {
           advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
       }
       guard way.provider.registerAgain else { return nil }
-      try signOut(present)
+      before = present
     }
     let redirectURI = way.provider.redirectURI ?? ResourceProfile.redirectURI(of: resource)
     try checkPort(of: redirectURI)
     let found = try session.call(
       "resource.discover", [("issuer", way.provider.issuer.map { .string($0) })] + reached,
       saying: "Asking the resource for its authorization server")
-    try agree(to: found)
+    try agree(to: found, before: before?["issuer"]?.string)
+    if let before { try signOut(before) }
     try session.place.makeStoreParent()
     let client = try session.call(
       "resource.register",
@@ -68,12 +70,10 @@ struct ResourceSetup {
       throw Failure(
         .failed, error.message,
         advice:
-          "End that program, or name another redirect by --redirect-uri, such as http://127.0.0.1:\(Self.anotherPort)/callback; a client that is registered already needs --again --register-again, too."
+          "End that program, or name another redirect by --redirect-uri, such as http://127.0.0.1:27182/callback; a client that is registered already needs --again --register-again, too."
       )
     }
   }
-
-  private static let anotherPort = 27_182
 
   private var reached: [(String, JSON?)] {
     [
@@ -83,8 +83,17 @@ struct ResourceSetup {
   }
 
   /// The user is about to trust a server that nobody configured.
-  private func agree(to found: JSON) throws(Failure) {
+  /// - Parameter before: the server of the profile that is there, which only the user replaces by another.
+  private func agree(to found: JSON, before: String?) throws(Failure) {
     let issuer = Shown.text(found["issuer"]?.string ?? "")
+    if let before, before != found["issuer"]?.string, way.provider.issuer == nil,
+      way.yes || !Terminal.hasPerson
+    {
+      throw Failure(
+        .usage,
+        "the resource names the authorization server \(issuer) now; the profile \(session.place.configurationName) is for \(Shown.text(before))",
+        advice: "If you trust the new one, name it by --issuer.")
+    }
     let errors = Terminal.errors
     errors.say("The resource \(Shown.text(resource)) names this authorization server:")
     errors.say(address: issuer)

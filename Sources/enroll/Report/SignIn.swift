@@ -30,13 +30,20 @@ struct SignIn {
 
   func run() throws(Failure) -> CommandStatus {
     let saves = try prepareProfile()
+    if saves {
+      try Folders.requireWritable(
+        Folders.parent(of: session.place.configurationPath),
+        advice: "Make it writable, or name another place for the profile by --config.")
+    }
     let configuration = try self.configuration()
     let client = try session.open(configuration, makesStore: true)
     let state = try session.call(
       "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
     )
     switch state["state"]?["state"]?.string {
-    case "active" where !way.again: return try stay(client, state["state"])
+    case "active" where !way.again:
+      if saves { try save(configuration) }
+      return try stay(client, state["state"])
     case "starting" where !way.again: try refuseBesideRenewal(client)
     case _ where !way.yes && !Terminal.hasPerson:
       throw Failure(

@@ -60,6 +60,11 @@ struct ProviderCheckTests {
         .signIn,
         .fails, "prompt"
       ),
+      ([], { $0["response_types_supported"] = .array([.string("token")]) }, .signIn, .fails, nil),
+      ([], { $0["response_modes_supported"] = .array([.string("form_post")]) }, .signIn, .fails, nil),
+      ([], { $0["grant_types_supported"] = .array([.string("implicit")]) }, .signIn, .fails, nil),
+      ([], { $0["require_signed_request_object"] = .bool(true) }, .signIn, .fails, nil),
+      ([("idTokenAlgorithms", .array([.string("RS256")]))], { _ in }, .signIn, .fails, nil),
       ([("redirectUri", .string("app:/callback"))], { _ in }, .signIn, .limited, "redirectUri"),
       ([], { $0["revocation_endpoint"] = .string("ftp://x") }, .signIn, .limited, "revocation_endpoint"),
       (

@@ -21,9 +21,13 @@ struct ProfileMappingTests {
   ]
 
   private func profile(
-    _ configuration: [(String, JSON?)], user: TransportAt.Answer?, emails: TransportAt.Answer? = nil
+    _ configuration: [(String, JSON?)], user: TransportAt.Answer?, emails: TransportAt.Answer? = nil,
+    accessToken: String? = nil
   ) throws -> (JSONObject, Bench, TransportAt) {
     let bench = try Bench(configuration)
+    if let accessToken {
+      bench.provider.change { $0.tokens = { $0["access_token"] = .string(accessToken) } }
+    }
     var answers: [String: TransportAt.Answer] = [:]
     answers["https://api.example/user"] = user
     answers["https://api.example/emails"] = emails
@@ -39,7 +43,7 @@ struct ProfileMappingTests {
     let (claims, bench, transport) = try profile(
       github,
       user: TransportAt.json(
-        #"{"id":583231,"login":"octocat","name":null,"email":null,"images":[{"url":"https://a.example/p"}],"sub":"x"}"#
+        #"{"id":583231,"login":"octocat","name":"","email":null,"images":[{"url":"https://a.example/p"}],"sub":"x"}"#
       ),
       emails: TransportAt.json(
         #"[{"email":"b@example.com","primary":false,"verified":true},{"email":"a@example.com","primary":true,"verified":true}]"#
@@ -61,6 +65,18 @@ struct ProfileMappingTests {
       github, user: TransportAt.json(#"{"id":"7","email":"a@example.com"}"#))
     #expect(claims["email"] == .string("a@example.com") && claims["email_verified"] == nil)
     #expect(transport.requests.allSatisfy { $0.url != "https://api.example/emails" })
+  }
+
+  @Test("a description that repeats the token as the subject leaves the sign-in without a profile")
+  func repeatedToken() throws {
+    let (claims, bench, _) = try profile(
+      github,
+      user: { request in
+        let token = request.headers.first { $0.name == "Authorization" }?.value.dropFirst(7) ?? ""
+        return TransportAt.json(#"{"id":"\#(token)","name":"A"}"#)(request)
+      }, accessToken: "at-0123456789abcdef0123456789")
+    #expect(claims.isEmpty)
+    #expect(bench.seen.warned.contains { $0.message.contains("R40") && !$0.message.contains("at-0") })
   }
 
   @Test("a wrapped profile")
@@ -169,6 +185,32 @@ struct ProfileMappingTests {
       #expect(try bench.record.confirmed?.scopes == scopes)
       if scopes != nil { #expect(try bench.record.confirmed?.accessToken == Secret("abc")) }
     }
+  }
+
+  @Test(
+    "a renewal's new refresh token is not lost by what else is wrong in a form",
+    arguments: [
+      ("access_token=abc&token_type=bearer&refresh_token=new&scope=a&scope=b", false),
+      ("access_token=abc&token_type=bearer&refresh_token=new&note=100%", false),
+      ("refresh_token=new&token_type=bearer&x=1&x=2", false),
+      ("refresh_token=new&access_token=ab", true),
+    ])
+  func rotatedInForm(body: String, isCut: Bool) throws {
+    let bench = try Bench([("scopes", .string("repo"))])
+    let engine = try bench.signedIn()
+    let transport = TransportAt(
+      [
+        "https://id.example/token": { _ in
+          var response = HTTPResponse(
+            status: 200, headers: [HTTPHeader("Content-Type", "application/x-www-form-urlencoded")],
+            body: Array(body.utf8))
+          if isCut { response.cut = EnrollError(.network, "cut") }
+          return response
+        }
+      ], else: bench.provider)
+    _ = try bench.engine(transport: transport).renew(epochs: [bench.record.tokenEpoch], forced: true)
+    #expect(try bench.record.confirmed?.refreshToken == Secret("new"))
+    _ = engine
   }
 
   @Test(

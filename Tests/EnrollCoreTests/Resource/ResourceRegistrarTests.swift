@@ -80,9 +80,9 @@ struct ResourceRegistrarTests {
     #expect(try register { $0.scopes = ["a"] }.configuration().scopes == ["a"])
   }
 
-  @Test("a server whose metadata is where no client looks is configured with its place; others are not")
+  @Test("the sign-in reads the document that was shown, wherever that is")
   func place() throws {
-    #expect(try register().configuration().discoveryURI == nil)
+    #expect(try register().configuration().discoveryURI == Published.server)
     web.publish(Published.location, Published.metadata(servers: ["https://id.example/t"]))
     let place = "https://id.example/.well-known/openid-configuration/t"
     web.publish(place, Published.serverMetadata("https://id.example/t"))
@@ -118,7 +118,12 @@ struct ResourceRegistrarTests {
     #expect(try register { $0.clientMetadataURI = uri }.origin == .registered)
     web.publish(
       Published.server, Published.serverMetadata(more: #","client_id_metadata_document_supported":true"#))
-    let client = try register { $0.clientMetadataURI = uri }
+    // Who is a registered client stays one: another client id would be another session.
+    #expect(try register { $0.clientMetadataURI = uri }.origin == .registered)
+    let client = try register {
+      $0.clientMetadataURI = uri
+      $0.redirectURI = "com.example.app:/cb"
+    }
     #expect(client.origin == .metadataDocument)
     #expect(try client.configuration().clientID == ClientID(uri))
     #expect(registrations.count == 1)
@@ -262,11 +267,25 @@ struct ResourceRegistrarTests {
       Published.serverMetadata("https://evil.example"))
     #expect(try failure().code == .issuerMismatch)
     #expect(registrations.isEmpty)
-    // Nor is a kept client's configuration handed out.
+    // A client of the server that the user agreed to stays one: nobody is asked.
     web.publish(Published.location, Published.metadata())
     _ = try register()
     web.publish(Published.location, Published.metadata(servers: ["https://evil.example"]))
-    #expect(try failure().code == .issuerMismatch)
+    #expect(try register().configuration().issuer == Issuer(Published.issuer))
+    #expect(try failure { $0.again = true }.code == .issuerMismatch)
+  }
+
+  @Test("a kept client needs no request, and what the resource lists today makes no other client")
+  func offline() throws {
+    let first = try register()
+    let asked = web.requests.count
+    web.publish(Published.location, Published.metadata(more: #","scopes_supported":["mcp:read","c"]"#))
+    let again = try register()
+    #expect(again.keys == first.keys && !again.isNew && web.requests.count == asked)
+    web.publish(Published.location, "", status: 503)
+    #expect(try register().keys == first.keys)
+    #expect(try failure { $0.again = true }.code == .server)
+    #expect(try register { $0.scopes = ["mcp:read"] }.configuration().scopes == ["mcp:read"])
   }
 
   @Test(

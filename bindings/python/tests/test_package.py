@@ -101,7 +101,7 @@ def test_everything_public_is_documented():
     for name in ("await_outcome", "begin", "access_token", "refresh", "dpop_proof", "revoke"):
         words = getattr(enrollkit.Client, name).__doc__
         assert "Raises:" in words and "Command: " in words, name
-    assert "Command: token.access. Source: RFC 6749 §6." in enrollkit.Client.access_token.__doc__
+    assert "Command: token.access. Source: RFC 6749 §6, RFC 8707." in enrollkit.Client.access_token.__doc__
     assert "EnrollReauthenticate" in enrollkit.Client.access_token.__doc__
     assert "EnrollUnsolicited" not in enrollkit.Client.handle_url.__doc__
 

@@ -1636,7 +1636,38 @@ class Configuration(_Configuration, total=False):
     """The provider and the client."""
 
     provider: Literal[
-        "google", "google-ios", "entra", "entra-common", "entra-external", "b2c", "facebook", "github", "github-device", "gitlab", "okta", "auth0", "keycloak", "cognito", "forgerock", "pingone", "adfs", "onelogin", "spring", "zitadel", "authentik", "authelia", "kanidm", "dex", "hydra", "salesforce", "discord", "x", "spotify", "apple", "linkedin", "slack"
+        "google",
+        "google-ios",
+        "entra",
+        "entra-common",
+        "entra-external",
+        "b2c",
+        "facebook",
+        "github",
+        "github-device",
+        "gitlab",
+        "okta",
+        "auth0",
+        "keycloak",
+        "cognito",
+        "forgerock",
+        "pingone",
+        "adfs",
+        "onelogin",
+        "spring",
+        "zitadel",
+        "authentik",
+        "authelia",
+        "kanidm",
+        "dex",
+        "hydra",
+        "salesforce",
+        "discord",
+        "x",
+        "spotify",
+        "apple",
+        "linkedin",
+        "slack",
     ]
     """A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence.
     """
