@@ -143,6 +143,7 @@ private struct Constant: Sendable {
       size(of: enroll_begin_options.self), size(of: enroll_transaction.self), size(of: enroll_access.self),
       size(of: enroll_pkce.self), size(of: enroll_transport.self), size(of: enroll_keys.self),
       size(of: enroll_secret_store.self), size(of: enroll_clock.self), size(of: enroll_log.self),
+      size(of: enroll_audience.self),
       Constant("sizeof(enroll_buf)", Int64(MemoryLayout<enroll_buf>.size)),
       Constant("sizeof(enroll_http_header)", Int64(MemoryLayout<enroll_http_header>.size)),
       Constant("sizeof(enroll_http_request)", Int64(MemoryLayout<enroll_http_request>.size)),

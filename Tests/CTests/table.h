@@ -68,6 +68,10 @@ static inline const char *acceptable_text(const row *function, const parameter *
   } texts[] = {
       {"enroll_dpop_proof", "url", "https://api.example/"},
       {"enroll_constant", "name", "ENROLL_OK"},
+      {"enroll_resource_discover", "parameters", "{\"resource\":\"https://127.0.0.1:1/\"}"},
+      {"enroll_resource_register", "parameters",
+       "{\"resource\":\"https://127.0.0.1:1/\",\"issuer\":\"https://127.0.0.1:1\",\"store\":\"memory\","
+       "\"redirectUri\":\"com.example.app:/callback\"}"},
       {NULL, "url", "com.example.app:/callback?code=a&state=b"},
       {NULL, "link", "https://app.example/welcome/abc"},
       {NULL, "transaction", "none"},

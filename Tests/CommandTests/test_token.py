@@ -124,19 +124,17 @@ class Renewal(CommandCase):
         self.assertNotEqual(self.token(), self.token("--renew"))
         self.assertEqual(self.counts()["refreshes"], 1)
 
-    def test_another_audience_has_a_token_of_its_own(self):
+    def test_fewer_scopes_have_a_token_of_their_own(self):
         self.sign_in()
-        own, api = self.token(), self.token("--resource", "https://api.example.com/", "--scope", "profile openid")
-        self.assertNotEqual(own, api)
-        self.assertEqual(self.token("--resource", "https://api.example.com/", "--scope", "openid profile"), api)
+        own, narrow = self.token(), self.token("--scope", "profile openid")
+        self.assertNotEqual(own, narrow)
+        self.assertEqual(self.token("--scope", "openid profile"), narrow)
         self.assertEqual(self.token(), own)
         self.assertEqual(self.counts()["refreshes"], 1)
-        output, words = self.run_enroll("token", "--resource", "https://unknown.example.com/", status=5)
+        output, words = self.run_enroll("token", "--scope", "admin", status=5)
         self.assertEqual(output, "")
-        self.assertIn("unknown.example.com", words)
+        self.assertIn("admin", words)
         self.assertEqual(self.token(), own)
-        output, words = self.run_enroll("token", "--resource", "https://api.example.com/#part", status=2)
-        self.assertIn("fragment", words)
 
     def test_a_live_one_is_served_while_the_provider_is_down(self):
         self.short(lifetime=40, left=35)

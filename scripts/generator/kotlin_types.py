@@ -178,7 +178,7 @@ class Types:
         return name, f"decode{name}({{}}.members())".format, same
 
     def words_or_object(self, name, whole):
-        """A word, or an object that says more."""
+        """A word, or a number, or an object that says more."""
         if name in self.known:
             return
         words, thing = (self.manifest.whole(option) for option in whole["anyOf"])
@@ -187,6 +187,13 @@ class Types:
         for word in words["enum"]:
             text += kdoc(f"The word {word}", "  ") + f"  public data object {pascal(word)} : {name}\n\n"
             cases += f"  {name}.{pascal(word)} -> JsonPrimitive({quoted(word)})\n"
+        if thing.get("type") == "integer":
+            text += kdoc("A number.", "  ") + f"  public data class Value(val value: Long) : {name}\n}}\n\n"
+            cases += f"  is {name}.Value -> JsonPrimitive(value)\n"
+            text += f"internal fun {name}.encode(): JsonElement = when (this) {{\n{cases}}}\n"
+            self.inputs.add(name)
+            self.known[name] = text
+            return
         text += self.class_text("Page", "A page of the provider's own.", fields, True, False, name, "  ") + "}\n\n"
         text += f"internal fun {name}.encode(): JsonElement = when (this) {{\n{cases}  is {name}.Page -> encode()\n}}\n"
         self.inputs.add(name)

@@ -495,15 +495,11 @@ public sealed interface WithoutExpiry {
   /** The word never. */
   public data object Never : WithoutExpiry
 
-  /** A page of the provider's own. */
-  public data class Page(
-  ) : WithoutExpiry {
-    internal fun encode(): JsonObject = buildJsonObject {
-    }
-  }
+  /** A number. */
+  public data class Value(val value: Long) : WithoutExpiry
 }
 
 internal fun WithoutExpiry.encode(): JsonElement = when (this) {
   WithoutExpiry.Never -> JsonPrimitive("never")
-  is WithoutExpiry.Page -> encode()
+  is WithoutExpiry.Value -> JsonPrimitive(value)
 }
