@@ -14,6 +14,7 @@ extension EnrollClient {
   ///   - allowsLoopbackHTTP: also http to servers on this machine.
   ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
   ///   - transport: the host's own; nil for libcurl.
+  ///   - timeout: how long it may take.
   /// - Throws: `.unsupported` for a resource without metadata; `.responseInvalid` for metadata of another resource;
   ///   `.issuerMismatch`; `.network` and similar errors.
   public static func discoverResource(
@@ -32,6 +33,10 @@ extension EnrollClient {
   ///   - request: the resource, the server that the user agreed to, and what the app is.
   ///   - store: where a registered client is kept: the store of the client that you open next.
   ///   - keys: the key provider of a store that is a directory.
+  ///   - allowsLoopbackHTTP: also http to servers on this machine.
+  ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
+  ///   - transport: the host's own; nil for libcurl.
+  ///   - timeout: how long it may take.
   /// - Throws: `.issuerMismatch` if the resource does not name the server any more; `.unsupported` if the server takes
   ///   no new client; `.oauth` if it refuses the registration; as ``discoverResource(_:issuer:allowsLoopbackHTTP:caFile:transport:timeout:)``;
   ///   `.storeLocked` and similar errors.

@@ -7,7 +7,7 @@ public import EnrollCrypto
 
 /// One provider and one client of it.
 public struct Configuration: Sendable {
-  /// The ``ProviderPreset`` that it was made of; nil for none.
+  /// The `ProviderPreset` that it was made of; nil for none.
   public internal(set) var preset: String?
   /// As the provider writes it in its discovery document and its tokens, byte for byte (R18). With `{tenantid}` as a segment
   /// of its path it is a template: each token names the issuer of its own tenant.

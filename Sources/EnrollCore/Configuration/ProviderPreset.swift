@@ -274,7 +274,7 @@ extension ProviderPreset {
 }
 
 extension Configuration {
-  /// A provider by its name (``ProviderPreset/all``).
+  /// A provider by its name (`ProviderPreset.all`).
   /// - Parameters:
   ///   - parts: what the preset asks for: `domain`, `tenant` and so on.
   ///   - redirectURI: nil for the preset's.

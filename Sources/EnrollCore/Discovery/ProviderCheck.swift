@@ -45,7 +45,7 @@ public struct ProviderFinding: Equatable, Sendable {
 
 /// All findings about one provider.
 public struct ProviderCheck: Equatable, Sendable {
-  /// The name of a ``ProviderPreset`` that the configuration could have; nil where it has it, or there is none.
+  /// The name of a `ProviderPreset` that the configuration could have; nil where it has it, or there is none.
   public var preset: String?
   /// In the order of ``ProviderFinding/Subject``, some subjects several times.
   public var findings: [ProviderFinding] = []

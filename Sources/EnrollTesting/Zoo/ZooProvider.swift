@@ -103,6 +103,7 @@ public final class ZooProvider: Transport, @unchecked Sendable {
   ///   - id: a provider of the ``Zoo``.
   ///   - registration: its only client.
   ///   - values: for the places `<…>` of the dialect, over samples.
+  ///   - clock: tells it the time.
   /// - Throws: ``DialectError``; when there is no OpenSSL.
   public convenience init(
     _ id: String, registration: Registration = Registration(), values: [String: String] = [:],
