@@ -19,12 +19,15 @@ enum Folders {
     return false
   }
 
+  /// Before a sign-in whose profile is saved there.
   /// - Throws: `.failed` if the directory can neither be written to nor made.
-  static func requireWritable(_ path: String, advice: Advice) throws(Failure) {
+  static func requireWritable(_ path: String) throws(Failure) {
     var path = path
     while access(path, F_OK) != 0, enroll_posix_errno() == ENOENT, path != "/" { path = parent(of: path) }
     guard access(path, W_OK) == 0 else {
-      throw Failure(.failed, "the directory \(path) cannot be written to: \(reason)", advice: advice)
+      throw Failure(
+        .failed, "the directory \(path) cannot be written to: \(reason)",
+        advice: "Make it writable, or name another place for the profile by --config.")
     }
   }
 

@@ -30,11 +30,7 @@ struct SignIn {
 
   func run() throws(Failure) -> CommandStatus {
     let saves = try prepareProfile()
-    if saves {
-      try Folders.requireWritable(
-        Folders.parent(of: session.place.configurationPath),
-        advice: "Make it writable, or name another place for the profile by --config.")
-    }
+    if saves { try Folders.requireWritable(Folders.parent(of: session.place.configurationPath)) }
     let configuration = try self.configuration()
     let client = try session.open(configuration, makesStore: true)
     let state = try session.call(
