@@ -68,6 +68,8 @@ extension Engine {
     let metadata: ProviderMetadata
     do throws(EnrollError) {
       metadata = try provider.metadata(isDoubted: true, cancellation: cancellation)
+      // What is at hand serves a sign-in, and says nothing about the provider now.
+      if let failure = provider.metadataFailure { throw failure }
     } catch {
       guard error.code != .cancelled else { throw error }
       check.add(

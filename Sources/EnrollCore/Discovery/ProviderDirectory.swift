@@ -126,6 +126,9 @@ public final class ProviderDirectory: Sendable {
     ProviderMetadata(configured: configuration) ?? cache.withLock { $0.metadata.content }
   }
 
+  /// Why the document at hand is an earlier one; nil where the last request for it succeeded.
+  var metadataFailure: EnrollError? { cache.withLock { $0.metadata.failure } }
+
   /// How many keys of the provider can check a signature with one of these algorithms.
   func keyCount(
     for algorithms: [SignatureAlgorithm], cancellation: (any Cancellation)?

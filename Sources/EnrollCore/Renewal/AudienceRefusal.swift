@@ -6,13 +6,52 @@ import EnrollCrypto
 extension Engine {
   /// Bars this audience, in every process.
   func keep(_ refusal: RenewalRefusal, of audience: TokenAudience, epoch: UInt64) throws(EnrollError) {
-    try store.update(account) { record throws(EnrollError) in
-      guard record.tokenEpoch == epoch, let tokens = record.confirmed else { return }
+    try change(audience) { record, entry in
+      guard record.tokenEpoch == epoch else { return false }
       record.renewalIntent = nil
       record.backoff = nil
-      let token = tokens.audiences[audience]?.token
-      record.confirmed?.audiences.put(AudienceEntry(audience, token: token, refusal: refusal))
+      entry.refusal = refusal
+      entry.backoff = nil
+      return true
     }
+  }
+
+  /// Delays this audience, in every process (R33).
+  func backOff(
+    _ audience: TokenAudience, _ failure: EnrollError, _ moment: Moment, _ jitter: UInt8
+  ) throws(EnrollError) {
+    try change(audience) { _, entry in
+      entry.backoff = RenewalBackoff(after: entry.backoff, failure, at: moment, jitter: jitter)
+      return true
+    }
+  }
+
+  /// Keeps what is known of an audience now.
+  /// - Parameter edit: false where nothing is to change.
+  private func change(
+    _ audience: TokenAudience, _ edit: (inout AccountRecord, inout AudienceEntry) -> Bool
+  ) throws(EnrollError) {
+    var before: TokenSet?
+    let record = try store.update(account) { record throws(EnrollError) in
+      before = record.confirmed
+      guard let tokens = record.confirmed else { return }
+      var entry = tokens.audiences[audience] ?? AudienceEntry(audience)
+      if edit(&record, &entry) { record.confirmed?.audiences.put(entry) }
+    }
+    if let before, let after = record.confirmed { revokeAudiences(of: before, missingIn: after) }
+  }
+
+  /// Tokens of audiences that gave way to another are nobody's any more (R35).
+  func revokeAudiences(of before: TokenSet, missingIn after: TokenSet) {
+    let moment = clock.moment()
+    let gone = before.audiences.entries.filter { after.audiences[$0.audience] == nil }
+      .compactMap { $0.token }.filter { !$0.expiry.isOver(at: moment) }
+    guard !gone.isEmpty else { return }
+    for token in gone {
+      revokeLater(
+        token.accessToken, hint: "access_token", bearer: after.accessToken, dpopKey: after.proofKey)
+    }
+    sendOutbox(cancellation: nil)
   }
 }
 

@@ -310,13 +310,8 @@ extension Engine {
     let moment = clock.moment()
     let jitter = (try? random.bytes(1).first) ?? 0
     // An answer is about what was asked for; no answer at all is an outage, for every audience.
-    if let audience, failure.httpStatus != nil {
-      _ = try? store.update(account) { record throws(EnrollError) in
-        guard let tokens = record.confirmed else { return }
-        var entry = tokens.audiences[audience] ?? AudienceEntry(audience)
-        entry.backoff = RenewalBackoff(after: entry.backoff, failure, at: moment, jitter: jitter)
-        record.confirmed?.audiences.put(entry)
-      }
+    // A disk that does not take the one leaves the other.
+    if let audience, failure.httpStatus != nil, (try? backOff(audience, failure, moment, jitter)) != nil {
       return
     }
     let unsaved = memory.withLock { $0.backoff }

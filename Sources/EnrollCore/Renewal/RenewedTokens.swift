@@ -82,7 +82,7 @@ extension Engine {
       throw error.saying("the provider renewed the tokens, but the store refused them: " + error.message)
     }
     forgetUnsaved()
-    if epoch != nil { revokeReplacedAudiences(by: renewed) }
+    if epoch != nil { revokeAudiences(of: renewed.replaced, missingIn: renewed.tokens) }
     guard let epoch else {
       // A renewal since then has a session that revoking these tokens may end.
       let isSignedOut = try store.read(account)?.confirmed == nil
@@ -98,20 +98,6 @@ extension Engine {
       EnrollError(
         .responseInvalid,
         "the provider's answer had a new refresh token, and no access token that can be used"))
-  }
-
-  /// Tokens of audiences that gave way to another are nobody's any more (R35).
-  private func revokeReplacedAudiences(by renewed: RenewedTokens) {
-    let moment = clock.moment()
-    let gone = renewed.replaced.audiences.entries.filter { renewed.tokens.audiences[$0.audience] == nil }
-      .compactMap { $0.token }.filter { !$0.expiry.isOver(at: moment) }
-    guard !gone.isEmpty else { return }
-    for token in gone {
-      revokeLater(
-        token.accessToken, hint: "access_token", bearer: renewed.tokens.accessToken,
-        dpopKey: renewed.tokens.proofKey)
-    }
-    sendOutbox(cancellation: nil)
   }
 
   /// The tokens that an earlier renewal of this process could not store, and for whom they are.

@@ -109,6 +109,15 @@ struct ProviderCheckTests {
     }
   }
 
+  @Test("a provider that is down now does not work, whatever is at hand of it")
+  func downWithCache() throws {
+    let bench = try Bench([])
+    let engine = bench.engine()
+    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    bench.provider.next(.discovery, .status(503))
+    #expect(verdicts(try engine.checkProvider(cancellation: nil), .signIn) == [.fails])
+  }
+
   @Test("the announcements are read anew, whatever is at hand")
   func anew() throws {
     let bench = try Bench([])

@@ -155,6 +155,20 @@ struct AudienceRenewalTests {
     #expect(try bench.record.backoff(for: Self.api) == nil)
   }
 
+  @Test("a disk that refuses the pause of an audience leaves it to this process")
+  func pauseInMemory() throws {
+    let store = FussyStore(bench.store)
+    let own = bench.engine(store: store)
+    bench.provider.next(.token, .status(500), .status(500))
+    store.refuse(.before, times: 2, after: 1)
+    guard case .expired = try own.access(for: Self.api) else { throw Unexpected(what: "a token") }
+    let asked = bench.provider.count(.token)
+    for _ in 1...3 {
+      guard case .expired = try own.access(for: Self.api) else { throw Unexpected(what: "a token") }
+    }
+    #expect(bench.provider.count(.token) == asked)
+  }
+
   @Test("an audience that gives way to the seventeenth has its token revoked")
   func givesWay() throws {
     let audiences = (0...AudienceTokens.limit).map {
@@ -168,6 +182,16 @@ struct AudienceRenewalTests {
       if index == 0 { first = token }
     }
     #expect(bench.provider.revoked == [first])
+    // So has that of one that gives way to what is known of a refused one, or of one in trouble.
+    for reply in [
+      FakeProvider.Reply.status(400, body: #"{"error":"invalid_target"}"#), .status(500),
+    ] {
+      let count = bench.provider.revoked.count
+      bench.provider.next(.token, reply, reply)
+      _ = try engine.access(for: TokenAudience(resource: "https://no\(count).example/", scopes: []))
+      bench.provider.recover(.token)
+      #expect(bench.provider.revoked.count == (count == 1 ? 2 : count), "a tokenless one gives way first")
+    }
     #expect(try tokens.audiences.entries.count == AudienceTokens.limit)
     #expect(try tokens.audiences[audiences[0]] == nil)
   }
