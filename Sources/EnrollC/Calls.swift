@@ -58,7 +58,7 @@ public func enroll_call(
     let output = try require(result, "result")
     let handle = client == nil ? nil : try ClientHandle.find(client)
     let call = try NamedCall(command, command_size, parameters, parameters_size)
-    let deadline = try handle?.deadline(timeout_ms) ?? .distantFuture
+    let deadline = try ClientHandle.deadline(timeout_ms, of: handle)
     output.pointee = try enroll_buf(try call.run(handle?.client, until: deadline, handle?.closing))
   }
 }
@@ -74,7 +74,7 @@ public func enroll_call_start(
     let host = try HostCallback(callback, user_data)
     let call = try NamedCall(command, command_size, parameters, parameters_size)
     if handle == nil, call.usesClient { throw ClientHandle.unknownHandle }
-    let deadline = try handle?.deadline(timeout_ms) ?? .distantFuture
+    let deadline = try ClientHandle.deadline(timeout_ms, of: handle)
     let room = handle?.room ?? CallExecutor.clientless.value
     try room.start(pending) { cancellation throws(EnrollError) in
       // A command without a client cannot be cancelled once it runs.

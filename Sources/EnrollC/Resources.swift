@@ -4,7 +4,6 @@ public import CEnroll
 import EnrollCommands
 import EnrollCore
 import EnrollJSON
-import EnrollPosix
 
 /// Runs a command whose parameters are a JSON object.
 private func answer(
@@ -13,12 +12,10 @@ private func answer(
 ) -> enroll_status {
   reporting(to: error) { () throws(EnrollError) in
     let output = try require(output, name)
-    guard let bytes = try TextInput(parameters, size, "parameters").bytes(limit: TextLimit.json) else {
-      throw EnrollError(.invalidArgument, "parameters: expected a JSON object, got NULL", field: "parameters")
-    }
+    let bytes = try TextInput(parameters, size, "parameters").requiredBytes(limit: TextLimit.json)
     let result = try CommandTable.call(
       command, try JSONInput.parse(bytes, "parameters"), client: nil,
-      deadline: try ClientHandle.deadline(timeout, from: SystemClock.now()), cancellation: nil)
+      deadline: try ClientHandle.deadline(timeout, of: nil), cancellation: nil)
     output.pointee = try enroll_buf(result.serialized())
   }
 }

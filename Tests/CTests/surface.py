@@ -10,6 +10,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
+#: Runs a command that has no function of its own.
+ANY_COMMAND = "enroll_call"
 sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
@@ -64,7 +66,7 @@ def run(count, flavour):
         expected.add(function)
         if function not in exported:
             faults.append(f"{name}: no function {function}")
-        elif said.get(function) != name:
+        elif function != ANY_COMMAND and said.get(function) != name:
             faults.append(f"{function}: its comment names the command {said.get(function)!r}, it runs {name}")
     faults += [f"functions.txt: {name} is no command" for name in sorted(set(commands) - names)]
     faults += [

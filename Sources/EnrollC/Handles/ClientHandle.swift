@@ -49,8 +49,13 @@ final class ClientHandle: Sendable {
     try Self.deadline(milliseconds, from: client.deadline(afterSeconds: 0))
   }
 
-  /// The end of a `timeout_ms` that begins now.
-  static func deadline(_ milliseconds: Int64, from now: Instant) throws(EnrollError) -> Instant {
+  /// The end of a call of any command: by the client's clock, else by the system's.
+  static func deadline(_ milliseconds: Int64, of handle: ClientHandle?) throws(EnrollError) -> Instant {
+    guard let handle else { return try deadline(milliseconds, from: SystemClock.now()) }
+    return try handle.deadline(milliseconds)
+  }
+
+  private static func deadline(_ milliseconds: Int64, from now: Instant) throws(EnrollError) -> Instant {
     guard milliseconds >= 0 else {
       if milliseconds == ENROLL_NO_TIMEOUT { return .distantFuture }
       throw EnrollError(
