@@ -121,6 +121,16 @@ class AtAResource(CommandCase):
         _, words = self.run_enroll("login", "--yes", "--profile", "default", *self.arguments, status=2)
         self.assertIn("is for no resource", words)
 
+        _, words = self.run_enroll("token", "--profile", "default", "--resource", self.resource.url, status=3)
+        self.assertIn(f"enroll login --resource {self.resource.url}", words)
+
+    def test_an_option_that_contradicts_the_profile_is_refused(self):
+        self.sign_in(*self.arguments)
+        for words in (["--client-id", "another"], ["--issuer", "https://another.example"]):
+            _, said = self.run_enroll("login", "--yes", *self.arguments, *words, status=2)
+            self.assertIn(f"not {words[1]}", said)
+            self.assertIn("--register-again", said)
+
     def test_a_resource_that_names_a_server_by_http_is_refused(self):
         self.resource.issuers = ["http://id.example"]
         _, words = self.run_enroll("login", "--yes", *self.arguments, status=5)

@@ -96,7 +96,7 @@ extension Configuration {
       ),
       ConfigurationKey(
         "dpop", featurePolicy,
-        "Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always refuses Bearer tokens."
+        "Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always refuses a sign-in that brings Bearer tokens. A session from before goes on with its own tokens."
       ),
       ConfigurationKey(
         "idTokenAlgorithms", or: ["id_token_algorithms"],

@@ -15,12 +15,12 @@ public struct ProviderPreset: Sendable {
   public let requires: [String]
   /// The configuration, as JSON with `<part>` where a part is put in.
   public let text: String
-  /// Parts that need not be given.
-  let defaults: [(String, String)]
+  /// Parts that need not be given, and what they are then.
+  public let defaults: [(part: String, value: String)]
 
   init(
     _ name: String, _ title: String, hosts: [String] = [], requires: [String] = [], _ text: String,
-    defaults: [(String, String)] = []
+    defaults: [(part: String, value: String)] = []
   ) {
     self.name = name
     self.title = title
@@ -54,7 +54,7 @@ public struct ProviderPreset: Sendable {
   /// The keys of the parts that have to be given.
   public var parts: [String] {
     Self.partKeys.map { $0.name }.filter { part in
-      guard !defaults.contains(where: { ASCII.equals($0.0, part) }) else { return false }
+      guard !defaults.contains(where: { ASCII.equals($0.part, part) }) else { return false }
       return Self.names(in: text).contains { ASCII.equals(Self.source(of: $0), part) }
     }
   }
@@ -167,7 +167,7 @@ extension ProviderPreset {
     let key = Self.source(of: part)
     let given = Self.own(key, in: own)
     guard let given else {
-      if let standard = defaults.first(where: { ASCII.equals($0.0, key) })?.1 { return standard }
+      if let standard = defaults.first(where: { ASCII.equals($0.part, key) })?.value { return standard }
       throw Self.refusal(key, "the provider \(name) needs it")
     }
     guard let value = given.string else { throw Self.refusal(key, "expected a string, got \(given.kind)") }

@@ -22,10 +22,29 @@ extension Engine {
       throw EnrollError(.reauthenticate, "no user is signed in")
     }
     let profile = record.confirmed != nil ? record.profile : record.provisionalProfile
-    let claims = try fetchUserinfo(
-      with: tokens, subject: tokens.identity?.subject ?? profile?["sub"]?.string, cancellation: cancellation)
+    let subject = tokens.identity?.subject ?? profile?["sub"]?.string
+    let claims = try fetchUserinfo(with: tokens, subject: subject, cancellation: cancellation)
     guard let claims else { throw EnrollError(.unsupported, "the provider announces no userinfo endpoint") }
+    if subject == nil { keepTold(claims, of: tokens) }
     return claims
+  }
+
+  /// The profile that the sign-in could not get: from now on the user is known, and claims about another are refused (R28).
+  private func keepTold(_ claims: JSONObject, of tokens: TokenSet) {
+    do throws(EnrollError) {
+      try store.update(account) { record throws(EnrollError) in
+        if let confirmed = record.confirmed {
+          guard confirmed.accessToken == tokens.accessToken, record.profile?["sub"] == nil else { return }
+          record.profile = claims
+        } else if record.provisional?.accessToken == tokens.accessToken,
+          record.provisionalProfile?["sub"] == nil
+        {
+          record.provisionalProfile = claims
+        }
+      }
+    } catch {
+      warn(error.saying("\(error.message). The profile is not kept."))
+    }
   }
 
   /// The profile of somebody whom no id_token names: what userinfo tells. The tokens are good whatever becomes of it, so

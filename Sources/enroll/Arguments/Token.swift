@@ -83,11 +83,11 @@ struct Token: EnrollCommand {
   /// A token for anything else than the named resource is of no use.
   private func requireSignIn(_ session: CommandSession) throws(Failure) {
     guard let resource else { return }
-    guard try session.place.hasConfiguration(), try session.configuration()["resource"]?.string == resource
-    else {
+    let hasOther = try session.place.hasConfiguration()
+    guard hasOther, try session.configuration()["resource"]?.string == resource else {
       throw Failure(
         .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
-        advice: "Run \(.loginAtResource) once.")
+        advice: "Run \(hasOther ? HintedCommand.firstLogin : .loginAtResource) once.")
     }
   }
 }

@@ -27,7 +27,11 @@ struct ResourceSetup {
           "the profile \(session.place.configurationName) is for \(present["resource"]?.string ?? "no resource")",
           advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
       }
-      guard way.provider.registerAgain else { return nil }
+      guard way.provider.registerAgain else {
+        try checkSame(present, "clientId", way.provider.clientID, "client")
+        try checkSame(present, "issuer", way.provider.issuer, "authorization server")
+        return nil
+      }
       before = present
     }
     let redirectURI = way.provider.redirectURI ?? ResourceProfile.redirectURI(of: resource)
@@ -50,6 +54,15 @@ struct ResourceSetup {
         ("again", way.provider.registerAgain ? .bool(true) : nil),
       ] + reached + session.storeParameters, saying: "Registering at the authorization server")
     return client["configuration"]
+  }
+
+  /// The profile is there, and an option that says otherwise would be passed over.
+  private func checkSame(_ profile: JSON, _ key: String, _ named: String?, _ what: String) throws(Failure) {
+    guard let named, let present = profile[key]?.string, named != present else { return }
+    throw Failure(
+      .usage,
+      "the profile \(session.place.configurationName) is for the \(what) \(Shown.text(present)), not \(Shown.text(named))",
+      advice: "Choose another name by --profile, or replace it with --again --register-again.")
   }
 
   /// The client before: its session would stay in the store, and nobody could end it.

@@ -187,4 +187,22 @@ struct ProviderAdviceTests {
       #expect(error.message.contains("configure provider google") == isAdvised)
     }
   }
+
+  @Test("the documentation lists the presets and what they need")
+  func documented() throws {
+    var lines = [
+      "", "| preset | provider | needs | may have | redirect |", "| --- | --- | --- | --- | --- |",
+    ]
+    for preset in ProviderPreset.all {
+      let isServing = ProviderPresetTests.serving.contains { $0.name == preset.name }
+      let needed = (preset.parts + preset.requires).filter { $0 != "clientId" }.map { "`\($0)`" }
+      let optional = preset.defaults.map { "`\($0.part)`: \($0.value)" }
+      let redirect = (try? JSON.parse(Array(preset.text.utf8)))?.object?["redirectUri"]?.string
+      lines.append(
+        "| `\(preset.name)` | \(preset.title) | "
+          + (isServing ? needed.joined(separator: ", ") : "refused: sign in through a back end, with `bff`")
+          + " | \(optional.joined(separator: ", ")) | \(redirect.map { "`\($0)`" } ?? "") |")
+    }
+    try DrawnPage.checkPart("providers.md", "presets", lines.joined(separator: "\n") + "\n")
+  }
 }

@@ -236,4 +236,25 @@ struct ProfileMappingTests {
       #expect(refusal { try Bench([("withoutExpiry", bad)]) }?.field == "withoutExpiry")
     }
   }
+
+  @Test(
+    "whom the sign-in could not name is known from the first answer on, and nobody else is believed (R28)",
+    arguments: [true, false])
+  func learntLater(isConfirmed: Bool) throws {
+    let bench = try Bench(github + [("confirmation", .bool(!isConfirmed))])
+    let endpoint = "https://api.example/user"
+    let down = TransportAt([endpoint: TransportAt.json("{}", status: 500)], else: bench.provider)
+    let engine = bench.engine(transport: down)
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    #expect(try engine.profile().members.isEmpty)
+    let up = TransportAt(
+      [endpoint: TransportAt.json(#"{"id":9,"login":"nine","email":"n@example.com"}"#)], else: bench.provider)
+    #expect(try bench.engine(transport: up).userinfo(cancellation: nil)["sub"] == .string("9"))
+    #expect(try engine.profile()["sub"] == .string("9"))
+    let other = TransportAt([endpoint: TransportAt.json(#"{"id":10,"login":"ten"}"#)], else: bench.provider)
+    #expect(
+      refusal { try bench.engine(transport: other).userinfo(cancellation: nil) }?.code == .profileMismatch)
+    #expect(try engine.profile()["sub"] == .string("9"))
+  }
 }
