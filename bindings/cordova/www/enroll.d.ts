@@ -170,7 +170,7 @@ export type Configuration = {
   /**
    * Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
    * from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always
-   * refuses Bearer tokens.
+   * refuses a sign-in that brings Bearer tokens. A session from before goes on with its own tokens.
    */
   dpop?: FeaturePolicy;
   /** The accepted signature algorithms of id_tokens. All of these by default. */
