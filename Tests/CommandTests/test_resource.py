@@ -121,8 +121,9 @@ class AtAResource(CommandCase):
         _, words = self.run_enroll("login", "--yes", "--profile", "default", *self.arguments, status=2)
         self.assertIn("is for no resource", words)
 
-        _, words = self.run_enroll("token", "--profile", "default", "--resource", self.resource.url, status=3)
-        self.assertIn(f"enroll login --resource {self.resource.url}", words)
+        _, words = self.run_enroll("token", "--profile", "default", "--resource", self.resource.url, status=2)
+        self.assertIn("default is for no resource", words)
+        self.assertIn("Leave out --profile", words)
 
     def test_an_option_that_contradicts_the_profile_is_refused(self):
         self.sign_in(*self.arguments)

@@ -83,11 +83,17 @@ struct Token: EnrollCommand {
   /// A token for anything else than the named resource is of no use.
   private func requireSignIn(_ session: CommandSession) throws(Failure) {
     guard let resource else { return }
-    let hasOther = try session.place.hasConfiguration()
-    guard hasOther, try session.configuration()["resource"]?.string == resource else {
+    let configuration = try session.place.hasConfiguration() ? session.configuration() : nil
+    let present = configuration?["resource"]?.string
+    if present == resource { return }
+    if configuration != nil, place.profile != nil || place.config != nil {
       throw Failure(
-        .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
-        advice: "Run \(hasOther ? HintedCommand.firstLogin : .loginAtResource) once.")
+        .usage,
+        "\(session.place.configurationName) is for \(present.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
+        advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
     }
+    throw Failure(
+      .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
+      advice: "Run \(.loginAtResource) once.")
   }
 }
