@@ -148,7 +148,7 @@ if !embedded {
         "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollTesting", "EnrollCrypto",
         "EnrollJSON",
       ],
-      exclude: ["Support/tls_server.py"], swiftSettings: strict),
+      swiftSettings: strict),
     // Between the store and the C library, for tests alone: no product contains it.
     .target(name: "SystemCalls", path: "Tests/SystemCalls"),
     // A process that tests of the store kill, fork and run as another user.

@@ -10,7 +10,7 @@ import unittest
 from daemon import Daemon, Refused
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-SERVER = TOP / "Tests/EnrollHostTests/Support/tls_server.py"
+SERVER = TOP / "Tests/Faces/tls_server.py"
 AUTHORITY = (
     "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=127.0.0.1 "
     "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out authority.pem"
