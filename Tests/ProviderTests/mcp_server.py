@@ -14,9 +14,12 @@ class MCPServer:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/mcp"
         self.metadata = f"http://127.0.0.1:{self.port}/.well-known/oauth-protected-resource/mcp"
-        userinfo = httpx.get(provider.discovery).json()["userinfo_endpoint"]
+        metadata = httpx.get(provider.discovery).json()
+        asked = [metadata["userinfo_endpoint"]]
+        if provider.resource_client:
+            asked += [metadata["introspection_endpoint"], *provider.resource_client]
         server = Path(__file__).with_name("resource") / "server.py"
-        self._child = Child([_PYTHON, "-B", server, self.port, provider.issuer, userinfo], directory / "log")
+        self._child = Child([_PYTHON, "-B", server, self.port, provider.issuer, *asked], directory / "log")
         self._child.wait_for(self._answers, "the MCP server answers", timeout=60)
 
     def stop(self):

@@ -65,6 +65,9 @@ class Provider:
     # What a person meets on the way to the redirect, and after logging out: `browser.Step`s.
     pages: list
     logout_pages: list
+    # The id and secret of a resource's own client, at a provider that binds tokens to resources (RFC 8707) and tells that client
+    # about them (RFC 7662).
+    resource_client = None
     # Appended to an authorize URL, does what the pages do for somebody whom they would ask nothing.
     without_pages = ""
 

@@ -1,5 +1,6 @@
 """A provider that gave its native client a secret (flows.md §11, RFC 6749 §2.3.1): each method at every endpoint."""
 
+from allauth_provider import Allauth
 from canaille_provider import Canaille
 from cases import Refused, on_each
 from glewlwyd_provider import PushingGlewlwyd
@@ -16,6 +17,14 @@ class Confidential:
             more["endpoints"] = self.provider.endpoints
         return super().open(**{name: value for name, value in more.items() if value is not None})
 
+    def whole_session(self, client):
+        self.sign_in(client)
+        self.assertValid(self.refresh(client))
+        self.assertTrue(client.call("token.introspect")["active"])
+        revoked = self.provider.revocations()
+        self.assertEqual(client.call("token.revoke")["providerTold"], "told")
+        wait_until(lambda: self.provider.revocations() > revoked, "the token is revoked")
+
 
 @on_each([PushingGlewlwyd, Canaille, Toolkit])
 class ClientSecrets(Confidential):
@@ -25,14 +34,6 @@ class ClientSecrets(Confidential):
 
     def test_in_the_header(self):
         self.whole_session(self.open(BASIC, tokenEndpointAuthMethod=BASIC))
-
-    def whole_session(self, client):
-        self.sign_in(client)
-        self.assertValid(self.refresh(client))
-        self.assertTrue(client.call("token.introspect")["active"])
-        revoked = self.provider.revocations()
-        self.assertEqual(client.call("token.revoke")["providerTold"], "told")
-        wait_until(lambda: self.provider.revocations() > revoked, "the token is revoked")
 
     def test_without_it_nobody_signs_in_and_a_wrong_one_ends_no_session(self):
         self.assertNoSignIn(self.open(POST, clientSecret=None))
@@ -64,6 +65,22 @@ class ClientSecrets(Confidential):
         self.assertEqual(error["status"], "oauth", error)
         if error.get("oauthError") == "invalid_client":
             self.assertIn("clientSecret", error["message"])
+
+
+@on_each([Allauth])
+class SecretInTheBody(Confidential):
+    """It takes both methods. With the secret in the header it finds no scopes of a code whose client the body does not name, so
+    it gives no id_token."""
+
+    def test_nothing_configured(self):
+        self.whole_session(self.open(POST))
+
+    def test_in_the_header_there_is_no_id_token_and_so_no_sign_in(self):
+        client = self.open(BASIC, tokenEndpointAuthMethod=BASIC)
+        with self.assertRaises(Refused) as caught:
+            self.resume(client, self.redirect(client))
+        self.assertEqual(caught.exception.status, "idTokenInvalid")
+        self.assertState(client.call("registration.state")["state"], "failed", "registration")
 
 
 @on_each([PushingGlewlwyd, Toolkit])

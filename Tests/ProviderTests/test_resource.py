@@ -1,5 +1,6 @@
-"""From a resource alone to a tool call with a token: an MCP server, and a provider whose registration is open (flows.md §12)."""
+"""From a resource alone to a tool call with a token: an MCP server, and providers whose registration is open (flows.md §12)."""
 
+from allauth_provider import Allauth
 from canaille_provider import Canaille
 from cases import Refused, on_each
 from mcp_server import MCPServer
@@ -16,8 +17,9 @@ class OpenCanaille(Canaille):
         return super().settings(text.replace("[CANAILLE_OIDC]\n", "[CANAILLE_OIDC]\nDYNAMIC_CLIENT_REGISTRATION_OPEN = true\n"))
 
 
-@on_each([OpenCanaille])
-class Resource:
+class ResourceCase:
+    """A mix-in: an MCP server beside the provider."""
+
     def setUp(self):
         super().setUp()
         self.resource = MCPServer(self.provider, workspace("resource"))
@@ -45,6 +47,9 @@ class Resource:
             **more,
         )
 
+
+@on_each([OpenCanaille, Allauth])
+class Resource(ResourceCase):
     def test_from_the_resource_to_a_call_of_its_tool(self):
         self.assertEqual(self.resource.call(), 401)
         client = self.start()
@@ -99,3 +104,46 @@ class Resource:
         client.open(made["configuration"], self.store)
         self.sign_in(client)
         self.assertEqual(self.resource.call(client.call("token.access")["accessToken"]), ALICE.email)
+
+
+@on_each([Allauth])
+class BoundTokens(ResourceCase):
+    """This provider binds a token to the resource that it is asked for, and the MCP server takes no other (RFC 8707)."""
+
+    def sign_in_as_registered(self, **changes):
+        """With a client that was registered here, by a custom scheme; the configuration is the registered one with `changes`."""
+        configuration = self.register(self.start(), redirectUri=CUSTOM)["configuration"]
+        configuration = {name: value for name, value in {**configuration, **changes}.items() if value is not None}
+        client = self.start()
+        client.open(configuration, self.store)
+        self.sign_in(client)
+        return client
+
+    def test_a_custom_scheme_is_registered_and_each_renewed_token_is_for_the_resource(self):
+        client = self.sign_in_as_registered()
+        tokens = [client.call("token.access")["accessToken"]]
+        tokens += [self.refresh(client)["accessToken"] for _ in range(2)]
+        self.assertEqual([self.resource.call(token) for token in tokens], [ALICE.email] * 3)
+        self.assertEqual(len(set(tokens)), 3)
+
+    def test_the_resource_refuses_a_token_for_another_one(self):
+        client = self.sign_in_as_registered(resource=self.resource.url.replace("/mcp", "/files"))
+        self.assertEqual(self.resource.call(client.call("token.access")["accessToken"]), 401)
+        self.assertEqual(self.resource.call(self.refresh(client)["accessToken"]), 401)
+
+    def test_a_session_for_no_resource_has_a_token_for_this_one_beside_its_own(self):
+        client = self.sign_in_as_registered(resource=None)
+        self.assertEqual(self.resource.call(client.call("token.access")["accessToken"]), 401)
+        for command in ("token.access", "token.refresh"):
+            answer = client.call(command, resource=self.resource.url)
+            self.assertValid(answer)
+            self.assertEqual(self.resource.call(answer["accessToken"]), ALICE.email)
+        self.assertEqual(self.resource.call(client.call("token.access")["accessToken"]), 401)
+
+    def test_a_resource_that_was_not_granted_is_refused_and_the_token_stays_good(self):
+        """With its refusal this provider forgets the refresh token, so the session lasts as long as the token that it has."""
+        client = self.sign_in_as_registered()
+        answer = client.call("token.access", resource=self.resource.url.replace("/mcp", "/files"))
+        self.assertEqual(answer["outcome"], "rejected", answer)
+        self.assertEqual(self.resource.call(client.call("token.access")["accessToken"]), ALICE.email)
+        self.assertEqual(self.refresh(client)["outcome"], "reauthenticate")

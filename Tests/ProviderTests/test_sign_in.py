@@ -1,5 +1,6 @@
 """Sign-in, renewal, logout: the whole way, by both kinds of redirect (flows.md §2, §5, §8)."""
 
+from allauth_provider import Allauth
 from cases import on_each
 from processes import is_listening
 from providers import CUSTOM, CUSTOM_LOGOUT
@@ -80,6 +81,6 @@ class SignIn(Walk):
     pass
 
 
-@on_each([Toolkit])
-class SignInAtToolkit(Walk):
+@on_each([Toolkit, Allauth])
+class SignInAtDjango(Walk):
     pass

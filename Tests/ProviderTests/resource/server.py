@@ -1,12 +1,15 @@
-"""An MCP server from PyPI's `mcp` as a program: `server.py PORT ISSUER USERINFO`.
+"""An MCP server from PyPI's `mcp` as a program: `server.py PORT ISSUER USERINFO [INTROSPECTION CLIENT_ID SECRET]`.
 
 It has one tool, `whoami`, for those who bring a token of the issuer. The metadata of RFC 9728, the 401 with its `WWW-Authenticate`
-and the check of the token are the package's own; whether a token is good, the provider says at its userinfo endpoint.
+and the check of the token are the package's own. The provider says at its userinfo endpoint whether a token is good. With
+INTROSPECTION (RFC 7662) the provider also says which resource a token is for, and the package refuses those of other resources.
 """
 
+import base64
 import json
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import anyio
@@ -23,31 +26,55 @@ class Userinfo(TokenVerifier):
         self.endpoint = endpoint
 
     async def verify_token(self, token):
-        claims = await anyio.to_thread.run_sync(self._ask, token)
+        return await anyio.to_thread.run_sync(self.verify, token)
+
+    def verify(self, token):
+        claims = ask(self.endpoint, f"Bearer {token}")
         if claims is None:
             return None
         scopes = SCOPES if "email" in claims else ["openid"]
         return AccessToken(token=token, client_id="unknown", scopes=scopes, subject=claims["sub"], claims=claims)
 
-    def _ask(self, token):
-        request = urllib.request.Request(self.endpoint, headers={"Authorization": f"Bearer {token}"})
-        try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError:
+
+class Introspection(Userinfo):
+    def __init__(self, userinfo, endpoint, client_id, secret):
+        super().__init__(userinfo)
+        self.introspection = endpoint
+        pair = ":".join(urllib.parse.quote_plus(part) for part in (client_id, secret))
+        self.credentials = f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+    def verify(self, token):
+        found = super().verify(token)
+        told = ask(self.introspection, self.credentials, token=token)
+        if found is None or not told or not told["active"]:
             return None
+        found.client_id, found.scopes = told["client_id"], told["scope"].split()
+        found.expires_at = told["exp"]
+        found.resource = next(iter(told.get("aud", [])), None)
+        return found
 
 
-def main(port, issuer, userinfo):
+def ask(endpoint, authorization, **form):
+    """What the provider answers in JSON; None for a refusal."""
+    body = urllib.parse.urlencode(form).encode() if form else None
+    request = urllib.request.Request(endpoint, body, {"Authorization": authorization})
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError:
+        return None
+
+
+def main(port, issuer, userinfo, *introspection):
     server = MCPServer(
         "Notes",
-        token_verifier=Userinfo(userinfo),
+        token_verifier=Introspection(userinfo, *introspection) if introspection else Userinfo(userinfo),
         auth=AuthSettings(
             issuer_url=issuer,
             resource_server_url=f"http://127.0.0.1:{port}/mcp",
             required_scopes=SCOPES,
-            # The provider binds no token to a resource.
-            validate_token_resource=False,
+            # Without introspection nobody says which resource a token is for.
+            validate_token_resource=bool(introspection),
         ),
     )
 
