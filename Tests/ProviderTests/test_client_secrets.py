@@ -1,6 +1,7 @@
 """A provider that gave its native client a secret (flows.md §11, RFC 6749 §2.3.1): each method at every endpoint."""
 
 from allauth_provider import Allauth
+from authlib_provider import Authlib
 from canaille_provider import Canaille
 from cases import Refused, on_each
 from glewlwyd_provider import PushingGlewlwyd
@@ -26,7 +27,7 @@ class Confidential:
         wait_until(lambda: self.provider.revocations() > revoked, "the token is revoked")
 
 
-@on_each([PushingGlewlwyd, Canaille, Toolkit])
+@on_each([PushingGlewlwyd, Canaille, Toolkit, Authlib])
 class ClientSecrets(Confidential):
     def test_nothing_configured(self):
         """What the provider announces is the body first; Glewlwyd takes only pushed requests."""
