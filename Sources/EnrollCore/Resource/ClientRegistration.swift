@@ -42,14 +42,16 @@ struct ClientRegistration: Equatable, Sendable {
       ("scope", scopes.isEmpty ? nil : .string(Scopes.joined(scopes))),
       ("dpop_bound_access_tokens", isDPoPBound ? .bool(true) : nil),
     ])
-    // Repeated silently, it would leave a client behind that nobody knows.
-    return .post(body, to: endpoint, freshConnection: true)
+    // Repeated silently, or without its answer, it would leave a client behind that nobody knows.
+    var request = HTTPRequest.post(body, to: endpoint, freshConnection: true)
+    request.isFollowedUp = true
+    return request
   }
 
-  /// - Parameter moment: when the answer came.
+  /// - Parameter sent: when the request was sent, by the device's clock.
   /// - Throws: `.oauth` for a refusal, `.server` for 5xx and 429, `.responseInvalid` for anything else that is no registration.
   func client(
-    processing response: HTTPResponse, allowsLoopbackHTTP: Bool, at moment: UnixTime
+    processing response: HTTPResponse, sent: UnixTime
   ) throws(EnrollError) -> RegisteredClient {
     if let error = TokenEndpointError.read(response, expecting: "the registration of a client") {
       throw refusal(error, response)
@@ -60,14 +62,17 @@ struct ClientRegistration: Equatable, Sendable {
     }
     try checkMetadata(json, response)
     let (secret, method) = try authentication(json, response)
-    let expiry = json["client_secret_expires_at"].map { Self.time($0) } ?? nil
+    let expiry = json["client_secret_expires_at"].flatMap { Self.time($0) }
     return RegisteredClient(
       clientID: ClientID(id), clientSecret: secret, secretMethod: method,
-      secretExpiresAt: secret == nil ? nil : expiry, scopes: scopes,
-      managementURI: json["registration_client_uri"]?.string.flatMap { uri in
-        (try? ConfiguredURL.endpoint(uri, key: "uri", allowsLoopbackHTTP: allowsLoopbackHTTP)).map { uri }
-      },
-      managementToken: TokenResponse.token(json["registration_access_token"]), registeredAt: moment)
+      secretExpiresAt: secret == nil ? nil : expiry.map { Self.byDevice($0, response, sent: sent) },
+      scopes: scopes, registeredAt: sent)
+  }
+
+  /// The server's time by the device's clock, where the answer tells the server's (RFC 9110 §6.6.1).
+  private static func byDevice(_ time: UnixTime, _ response: HTTPResponse, sent: UnixTime) -> UnixTime {
+    guard let now = response.header("Date").flatMap(HTTPDate.parse) else { return time }
+    return sent + time.since(now)
   }
 
   /// The server may change what was asked for (RFC 7591 §3.2.1); a client that could not sign in is none.

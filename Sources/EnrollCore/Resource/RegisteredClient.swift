@@ -22,14 +22,10 @@ public struct RegisteredClient: Equatable, Sendable {
   public var clientSecret: Secret?
   /// How the secret is sent; nil: as the server announces.
   public var secretMethod: ClientSecretMethod?
-  /// `client_secret_expires_at`; nil: never.
+  /// `client_secret_expires_at`, by the device's clock; nil: never.
   public var secretExpiresAt: UnixTime?
   /// The scopes that it was registered with.
   public var scopes: [String]
-  /// `registration_client_uri` (RFC 7592 §3); nil where the server gave none.
-  public var managementURI: String?
-  /// `registration_access_token` (RFC 7592 §3).
-  public var managementToken: Secret?
   /// When it was registered, by the device's clock.
   public var registeredAt: UnixTime
   /// The configuration that it was registered for, as JSON without the client: what a host gets again without a request.
@@ -57,9 +53,7 @@ extension RegisteredClient {
         ("clientSecret", client.clientSecret.map { .secret($0) }),
         ("secretMethod", client.secretMethod.map { .string($0.rawValue) }),
         ("secretExpiresAt", client.secretExpiresAt.map { .time($0) }),
-        ("scopes", .strings(client.scopes)), ("managementURI", client.managementURI.map { .string($0) }),
-        ("managementToken", client.managementToken.map { .secret($0) }),
-        ("registeredAt", .time(client.registeredAt)),
+        ("scopes", .strings(client.scopes)), ("registeredAt", .time(client.registeredAt)),
         ("configuration", client.configuration.map { .string($0) }),
       ]))
   }
@@ -81,13 +75,13 @@ extension RegisteredClient {
         throw EnrollError(.storeCorrupt, "client.secretMethod: unknown", field: "client")
       }
     }
+    // RFC 7592 §3: earlier programs kept these two, and nothing has a use for them.
+    _ = try (object.optionalString("managementURI"), object.optionalSecret("managementToken"))
     let client = RegisteredClient(
       clientID: ClientID(try object.string("clientID")),
       clientSecret: try object.optionalSecret("clientSecret"), secretMethod: method,
       secretExpiresAt: try object.optionalInteger("secretExpiresAt").map { UnixTime(seconds: $0) },
-      scopes: try object.strings("scopes"), managementURI: try object.optionalString("managementURI"),
-      managementToken: try object.optionalSecret("managementToken"),
-      registeredAt: try object.time("registeredAt"),
+      scopes: try object.strings("scopes"), registeredAt: try object.time("registeredAt"),
       configuration: try object.optionalString("configuration"))
     try object.end()
     return client

@@ -89,7 +89,8 @@ public struct ResourceRegistrar: Sendable {
     _ request: ResourceRequest, cancellation: (any Cancellation)? = nil
   ) throws(EnrollError) -> ResourceClient {
     if let uri = request.clientMetadataURI { try checkMetadataURI(uri) }
-    if let kept = try kept(request) { return kept }
+    let before = request.clientID == nil ? try store.registeredClient(try name(request)) : nil
+    if !request.again, let before, let kept = try kept(before, for: request) { return kept }
     let found = try directory.discover(
       request.resource, issuer: request.issuer, cancellation: cancellation)
     let scopes = scopes(request, found)
@@ -103,17 +104,16 @@ public struct ResourceRegistrar: Sendable {
     ])
     // What the host says is checked before a server hears it.
     _ = try Configuration(json: .object(keys))
-    let (origin, isNew) = try name(&keys, request, found, scopes, cancellation)
+    let (origin, isNew) = try name(&keys, request, found, scopes, before, cancellation)
     let client = ResourceClient(keys: keys, origin: origin, isNew: isNew)
     _ = try client.configuration()
     return client
   }
 
-  private func kept(_ request: ResourceRequest) throws(EnrollError) -> ResourceClient? {
-    guard request.clientID == nil, !request.again else { return nil }
-    let name = try name(request.issuer, request.redirectURI, request.resource)
-    guard let client = try store.registeredClient(name),
-      client.isUsable(scopes: request.scopes, at: clock.wallTime()),
+  private func kept(
+    _ client: RegisteredClient, for request: ResourceRequest
+  ) throws(EnrollError) -> ResourceClient? {
+    guard client.isUsable(scopes: request.scopes, at: clock.wallTime()),
       var keys = client.configuration.flatMap({ (try? JSON.parse(Array($0.utf8)))?.object })
     else { return nil }
     if let scopes = request.scopes { keys["scopes"] = .strings(scopes) }
@@ -125,12 +125,10 @@ public struct ResourceRegistrar: Sendable {
     return again
   }
 
-  private func name(
-    _ issuer: String, _ redirectURI: String, _ resource: String
-  ) throws(EnrollError) -> RegistrationName {
+  private func name(_ request: ResourceRequest) throws(EnrollError) -> RegistrationName {
     RegistrationName(
-      issuer: Issuer(issuer), redirectURI: redirectURI,
-      resource: try ResourceIdentifier(resource, allowsLoopbackHTTP: directory.allowsLoopbackHTTP),
+      issuer: Issuer(request.issuer), redirectURI: request.redirectURI,
+      resource: try ResourceIdentifier(request.resource, allowsLoopbackHTTP: directory.allowsLoopbackHTTP),
       trust: directory.transport.trust)
   }
 
@@ -154,7 +152,7 @@ public struct ResourceRegistrar: Sendable {
   /// Adds the client to the configuration.
   private func name(
     _ keys: inout JSONObject, _ request: ResourceRequest, _ found: ResourceDiscovery, _ scopes: [String],
-    _ cancellation: (any Cancellation)?
+    _ before: RegisteredClient?, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> (ClientOrigin, isNew: Bool) {
     if let id = request.clientID {
       keys["clientId"] = .string(id)
@@ -166,7 +164,7 @@ public struct ResourceRegistrar: Sendable {
       return (.metadataDocument, false)
     }
     let plain = String(decoding: JSON.object(keys).serialized(), as: UTF8.self)
-    let (client, isNew) = try registered(request, found, scopes, plain, cancellation)
+    let (client, isNew) = try registered(request, found, scopes, plain, before, cancellation)
     Self.name(&keys, client)
     return (.registered, isNew)
   }
@@ -181,20 +179,23 @@ public struct ResourceRegistrar: Sendable {
   }
 
   /// The kept client, or a new one. All processes that ask at the same time get the one that the first of them registers.
+  /// - Parameter before: the client that was kept when the call began; a later one is new to whoever asks for one anew.
   private func registered(
     _ request: ResourceRequest, _ found: ResourceDiscovery, _ scopes: [String], _ configuration: String,
-    _ cancellation: (any Cancellation)?
+    _ before: RegisteredClient?, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> (RegisteredClient, isNew: Bool) {
-    let name = try name(found.issuer, request.redirectURI, found.resource)
+    let name = try name(request)
     var result: (RegisteredClient, isNew: Bool)?
     try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
-      if let client = kept, !request.again, client.isUsable(scopes: request.scopes, at: clock.wallTime()) {
+      if let client = kept, !request.again || client != before,
+        client.isUsable(scopes: request.scopes, at: clock.wallTime())
+      {
         result = (client, false)
         return
       }
       // With the scopes of the client before: two programs that ask for different ones end with one client for both.
       let all = (kept?.scopes ?? []).reduce(scopes) { Scopes.adding($1, to: $0) }
-      var client = try register(request, found, all, cancellation)
+      var client = try register(request, found, all, name, cancellation)
       client.configuration = configuration
       kept = client
       result = (client, true)
@@ -204,7 +205,7 @@ public struct ResourceRegistrar: Sendable {
   }
 
   private func register(
-    _ request: ResourceRequest, _ found: ResourceDiscovery, _ scopes: [String],
+    _ request: ResourceRequest, _ found: ResourceDiscovery, _ scopes: [String], _ name: RegistrationName,
     _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegisteredClient {
     guard let endpoint = found.server.registrationEndpoint else {
@@ -217,9 +218,11 @@ public struct ResourceRegistrar: Sendable {
       redirectURI: request.redirectURI, name: request.clientName, scopes: scopes,
       method: try ClientRegistration.method(among: found.server.authenticationMethods),
       isDPoPBound: found.requiresDPoP)
+    // A full disk shows now, before a client is registered that nobody could keep.
+    try store.reserveSpace(name)
+    let sent = clock.wallTime()
     let response = try directory.transport.send(
       registration.request(to: endpoint), cancellation: cancellation)
-    return try registration.client(
-      processing: response, allowsLoopbackHTTP: directory.allowsLoopbackHTTP, at: clock.wallTime())
+    return try registration.client(processing: response, sent: sent)
   }
 }

@@ -115,13 +115,19 @@ public protocol TokenStore: AnyObject, Sendable {
   ) throws(EnrollError) -> [OutboxEntry]
 
   /// The client that was registered under that name, nil for none: reads, edits and saves it durably, as
-  /// ``update(_:_:)``. `change` may wait for a server meanwhile: whoever else wants a registered client waits for it.
+  /// ``update(_:_:)``. `change` may wait for a server meanwhile: whoever else changes the client of that name waits for it, and
+  /// nobody else. A store that has this has ``registeredClient(_:)``, too.
   @discardableResult
   func updateRegisteredClient(
     _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> RegisteredClient?
 
-  /// The client that was registered under that name, nil for none. Takes no lock and waits for nobody.
+  /// Makes sure that the client of that name can be saved, or says so now: called by the change of
+  /// ``updateRegisteredClient(_:_:)``, before a server registers the client.
+  /// - Throws: `.storeFull`, `.storeIO`.
+  func reserveSpace(_ name: RegistrationName) throws(EnrollError)
+
+  /// The client that was registered under that name, nil for none. Waits for no registration.
   func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient?
 
   /// The kept documents of a provider; nil if none can be read. This never fails: without documents the provider is
@@ -135,6 +141,9 @@ public protocol TokenStore: AnyObject, Sendable {
 
 extension TokenStore {
   public var pins: (any PINKeeper)? { nil }
+
+  /// For a store whose saves need no space.
+  public func reserveSpace(_ name: RegistrationName) throws(EnrollError) {}
 
   /// Of a store that keeps none.
   public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? { nil }

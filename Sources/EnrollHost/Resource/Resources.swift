@@ -51,25 +51,27 @@ public struct Resources: Sendable {
     _ resource: String, issuer: String? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ResourceDiscovery {
     try bounds.run(until: deadline, cancellation) { (cancellation) throws(EnrollError) in
-      try directory.discover(resource, issuer: issuer, cancellation: cancellation)
+      try directory(transport).discover(resource, issuer: issuer, cancellation: cancellation)
     }
   }
 
-  /// A configuration for the resource, with the app's own client, or with one that is registered and kept in the store.
+  /// A configuration for the resource, with the app's own client, or with one that is registered and kept in the store. A
+  /// registration that was sent is kept, although its answer comes after the deadline.
   /// - Parameter keys: the key provider of a store that is a directory.
   /// - Throws: as ``ResourceRegistrar/register(_:cancellation:)``; `.cancelled`, `.deadlineExceeded`.
   public func register(
     _ request: ResourceRequest, store: ClientOptions.StoreChoice, keys: KeyPlan, until deadline: Instant,
-    cancellation: (any Cancellation)?
+    cancellation caller: (any Cancellation)?
   ) throws(EnrollError) -> ResourceClient {
-    try bounds.run(until: deadline, cancellation) { (cancellation) throws(EnrollError) in
+    try bounds.run(until: deadline, caller) { (cancellation) throws(EnrollError) in
       let opened = try store.opened(keys: keys, clock: clock, random: SystemRandomSource())
-      return try ResourceRegistrar(directory, store: opened, clock: clock, caFile: caFile)
-        .register(request, cancellation: cancellation)
+      return try ResourceRegistrar(
+        directory(FollowedTransport(transport, caller: caller)), store: opened, clock: clock, caFile: caFile
+      ).register(request, cancellation: cancellation)
     }
   }
 
-  private var directory: ResourceDirectory {
+  private func directory(_ transport: any Transport) -> ResourceDirectory {
     ResourceDirectory(
       transport: transport, userAgent: "EnrollKit/" + LibraryVersion.string, clock: clock,
       allowsLoopbackHTTP: allowsLoopbackHTTP)

@@ -1,15 +1,14 @@
-// The store's registered clients: a sealed file for each, named after the tag of what it was registered for. One lock for all of
-// them is held across the registration, so that a crowd of processes registers one client.
+// The store's registered clients: a sealed file for each, named after the tag of what it was registered for. Each has two locks of
+// its own (store.md, Locks). One is held across the registration: a crowd of processes registers one client, and no other
+// registration waits. The other one is held for a save, as that of an account.
 
 public import EnrollCore
+import EnrollCrypto
+import EnrollPosix
 
 extension FileTokenStore {
   public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? {
-    try inPlace(unless: { false }) { (store) throws(EnrollError) in
-      try store.open(try store.clientFile(name)) { (text) throws(EnrollError) in
-        try RegisteredClient.decode(text, of: name)
-      }.0
-    }
+    try inPlace { (store) throws(EnrollError) in try ClientFile(name, in: store).look() }
   }
 
   @discardableResult
@@ -18,30 +17,119 @@ extension FileTokenStore {
   ) throws(EnrollError) -> RegisteredClient? {
     var isUnderWay = false
     return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
-      let file = try store.clientFile(name)
-      let held = try store.clientLock.take()
-      defer { held.release() }
-      let (before, generation) = try store.open(file) { (text) throws(EnrollError) in
-        try RegisteredClient.decode(text, of: name)
+      let file = try ClientFile(name, in: store)
+      return try file.turn { (client: inout RegisteredClient?) throws(EnrollError) in
+        isUnderWay = true
+        registering.withLock { $0[name] = file }
+        defer { registering.withLock { $0[name] = nil } }
+        try change(&client)
       }
-      var after = before
-      isUnderWay = true
-      try change(&after)
-      guard after != before else { return after }
-      if let after {
-        _ = try file.save(RegisteredClient.encoded(after, of: name), after: generation)
-      } else {
-        try store.folder.discard(file.name)
-        try store.folder.sync()
-      }
-      return after
     }
+  }
+
+  /// Keeps what the save of the client needs, disk space and descriptors, until the end of the change that calls this.
+  public func reserveSpace(_ name: RegistrationName) throws(EnrollError) {
+    guard let file = registering.withLock({ $0[name] }) else {
+      throw EnrollError(.internal, "space for a client is reserved while it is registered")
+    }
+    try file.reserveSpace()
   }
 }
 
-extension OpenStore {
-  fileprivate func clientFile(_ name: RegistrationName) throws(EnrollError) -> SealedFile {
-    let tag = try keys().tag("client", name.text)
-    return sealedFile(StoreNames.client(tag), tag)
+/// One client's file, during one call.
+final class ClientFile: @unchecked Sendable {
+  // Unchecked: only the thread that made it uses it.
+  private let name: RegistrationName
+  private let names: ClientFileNames
+  private let file: SealedFile
+  private let writing: StoreLock
+  private var reserved: ReservedSpace?
+  /// Of the file that was read last.
+  private var generation: UInt64 = 0
+  private var status: FileStatus?
+
+  convenience init(_ name: RegistrationName, in store: OpenStore) throws(EnrollError) {
+    self.init(name, tag: try store.keys().tag("client", name.text), store)
+  }
+
+  private init(_ name: RegistrationName, tag: [UInt8], _ store: OpenStore) {
+    self.name = name
+    names = ClientFileNames(tag: tag)
+    file = store.sealedFile(names.client, tag)
+    writing = StoreLock(names.writeLock, in: store.folder)
+  }
+
+  /// The client that is kept. Takes no lock, unless the file is damaged.
+  func look() throws(EnrollError) -> RegisteredClient? {
+    let damage: EnrollError
+    do {
+      return try read()
+    } catch {
+      guard error.code == .storeCorrupt else { throw error }
+      damage = error
+    }
+    // Under the lock, because only its holder may touch the file; perhaps it has mended the damage already.
+    let held: StoreLock.Held
+    do { held = try writing.take() } catch { throw damage }
+    defer { held.release() }
+    do {
+      return try read()
+    } catch {
+      throw error.code == .storeCorrupt ? file.setAside(error) : error
+    }
+  }
+
+  private func read() throws(EnrollError) -> RegisteredClient? {
+    (generation, status) = (0, nil)
+    guard let content = try file.read() else { return nil }
+    let plaintext: Secret
+    (plaintext, generation) = try file.open(content)
+    status = content.status
+    return try RegisteredClient.decode(plaintext, of: name)
+  }
+
+  /// Runs `change` alone among all threads and processes, across the network, and saves what it made.
+  func turn(
+    _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RegisteredClient? {
+    file.folder.tidy([names.temporary, names.reserve])
+    let lock = try FileLock(names.registrationLock, in: file.folder)
+    defer { lock.close() }
+    try lock.lockDuringCall()
+    defer { endReserve() }
+    let before = try look()
+    var after = before
+    try change(&after)
+    if after != before { try save(after) }
+    return after
+  }
+
+  private func save(_ client: RegisteredClient?) throws(EnrollError) {
+    let held = try writing.take()
+    defer { held.release() }
+    guard let client else {
+      try file.folder.discard(names.client)
+      return try file.folder.sync()
+    }
+    // The store's keys may have been replaced meanwhile, and the file sealed anew.
+    if try !file.folder.status(names.client).isSame(as: status) {
+      let content = try file.read()
+      generation = try content.map { content throws(EnrollError) in try file.open(content).generation } ?? 0
+    }
+    _ = try file.save(RegisteredClient.encoded(client, of: name), after: generation, reserve: reserved)
+  }
+
+  func reserveSpace() throws(EnrollError) {
+    let held = try writing.take()
+    defer { held.release() }
+    reserved = try file.folder.reserve(names.reserve, (status?.size ?? 0) + (64 << 10))
+    held.keepFileOpen()
+  }
+
+  private func endReserve() {
+    guard reserved != nil else { return }
+    reserved = nil
+    writing.closeBetweenTakings()
+    try? file.folder.discard(names.reserve)
   }
 }

@@ -56,6 +56,16 @@ final class FileLock {
     }
   }
 
+  /// Waits for a lock that is held across the network, as long as the call on this thread is to wait.
+  /// - Throws: `.cancelled`, `.deadlineExceeded`.
+  func lockDuringCall() throws(EnrollError) {
+    var pause = PollingPause(longest: 100_000_000)
+    while try !tryLock() {
+      try CallTimeout.check("while another process was at the same")
+      Pause.nanoseconds(CallTimeout.nanoseconds(atMost: pause.next()))
+    }
+  }
+
   /// Frees the lock; the file stays open for the next one.
   func unlock() {
     do { try folder.unlock(descriptor) } catch { close() }

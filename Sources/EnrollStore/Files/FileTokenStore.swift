@@ -24,6 +24,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   private let random: any RandomSource
   private let origin = ForkGuard()
   private let current: Guarded<Current>
+  /// Clients that are being registered.
+  let registering = Guarded<[RegistrationName: ClientFile]>([:], by: Mutex())
 
   /// Opens the folder; its keys are opened by the first call that needs them. A folder that is put in its place later is
   /// opened by the next call.

@@ -14,8 +14,7 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
   private let storeWide = TimedMutex()
   private var outbox: [OutboxEntry] = []
   private var installation: String?
-  private let registering = TimedMutex()
-  private var clients: [RegistrationName: RegisteredClient] = [:]
+  private let registrations = Guarded<[RegistrationName: Registration]>([:], by: Mutex())
 
   public init(clock: any Clock, random: any RandomSource = SystemRandomSource()) {
     self.clock = clock
@@ -102,9 +101,7 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
 
   public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? {
     try origin.check()
-    try registering.lock()
-    defer { registering.unlock() }
-    return clients[name]
+    return registration(name).client.withLock { $0 }
   }
 
   @discardableResult
@@ -112,11 +109,12 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
     _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> RegisteredClient? {
     try origin.check()
-    try registering.lock()
-    defer { registering.unlock() }
-    var after = clients[name]
+    let registration = registration(name)
+    try registration.turn.lock()
+    defer { registration.turn.unlock() }
+    var after = registration.client.withLock { $0 }
     try change(&after)
-    clients[name] = after
+    registration.client.withLock { $0 = after }
     return after
   }
 
@@ -127,6 +125,21 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
       accounts[name] = new
       return new
     }
+  }
+
+  private func registration(_ name: RegistrationName) -> Registration {
+    registrations.withLock { registrations in
+      if let known = registrations[name] { return known }
+      let new = Registration()
+      registrations[name] = new
+      return new
+    }
+  }
+
+  private final class Registration: Sendable {
+    /// Held across the network.
+    let turn = TimedMutex()
+    let client = Guarded<RegisteredClient?>(nil, by: Mutex())
   }
 
   private final class Account: RenewalGround, @unchecked Sendable {

@@ -15,8 +15,6 @@ final class OpenStore: Sendable {
   let folder: StoreFolder
   let ring: KeyRing
   let lock: StoreLock
-  /// Held while a client is registered.
-  let clientLock: StoreLock
   let forms: StoreForms
   private let clock: any Clock
   private let random: any RandomSource
@@ -32,7 +30,6 @@ final class OpenStore: Sendable {
     self.random = random
     self.forms = forms
     lock = StoreLock(StoreNames.lock, in: folder)
-    clientLock = StoreLock(StoreNames.clientLock, in: folder)
     ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: lock, form: forms.keys)
   }
 
@@ -130,32 +127,34 @@ final class OpenStore: Sendable {
   /// Seals every file with the key that seals now.
   /// - Returns: whether nothing needs the older keys any more.
   func reseal() throws(EnrollError) -> Bool {
-    // A record that is being saved for the first time this moment has its lock already; one that was put back from a copy
-    // may have none.
+    // A record or client that is being saved for the first time this moment has its lock already; one that was put back from
+    // a copy may have none.
     var tags: Set<[UInt8]> = []
     for name in try names() {
-      if let tag = AccountFileNames.tag(ofWriteLock: name) ?? AccountFileNames.tag(ofRecord: name) {
+      if let tag = AccountFileNames.tag(ofWriteLock: name) ?? AccountFileNames.tag(ofRecord: name)
+        ?? ClientFileNames.tag(ofClient: name)
+      {
         tags.insert(tag)
       }
       // Not worth more: the provider is asked again.
       if StoreNames.tag(ofProvider: name) != nil { try folder.discard(name) }
     }
-    for tag in tags { try account(tag).reseal() }
-    try resealClients()
+    for tag in tags {
+      try account(tag).reseal()
+      try resealClient(tag)
+    }
     let held = try lock.take()
     defer { held.release() }
     for name in [StoreNames.installation, StoreNames.outbox] { try reseal(try file(name)) }
     return try isResealed()
   }
 
-  /// Whoever registers a client has made the lock file before.
-  private func resealClients() throws(EnrollError) {
-    guard try folder.status(StoreNames.clientLock) != nil else { return }
-    let held = try clientLock.take()
+  /// A registration that is under way is not waited for.
+  private func resealClient(_ tag: [UInt8]) throws(EnrollError) {
+    let names = ClientFileNames(tag: tag)
+    let held = try StoreLock(names.writeLock, in: folder).take()
     defer { held.release() }
-    for name in try folder.names() {
-      if let tag = StoreNames.tag(ofClient: name) { try reseal(sealedFile(name, tag)) }
-    }
+    try reseal(sealedFile(names.client, tag))
   }
 
   /// Called with the file's lock held. A file that cannot be opened is left as it is.

@@ -52,6 +52,41 @@ struct AccountFileNames {
   }
 }
 
+/// The names that belong to one registered client.
+struct ClientFileNames {
+  private static let clientSuffix = ".client"
+  private static let temporarySuffix = StoreNames.temporary(clientSuffix)
+  private static let reserveSuffix = clientSuffix + ".reserve"
+
+  private let stem: String
+  /// As that of an account.
+  let writeLock: String
+
+  init(tag: [UInt8]) {
+    stem = StoreNames.hex(tag)
+    writeLock = AccountFileNames(tag: tag).writeLock
+  }
+
+  var client: String { stem + Self.clientSuffix }
+  /// The file while it is being written.
+  var temporary: String { stem + Self.temporarySuffix }
+  /// Space kept for the client that is being registered.
+  var reserve: String { stem + Self.reserveSuffix }
+  /// Held while the client is registered.
+  var registrationLock: String { stem + ".register" }
+
+  /// The tag in the name of a client; nil for any other file.
+  static func tag(ofClient name: String) -> [UInt8]? { AccountFileNames.tag(name, clientSuffix) }
+
+  /// See ``AccountFileNames/locks(ofTemporary:)``.
+  static func locks(ofTemporary name: String) -> [String]? {
+    if let tag = AccountFileNames.tag(name, temporarySuffix) { return [ClientFileNames(tag: tag).writeLock] }
+    guard let tag = AccountFileNames.tag(name, reserveSuffix) else { return nil }
+    let names = ClientFileNames(tag: tag)
+    return [names.registrationLock, names.writeLock]
+  }
+}
+
 enum StoreNames {
   static let outbox = "outbox"
   static let installation = "installation"
@@ -68,17 +103,6 @@ enum StoreNames {
   /// The tag in the name of such a file; nil for any other.
   static func tag(ofProvider name: String) -> [UInt8]? { AccountFileNames.tag(name, providerSuffix) }
 
-  /// Held while a client is registered.
-  static let clientLock = "clients.lock"
-
-  private static let clientSuffix = ".client"
-
-  /// The registered client with that tag.
-  static func client(_ tag: [UInt8]) -> String { hex(tag) + clientSuffix }
-
-  /// The tag in the name of such a file; nil for any other.
-  static func tag(ofClient name: String) -> [UInt8]? { AccountFileNames.tag(name, clientSuffix) }
-
   /// A file of the whole store while it is being written.
   static func temporary(_ name: String) -> String { name + ".temp" }
 
@@ -90,15 +114,13 @@ enum StoreNames {
     for own in [outbox, installation] where ASCII.equals(name, temporary(own)) { return [lock] }
     if ASCII.equals(name, temporary(keys)) { return [keysLock, lock] }
     if AccountFileNames.tag(name, temporary(providerSuffix)) != nil { return [lock] }
-    if AccountFileNames.tag(name, temporary(clientSuffix)) != nil { return [clientLock] }
-    return AccountFileNames.locks(ofTemporary: name)
+    return ClientFileNames.locks(ofTemporary: name) ?? AccountFileNames.locks(ofTemporary: name)
   }
 
   /// Whether the file means nothing without the store's key.
   static func isSealed(_ name: String) -> Bool {
-    AccountFileNames.tag(ofRecord: name) != nil || tag(ofClient: name) != nil || ASCII.equals(name, outbox)
-      || ASCII.equals(name, installation)
-      || isSetAside(name)
+    AccountFileNames.tag(ofRecord: name) != nil || ClientFileNames.tag(ofClient: name) != nil
+      || ASCII.equals(name, outbox) || ASCII.equals(name, installation) || isSetAside(name)
   }
 
   /// A name for a damaged file that no other has.

@@ -45,7 +45,7 @@ extension OpenStore {
         (kind, tag) = (.installation, try keys.tag("store", original))
       } else if let own = StoreNames.tag(ofProvider: original) {
         (kind, tag) = (.provider, own)
-      } else if let own = StoreNames.tag(ofClient: original) {
+      } else if let own = ClientFileNames.tag(ofClient: original) {
         (kind, tag) = (.client, own)
       } else {
         continue

@@ -228,6 +228,91 @@ struct ResourceRegistrarTests {
     #expect(try register().configuration().clientID == ClientID("id-3"))
   }
 
+  @Test("a client's secret expires by the server's clock, where the answer tells it")
+  func expiry() throws {
+    web.publish(
+      Published.server, Published.serverMetadata().replacing(#"["none"]"#, with: #"["client_secret_post"]"#))
+    let isDated = Guarded(true, by: Mutex())
+    let number = Guarded(0, by: Mutex())
+    // The device is two days ahead: its clock stands at 1_700_000_000, 14 Nov 2023 22:13:20.
+    web.answer(Published.registration) { _ in
+      let id = number.withLock { number in
+        number += 1
+        return number
+      }
+      let body =
+        #"{"client_id":"id-\#(id)","client_secret":"s3cret-1","client_secret_expires_at":\#(1_699_830_800)}"#
+      let date = HTTPHeader("Date", "Sun, 12 Nov 2023 22:13:20 GMT")
+      return HTTPResponse(
+        status: 201, headers: isDated.withLock { $0 } ? [date] : [], body: Array(body.utf8))
+    }
+    #expect(try register().isNew)
+    clock.advance(seconds: 3599)
+    #expect(try !register().isNew)
+    clock.advance(seconds: 1)
+    isDated.withLock { $0 = false }
+    #expect(try register().isNew)
+    #expect(try register().isNew)
+  }
+
+  @Test("whoever asks for a client anew while another one registers one takes that one")
+  func againAtOnce() throws {
+    _ = try register()
+    let pool = WorkerPool(threads: 1)
+    let late = Guarded<ResourceClient?>(nil, by: Mutex())
+    let asked = Guarded(0, by: Mutex())
+    let other = Condition()
+    // The other call has begun once it looks at the server's metadata.
+    web.answer(Published.server) { _ in
+      asked.withLock { $0 += 1 }
+      other.locked { other.wakeAll() }
+      return HTTPResponse(status: 200, body: Array(Published.serverMetadata().utf8))
+    }
+    web.answer(Published.registration) { _ in
+      let isAccepted = pool.submit {
+        let client = try? register { $0.again = true }
+        late.withLock { $0 = client }
+      }
+      #expect(isAccepted)
+      other.locked { while asked.withLock({ $0 }) < 2 { other.wait(atMost: 1_000_000_000) } }
+      return HTTPResponse(
+        status: 201, body: Array(#"{"client_id":"id-2","token_endpoint_auth_method":"none"}"#.utf8))
+    }
+    #expect(try register { $0.again = true }.isNew)
+    pool.drain()
+    #expect(late.withLock { $0?.isNew } == false)
+    #expect(try late.withLock { $0 }?.configuration().clientID == ClientID("id-2"))
+    #expect(registrations.count == 2)
+  }
+
+  @Test(
+    "a server that takes its time holds up neither a client that is kept nor the registration of another one")
+  func slow() throws {
+    let redirects = ["com.example.app:/kept", "com.example.app:/new"]
+    _ = try register { $0.redirectURI = redirects[0] }
+    let isFirst = Guarded(true, by: Mutex())
+    web.answer(Published.registration) { _ in
+      if isFirst.withLock({ first in
+        defer { first = false }
+        return first
+      }) {
+        for redirect in redirects { #expect((try? register { $0.redirectURI = redirect }) != nil) }
+        let seen = try? store.registeredClient(name(of: Published.resource))
+        #expect(seen == .some(nil))
+      }
+      return HTTPResponse(
+        status: 201, body: Array(#"{"client_id":"id-2","token_endpoint_auth_method":"none"}"#.utf8))
+    }
+    #expect(try register().isNew)
+    #expect(registrations.count == 3)
+  }
+
+  private func name(of resource: String) throws(EnrollError) -> RegistrationName {
+    RegistrationName(
+      issuer: Issuer(Published.issuer), redirectURI: Published.redirect,
+      resource: try ResourceIdentifier(resource, allowsLoopbackHTTP: false), trust: web.trust)
+  }
+
   @Test("a registration that fails leaves the earlier client")
   func failed() throws {
     _ = try register()
@@ -243,8 +328,7 @@ struct ResourceRegistrarTests {
       resource: try ResourceIdentifier(Published.resource, allowsLoopbackHTTP: false), trust: "system")
     var client = RegisteredClient(
       clientID: ClientID("id"), clientSecret: Secret("s"), secretMethod: .basic,
-      secretExpiresAt: UnixTime(seconds: 5), scopes: ["a", "b"], managementURI: "https://id.example/r/1",
-      managementToken: Secret("t"), registeredAt: UnixTime(seconds: 4))
+      secretExpiresAt: UnixTime(seconds: 5), scopes: ["a", "b"], registeredAt: UnixTime(seconds: 4))
     #expect(try RegisteredClient.decode(RegisteredClient.encoded(client, of: name), of: name) == client)
     client = RegisteredClient(clientID: ClientID("id"), scopes: [], registeredAt: UnixTime(seconds: 4))
     let text = RegisteredClient.encoded(client, of: name)
@@ -253,6 +337,20 @@ struct ResourceRegistrarTests {
       issuer: Issuer("https://evil.example"), redirectURI: Published.redirect,
       resource: try ResourceIdentifier(Published.resource, allowsLoopbackHTTP: false), trust: "system")
     #expect(refusal { try RegisteredClient.decode(text, of: other) }?.code == .storeCorrupt)
+  }
+
+  @Test("a client that an earlier program kept with the server's management of it is read, and kept without")
+  func management() throws {
+    let name = try name(of: Published.resource)
+    let client = RegisteredClient(clientID: ClientID("id"), scopes: [], registeredAt: UnixTime(seconds: 4))
+    var object = try #require(try JSON.parse(RegisteredClient.encoded(client, of: name).revealBytes()).object)
+    object["managementURI"] = .string("https://id.example/r/1")
+    object["managementToken"] = .string("t")
+    let text = Secret(String(decoding: JSON.object(object).serialized(), as: UTF8.self))
+    #expect(try RegisteredClient.decode(text, of: name) == client)
+    object["other"] = .string("x")
+    let unknown = Secret(String(decoding: JSON.object(object).serialized(), as: UTF8.self))
+    #expect(refusal { try RegisteredClient.decode(unknown, of: name) }?.code == .storeCorrupt)
   }
 
   // MARK: Hostile servers

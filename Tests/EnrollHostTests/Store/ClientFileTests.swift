@@ -14,13 +14,15 @@ struct ClientFileTests {
   private let clock = FakeClock()
   private let client = RegisteredClient(
     clientID: ClientID("id-1"), clientSecret: Secret("s3cret-s3cret"), scopes: ["a"],
-    managementToken: Secret("m4nage-m4nage"), registeredAt: UnixTime(seconds: 5))
+    registeredAt: UnixTime(seconds: 5))
 
   private func name(_ resource: String = "https://api.example") throws -> RegistrationName {
     RegistrationName(
       issuer: Issuer("https://id.example"), redirectURI: "com.example.app:/cb",
       resource: try ResourceIdentifier(resource, allowsLoopbackHTTP: false), trust: "system")
   }
+
+  private func names(_ suffix: String) -> [String] { (try? folder.names(suffix)) ?? [] }
 
   private func kept(_ name: RegistrationName) throws -> RegisteredClient? {
     try folder.open(clock: clock).updateRegisteredClient(name) { (_: inout RegisteredClient?) in }
@@ -33,7 +35,7 @@ struct ClientFileTests {
     #expect(try kept(name()) == client)
     #expect(try kept(name("https://other.example")) == nil)
     let text = String(decoding: try folder.bytes(folder.only(".client")), as: UTF8.self)
-    for secret in ["id-1", "s3cret", "m4nage", "api.example"] { #expect(!text.contains(secret)) }
+    for secret in ["id-1", "s3cret", "api.example"] { #expect(!text.contains(secret)) }
     #expect(try folder.names(".temp").isEmpty)
   }
 
@@ -80,18 +82,113 @@ struct ClientFileTests {
     #expect(registered.withLock { $0 } == 1)
   }
 
-  @Test("while one registers, the lock of all clients is held, and no other of the store")
+  @Test("while one registers, its own lock is held, and neither another client's nor the store's")
   func lock() throws {
+    let (own, other) = (try name(), try name("https://other.example"))
     let store = try folder.open(clock: clock)
-    try store.updateRegisteredClient(try name()) { (_: inout RegisteredClient?) throws(EnrollError) in
+    try store.updateRegisteredClient(own) { (kept: inout RegisteredClient?) throws(EnrollError) in
+      #expect(names(".register").count == 1)
       let place = try StoreFolder(folder.store, system: PosixFileSystem(), allowsNetworkFilesystem: false)
-      for (name, isFree) in [(StoreNames.clientLock, false), (StoreNames.lock, true)] {
+      let turn = names(".register").first ?? ""
+      for (name, isFree) in [(turn, false), (StoreNames.lock, true)] {
         let lock = try FileLock(name, in: place)
         defer { lock.close() }
         let taken = try lock.tryLock()
         #expect(taken == isFree)
       }
+      let end = SystemClock.now().advanced(bySeconds: 20)
+      try CallTimeout.until(end, cancellation: nil) { () throws(EnrollError) in
+        try folder.open(clock: clock).updateRegisteredClient(other) { $0 = client }
+        try store.updateRegisteredClient(other) { $0 = nil }
+      }
+      let seen = try store.registeredClient(own)
+      #expect(seen == nil)
+      kept = client
     }
+    #expect(try kept(own) == client)
+  }
+
+  @Test("the store's keys are replaced while one registers, and its client is sealed with the new one")
+  func newKeyMeanwhile() throws {
+    let name = try name()
+    var later = client
+    later.scopes = ["b"]
+    let store = try folder.open(clock: clock)
+    try store.updateRegisteredClient(name) { $0 = client }
+    try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
+      try folder.open(clock: clock).replaceKeys(.file, newDataKey: true)
+      kept = later
+    }
+    #expect(try kept(name) == later)
+    let file = try #require(try StoreDiagnosis.examine(path: folder.store)?.files.first)
+    #expect(file.generation == 3)
+  }
+
+  @Test(
+    "on a full disk the client takes the space that was reserved for it; the space is reserved for the change only"
+  )
+  func reserve() throws {
+    struct Disk {
+      var isFull = false
+      var tookReserve = false
+    }
+    let name = try name()
+    let disk = Guarded(Disk(), by: Mutex())
+    let system = FaultyFileSystem(before: { call in
+      guard call.name?.hasSuffix(".client.temp") == true else { return nil }
+      return disk.withLock { disk in
+        if call.operation == .rename { disk.tookReserve = true }
+        return call.operation == .open && disk.isFull && !disk.tookReserve ? .error(ENOSPC) : nil
+      }
+    })
+    let store = try folder.open(clock: clock, system: system)
+    try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
+      try store.reserveSpace(name)
+      disk.withLock { $0.isFull = true }
+      kept = client
+    }
+    #expect(disk.withLock { $0.tookReserve })
+    #expect(try folder.names(".reserve").isEmpty)
+    #expect(try kept(name) == client)
+    try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
+      try store.reserveSpace(name)
+    }
+    #expect(try folder.names(".reserve").isEmpty)
+    #expect(code { () throws(EnrollError) in try store.reserveSpace(name) } == .internal)
+  }
+
+  @Test("a full disk says so before a client is registered")
+  func full() throws {
+    let name = try name()
+    let system = FaultyFileSystem(before: { $0.operation == .allocate ? .error(ENOSPC) : nil })
+    let store = try folder.open(clock: clock, system: system)
+    let code = code { () throws(EnrollError) in
+      try store.updateRegisteredClient(name) { (_: inout RegisteredClient?) throws(EnrollError) in
+        try store.reserveSpace(name)
+      }
+    }
+    #expect(code == .storeFull)
+    #expect(try folder.names(".reserve").isEmpty)
+  }
+
+  @Test(
+    "what a process left behind when it died is removed at the next registration, and not while another registers"
+  )
+  func leftBehind() throws {
+    let name = try name()
+    let store = try folder.open(clock: clock)
+    try store.updateRegisteredClient(name) { $0 = client }
+    let path = try folder.only(".client")
+    for end in [".temp", ".reserve"] { try Data([1]).write(to: URL(fileURLWithPath: path + end)) }
+    for end in [".temp", ".reserve"] { chmod(path + end, 0o600) }
+    try store.updateRegisteredClient(name) { (_: inout RegisteredClient?) throws(EnrollError) in
+      #expect(names(".temp").isEmpty)
+      try store.reserveSpace(name)
+      let place = try StoreFolder(folder.store, system: PosixFileSystem(), allowsNetworkFilesystem: false)
+      place.tidy(names(""))
+      #expect(names(".reserve").count == 1)
+    }
+    #expect(try folder.names(".reserve").isEmpty)
   }
 
   @Test("a new data key seals it anew, and the older key is needed no more")
