@@ -2,9 +2,10 @@
 
 import http.server
 import json
+import shlex
 import threading
 
-from cases import CommandCase
+from cases import CommandCase, hints
 
 
 class Resource:
@@ -43,6 +44,49 @@ class Resource:
                 pass
 
         return Handler
+
+
+class Registered(CommandCase):
+    """A client that `enroll` registers."""
+
+    def provide(self):
+        return self.own_sandbox("--open-registration")
+
+    def setUp(self):
+        super().setUp()
+        self.notes = self.sandbox.issuer + "/notes"
+        self.arguments = ["--resource", self.notes, "--allow-loopback-http", "--issuer", self.sandbox.issuer]
+
+    def assertHelps(self, words):
+        """The advice is about the registration, and works as it is printed."""
+        (hint,) = {hint for hint in hints(words) if "register-again" in hint}
+        said = shlex.split(hint)
+        self.assertEqual(said[:4], ["enroll", "login", "--again", "--register-again"])
+        self.assertEqual(said[said.index("--resource") + 1], self.notes)
+        for other in ("--client-secret-file", "compare with what the provider has registered"):
+            self.assertNotIn(other, words)
+        return said[1:]
+
+    def test_a_provider_that_forgot_it_leads_to_another_registration(self):
+        self.sign_in(*self.arguments)
+        self.sandbox.control("forgetClients")
+        output, words = self.run_enroll("token", "--renew", "--resource", self.notes, status=5)
+        self.assertEqual(output, "")
+        again = self.assertHelps(words)
+        answer = self.json("token", "--renew", "--resource", self.notes, status=5)
+        self.assertEqual((answer["outcome"], answer["exitStatus"]), ("stale", 5))
+        self.assertIn("--register-again", answer["advice"])
+        self.sign_in(*again[1:], "--issuer", self.sandbox.issuer)
+        self.assertTrue(self.token("--renew", "--resource", self.notes))
+
+    def test_a_browser_that_does_not_come_back_may_mean_that_it_is_forgotten(self):
+        self.sign_in(*self.arguments)
+        self.sandbox.control("forgetClients")
+        terminal = self.terminal("login", "--again", "--long-wait", "0", "--resource", self.notes, "--allow-loopback-http")
+        terminal.shows(r"may have\s+forgotten\s+the\s+client")
+        terminal.shows(r"--register-again")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
 
 
 class AtAResource(CommandCase):

@@ -96,5 +96,11 @@ struct AdviceTests {
     #expect(lines.first?.hasPrefix("Does the browser show an error page?") == true)
     #expect(lines.dropFirst() == ["client id: app\u{FFFD}", "redirect: http://127.0.0.1:9/cb"])
     #expect(wait.lines(at: begun.advanced(bySeconds: 31)) == [])
+
+    var registered = LongWait(
+      clientID: "app", redirectURI: "http://127.0.0.1:9/cb", registration: "Stop, and run x.", since: begun)
+    let advice = registered.lines(at: begun.advanced(bySeconds: 30))
+    #expect(advice.last == "Stop, and run x.")
+    #expect(!advice.contains { $0.contains("client id") })
   }
 }

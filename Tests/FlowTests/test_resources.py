@@ -74,8 +74,15 @@ class Resources:
         self.assertEqual(self.sandbox.control("counts")["counts"]["clientRegistration"], 1)
 
     def test_a_client_that_the_server_forgot_is_registered_anew(self):
-        first = self.register(self.start())["configuration"]
+        process = self.start()
+        first = self.register(process)["configuration"]
+        process.open(first, self.store)
+        self.sign_in(process)
         self.sandbox.control("forgetClients")
+        outcome = process.call("token.refresh")
+        self.assertEqual(outcome["outcome"], "stale")
+        # C and Swift give a token that still works without the reason.
+        self.assertEqual(outcome.get("error", {"field": "again"})["field"], "again", outcome)
         process = self.start()
         made = self.register(process, again=True)
         self.assertTrue(made["isNew"])

@@ -112,7 +112,8 @@ extension Engine {
   }
 
   /// With the name of the provider's preset where the client or its id_token is refused, and the configuration goes without.
-  private func advised(_ error: EnrollError) -> EnrollError {
+  private func advised(_ given: EnrollError) -> EnrollError {
+    let error = withRegistration(given)
     guard error.code == .idTokenInvalid || error.isOurConfiguration || error.namesSecret else { return error }
     return error.saying(error.message + ProviderPreset.advice(for: configuration))
   }

@@ -26,7 +26,9 @@ extension Engine {
     } catch {
       guard !error.isAboutScopes else { throw explained(error, scopes: request.transaction.scopes) }
       // Some providers announce the endpoint and keep it from public clients.
-      guard isOptional, error.code != .cancelled else { throw error }
+      guard isOptional, error.code != .cancelled else {
+        throw withRegistration(error)
+      }
       warn(error.saying("\(error.message). The authorization request goes through the browser instead"))
       return request.url
     }

@@ -219,7 +219,7 @@ extension Engine {
   /// The same error, with what was asked and what is listed where it is about the scopes: a developer compares the scopes
   /// that were asked for with those that the provider lists (RFC 8414 §2).
   func explained(_ error: EnrollError, scopes: [String]) -> EnrollError {
-    guard error.isAboutScopes else { return error }
+    guard error.isAboutScopes else { return withRegistration(error) }
     var text = "\(error.message); asked: \(Scopes.joined(scopes))"
     if let listed = provider.cachedMetadata?.scopes {
       text += "; the provider lists: \(PrintableText.bounded(Scopes.joined(listed), maximumBytes: 500))"

@@ -76,7 +76,7 @@ extension Engine {
     case .unclear(let error):
       try putOff(transactionID, bySeconds: interval, atLeast: error.retryAfterSeconds ?? 0)
       return nil
-    case .ended(let error): return try conclude(transaction, failed: error)
+    case .ended(let error): return try conclude(transaction, failed: withRegistration(error))
     case .tokens:
       return try conclude(
         Grant(of: transaction, dpopKey: device.dpopKey), with: http, sent: sent, cancellation: nil)

@@ -19,7 +19,7 @@ extension Engine {
         ])
       ),
       ("platform", platform.shown),
-      ("configuration", configuration.shown),
+      ("configuration", configuration.shown), ("hasRegisteredClient", .bool(hasRegisteredClient)),
       ("provider", provider.cachedMetadata?.shown),
       (
         "clock",

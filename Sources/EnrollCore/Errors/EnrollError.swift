@@ -54,6 +54,18 @@ public struct EnrollError: Error, Sendable {
   /// The same in other words.
   func saying(_ message: String) -> EnrollError { copy(message: message) }
 
+  /// The same about a client that EnrollKit registered, with what helps.
+  func askingForRegistration() -> EnrollError {
+    copy(
+      message: message
+        + "; the provider does not take the client any more that EnrollKit registered there. Register again (resource.register"
+        + " with again), then sign in",
+      field: Self.registrationField)
+  }
+
+  /// The field of an error that another registration helps against: the parameter of `resource.register`.
+  public static let registrationField = "again"
+
   /// The same as the end of an attempt: its code is spent, so that the call cannot succeed later. The user begins again.
   func endingAttempt() -> EnrollError {
     guard isRetryable else { return self }
@@ -61,12 +73,13 @@ public struct EnrollError: Error, Sendable {
   }
 
   private func copy(
-    message: String? = nil, retryAfterSeconds: Int64? = nil, hasEndedAttempt: Bool? = nil,
+    message: String? = nil, field: String? = nil, retryAfterSeconds: Int64? = nil,
+    hasEndedAttempt: Bool? = nil,
     remedy: RegistrationState.RenewalFailure.Remedy? = nil
   ) -> EnrollError {
     EnrollError(
       Details(
-        code: code, message: message ?? self.message, field: field, httpStatus: httpStatus,
+        code: code, message: message ?? self.message, field: field ?? self.field, httpStatus: httpStatus,
         oauthError: oauthError, retryAfterSeconds: retryAfterSeconds ?? self.retryAfterSeconds,
         hasEndedAttempt: hasEndedAttempt ?? self.hasEndedAttempt, remedy: remedy ?? self.remedy))
   }

@@ -116,10 +116,10 @@ extension Engine {
   ) -> RenewalResult? {
     let moment = clock.moment()
     if let refusal = record.refusal, refusal.pause.band(at: moment) == .fresh {
-      return .rejected(refusal.error(at: moment))
+      return .rejected(withRegistration(refusal.error(at: moment)))
     }
     if let audience, let refusal = record.refusal(for: audience), refusal.pause.band(at: moment) == .fresh {
-      return .rejected(refusal.error(at: moment).concerning(audience))
+      return .rejected(withRegistration(refusal.error(at: moment)).concerning(audience))
     }
     if let backoff = record.backoff(for: audience),
       let wait = backoff.secondsToWait(at: moment, forced: forced)
@@ -265,9 +265,10 @@ extension Engine {
 
   /// Carries out the verdict on a refusal.
   private func refused(
-    by error: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, sent: Moment
+    by given: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, sent: Moment
   ) throws(EnrollError) -> RenewalResult {
     let epoch = renewal.epoch
+    let error = withRegistration(given)
     let reason = error.oauthError ?? "status \(error.httpStatus ?? 0)"
     if verdict == .ends { return try endSession(reason, epoch: epoch) }
     let refusal = RenewalRefusal(

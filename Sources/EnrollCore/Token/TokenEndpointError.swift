@@ -79,6 +79,19 @@ extension EnrollError {
     message.utf8.suffix(Self.secretHint.utf8.count).elementsEqual(Self.secretHint.utf8)
   }
 
+  /// The same without the hint at a client secret.
+  var withoutSecretHint: EnrollError {
+    guard namesSecret else { return self }
+    return saying(
+      String(decoding: message.utf8.dropLast(Self.secretHint.utf8.count), as: UTF8.self))
+  }
+
+  /// The provider does not know the client, or does not let it do this.
+  var refusesClient: Bool {
+    guard let oauthError else { return false }
+    return ["invalid_client", "unauthorized_client"].contains { ASCII.equals($0, oauthError) }
+  }
+
   /// The server wants another nonce although it got the one that it had asked for (RFC 9449 §8): says nothing about
   /// any token.
   var demandsNonce: Bool { oauthError.map { ASCII.equals($0, DPoPNonces.errorCode) } ?? false }

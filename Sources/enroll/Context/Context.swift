@@ -57,6 +57,16 @@ struct Context {
     }
   }
 
+  /// The options of `login` that name the resource of the profile; empty for a configuration of another kind, and for a file
+  /// that the user named, which may be a pipe.
+  var registration: [String] {
+    guard configurationName != configurationPath, let known = try? configuration(),
+      let resource = known["resource"]?.string
+    else { return [] }
+    return ["--resource", resource]
+      + (known["allowLoopbackHTTP"] == .bool(true) ? ["--allow-loopback-http"] : [])
+  }
+
   /// The advice for an invalid configuration.
   var advice: Advice { "Correct \(configurationPath), or name another file by --config." }
 

@@ -58,6 +58,7 @@ struct Failure: Error {
   /// Where the exit status alone does not say what helps.
   private static func advice(_ error: EnrollError) -> Advice? {
     switch error.code {
+    case _ where error.field == EnrollError.registrationField: Self.registration
     case .oauth where error.oauthError == "invalid_client":
       "Check the client id. If the provider gave this client a secret, put it into the configuration: --client-secret-file at the first sign-in, clientSecret in a profile."
     case .storeKey: "Name the key provider that has the key by --keys, or leave --keys out."
@@ -65,6 +66,9 @@ struct Failure: Error {
     default: nil
     }
   }
+
+  /// The provider has forgotten a client that this program registered.
+  static let registration: Advice = "Run \(.registerAgain)."
 
   /// With --json: the library's error as the manifest describes it, or its likeness.
   func json(_ said: Said) -> JSON {

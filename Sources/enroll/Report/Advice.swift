@@ -42,6 +42,8 @@ enum HintedCommand: CaseIterable {
   case firstLogin
   /// The first sign-in at a resource.
   case loginAtResource
+  /// Another registration at the resource's provider.
+  case registerAgain
   /// The command that the user has just tried.
   case sameAgain
   case token, doctor, accounts, help, loginHelp
@@ -58,6 +60,9 @@ enum HintedCommand: CaseIterable {
       case .firstLogin where said.resource != nil: ["login", "--resource", said.resource ?? ""]
       case .firstLogin: ["login"] + said.place + ["--issuer", "URL", "--client-id", "ID"]
       case .loginAtResource: ["login"] + said.place + ["--resource", said.resource ?? "URL"]
+      case .registerAgain:
+        ["login", "--again", "--register-again"] + said.place
+          + (said.registration.isEmpty ? ["--resource", said.resource ?? "URL"] : said.registration)
       case .sameAgain: said.attempt + said.place + said.provider
       case .token: ["token"] + said.place
       case .doctor: ["doctor"] + said.place + said.provider
@@ -75,6 +80,8 @@ struct Said {
   var provider: [String] = []
   /// The resource that the user named.
   var resource: String?
+  /// The options that name the resource of the user's profile; empty if it has none.
+  var registration: [String] = []
   /// The command and its own options.
   var attempt: [String] = ["login"]
 
@@ -83,7 +90,11 @@ struct Said {
     attempt = command.attempt
     resource = command.resource
     // Looked at when the hint is printed: the profile may have been saved meanwhile.
-    guard let place = try? Context(command.context), (try? place.hasConfiguration()) == false else { return }
+    guard let place = try? Context(command.context) else { return }
+    guard (try? place.hasConfiguration()) == false else {
+      registration = place.registration
+      return
+    }
     provider = command.provider?.words ?? []
     // The doctor looks at the last attempt's provider where no other is named.
     if provider.isEmpty, let attempted = LastAttempt(about: place.configurationPath)?.configuration {

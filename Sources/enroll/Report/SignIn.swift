@@ -154,7 +154,7 @@ struct SignIn {
     let action = begun["action"]
     let opener =
       action?["type"]?.string == "showDeviceCode" ? showCode(action) : try openBrowser(begun, client)
-    var longWait = kind == .device ? nil : try longWait(begun)
+    var longWait = kind == .device ? nil : try longWait(begun, client)
     let listens = kind != .device && (opener == nil || way.noBrowser) && Terminal.hasPerson
     if listens { errors.say("Or paste the address at which the browser ended here, and press Enter.") }
     do throws(Failure) {
@@ -199,11 +199,13 @@ struct SignIn {
     }
   }
 
-  private func longWait(_ begun: JSON) throws(Failure) -> LongWait {
+  private func longWait(_ begun: JSON, _ client: JSON) throws(Failure) -> LongWait {
     let configuration = try checked(try self.configuration(), isGiven: false)
+    let known = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
     return LongWait(
       clientID: configuration.clientID.text,
       redirectURI: begun["redirectUri"]?.string ?? configuration.redirectURI,
+      registration: known?["hasRegisteredClient"] == .bool(true) ? LongWait.advice.text(session.said) : nil,
       since: session.instant, seconds: way.longWaitSeconds)
   }
 

@@ -21,15 +21,18 @@ struct TokenReport {
     }
     let kind: AccessOutcome.Kind = isRefused ? .expired : outcome
     ending =
-      if kind == .expired, Self.hasUnusableStore(answer) { .storeUnusable } else {
-        kind.status.map { CommandStatus($0) } ?? .done
+      switch Self.cause(answer) {
+      // The renewal failed here, and not at the provider.
+      case .some(let code) where kind == .expired && CommandStatus(code) == .storeUnusable: .storeUnusable
+      case .oauth where isRefused, .rejected where isRefused: .refused
+      default: kind.status.map { CommandStatus($0) } ?? .done
       }
   }
 
-  /// Whether the renewal failed here, and not at the provider.
-  private static func hasUnusableStore(_ answer: JSON) -> Bool {
+  /// Why the renewal failed.
+  private static func cause(_ answer: JSON) -> EnrollError.Code? {
     let name = answer["error"]?["status"]?.string
-    return EnrollError.Code.allCases.contains { $0.name == name && CommandStatus($0) == .storeUnusable }
+    return EnrollError.Code.allCases.first { $0.name == name }
   }
 
   /// The answer; without a token, it includes advice.
@@ -64,7 +67,11 @@ struct TokenReport {
         advice: "The old one works until it expires: \(.token) prints it.")
     case .storeUnusable: return Failure(.storeUnusable, "there is no new token: \(reason)")
     case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
-    case .refused: return Failure(.refused, "the provider refused to renew the token: \(reason)")
+    case .refused:
+      let isForgotten = answer["error"]?["field"]?.string == EnrollError.registrationField
+      return Failure(
+        .refused, "the provider refused to renew the token: \(reason)",
+        advice: isForgotten ? Failure.registration : nil)
     case .storeLocked:
       // Reading the account says what it is that is locked.
       do throws(Failure) { _ = try session.call("account.read", [("client", client)]) } catch { return error }
