@@ -42,7 +42,7 @@ extension CommandTable {
     },
     Command(
       parked: "token.rejected", method: "rejected",
-      "Reports that a resource server refused this access token with 401. The token is renewed once; if the next one is refused as well, the user has to sign in.",
+      "Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.",
       takes: [
         .required(
           "accessToken", .text("The refused token.", maximumBytes: 1 << 20).sensitive),

@@ -38,7 +38,10 @@ extension Engine {
         return false
       }
       guard !isRepeated else {
-        return .answer(.reauthenticate(reason: "the access token was refused, and so was the one after it"))
+        let reason = "the access token was refused, and so was the one after it"
+        guard let audience else { return .answer(.reauthenticate(reason: reason)) }
+        // One API that refuses its users is no reason for a sign-in: the session goes on (R44).
+        return .answer(.rejected(reason: EnrollError(.rejected, reason).concerning(audience)))
       }
       return .renew(epoch: epoch)
     }

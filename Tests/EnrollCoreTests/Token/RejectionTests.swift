@@ -31,7 +31,12 @@ struct RejectionTests {
     let second = try reject(first, engine, for: api).token().value.reveal()
     #expect(second != first && second != own)
     #expect(try engine.token() == own)
-    #expect(isReauthenticate(try reject(second, engine, for: api)))
+    // Of no concern to the session.
+    guard case .rejected(let reason) = try reject(second, engine, for: api) else {
+      throw Unexpected(what: "no refusal of the audience")
+    }
+    #expect(reason.code == .rejected && reason.field == "resource")
+    #expect(reason.message.contains("https://api.example"))
     // Their refusals are told apart, and so are the tokens.
     #expect(try reject(second, engine).token().value.reveal() == own)
     let next = try reject(own, engine).token().value.reveal()
