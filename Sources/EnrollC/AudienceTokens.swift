@@ -43,8 +43,7 @@ private struct AudienceBytes {
     }
     var count = size
     if size == TextInput.nulTerminated {
-      count = 0
-      while count <= TextLimit.parameters, pointer[count] != 0 { count += 1 }
+      count = NulTerminated.count(of: pointer, limit: TextLimit.parameters)
     }
     return (1...TextLimit.parameters).contains(count)
       ? UnsafeRawBufferPointer(start: pointer, count: count) : nil

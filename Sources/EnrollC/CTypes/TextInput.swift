@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollJSON
+import EnrollPosix
 
 /// How much of a text is taken.
 enum TextLimit {
@@ -61,11 +62,7 @@ struct TextInput {
       return nil
     }
     let start = UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self)
-    var count = size
-    if size == Self.nulTerminated {
-      count = 0
-      while count <= limit, start[count] != 0 { count += 1 }
-    }
+    let count = size == Self.nulTerminated ? NulTerminated.count(of: pointer, limit: limit) : size
     guard count >= 0, count <= limit else {
       throw EnrollError(.invalidArgument, "\(name) must have at most \(limit) bytes", field: name)
     }

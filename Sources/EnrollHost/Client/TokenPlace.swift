@@ -40,7 +40,11 @@ struct TokenPlace: @unchecked Sendable {
     var served: Served?
     var token: AccessToken?
     /// At most as many as a session has (``AudienceTokens/limit``).
-    var audiences: [AudiencePlace] = []
+    var audiences: [AudiencePlace] = [] {
+      didSet { spelt.removeAll() }
+    }
+    /// How callers spelt them, since they last changed.
+    fileprivate var spelt = SpeltAudiences()
     var version: UInt64 = 0
   }
 
@@ -119,12 +123,15 @@ public struct HotToken: Sendable {
     place.lock()
     defer { place.unlock() }
     guard isAlive() else { return nil }
-    for index in place.content.pointee.audiences.indices
-    where place.content.pointee.audiences[index].audience.isNamed(resource: resource, scopes: scopes) {
-      return Self.copy(
-        place.content.pointee.audiences[index].served, minimumLifetimeSeconds, now, buffer)
+    if let served = place.content.pointee.spelt.served(resource, scopes) {
+      return Self.copy(served, minimumLifetimeSeconds, now, buffer)
     }
-    return nil
+    let named = place.content.pointee.audiences.first {
+      $0.audience.isNamed(resource: resource, scopes: scopes)
+    }
+    guard let named else { return nil }
+    place.content.pointee.spelt.append(resource, scopes, named.served)
+    return Self.copy(named.served, minimumLifetimeSeconds, now, buffer)
   }
 
   private static func copy(

@@ -71,6 +71,21 @@ private struct Stage {
     return copied.count == 8 ? String(decoding: buffer, as: UTF8.self) : nil
   }
 
+  /// The same for an audience.
+  func copy(_ token: HotToken, _ resource: String, _ scopes: String) -> String? {
+    var buffer = [UInt8](repeating: 0, count: 8)
+    let copied = Array(resource.utf8).withUnsafeBytes { resource in
+      Array(scopes.utf8).withUnsafeBytes { scopes in
+        buffer.withUnsafeMutableBytes {
+          token.copy(
+            resource: resource, scopes: scopes, minimumLifetimeSeconds: 0, at: clock.instant(), into: $0,
+            if: { true })
+        }
+      }
+    }
+    return copied.map { String(decoding: buffer.prefix($0.count), as: UTF8.self) }
+  }
+
   /// Of the token that stands there; nil without one.
   func expiry(_ token: HotToken) -> UnixTime? {
     let nowhere = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -394,6 +409,38 @@ struct ClientTests {
     #expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 3239) == "access-2")
     stage.clock.advance(seconds: 1)
     #expect(stage.copy(client.hotToken, capacity: 8) == nil)
+  }
+
+  @Test("tokens for other audiences are copied however a caller spells them, and no other's")
+  func copiesForAudiences() throws {
+    let stage = try Stage()
+    let (api, other) = ("https://api.example/1", "https://api.example/2")
+    stage.provider.change { $0.resources = [api, other] }
+    let client = try stage.signedIn()
+    func fetch(_ resource: String) throws -> String {
+      let audience = try TokenAudience.naming(resource: resource, scopes: ["openid", "offline_access"])
+      return try client.access(
+        minimumLifetimeSeconds: 0, for: audience, until: .distantFuture, cancellation: nil
+      ).token().value.reveal()
+    }
+    let (first, second) = (try fetch(api), try fetch(other))
+    #expect(first != second)
+    // A renewal empties the memory; what is read again is in it.
+    #expect(try fetch(api) == first && fetch(other) == second)
+    for _ in 1...2 {
+      for scopes in ["openid offline_access", "offline_access openid"] {
+        #expect(stage.copy(client.hotToken, api, scopes) == first)
+        #expect(stage.copy(client.hotToken, other, scopes) == second)
+        #expect(stage.copy(client.hotToken, "https://api.example/3", scopes) == nil)
+        #expect(stage.copy(client.hotToken, String(api.dropLast()), "1" + scopes) == nil)
+      }
+    }
+    stage.clock.advance(seconds: 1)
+    #expect(stage.copy(client.hotToken, api, "openid offline_access") == nil)
+    #expect(try fetch(api) == first)
+    #expect(stage.copy(client.hotToken, api, "openid offline_access") == first)
+    _ = try client.beginLogout(localOnly: true, until: .distantFuture, cancellation: nil)
+    #expect(stage.copy(client.hotToken, api, "openid offline_access") == nil)
   }
 
   @Test("memory serves no token for longer than the caller needs it, and none after a logout or a close")
