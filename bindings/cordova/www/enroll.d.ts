@@ -1442,8 +1442,8 @@ export interface TokenCommands {
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
   /**
-   * Reports that a resource server refused this access token with 401. The token is renewed once; if the next one is
-   * refused as well, the user has to sign in.
+   * Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is
+   * refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.
    */
   rejected(parameters: {
     /** The refused token. */

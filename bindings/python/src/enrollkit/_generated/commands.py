@@ -417,8 +417,9 @@ class ClientCommands(Caller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
-        is refused as well, the user has to sign in.
+        """Reports that a resource server refused this access token with 401. The token is renewed once. If the next one
+        is refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is
+        concerned.
 
         Args:
             access_token: The refused token.
@@ -1296,8 +1297,9 @@ class AsyncClientCommands(AsyncCaller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Reports that a resource server refused this access token with 401. The token is renewed once; if the next one
-        is refused as well, the user has to sign in.
+        """Reports that a resource server refused this access token with 401. The token is renewed once. If the next one
+        is refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is
+        concerned.
 
         Args:
             access_token: The refused token.

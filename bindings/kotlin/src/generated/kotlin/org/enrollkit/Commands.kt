@@ -469,8 +469,8 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Reports that a resource server refused this access token with 401. The token is renewed once; if the next one is
-   * refused as well, the user has to sign in.
+   * Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is
+   * refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.
    *
    * @param accessToken The refused token.
    * @param resource The resource server for which the token is to be (RFC 8707): an absolute https URL without
