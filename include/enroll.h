@@ -1276,8 +1276,9 @@ enroll_status enroll_events_unsubscribe(enroll_client *client, int64_t subscript
 /* ---- Every command by its name -------------------------------------------------------------------------------- */
 
 /** Runs any `command` of the manifest by its name: the door for bindings. `parameters` is a JSON object without the
- *  member `client`; optional. `client` is NULL for the commands that need none. `result` gets a JSON object and must not be NULL. A command's `outcome` is in the
- *  object: token.access without a session returns ENROLL_OK, and the object says "reauthenticate".
+ *  member `client`; optional. `client` is NULL for the commands that need none. `result` gets a JSON object and must
+ *  not be NULL. A command's `outcome` is in the object: token.access without a session returns ENROLL_OK, and the
+ *  object says "reauthenticate".
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); ENROLL_E_JSON; ENROLL_E_UNSUPPORTED (client.open,
  *  client.close, events.subscribe and events.unsubscribe are functions of their own here); [call]; what the command's
  *  own function returns. */
