@@ -14,7 +14,7 @@ struct Target: Sendable {
   }
 
   static let all: [Target] =
-    spellings + json + daemon + links + answers + identity + http + configuration + store
+    spellings + json + daemon + links + answers + identity + profile + resource + http + configuration + store
 
   /// The one that this process is for.
   static let chosen: Target = {
