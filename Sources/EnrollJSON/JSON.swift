@@ -44,6 +44,11 @@ public struct JSONObject: Equatable, Sendable {
   /// For members whose keys are known to be unique: checking that here would make reading quadratic.
   init(unique members: [Member]) { self.members = members }
 
+  /// With the members of `other` that this lacks.
+  public func completed(by other: JSONObject, where isWanted: (String) -> Bool) -> JSONObject {
+    JSONObject(unique: members + other.members.filter { self[$0.key] == nil && isWanted($0.key) })
+  }
+
   /// Whether it has no members.
   public var isEmpty: Bool { members.isEmpty }
 

@@ -47,16 +47,13 @@ extension ProfileMapping {
         "the profile has neither text nor a whole number at \(Scopes.joined(subject)) (profile.subject)",
         field: "profile.subject")
     }
-    var claims = JSONObject([("sub", .string(sub))])
+    var claims = description
+    claims["sub"] = .string(sub)
     for (claim, paths) in [("name", name), ("email", email), ("picture", picture)] {
       claims[claim] = paths.compactMap { Self.text(at: $0, in: json) }.first.map { .string($0) }
     }
     claims["email_verified"] = emailVerified.compactMap { Self.value(at: $0, in: json)?.bool }.first.map {
       .bool($0)
-    }
-    let mapped = ["sub", "name", "email", "email_verified", "picture"]
-    for member in description.members where !Scopes.contains(member.key, in: mapped) {
-      claims[member.key] = member.value
     }
     return claims
   }

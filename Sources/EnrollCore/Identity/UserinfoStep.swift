@@ -117,12 +117,7 @@ extension JSONObject {
 
   /// With the claims of `other` about the user that this lacks.
   fileprivate func completed(by other: JSONObject) -> JSONObject {
-    var claims = self
-    for member in other.members
-    where claims[member.key] == nil && !Scopes.contains(member.key, in: IDToken.protocolClaims) {
-      claims[member.key] = member.value
-    }
-    return claims
+    completed(by: other) { !Scopes.contains($0, in: IDToken.protocolClaims) }
   }
 
   /// Whether a claim of these scopes that every user has is missing (OpenID Connect Core §5.4).
