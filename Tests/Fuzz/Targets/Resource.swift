@@ -62,8 +62,7 @@ extension Target {
       let client: RegisteredClient
       do throws(EnrollError) {
         client = try asked.client(
-          processing: HTTPResponse(status: 201, body: input), allowsLoopbackHTTP: false,
-          at: Sample.moment.wall)
+          processing: HTTPResponse(status: 201, body: input), sent: Sample.moment.wall)
       } catch {
         return require(error.code == .responseInvalid, "a typed refusal")
       }
@@ -71,8 +70,6 @@ extension Target {
         isPrintable(client.clientID.text) && (1...512).contains(client.clientID.text.utf8.count), "an id")
       require((client.clientSecret == nil) == (client.secretMethod == nil), "a secret has its use")
       require(client.clientSecret?.withBytes { !$0.isEmpty } ?? true, "a secret is one")
-      require(
-        client.managementURI.map { (try? StrictURL($0))?.kind == .https } ?? true, "https only (R19)")
     },
   ]
 
