@@ -117,7 +117,8 @@ extension Engine {
     }
     do throws(EnrollError) {
       return try arrival(
-        of: tokens, by: Grant(of: transaction), clockOffsetSeconds: clockOffset(of: http, at: sent),
+        of: tokens, by: Grant(of: transaction), request: http.sent,
+        clockOffsetSeconds: clockOffset(of: http, at: sent),
         cancellation: cancellation)
     } catch {
       revokeLater(tokens)

@@ -65,7 +65,7 @@ extension Engine {
         requestedScopes: grant.transaction.scopes, dpopKey: grant.dpopKey,
         withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
       return try arrival(
-        of: tokens, by: grant, clockOffsetSeconds: clockOffset(of: http, at: sent),
+        of: tokens, by: grant, request: http.sent, clockOffsetSeconds: clockOffset(of: http, at: sent),
         cancellation: cancellation)
     } catch {
       revokeTokens(in: http, of: grant.dpopKey)
@@ -74,8 +74,10 @@ extension Engine {
   }
 
   /// Tokens to proven tokens.
+  /// - Parameter request: the secrets of the request that brought them.
   func arrival(
-    of given: TokenSet, by grant: Grant, clockOffsetSeconds offset: Int64?, cancellation: (any Cancellation)?
+    of given: TokenSet, by grant: Grant, request: SentSecrets, clockOffsetSeconds offset: Int64?,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     var tokens = given
     let expectedSubject = grant.request?.expectedSubject
@@ -105,8 +107,8 @@ extension Engine {
         field: "iss")
     }
     tokens.identity = proven.facts
-    let claims = SentSecrets(of: tokens, clientSecret: configuration.clientSecret).hidden(
-      inClaims: proven.claims)
+    let secrets = SentSecrets(of: tokens, clientSecret: configuration.clientSecret)
+    let claims = try secrets.hiddenChecked(inClaims: try request.hiddenChecked(inClaims: proven.claims))
     let profile = completed(claims, of: tokens, subject: proven.subject, cancellation: cancellation)
     return Arrival(tokens: tokens, profile: profile, clockOffsetSeconds: learned)
   }

@@ -28,7 +28,7 @@ extension Configuration {
     try self.init(
       issuer: Configuration.issuer(reader),
       discoveryURI: reader.value("issuer") == nil ? nil : reader.text("discoveryUri"),
-      tenants: reader.texts("tenants") ?? [],
+      tenants: Configuration.tenants(reader),
       clientID: reader.text("clientId") ?? "",
       redirectURI: reader.text("redirectUri") ?? "",
       clientSecret: reader.text("clientSecret").map { Secret($0) },
@@ -90,6 +90,17 @@ extension Configuration {
       text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     else { return text }
     return String(decoding: text.utf8.dropLast(suffix.utf8.count), as: UTF8.self)
+  }
+
+  /// An empty list would mean nobody, and be read as everybody.
+  private static func tenants(_ reader: ConfigurationReader) throws(EnrollError) -> [String] {
+    guard let tenants = reader.texts("tenants") else { return [] }
+    guard !tenants.isEmpty else {
+      throw EnrollError(
+        .configuration, "tenants: expected at least one GUID; leave the key out to admit every tenant",
+        field: "tenants")
+    }
+    return tenants
   }
 
   private static func endpoints(_ reader: ConfigurationReader) -> Endpoints? {

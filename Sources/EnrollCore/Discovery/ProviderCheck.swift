@@ -137,7 +137,9 @@ extension Engine {
     if metadata.requiresPushedRequests, configuration.pushedRequests == .never {
       add(.fails, "it takes pushed requests only, and pushedRequests is never", key: "pushedRequests")
     }
-    if configuration.pushedRequests == .always, metadata.pushedAuthorizationRequestEndpoint == nil {
+    if metadata.requiresPushedRequests, metadata.pushedAuthorizationRequestEndpoint == nil {
+      add(.fails, "it takes pushed requests only, and announces no endpoint for them", key: "endpoints")
+    } else if configuration.pushedRequests == .always, metadata.pushedAuthorizationRequestEndpoint == nil {
       add(.fails, "pushedRequests is always, and it has no endpoint for them", key: "pushedRequests")
     }
     if configuration.dpop == .always, metadata.dpopAlgorithms.isEmpty {

@@ -39,8 +39,10 @@ extension HTTPResponse {
   /// there, too, and an answer that is cut is cut behind its last whole member. nil for another type of content.
   fileprivate var formAsJSON: [UInt8]? {
     let type = (header("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
-    guard ASCII.equalsIgnoringCase(String(decoding: type, as: UTF8.self), FormEncoding.contentType)
-    else { return nil }
+    let name = String(decoding: type, as: UTF8.self)
+    guard ASCII.equalsIgnoringCase(name, FormEncoding.contentType) || isUndeclaredForm(name) else {
+      return nil
+    }
     var fields = body.split(separator: UInt8(ascii: "&"))
     if cut != nil { fields = fields.dropLast() }
     var text: [UInt8] = [UInt8(ascii: "{")]
@@ -52,6 +54,14 @@ extension HTTPResponse {
     }
     if cut == nil { text.append(UInt8(ascii: "}")) }
     return text
+  }
+
+  /// Some servers send a form of tokens as plain text, or say nothing of its type.
+  private func isUndeclaredForm(_ type: String) -> Bool {
+    guard type.utf8.isEmpty || ASCII.equalsIgnoringCase(type, "text/plain") else { return false }
+    return body.starts(with: "access_token=".utf8) || body.starts(with: "refresh_token=".utf8)
+      || body.first != UInt8(ascii: "{")
+        && (ASCII.contains(body, "&access_token=") || ASCII.contains(body, "&refresh_token="))
   }
 
   /// Whether a cut answer is a success that still has a whole object, or a whole token.

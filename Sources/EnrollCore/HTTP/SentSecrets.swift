@@ -83,6 +83,15 @@ struct SentSecrets: Sendable {
     kept["sub"] = claims["sub"]
     return kept
   }
+
+  /// The same of claims whose `sub` is new.
+  /// - Throws: `.responseInvalid` for a `sub` that repeats a secret: it would be shown and stored.
+  func hiddenChecked(inClaims claims: JSONObject) throws(EnrollError) -> JSONObject {
+    if let sub = claims["sub"]?.string, areRepeated(inClaim: sub) {
+      throw EnrollError(.responseInvalid, "sub repeats a secret that was sent (R40)", field: "sub")
+    }
+    return hidden(inClaims: claims)
+  }
 }
 
 extension EnrollError {

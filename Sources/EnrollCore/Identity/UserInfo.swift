@@ -47,15 +47,16 @@ public enum UserInfo {
     guard let sub = claims["sub"]?.string, !sub.utf8.isEmpty else {
       throw EnrollError(.responseInvalid, "userinfo has no sub (OpenID Connect Core §5.3.2)", field: "sub")
     }
-    guard !response.sent.areRepeated(inClaim: sub) else {
-      throw EnrollError(
-        .responseInvalid, "userinfo repeats the access token as sub (R40)", field: "sub")
-    }
-    if let subject, !ASCII.equals(sub, subject) {
+    if let subject { try check(claims, isAbout: subject) }
+    return try response.sent.hiddenChecked(inClaims: claims)
+  }
+
+  /// - Throws: `.profileMismatch`.
+  static func check(_ claims: JSONObject, isAbout subject: String) throws(EnrollError) {
+    guard let sub = claims["sub"]?.string, ASCII.equals(sub, subject) else {
       throw EnrollError(
         .profileMismatch, "userinfo is about another sub than the id_token (R28)", field: "sub")
     }
-    return response.sent.hidden(inClaims: claims)
   }
 
   /// OpenID Connect Core §5.3.2: JSON, or a JWT where the client was registered for that.

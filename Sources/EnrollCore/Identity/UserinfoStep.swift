@@ -25,26 +25,29 @@ extension Engine {
     let subject = tokens.identity?.subject ?? profile?["sub"]?.string
     let claims = try fetchUserinfo(with: tokens, subject: subject, cancellation: cancellation)
     guard let claims else { throw EnrollError(.unsupported, "the provider announces no userinfo endpoint") }
-    if subject == nil { keepTold(claims, of: tokens) }
+    if subject == nil { try keepTold(claims, of: tokens) }
     return claims
   }
 
   /// The profile that the sign-in could not get: from now on the user is known, and claims about another are refused (R28).
-  private func keepTold(_ claims: JSONObject, of tokens: TokenSet) {
+  /// - Throws: `.profileMismatch` where another call has learnt another user meanwhile.
+  private func keepTold(_ claims: JSONObject, of tokens: TokenSet) throws(EnrollError) {
+    var known: JSONObject?
     do throws(EnrollError) {
       try store.update(account) { record throws(EnrollError) in
         if let confirmed = record.confirmed {
-          guard confirmed.accessToken == tokens.accessToken, record.profile?["sub"] == nil else { return }
-          record.profile = claims
-        } else if record.provisional?.accessToken == tokens.accessToken,
-          record.provisionalProfile?["sub"] == nil
-        {
-          record.provisionalProfile = claims
+          guard confirmed.accessToken == tokens.accessToken else { return }
+          if record.profile?["sub"] == nil { record.profile = claims }
+          known = record.profile
+        } else if record.provisional?.accessToken == tokens.accessToken {
+          if record.provisionalProfile?["sub"] == nil { record.provisionalProfile = claims }
+          known = record.provisionalProfile
         }
       }
     } catch {
-      warn(error.saying("\(error.message). The profile is not kept."))
+      return warn(error.saying("\(error.message). The profile is not kept."))
     }
+    if let subject = known?["sub"]?.string { try UserInfo.check(claims, isAbout: subject) }
   }
 
   /// The profile of somebody whom no id_token names: what userinfo tells. The tokens are good whatever becomes of it, so
@@ -95,7 +98,8 @@ extension Engine {
       }
     }
     // A provider may repeat a token that this request did not carry: the refresh token, say.
-    return SentSecrets(of: tokens, clientSecret: configuration.clientSecret).hidden(inClaims: claims)
+    return try SentSecrets(of: tokens, clientSecret: configuration.clientSecret).hiddenChecked(
+      inClaims: claims)
   }
 
   private func ask(

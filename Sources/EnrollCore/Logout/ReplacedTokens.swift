@@ -21,11 +21,15 @@ struct ReplacedTokens {
 }
 
 extension Engine {
-  /// Queues the revocation of the refresh tokens that are replaced. Their access tokens end by themselves: a request of
-  /// the host's may be on its way with one.
+  /// Queues the revocation of what is replaced: all tokens of another user; the same user's refresh token, for a request of the
+  /// host's may be on its way with an access token, which ends by itself.
   func revoke(_ replaced: ReplacedTokens, by tokens: TokenSet, _ profile: JSONObject?) {
     for (old, oldProfile) in replaced.all where old.source == .issuer && !isSharedSession(oldProfile, profile)
     {
+      guard isSameUser(oldProfile, profile) else {
+        revokeLater(old)
+        continue
+      }
       guard let token = old.refreshToken, token != tokens.refreshToken else { continue }
       revokeLater(token, hint: "refresh_token", bearer: old.accessToken, dpopKey: old.proofKey)
     }
@@ -34,11 +38,17 @@ extension Engine {
   /// Whether the provider may end the new session together with the old one: both belong to one session of the browser
   /// (`sid`), as after a step-up, or the provider revokes all that a user ever granted to this client.
   private func isSharedSession(_ old: JSONObject?, _ new: JSONObject?) -> Bool {
-    func same(_ claim: String) -> Bool {
-      guard let left = old?[claim]?.string, let right = new?[claim]?.string else { return false }
-      return ASCII.equals(left, right)
-    }
-    return same("sub") && (same("sid") || configuration.revokesWholeGrants)
+    isSame("sub", old, new) && (isSame("sid", old, new) || configuration.revokesWholeGrants)
+  }
+
+  /// Also where one of them is unknown: nobody's token is revoked on a guess.
+  private func isSameUser(_ old: JSONObject?, _ new: JSONObject?) -> Bool {
+    old?["sub"]?.string == nil || new?["sub"]?.string == nil || isSame("sub", old, new)
+  }
+
+  private func isSame(_ claim: String, _ old: JSONObject?, _ new: JSONObject?) -> Bool {
+    guard let left = old?[claim]?.string, let right = new?[claim]?.string else { return false }
+    return ASCII.equals(left, right)
   }
 }
 

@@ -86,7 +86,12 @@ extension Engine {
         result = try renewInTurn(after: before, epoch: record.tokenEpoch, forced: forced, for: audience)
       }
       switch turn {
-      case .taken: return result
+      case .taken:
+        // Of a session that another sign-in took the place of: the new one has its own turn.
+        guard case .unavailable(let error) = result.0, error.code == .busy, clock.instant() < deadline else {
+          return result
+        }
+        first = nil
       // It may have been for another audience: then this one's turn is still to come.
       case .overtaken: continue
       case .deadlinePassed:
@@ -107,6 +112,15 @@ extension Engine {
       return .unavailable(EnrollError(.server, "another process renewed, and got no token that works"))
     }
     return .renewed
+  }
+
+  /// The session that was renewed is not there any more. Another one has tokens of its own, but none for an audience yet.
+  func replaced(for audience: TokenAudience?) throws(EnrollError) -> RenewalResult {
+    let record = try store.read(account)
+    guard let audience, let tokens = record?.confirmed, record?.sessionEnded == nil,
+      tokens.access(for: audience) == nil
+    else { return try overtaken(for: audience) }
+    return .unavailable(EnrollError(.busy, "another sign-in took this session's place"))
   }
 
   /// The pause that an earlier failure imposes, of this process or any other.
@@ -163,7 +177,7 @@ extension Engine {
       let hasMoved = backoff(record)?.hasMoved ?? false
       result = try ask(renewal, spending: refreshToken, doubtingMetadata: hasMoved)
     }
-    if case .unavailable(let error) = result { backOff(after: error, for: audience) }
+    if case .unavailable(let error) = result, error.code != .busy { backOff(after: error, for: audience) }
     return (result, true)
   }
 

@@ -90,7 +90,7 @@ extension Engine {
         revokeLater(renewed.tokens)
         sendOutbox(cancellation: nil)
       }
-      return try overtaken(for: renewed.audience)
+      return try replaced(for: renewed.audience)
     }
     let result = try judgeIDToken(of: renewed, epoch: epoch)
     guard result == .renewed, !renewed.hasNewAccessToken else { return result }

@@ -135,7 +135,7 @@ extension Engine {
     case .unavailable(let error):
       if let usable { return .stale(usable, reason: error) }
       if error.code == .busy { return .busy }
-      let backoff = backoff(record)
+      let backoff = record?.backoff(for: audience) ?? backoff(record)
       return .expired(
         offlineSince: backoff?.offlineSince, retryAfterSeconds: backoff?.secondsToWait(at: moment),
         reason: error)

@@ -50,9 +50,11 @@ public struct AudienceEntry: Equatable, Sendable {
 
 /// The audiences of one session.
 public struct AudienceTokens: Equatable, Sendable {
-  /// Of more, the least useful gives way.
+  /// So many tokens are kept; of more, the one that ends first gives way.
   public static let limit = 16
-  /// All their access tokens together: the account's record has to stay below the limit of a sealed file.
+  /// So many audiences that have no token are known to wait; of more, the one that failed first gives way.
+  static let pauseLimit = 64
+  /// All of it together: the account's record has to stay below the limit of a sealed file.
   public static let maximumBytes = 256 << 10
 
   /// In the order in which they came.
@@ -71,11 +73,7 @@ public struct AudienceTokens: Equatable, Sendable {
   /// Takes an entry in the place of the audience's earlier one.
   mutating func put(_ entry: AudienceEntry) {
     entries.removeAll { $0.audience == entry.audience }
-    while entries.count >= Self.limit || byteCount + entry.byteCount > Self.maximumBytes,
-      let least = leastUseful
-    {
-      entries.remove(at: least)
-    }
+    while let index = givingWay(to: entry) { entries.remove(at: index) }
     entries.append(entry)
   }
 
@@ -89,18 +87,27 @@ public struct AudienceTokens: Equatable, Sendable {
 
   private var byteCount: Int { entries.reduce(0) { $0 + $1.byteCount } }
 
-  /// One without a token, else the one whose token ends first.
-  private var leastUseful: Int? {
-    entries.indices.min { left, right in
-      guard let left = entries[left].token else { return entries[right].token != nil }
-      guard let right = entries[right].token else { return false }
-      return left.expiry.expiresAt < right.expiry.expiresAt
-    }
+  /// A pause takes no token's place, nor a token a pause's, unless the record would be too long.
+  private func givingWay(to entry: AudienceEntry) -> Int? {
+    if byteCount + entry.byteCount > Self.maximumBytes { return entries.indices.min(by: isLessUseful) }
+    let alike = entries.indices.filter { (entries[$0].token == nil) == (entry.token == nil) }
+    let limit = entry.token == nil ? Self.pauseLimit : Self.limit
+    return alike.count < limit ? nil : alike.min(by: isLessUseful)
+  }
+
+  /// Without a token, else with one that ends sooner.
+  private func isLessUseful(_ left: Int, than right: Int) -> Bool {
+    guard let left = entries[left].token else { return entries[right].token != nil }
+    guard let right = entries[right].token else { return false }
+    return left.expiry.expiresAt < right.expiry.expiresAt
   }
 }
 
 extension AudienceEntry {
-  fileprivate var byteCount: Int { token?.accessToken.count ?? 0 }
+  fileprivate var byteCount: Int {
+    (token?.accessToken.count ?? 0) + (audience.resource?.utf8.count ?? 0)
+      + audience.scopes.reduce(0) { $0 + $1.utf8.count + 1 }
+  }
 }
 
 extension TokenSet {

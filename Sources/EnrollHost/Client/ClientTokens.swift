@@ -113,6 +113,8 @@ extension Client {
       switch decision {
       case .answer(let outcome): completion(.success(outcome))
       case .access:
+        // Memory may still hold the refused token: another process put one in its place.
+        tokens.forget()
         access(
           minimumLifetimeSeconds: 0, for: audience, until: deadline, cancellation: cancellation,
           completion: completion)

@@ -54,6 +54,7 @@ struct ProviderCheckTests {
         .signIn, .fails, "pushedRequests"
       ),
       ([("pushedRequests", .string("always"))], { _ in }, .signIn, .fails, "pushedRequests"),
+      ([], { $0["require_pushed_authorization_requests"] = .bool(true) }, .signIn, .fails, "endpoints"),
       ([("dpop", .string("always"))], { _ in }, .signIn, .fails, "dpop"),
       (
         [("prompt", .string("create"))], { $0["prompt_values_supported"] = .array([.string("login")]) },

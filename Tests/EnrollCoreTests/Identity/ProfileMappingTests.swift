@@ -164,17 +164,25 @@ struct ProfileMappingTests {
 
   @Test("tokens as a form are read, a member that comes twice is not, and scopes may have commas")
   func forms() throws {
-    for (body, scopes) in [
-      ("access_token=abc&scope=repo%2Cgist&token_type=bearer", ["repo", "gist"]),
-      ("access_token=abc&access_token=def&token_type=bearer", nil),
-    ] as [(String, [String]?)] {
+    let form = "application/x-www-form-urlencoded; charset=utf-8"
+    for (type, body, scopes) in [
+      (form, "access_token=abc&scope=repo%2Cgist&token_type=bearer", ["repo", "gist"]),
+      (form, "access_token=abc&access_token=def&token_type=bearer", nil),
+      ("text/plain", "token_type=bearer&access_token=abc&scope=repo%2Cgist", ["repo", "gist"]),
+      ("", "access_token=abc&scope=repo%2Cgist&token_type=bearer", ["repo", "gist"]),
+      (
+        "text/plain", #"{"access_token":"abc","token_type":"bearer","x":"&access_token=","scope":"repo"}"#,
+        ["repo"]
+      ),
+      ("text/html", "access_token=abc&scope=repo%2Cgist&token_type=bearer", nil),
+    ] as [(String, String, [String]?)] {
       let bench = try Bench([("scopes", .string("repo gist"))])
       let transport = TransportAt(
         [
           "https://id.example/token": { _ in
             HTTPResponse(
               status: 200,
-              headers: [HTTPHeader("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")],
+              headers: type.isEmpty ? [] : [HTTPHeader("Content-Type", type)],
               body: Array(body.utf8))
           }
         ], else: bench.provider)

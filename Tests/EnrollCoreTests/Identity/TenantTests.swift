@@ -174,7 +174,7 @@ struct TenantTests {
       ([("issuer", .string("https://login.example/{tenantid}/{tenantid}"))], "issuer"),
       ([("issuer", .string("https://login.example/{tenant}/v2.0"))], "issuer"),
       ([("issuer", .string(template)), ("discoveryUri", nil)], "discoveryUri"),
-      ([("tenants", .array([.string("contoso.com")]))], "tenants"),
+      ([("tenants", .array([.string("contoso.com")]))], "tenants"), ([("tenants", .array([]))], "tenants"),
       ([("issuer", .string("https://id.example")), ("tenants", .array([.string(first)]))], "tenants"),
       ([("passwordless", .string("auth0"))], "issuer"), ([("logoutDialect", .string("auth0"))], "issuer"),
     ] as [([(String, JSON?)], String)])

@@ -143,6 +143,31 @@ struct RepeatedSecretTests {
     #expect(try engine.profile()["nickname"] == nil && engine.profile()["sub"] == .string("alice"))
   }
 
+  @Test(
+    "a sub that repeats a secret is refused", arguments: ["client secret", "access token", "refresh token"])
+  func subject(secret: String) throws {
+    let value = "a-\(secret.split(separator: " ")[0])-of-more-than-sixteen-bytes"
+    let bench = try Bench([
+      ("clientSecret", .string(secret == "client secret" ? value : "another-one-of-many-bytes"))
+    ])
+    bench.provider.change {
+      $0.clientSecret = secret == "client secret" ? value : "another-one-of-many-bytes"
+      $0.tokens = {
+        if secret == "access token" { $0["access_token"] = .string(value) }
+        if secret == "refresh token" { $0["refresh_token"] = .string(value) }
+      }
+      $0.claims = { $0["sub"] = .string(value) }
+    }
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    guard
+      case .failed(let error) = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+        .ending
+    else { throw Unexpected(what: "accepted") }
+    #expect(error.field == "sub" && error.message.contains("R40") && !error.message.contains(value))
+    #expect(try bench.record.provisional == nil && bench.record.confirmed == nil)
+  }
+
   @Test("a token that the request did not carry, in userinfo, an introspection and a renewed id_token")
   func others() throws {
     let bench = try Bench()

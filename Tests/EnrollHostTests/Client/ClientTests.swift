@@ -443,6 +443,18 @@ struct ClientTests {
     #expect(stage.copy(client.hotToken, api, "openid offline_access") == nil)
   }
 
+  @Test("a token that was refused is not handed out again from memory, although another process replaced it")
+  func rejectedElsewhere() throws {
+    let stage = try Stage()
+    let (first, second) = (try stage.signedIn(), try stage.client())
+    let refused = try second.now().token().value
+    #expect(try second.now().token().value == refused)
+    let renewed = try first.refresh(until: .distantFuture, cancellation: nil).token().value
+    #expect(renewed != refused)
+    let answer = try second.rejected(refused, until: .distantFuture, cancellation: nil).token().value
+    #expect(answer == renewed)
+  }
+
   @Test("memory serves no token for longer than the caller needs it, and none after a logout or a close")
   func copiesFresh() throws {
     let stage = try Stage()
