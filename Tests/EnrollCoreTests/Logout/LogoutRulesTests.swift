@@ -90,6 +90,9 @@ struct LogoutRulesTests {
     #expect(request.url == "https://id.example.com/logout?ui=plain&client_id=client%20one")
     #expect(request.state == nil)
     #expect(try endSession(callback: nil, endpoint: nil) == nil)
+    for name in ["state", "post_logout_redirect_uri", "client_id", "id_token_hint"] {
+      #expect(try endSession(callback: nil, endpoint: "https://id.example.com/logout?a=b&\(name)=x") == nil)
+    }
   }
 
   private var pending: [PendingLogout] {
