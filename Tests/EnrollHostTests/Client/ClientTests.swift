@@ -432,6 +432,7 @@ struct ClientTests {
         #expect(stage.copy(client.hotToken, api, scopes) == first)
         #expect(stage.copy(client.hotToken, other, scopes) == second)
         #expect(stage.copy(client.hotToken, "https://api.example/3", scopes) == nil)
+        #expect(stage.copy(client.hotToken, "https://apj.example/1", scopes) == nil)
         #expect(stage.copy(client.hotToken, String(api.dropLast()), "1" + scopes) == nil)
       }
     }
