@@ -12,17 +12,27 @@ public final class CallTimeout: Sendable {
   private let cancellation: (any Cancellation)?
   /// The timeout of the call that this one is a part of.
   private let outer: CallTimeout?
-  private let onCommitment: (@Sendable () -> Void)?
+  private let onProgress: (@Sendable (Progress) -> Void)?
   private let isCommitted = Atomic<Bool>(false)
 
   private init(
     end: Int64?, cancellation: (any Cancellation)?, outer: CallTimeout?,
-    onCommitment: (@Sendable () -> Void)?
+    onProgress: (@Sendable (Progress) -> Void)?
   ) {
     self.end = end
     self.cancellation = cancellation
     self.outer = outer
-    self.onCommitment = onCommitment
+    self.onProgress = onProgress
+  }
+
+  /// What a call does at the moment, for a caller that stops waiting for it.
+  public enum Progress: Sendable {
+    /// It waits for a renewal of another process, or of another client.
+    case waiting
+    /// It waits for nobody else.
+    case proceeding
+    /// It has sent what works once, and goes on to its end.
+    case committed
   }
 
   /// The address of the current one; 0: there is none.
@@ -40,10 +50,10 @@ public final class CallTimeout: Sendable {
   }
 
   /// Runs a part of a call that ends at `deadline` of that clock, or when it is cancelled.
-  /// - Parameter onCommitment: called when the part has come so far that it goes on to its end.
+  /// - Parameter onProgress: called on this thread; last with `.committed`, when the part goes on to its end.
   public static func until<Result>(
     _ deadline: Instant = .distantFuture, by clock: any Clock = SystemClock(),
-    cancellation: (any Cancellation)?, onCommitment: (@Sendable () -> Void)? = nil,
+    cancellation: (any Cancellation)?, onProgress: (@Sendable (Progress) -> Void)? = nil,
     _ body: () throws(EnrollError) -> Result
   ) throws(EnrollError) -> Result {
     var end: Int64?
@@ -53,7 +63,7 @@ public final class CallTimeout: Sendable {
       end = isFar ? nil : sum
     }
     let timeout = Unmanaged.passRetained(
-      CallTimeout(end: end, cancellation: cancellation, outer: innermost, onCommitment: onCommitment))
+      CallTimeout(end: end, cancellation: cancellation, outer: innermost, onProgress: onProgress))
     defer { timeout.release() }
     return try current.set(UInt(bitPattern: timeout.toOpaque()), during: body)
   }
@@ -62,10 +72,13 @@ public final class CallTimeout: Sendable {
   public static func commit() {
     var next = innermost
     while let timeout = next {
-      if !timeout.isCommitted.exchange(true, ordering: .relaxed) { timeout.onCommitment?() }
+      if !timeout.isCommitted.exchange(true, ordering: .relaxed) { timeout.onProgress?(.committed) }
       next = timeout.outer
     }
   }
+
+  /// Tells the caller, unless the call is committed.
+  public static func report(_ progress: Progress) { ofThisCall?.onProgress?(progress) }
 
   /// - Parameter what: for what the call waits, as a clause: "while …".
   /// - Throws: `.cancelled` or `.deadlineExceeded` once the caller does not want to wait any longer.

@@ -1,5 +1,6 @@
 """The token for scripts: printed alone, or not at all; what the exit status says; renewal, once for all."""
 
+import fcntl
 import json
 import signal
 import subprocess
@@ -217,6 +218,20 @@ class Renewal(CommandCase):
         output, words = self.run_enroll("token", "--timeout", "0", status=7)
         self.assertEqual(output, "")
         self.assertIn("Try again", words)
+
+    def test_a_renewal_of_another_process_is_no_provider_that_is_down(self):
+        self.sign_in()
+        old = self.token("--renew")
+        (lock,) = self.store.glob("*.renew")
+        with open(lock, "rb") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            output, words = self.run_enroll("token", "--renew", "--timeout", "3", status=7)
+            self.assertEqual(output, "")
+            self.assertIn("another renewal is in progress", words)
+            answer = self.json("token", "--renew", "--timeout", "3", status=7)
+            self.assertEqual((answer["outcome"], answer["error"]["status"], answer["exitStatus"]), ("stale", "busy", 7))
+            self.assertEqual(self.token(), old)
+        self.assertNotEqual(self.token("--renew"), old)
 
     def test_a_signal_ends_the_wait_and_not_the_renewal(self):
         self.short()

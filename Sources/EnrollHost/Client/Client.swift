@@ -26,8 +26,8 @@ public final class Client: Sendable {
   let threads = ThreadGroup()
   private let log: (any LogHandler)?
   private let place: UnsavedTokens.Place
-  /// The renewal that has sent the refresh token and waits for its answer; nil while none has.
-  let sentRenewal: Guarded<SentRenewal?>
+  /// The renewal that runs, once it has said how far it is; nil while there is none.
+  let runningRenewal: Guarded<RunningRenewal?>
   let lastSignOut = Guarded<SignOut?>(nil, by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
   /// nil for a store that is no directory.
@@ -45,7 +45,10 @@ public final class Client: Sendable {
     var isClosed = false
   }
 
-  struct SentRenewal: Equatable, Sendable { let audience: TokenAudience? }
+  struct RunningRenewal: Sendable {
+    let audience: TokenAudience?
+    let progress: CallTimeout.Progress
+  }
 
   /// The result of one run of the renewal step, for all callers that joined it.
   enum RenewalRun: Sendable {
@@ -79,8 +82,8 @@ public final class Client: Sendable {
     log = options.log
     let place = UnsavedTokens.Place(store: store, path: storePath, account: account)
     self.place = place
-    let sent = Guarded<SentRenewal?>(nil, by: Mutex())
-    sentRenewal = sent
+    let running = Guarded<RunningRenewal?>(nil, by: Mutex())
+    runningRenewal = running
     let engine = Engine(
       configuration: configuration, account: account, platform: options.platform,
       transport: ClosingTransport(Self.transport(options, clock), steps),
@@ -102,14 +105,16 @@ public final class Client: Sendable {
       let wanted = wishes.withLock { $0.take(for: audience) }
       defer {
         tokens.forget()
-        sent.withLock { $0 = nil }
+        running.withLock { $0 = nil }
         if steps.closing.isCancelled { UnsavedTokens.ofProcess.take(engine, of: place) }
       }
       do throws(EnrollError) {
         // Nothing before the sending holds up the closing.
         let result = try CallTimeout.until(
           cancellation: steps.closing,
-          onCommitment: { sent.withLock { $0 = SentRenewal(audience: audience) } }
+          onProgress: { progress in
+            running.withLock { $0 = RunningRenewal(audience: audience, progress: progress) }
+          }
         ) { () throws(EnrollError) in
           try UnsavedTokens.ofProcess.store(of: place)
           return try engine.renew(epochs: wanted.epochs, forced: wanted.isForced, for: audience)

@@ -136,17 +136,18 @@ extension Client {
   ) {
     wishes.withLock { $0.add(epoch: epoch, isForced: isForced, for: audience) }
     renewals.join(for: audience, deadline: deadline, cancellation: cancellation) {
-      [engine, sentRenewal] answer in
+      [engine, runningRenewal] answer in
+      let running = runningRenewal.withLock { $0 }
       completion(
         Self.outcome(
           of: answer, engine, minimumLifetimeSeconds, audience,
-          isSent: sentRenewal.withLock { $0 == SentRenewal(audience: audience) }))
+          running?.audience == audience ? running?.progress : nil))
     }
   }
 
   private static func outcome(
     of answer: RenewalCoordinator<RenewalRun>.Answer, _ engine: Engine, _ minimumLifetimeSeconds: Int64,
-    _ audience: TokenAudience?, isSent: Bool
+    _ audience: TokenAudience?, _ progress: CallTimeout.Progress?
   ) -> Result<AccessOutcome, EnrollError> {
     do throws(EnrollError) {
       switch answer {
@@ -160,12 +161,7 @@ extension Client {
         if let live = try? engine.liveToken(for: audience) { return .success(.stale(live, reason: error)) }
         return .failure(error)
       case .deadlinePassed:
-        let late = EnrollError(
-          .deadlineExceeded,
-          isSent
-            ? "the timeout passed; the renewal continues"
-            : "the timeout passed before the request was sent: the renewal waits for the store, another process or the network"
-        )
+        let late = Self.late(progress)
         return .success(try engine.liveToken(for: audience).map { .stale($0, reason: late) } ?? .busy)
       case .cancelled:
         return .failure(EnrollError(.cancelled, "the call was cancelled"))
@@ -174,6 +170,20 @@ extension Client {
       }
     } catch {
       return .failure(error)
+    }
+  }
+
+  /// Why the renewal had not ended when its caller's timeout passed.
+  private static func late(_ progress: CallTimeout.Progress?) -> EnrollError {
+    switch progress {
+    case .committed: EnrollError(.deadlineExceeded, "the timeout passed; the renewal continues")
+    case .waiting:
+      EnrollError(.busy, "another process is renewing the token and did not finish before the timeout")
+    case .proceeding, nil:
+      EnrollError(
+        .deadlineExceeded,
+        "the timeout passed before the request was sent: the renewal waits for the store, another renewal or the network"
+      )
     }
   }
 

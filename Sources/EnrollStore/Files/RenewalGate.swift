@@ -114,9 +114,11 @@ final class RenewalGate: @unchecked Sendable {
   /// Waits until no other thread of this process holds or polls.
   /// - Returns: nil when the gate is ours.
   private func park(_ wait: Wait) throws(EnrollError) -> RenewalTurn? {
+    defer { CallTimeout.report(.proceeding) }
     condition.lock()
     defer { condition.unlock() }
     while isOccupied {
+      CallTimeout.report(.waiting)
       try wait.requireWanted()
       let seen = changes
       condition.unlock()
@@ -151,6 +153,7 @@ final class RenewalGate: @unchecked Sendable {
   /// Waits until no other process holds the turn: every millisecond for a quarter of a second, then ever more rarely.
   /// - Returns: nil when the turn is ours.
   private func poll(_ lock: FileLock?, _ wait: Wait) throws(EnrollError) -> RenewalTurn? {
+    defer { CallTimeout.report(.proceeding) }
     var pause = PollingPause(longest: 100_000_000)
     while true {
       try wait.requireWanted()
@@ -159,6 +162,7 @@ final class RenewalGate: @unchecked Sendable {
         // The last holder may have changed the account before it released the lock.
         return try wait.ground.tokenEpoch(fresh: true) == wait.epoch ? nil : .overtaken
       }
+      CallTimeout.report(.waiting)
       let left = wait.deadline.since(wait.clock.instant())
       guard left > 0 else { return .deadlinePassed }
       condition.locked {

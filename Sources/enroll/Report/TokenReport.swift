@@ -24,6 +24,7 @@ struct TokenReport {
       switch Self.cause(answer) {
       // The renewal failed here, and not at the provider.
       case .some(let code) where kind == .expired && CommandStatus(code) == .storeUnusable: .storeUnusable
+      case .busy where kind == .expired: .busy
       case .oauth where isRefused, .rejected where isRefused: .refused
       default: kind.status.map { CommandStatus($0) } ?? .done
       }
@@ -76,7 +77,11 @@ struct TokenReport {
       // Reading the account says what it is that is locked.
       do throws(Failure) { _ = try session.call("account.read", [("client", client)]) } catch { return error }
       return Failure(.storeLocked, "the store is locked: its key is unavailable")
-    case .busy: return Failure(.busy, "another renewal is in progress and did not end before the timeout")
+    case .busy:
+      return Failure(
+        .busy, "another renewal is in progress and did not end before the timeout",
+        advice: answer["accessToken"] == nil
+          ? nil : "Try again. The old token works until it expires: \(.token) prints it.")
     default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
     }
   }
