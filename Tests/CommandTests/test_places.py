@@ -6,9 +6,10 @@ import resource
 import signal
 import subprocess
 import threading
+from pathlib import Path
 
 from cases import ENROLL, CommandCase
-from processes import wait_until
+from processes import wait_until, workspace
 from terminal import TIMEOUT
 
 
@@ -54,6 +55,31 @@ class Places(CommandCase):
             preexec_fn=limit)
         self.assertEqual(done.returncode, 8, done.stderr)
         self.token()
+
+    def test_files_and_folders_are_their_owners_whatever_the_umask(self):
+        if os.geteuid() == 0:
+            # Without these, the modes bind root as they bind everybody.
+            capabilities = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
+        else:
+            capabilities = []
+        for umask in (0o777, 0o277, 0o177):
+            with self.subTest(f"{umask:o}"):
+                home = workspace(f"umask-{umask:o}")
+                variables = {name: str(home / name) for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
+                child = subprocess.Popen(
+                    [*capabilities, ENROLL, "login", "--yes", "--issuer", self.sandbox.issuer, "--client-id", "sample-app",
+                     "--allow-loopback-http"], env={**self.environment, **variables}, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, umask=umask)
+                self.addCleanup(self._end, child)
+                seen = Path(f"{self.browser}.opened")
+                seen.unlink(missing_ok=True)
+                self.come_back(self.opened())
+                _, words = child.communicate(timeout=TIMEOUT)
+                self.assertEqual(child.returncode, 0, words)
+                for path in home.rglob("*"):
+                    expected = 0o700 if path.is_dir() else 0o600
+                    self.assertEqual(path.stat().st_mode & 0o777, expected, path)
+                self.run_enroll("token", environment={**self.environment, **variables})
 
     # Pipes.
 

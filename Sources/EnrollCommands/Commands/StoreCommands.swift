@@ -63,7 +63,9 @@ extension CommandTable {
         ("keyProviders", .array(found.keyProviders.map { .string($0) })),
         ("keyChoice", found.keyDecision?.json(found.keyCandidates)),
         ("accounts", .integer(Int64(found.accountCount))), ("setAside", .integer(Int64(found.setAsideCount))),
-        ("files", .array(found.files.map { $0.json })), ("problem", found.problem?.json),
+        ("files", .array(found.files.map { $0.json })),
+        ("wrongModes", found.wrongModes.isEmpty ? nil : .array(found.wrongModes.map { wrongMode($0) })),
+        ("problem", found.problem?.json),
       ])
     },
     Command(
@@ -119,10 +121,28 @@ extension CommandTable {
           "files",
           Schema(
             .list(storedFile, maximumCount: .max), "The sealed files. None while the key is unavailable.")),
+        .optional(
+          "wrongModes",
+          Schema(
+            .list(wrongModeSchema, maximumCount: .max),
+            "The files of the store whose mode is not 0600. A file that lets other users in is not used.")),
         .optional("problem", .error.as("What is wrong with the store.")),
       ]),
     ]), "The state of a store, without secrets."
   ).named("StoreDiagnosis")
+
+  private static func wrongMode(_ file: StoreDiagnosis.WrongMode) -> JSON {
+    .object([
+      ("name", .string(file.name)), ("permissions", .string("0" + String(file.permissions, radix: 8))),
+    ])
+  }
+
+  private static let wrongModeSchema = Schema.object(
+    [
+      .required("name", .text("The file name. It contains no account name.", maximumBytes: 255)),
+      .required("permissions", .text("Octal.", maximumBytes: 8)),
+    ], "A file of a store whose mode is not 0600."
+  ).named("WrongMode")
 
   private static let storedFile = Schema.object(
     [

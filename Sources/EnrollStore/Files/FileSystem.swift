@@ -1,5 +1,6 @@
 // All access of the store to the disk goes through these operations and no others, so that a test can count them, fail
-// any of them, tear a write or kill the process between two. Each is one system call and does nothing else: repeating
+// any of them, tear a write or kill the process between two. Each is one system call and does nothing else, but for the rights
+// that a umask takes from the owner of what is made (`OwnerAccess`): repeating
 // after EINTR, finishing short writes and understanding errors is the business of ``StoreFolder``.
 
 import EnrollCore

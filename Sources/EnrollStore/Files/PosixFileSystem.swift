@@ -13,6 +13,7 @@ public final class PosixFileSystem: FileSystem {
 
   public func makeFolder(_ path: String) throws(FileFault) {
     try check(mkdir(path, 0o700), .makeFolder)
+    OwnerAccess.complete(folder: path)
   }
 
   public func openFolder(_ path: String) throws(FileFault) -> Int32 {
@@ -28,7 +29,9 @@ public final class PosixFileSystem: FileSystem {
       case .making: O_RDWR | O_CREAT | O_EXCL
       case .writing: O_RDWR
       }
-    return try check(enroll_posix_openat(folder, name, flags | always, 0o600), .open)
+    let fd = try check(enroll_posix_openat(folder, name, flags | always, 0o600), .open)
+    if case .making = access { OwnerAccess.complete(file: fd) }
+    return fd
   }
 
   public func openLock(_ name: String, in folder: Int32) throws(FileFault) -> Int32 {
@@ -40,6 +43,7 @@ public final class PosixFileSystem: FileSystem {
       return fd
     }
     guard fd >= 0 else { throw FileFault(.openLock, number == 0 ? ENOMEM : number) }
+    OwnerAccess.complete(file: fd)
     return fd
   }
 

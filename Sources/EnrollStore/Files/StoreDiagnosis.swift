@@ -22,8 +22,18 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public var setAsideCount = 0
   /// The sealed files one by one; none while the store's key is unavailable.
   public var files: [StoredFile] = []
+  /// The store's own files whose permissions are not 0600.
+  public var wrongModes: [WrongMode] = []
   /// Why the store cannot be used; nil when it can.
   public var problem: EnrollError?
+
+  /// A file whose permissions are not 0600.
+  public struct WrongMode: Equatable, Sendable {
+    /// In the store's folder; tells no account's name.
+    public var name: String
+    /// Permission bits, 0o7777.
+    public var permissions: UInt32
+  }
 
   /// - Parameters:
   ///   - path: absolute.
@@ -46,6 +56,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
       let names = try StoreFault.patiently { () throws(FileFault) in try system.list(folder) }
       var found = StoreDiagnosis(owner: status.owner, permissions: status.permissions)
       found.count(names)
+      found.look(atModesOf: names, in: folder, system)
       found.consider(keys, path, system)
       found.look(into: path, names, keys, system)
       return found
@@ -62,6 +73,19 @@ public struct StoreDiagnosis: Equatable, Sendable {
     for name in names {
       if AccountFileNames.tag(ofRecord: name) != nil { accountCount += 1 }
       if StoreNames.isSetAside(name) { setAsideCount += 1 }
+    }
+  }
+
+  /// A file that is gone by now, or cannot be looked at, is passed over.
+  private mutating func look(atModesOf names: [String], in folder: Int32, _ system: any FileSystem) {
+    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    where StoreNames.isOwn(name) {
+      guard
+        let status = try? StoreFault.patiently({ () throws(FileFault) in
+          try system.status(name, in: folder)
+        }), status.kind == .file, status.permissions & 0o777 != 0o600
+      else { continue }
+      wrongModes.append(WrongMode(name: name, permissions: status.permissions))
     }
   }
 

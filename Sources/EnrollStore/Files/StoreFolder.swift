@@ -118,7 +118,7 @@ final class StoreFolder: Sendable {
       throw EnrollError(.storeRefused, "\(Self.shown(path)) is not a folder", field: "store")
     }
     try StoreFolder.checkOwner(
-      status, user: system.user, "the store's folder \(Self.shown(path))", wanted: "0700")
+      status, user: system.user, "the store's folder \(Self.shown(path))", at: path, wanted: "700")
     guard !allowsNetworkFilesystem else { return }
     let kind = try attempt("the store's folder") { () throws(FileFault) in try system.kind(folder) }
     if let name = NetworkFilesystem.name(of: kind) {
@@ -130,7 +130,7 @@ final class StoreFolder: Sendable {
   }
 
   private static func checkOwner(
-    _ status: FileStatus, user: UInt32, _ what: String, wanted: String
+    _ status: FileStatus, user: UInt32, _ what: String, at path: String, wanted: String
   ) throws(EnrollError) {
     guard status.owner == user else {
       throw EnrollError(
@@ -140,20 +140,21 @@ final class StoreFolder: Sendable {
     guard status.permissions & 0o077 == 0 else {
       throw EnrollError(
         .storeRefused,
-        "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected \(wanted)",
+        "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected 0\(wanted)."
+          + " Run chmod \(wanted) \(shown(path))",
         field: "store")
     }
   }
 
   /// Whether a file is one of ours. A file without a name was replaced while it was open, which is no harm.
-  static func check(_ status: FileStatus, _ name: String, user: UInt32) throws(EnrollError) {
+  private func check(_ status: FileStatus, _ name: String) throws(EnrollError) {
     guard status.kind == .file else {
       throw EnrollError(.storeRefused, "\(name) is not a plain file", field: "store")
     }
     guard status.links <= 1 else {
       throw EnrollError(.storeRefused, "\(name) has \(status.links) names (hard links)", field: "store")
     }
-    try checkOwner(status, user: user, name, wanted: "0600")
+    try Self.checkOwner(status, user: system.user, name, at: path + "/" + name, wanted: "600")
   }
 
   /// One operation, repeated after interruptions, with its errors in the store's words.
@@ -210,7 +211,7 @@ final class StoreFolder: Sendable {
     }
     defer { system.close(descriptor) }
     let status = try attempt(name) { () throws(FileFault) in try system.status(descriptor) }
-    try StoreFolder.check(status, name, user: system.user)
+    try check(status, name)
     guard status.size <= Int64(limit) else {
       throw EnrollError(.storeCorrupt, "\(name) has \(status.size) bytes, more than \(limit)", field: "store")
     }
@@ -263,7 +264,7 @@ final class StoreFolder: Sendable {
     let descriptor = try attempt(name) { () throws(FileFault) in try system.openLock(name, in: folder) }
     do {
       let status = try attempt(name) { () throws(FileFault) in try system.status(descriptor) }
-      try StoreFolder.check(status, name, user: system.user)
+      try check(status, name)
       return descriptor
     } catch {
       system.closeLock(descriptor)

@@ -94,6 +94,8 @@ enum StoreNames {
   /// Held while keys are replaced.
   static let keysLock = "keys.lock"
   static let keys = "keys"
+  /// The key file, where the store's key is in one beside it.
+  static let key = "key"
 
   private static let providerSuffix = ".provider"
 
@@ -121,6 +123,13 @@ enum StoreNames {
   static func isSealed(_ name: String) -> Bool {
     AccountFileNames.tag(ofRecord: name) != nil || ClientFileNames.tag(ofClient: name) != nil
       || ASCII.equals(name, outbox) || ASCII.equals(name, installation) || isSetAside(name)
+  }
+
+  /// Whether the store makes a file of that name, and keeps it.
+  static func isOwn(_ name: String) -> Bool {
+    if isSealed(name) || tag(ofProvider: name) != nil { return true }
+    for own in [keys, key, lock, keysLock] where ASCII.equals(name, own) { return true }
+    return [".renew", ".write", ".register"].contains { AccountFileNames.tag(name, $0) != nil }
   }
 
   /// A name for a damaged file that no other has.

@@ -38,6 +38,7 @@ enum Folders {
     guard mkdir(path, 0o700) == 0 || enroll_posix_errno() == EEXIST else {
       throw Failure(.failed, "the directory \(path) cannot be made: \(reason)")
     }
+    OwnerAccess.complete(folder: path)
   }
 
   /// Writes a file that is whole or not there: a new one beside it takes its name.
@@ -45,6 +46,7 @@ enum Folders {
     let draft = "\(path).\(getpid())"
     let fd = enroll_posix_open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard fd >= 0 else { throw Failure(.failed, "\(path) cannot be written: \(reason)") }
+    OwnerAccess.complete(file: fd)
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { CPosix.write(fd, $0.baseAddress, $0.count) }

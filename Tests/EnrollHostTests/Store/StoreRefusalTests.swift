@@ -60,6 +60,13 @@ struct StoreRefusalTests {
     #expect(opening(folder.store)?.code == .storeRefused)
   }
 
+  @Test("bits of a folder that let nobody in are accepted", arguments: [0o2700, 0o1700])
+  func setgidFolder(_ mode: mode_t) throws {
+    try folder.filled()
+    chmod(folder.store, mode)
+    #expect(opening(folder.store) == nil)
+  }
+
   @Test("a network filesystem is refused by name unless it is allowed")
   func network() throws {
     let nfs = FaultyFileSystem(kind: 0x6969)
@@ -95,11 +102,12 @@ struct StoreRefusalTests {
     let path = try folder.only(name)
     let before = try folder.bytes(path)
     chmod(path, 0o640)
-    let refused = code { () throws(EnrollError) in
+    let refused = failure { () throws(EnrollError) in
       let store = try folder.open()
       _ = try store.update(.default) { $0.tokenEpoch += 1 }
     }
-    #expect(refused == .storeRefused)
+    #expect(refused?.code == .storeRefused)
+    #expect(refused?.message.hasSuffix("Run chmod 600 \(path)") ?? false, "\(refused?.message ?? "")")
     #expect(try folder.bytes(path) == before)
   }
 

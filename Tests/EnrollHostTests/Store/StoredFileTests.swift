@@ -53,6 +53,18 @@ struct StoredFileTests {
     #expect(!"\(files)".contains("CANARY"))
   }
 
+  @Test("every file of the store whose mode is not 0600 is told, and no other")
+  func modes() throws {
+    _ = try folder.filled()
+    #expect(try #require(try StoreDiagnosis.examine(path: folder.store)).wrongModes == [])
+    try Data().write(to: URL(fileURLWithPath: folder.store + "/notes.txt"))
+    let changed = try [".record", "keys", "key", ".write"].map { try folder.only($0) }
+    for path in changed { chmod(path, 0o2644) }
+    let found = try #require(try StoreDiagnosis.examine(path: folder.store)).wrongModes
+    #expect(Set(found.map { folder.store + "/" + $0.name }) == Set(changed))
+    #expect(found.allSatisfy { $0.permissions == 0o2644 })
+  }
+
   @Test("a damaged file is told and stays where it is; set aside, it is told with the name that it had")
   func damaged() throws {
     try folder.filled()

@@ -1047,6 +1047,8 @@ export type StoreDiagnosis =
     setAside: number;
     /** The sealed files. None while the key is unavailable. */
     files: StoredFile[];
+    /** The files of the store whose mode is not 0600. A file that lets other users in is not used. */
+    wrongModes?: WrongMode[];
     /** What is wrong with the store. */
     problem?: ErrorDetail;
   };
@@ -1094,6 +1096,14 @@ export type StoredFile = {
 
 /** The content of a sealed file. */
 export type StoredFileKind = 'account' | 'outbox' | 'installation' | 'provider' | 'client';
+
+/** A file of a store whose mode is not 0600. */
+export type WrongMode = {
+  /** The file name. It contains no account name. */
+  name: string;
+  /** Octal. */
+  permissions: string;
+};
 
 /** A PKCE verifier and its challenge (RFC 7636 §4). */
 export type PKCE = {

@@ -979,6 +979,9 @@ class StoreDiagnosis:
     files: Tuple[StoredFile, ...] = ()
     """The sealed files. None while the key is unavailable."""
 
+    wrong_modes: Tuple[WrongMode, ...] = ()
+    """The files of the store whose mode is not 0600. A file that lets other users in is not used."""
+
     problem: Optional[EnrollError] = None
     """What is wrong with the store."""
 
@@ -996,6 +999,7 @@ class StoreDiagnosis:
             accounts=maybe(number, members.get("accounts")),
             set_aside=maybe(number, members.get("setAside")),
             files=tuple(StoredFile.from_json(value) for value in items(members.get("files") or ())),
+            wrong_modes=tuple(WrongMode.from_json(value) for value in items(members.get("wrongModes") or ())),
             problem=maybe(EnrollError.from_json, members.get("problem")),
         )
 
@@ -1108,6 +1112,26 @@ class StoredFileKind(Word):
     INSTALLATION = "installation"
     PROVIDER = "provider"
     CLIENT = "client"
+
+
+@dataclass(frozen=True)
+class WrongMode:
+    """A file of a store whose mode is not 0600."""
+
+    name: str
+    """The file name. It contains no account name."""
+
+    permissions: str
+    """Octal."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> WrongMode:
+        """Reads a result; members that this version does not know are left out."""
+        members = mapping(value)
+        return cls(
+            name=text(members["name"]),
+            permissions=text(members["permissions"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -2013,4 +2037,5 @@ __all__ = [
     "TransportChoice",
     "Unregistered",
     "Unsolicited",
+    "WrongMode",
 ]

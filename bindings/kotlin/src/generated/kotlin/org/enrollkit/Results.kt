@@ -1352,6 +1352,8 @@ public data class StoreDiagnosis(
   public val setAside: Int?,
   /** The sealed files. None while the key is unavailable. */
   public val files: List<StoredFile>,
+  /** The files of the store whose mode is not 0600. A file that lets other users in is not used. */
+  public val wrongModes: List<WrongMode>,
   /** What is wrong with the store. */
   public val problem: EnrollError?,
 ) {
@@ -1366,6 +1368,7 @@ public data class StoreDiagnosis(
       accounts = json.find("accounts")?.let { it.int() },
       setAside = json.find("setAside")?.let { it.int() },
       files = json.find("files")?.let { it.list { StoredFile.decode(it.members()) } } ?: emptyList(),
+      wrongModes = json.find("wrongModes")?.let { it.list { WrongMode.decode(it.members()) } } ?: emptyList(),
       problem = json.find("problem")?.let { EnrollError.decode(it.members()) },
     )
   }
@@ -1518,5 +1521,20 @@ public enum class TransportChoice(
 
   internal companion object {
     fun decode(json: JsonElement): TransportChoice = json.word("TransportChoice", entries) { it.wire }
+  }
+}
+
+/** A file of a store whose mode is not 0600. */
+public data class WrongMode(
+  /** The file name. It contains no account name. */
+  public val name: String,
+  /** Octal. */
+  public val permissions: String,
+) {
+  internal companion object {
+    fun decode(json: JsonObject): WrongMode = WrongMode(
+      name = json.need("name").text(),
+      permissions = json.need("permissions").text(),
+    )
   }
 }
