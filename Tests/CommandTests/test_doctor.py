@@ -77,6 +77,41 @@ class Doctor(CommandCase):
         _, words = self.run_enroll("token", status=8)
         self.assertIn("enroll doctor", words)
 
+    def test_a_file_that_others_may_read_is_named_with_what_mends_it(self):
+        self.sign_in("--keys", "file")
+        self.token("--renew")
+        for pattern, mode in (("*.record", 0o644), ("keys", 0o644), ("key", 0o640), ("*.renew", 0o604), ("*.write", 0o644)):
+            (path,) = self.store.glob(pattern)
+            with self.subTest(path.name):
+                path.chmod(mode)
+                output, _ = self.run_enroll("doctor", status=1)
+                self.assertIn(f"{path.name} has mode 0{mode:o}; expected 0600\n  chmod 600 {path}\n", output)
+                self.assertEqual(output.count("✗"), 1, output)
+                self.assertNotIn("backup", output)
+                self.assertNotIn("a new store", output)
+                command = ("login", "--yes", "--again") if pattern in ("*.record", "*.write") else ("token", "--renew")
+                _, words = self.run_enroll(*command, status=8)
+                self.assertIn(f"chmod 600 {path}", words)
+                path.chmod(0o600)
+                self.assertIn("✓ store:", self.run_enroll("doctor")[0])
+        # All of them at once.
+        paths = [path for path in self.store.iterdir() if path.suffix in (".record", ".renew")]
+        for path in paths:
+            path.chmod(0o644)
+        output, _ = self.run_enroll("doctor", status=1)
+        for path in paths:
+            self.assertIn(f"chmod 600 {path}", output)
+
+    def test_the_setgid_bit_of_a_parent_lets_nobody_in(self):
+        self.store.parent.mkdir(parents=True)
+        self.store.parent.chmod(0o2755)
+        self.sign_in()
+        self.assertEqual(self.store.stat().st_mode & 0o7777, 0o2700)
+        self.assertIn("✓ store:", self.run_enroll("doctor")[0])
+        self.token()
+        self.store.chmod(0o2750)
+        self.assertIn(f"chmod 700 {self.store}", self.run_enroll("doctor", status=1)[0])
+
     def test_a_damaged_store(self):
         self.sign_in()
         record = next(self.store.glob("*.record"))
@@ -139,6 +174,37 @@ class Attempts(CommandCase):
 
     def given(self, issuer=None):
         return ["--issuer", issuer or self.sandbox.issuer, "--client-id", "sample-app", "--allow-loopback-http"]
+
+    def test_a_configuration_that_is_refused_leads_to_no_sign_in(self):
+        for words in (
+            ["--provider", "b2c", "--set", "tenant=t"], ["--provider", "apple", "--client-id", "x"], ["--issuer", "nowhere"],
+        ):
+            output, _ = self.run_enroll("doctor", *words, status=1)
+            self.assertIn("✗ configuration:", output)
+            self.assertIn("! store: none yet", output)
+            self.assertNotIn("`enroll login", output)
+
+    def test_a_part_that_is_missing_or_too_much_is_named_with_its_option(self):
+        for words, advice in (
+            (["--provider", "entra"], "--set tenant=VALUE"), (["--provider", "okta", "--set", "domain="], "--set domain=VALUE"),
+            (["--provider", "okta", "--set", "domain=a.okta.com", "--set", "realm=x"], "Leave out --set realm."),
+        ):
+            for command in (["doctor"], ["login", "--yes"]):
+                output, told = self.run_enroll(
+                    *command, *words, "--client-id", "x", status=1 if command == ["doctor"] else 2)
+                self.assertIn(advice, output + told)
+
+    def test_a_redirect_of_an_app_leads_to_the_option_for_another(self):
+        for name in ("facebook", "google-ios"):
+            words = ["--provider", name, "--client-id", "12.apps.googleusercontent.com" if name == "google-ios" else "12"]
+            _, told = self.run_enroll("login", "--yes", *words, status=2)
+            self.assertIn("--redirect-uri", told)
+            self.assertNotIn("Configure", told)
+
+    def test_an_issuer_with_a_slash_too_many_comes_with_what_to_do(self):
+        output, _ = self.run_enroll(
+            "doctor", "--issuer", self.sandbox.issuer + "/", "--allow-loopback-http", status=1)
+        self.assertRegex(output, r"✗ provider: .*\n  Use the issuer exactly as the provider spells it")
 
     def test_a_provider_that_is_named_is_looked_at(self):
         output, _ = self.run_enroll("doctor", *self.given())

@@ -4,6 +4,7 @@ import http.server
 import json
 import shlex
 import threading
+import urllib.request
 
 from cases import CommandCase, hints
 
@@ -174,7 +175,46 @@ class AtAResource(CommandCase):
         for words in (["--client-id", "another"], ["--issuer", "https://another.example"]):
             _, said = self.run_enroll("login", "--yes", *self.arguments, *words, status=2)
             self.assertIn(f"not {words[1]}", said)
-            self.assertIn("--register-again", said)
+            # A client that is named is not registered.
+            self.assertIn("Choose another name by --profile", said)
+            self.assertNotIn("--register-again", said)
+        bare = ["--resource", self.resource.url, "--allow-loopback-http", "--issuer", "https://another.example"]
+        self.assertIn("--again --register-again", self.run_enroll("login", "--yes", *bare, status=2)[1])
+
+    def test_advice_about_a_resource_on_this_machine_works_as_it_is_printed(self):
+        _, words = self.run_enroll("token", "--resource", self.resource.url, status=3)
+        (hint,) = hints(words)
+        self.assertEqual(shlex.split(hint), ["enroll", "login", "--resource", self.resource.url, "--allow-loopback-http"])
+        self.assertIn(hint, self.run_enroll("doctor", "--resource", self.resource.url, status=1)[0])
+        _, words = self.run_enroll("login", "--yes", "--resource", self.resource.url, status=2)
+        self.assertIn("add --allow-loopback-http", words)
+
+    def test_a_failed_attempt_is_repeated_with_the_client_that_was_named(self):
+        child = self.start("login", "--yes", *self.arguments)
+        redirect = self.sandbox.control("settle", url=self.opened(), error="access_denied")["redirect"]
+        urllib.request.urlopen(redirect, timeout=60).close()
+        child.communicate(timeout=60)
+        output, _ = self.run_enroll("doctor", "--resource", self.resource.url)
+        (hint,) = {hint for hint in hints(output) if hint.startswith("enroll login --")}
+        said = shlex.split(hint)
+        for option in ("--resource", "--client-id"):
+            self.assertEqual(said[said.index(option) + 1], self.arguments[self.arguments.index(option) + 1])
+        self.assertIn("--allow-loopback-http", said)
+
+    def test_accounts_of_a_resource_are_listed_where_no_other_profile_is(self):
+        (self.profiles / "default.json").unlink()
+        self.sign_in(*self.arguments)
+        output, _ = self.run_enroll("accounts")
+        self.assertRegex(output, r"\A  \* default  Alice Example <alice@example.com> \(profile 127.0.0.1-\w+\)\n\Z")
+        (told,) = self.json("accounts")["accounts"]
+        self.assertNotIn("problem", told)
+        self.assertEqual(told["profile"]["email"], "alice@example.com")
+        self.run_enroll("accounts", "--profile", told["configuration"])
+        for path in self.profiles.glob("*.json"):
+            path.unlink()
+        output, words = self.run_enroll("accounts", status=2)
+        self.assertEqual(output, "")
+        self.assertIn("there is no configuration", words)
 
     def test_a_resource_that_names_a_server_by_http_is_refused(self):
         self.resource.issuers = ["http://id.example"]

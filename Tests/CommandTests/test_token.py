@@ -269,6 +269,10 @@ class Words(CommandCase):
             token --passphrase-fd 3 --keys file
             token --passphrase-fd 3 --pin-fd 3
             token --token=x
+            token --resource https://a.example --resource https://b.example
+            login --resource https://a.example --resource https://b.example
+            login --resource https://a.example --register-again --client-id x
+            doctor --resource https://a.example --register-again
             login --issuer https://id.example
             login --client-id x
             login --allow-loopback-http

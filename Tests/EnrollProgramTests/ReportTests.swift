@@ -65,6 +65,13 @@ struct ReportTests {
     #expect(TokenReport(try json(#"{"outcome": "\#(name)"}"#), mustBeNew: false).token == nil)
   }
 
+  @Test("a renewal that another process has is busy, and not a provider out of reach")
+  func otherRenewal() throws {
+    let answer = try json(#"{"outcome": "stale", "accessToken": "a", "error": {"status": "busy"}}"#)
+    #expect(TokenReport(answer, mustBeNew: true).ending == .busy)
+    #expect(TokenReport(answer, mustBeNew: false).ending == .done)
+  }
+
   @Test("every error of the library comes to a failure, and every one that a user can mend to advice")
   func endings() {
     for code in EnrollError.Code.allCases {
@@ -81,6 +88,8 @@ struct ReportTests {
       (#"{"exists": false}"#, .warning), (#"{"exists": true, "owner": 7, "permissions": "0700"}"#, .good),
       (#"{"exists": true, "owner": 8, "permissions": "0700"}"#, .bad),
       (#"{"exists": true, "owner": 7, "permissions": "0750"}"#, .bad),
+      (#"{"exists": true, "owner": 7, "permissions": "02700"}"#, .good),
+      (#"{"exists": true, "owner": 7, "permissions": "02750"}"#, .bad),
       (
         #"{"exists": true, "owner": 7, "permissions": "0700", "problem": {"status": "storeIO", "message": "m"}}"#,
         .bad

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import EnrollJSON
+import EnrollPosix
 
 struct Accounts: EnrollCommand {
   static let configuration = CommandConfiguration(
@@ -13,15 +14,10 @@ struct Accounts: EnrollCommand {
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let listed = try session.call("accounts.list", session.storeParameters)["accounts"]?.array ?? []
-    var rows: [(name: String, kept: JSON, problem: Failure?)] = []
+    var rows: [Row] = []
+    let profiles = try profiles(session, areNeeded: !listed.isEmpty)
     for name in listed.compactMap({ $0.string }) {
-      do throws(Failure) {
-        let client = try session.open(account: name, asksPIN: false)
-        rows.append((name, try session.call("account.read", [("client", client)]), nil))
-      } catch {
-        guard error.ending != .interrupted else { throw error }
-        rows.append((name, .null, error))
-      }
+      rows.append(try row(name, profiles, session))
     }
     if session.isJSON {
       Output.json(
@@ -32,7 +28,8 @@ struct Accounts: EnrollCommand {
               rows.map { row in
                 .object([
                   ("account", .string(row.name)), ("profile", row.kept["profile"]),
-                  ("expiresAt", row.kept["expiresAt"]), ("problem", row.problem?.errorJSON),
+                  ("expiresAt", row.kept["expiresAt"]),
+                  ("configuration", row.profile.map { .string($0) }), ("problem", row.problem?.errorJSON),
                 ])
               })
           )
@@ -47,11 +44,59 @@ struct Accounts: EnrollCommand {
       (
         name: (row.name == session.place.account ? "* " : "  ") + Shown.text(row.name),
         value: row.problem.map { Shown.text($0.message) }
-          ?? (row.kept["profile"] == nil
-            ? "not signed in at this provider" : Shown.person(row.kept["profile"]))
+          ?? (row.isSignedIn ? Shown.person(row.kept["profile"]) : "not signed in at this provider")
+          + (row.profile.map { " (profile \($0))" } ?? "")
       )
     }
     for line in Layout.table(table, width: Terminal.output.width) { Output.line(line) }
     return .done
+  }
+
+  private struct Row {
+    var name: String
+    var kept = JSON.null
+    /// The profile that the user is signed in with, where it is not the one in use.
+    var profile: String?
+    var problem: Failure?
+
+    var isSignedIn: Bool { kept["profile"] != nil || kept["expiresAt"] != nil }
+  }
+
+  /// The configuration in use; where there is none, all profiles, because the store's accounts are of some of them.
+  /// - Throws: `.usage` for a file that the user named and that is not there, and where there is no profile at all.
+  private func profiles(
+    _ session: CommandSession, areNeeded: Bool
+  ) throws(Failure) -> [(name: String?, configuration: JSON)] {
+    guard areNeeded else { return [] }
+    let isNamed =
+      session.place.configurationName != "default" || session.place.configurationPath == "default"
+    let isThere = try session.place.hasConfiguration()
+    if isNamed || isThere { return [(nil, try session.configuration())] }
+    var found: [(name: String?, configuration: JSON)] = []
+    for name in Candidates.allProfiles {
+      if let configuration = try? UserDirectories.configuration(name) { found.append((name, configuration)) }
+    }
+    guard found.isEmpty else { return found }
+    return [(nil, try session.configuration())]
+  }
+
+  /// The first profile with which the account is signed in.
+  private func row(
+    _ name: String, _ profiles: [(name: String?, configuration: JSON)], _ session: CommandSession
+  ) throws(Failure) -> Row {
+    var row = Row(name: name)
+    for profile in profiles {
+      do throws(Failure) {
+        let client = try session.open(profile.configuration, account: name, asksPIN: false)
+        let kept = try session.call("account.read", [("client", client)])
+        let found = Row(name: name, kept: kept, profile: profile.name)
+        if found.isSignedIn { return found }
+        row.problem = nil
+      } catch {
+        guard error.ending != .interrupted else { throw error }
+        row.problem = error
+      }
+    }
+    return row
   }
 }

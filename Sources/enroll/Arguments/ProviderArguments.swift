@@ -5,16 +5,15 @@ import EnrollCore
 import EnrollPosix
 
 struct ProviderArguments: ParsableArguments {
+  // A list, so that a second one is refused.
   @Option(
+    name: .customLong("resource"),
     help: ArgumentHelp(
       "An API or MCP server: the first sign-in finds its provider, asks you, and registers (RFC 9728).",
       valueName: "url"))
-  var resource: String?
+  var resources: [String] = []
 
-  @Flag(
-    name: .customLong("register-again"),
-    help: "With --resource: register anew, because the provider has forgotten the client.")
-  var registerAgain = false
+  var resource: String? { resources.first }
 
   @Option(
     help: ArgumentHelp(
@@ -64,7 +63,7 @@ struct ProviderArguments: ParsableArguments {
       throw ValidationError("--client-secret-file needs --client-id.")
     }
     if resource == "" { throw ValidationError("--resource has no value.") }
-    if resource == nil, registerAgain { throw ValidationError("--register-again needs --resource.") }
+    if resources.count > 1 { throw ValidationError("--resource is given twice: each sign-in is for one.") }
     if resource != nil, name != nil {
       throw ValidationError("--resource and --provider exclude each other: the resource names its provider.")
     }
@@ -130,6 +129,11 @@ struct ProviderArguments: ParsableArguments {
       throw Failure(
         reading: error, advice: "Name a file with nothing but the client's secret by --client-secret-file.")
     }
+  }
+
+  /// Whether these options name that resource, and nothing about its provider.
+  func namesOnly(resource named: String?) -> Bool {
+    named != nil && resource == named && issuer == nil && clientID == nil
   }
 
   /// The same options again.

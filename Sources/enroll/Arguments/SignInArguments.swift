@@ -39,9 +39,21 @@ struct SignInArguments: ParsableArguments {
       visibility: .private))
   var longWaitSeconds = LongWait.usualSeconds
 
+  @Flag(
+    name: .customLong("register-again"),
+    help: "With --resource: register anew, because the provider has forgotten the client.")
+  var registerAgain = false
+
   @OptionGroup var provider: ProviderArguments
 
   func validate() throws {
+    if registerAgain, provider.resource == nil {
+      throw ValidationError("--register-again needs --resource.")
+    }
+    if registerAgain, provider.clientID != nil {
+      throw ValidationError(
+        "--register-again and --client-id exclude each other: a client that is named is not registered.")
+    }
     if provider.issuer != nil || provider.name != nil, provider.clientID == nil, provider.resource == nil {
       throw ValidationError("--issuer and --provider need --client-id.")
     }

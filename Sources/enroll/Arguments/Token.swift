@@ -31,11 +31,15 @@ struct Token: EnrollCommand {
       "Renew now, whatever the token's age, for example after an API refused it. Never prints the old token.")
   var renew = false
 
+  // A list, so that a second one is refused.
   @Option(
+    name: .customLong("resource"),
     help: ArgumentHelp(
       "The token for this API or MCP server, from the account that was signed in with enroll login --resource.",
       valueName: "url"))
-  var resource: String?
+  var resources: [String] = []
+
+  var resource: String? { resources.first }
 
   @Option(
     help: ArgumentHelp(
@@ -54,6 +58,7 @@ struct Token: EnrollCommand {
     guard (0...86_400).contains(timeout) else {
       throw ValidationError("--timeout must be 0 to 86400 seconds.")
     }
+    if resources.count > 1 { throw ValidationError("--resource is given twice: a token is for one.") }
     if renew, minimumLifetime > 0 {
       throw ValidationError("--renew gets a new token anyway: leave --min-lifetime out.")
     }

@@ -14,6 +14,8 @@ struct LastAttempt: Equatable {
   var configurationPath: String
   /// The configuration of a first sign-in, which was not saved; nil where there is a profile.
   var configuration: JSON?
+  /// The options that named the provider.
+  var options: [String]
   var message: String
 
   private static let name = "last-attempt.json"
@@ -26,13 +28,17 @@ struct LastAttempt: Equatable {
       json["configurationPath"]?.string == configurationPath
     else { return nil }
     self.init(
-      at: at, configurationPath: configurationPath, configuration: json["configuration"], message: message)
+      at: at, configurationPath: configurationPath, configuration: json["configuration"],
+      options: json["options"]?.array?.compactMap { $0.string } ?? [], message: message)
   }
 
-  init(at: Int64, configurationPath: String, configuration: JSON?, message: String) {
+  init(
+    at: Int64, configurationPath: String, configuration: JSON?, options: [String] = [], message: String
+  ) {
     self.at = at
     self.configurationPath = configurationPath
     self.configuration = configuration
+    self.options = options
     self.message = message
   }
 
@@ -46,7 +52,9 @@ struct LastAttempt: Equatable {
     }
     let text = JSON.object([
       ("at", .integer(at)), ("configurationPath", .string(configurationPath)),
-      ("configuration", configuration), ("message", .string(message)),
+      ("configuration", configuration),
+      ("options", options.isEmpty ? nil : .array(options.map { .string($0) })),
+      ("message", .string(message)),
     ]).text
     do throws(Failure) {
       try Folders.make(Folders.parent(of: path))

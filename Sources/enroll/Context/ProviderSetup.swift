@@ -70,9 +70,24 @@ struct ProviderSetup: Equatable {
     return configuration.issuer == issuer && configuration.clientID == ClientID(clientID)
   }
 
+  /// For a redirect that leads to an app.
+  /// - Parameter isGiven: the command line names the provider.
+  static func redirectAdvice(isGiven: Bool) -> Advice {
+    guard isGiven else { return "Configure \(redirectURI)." }
+    return
+      "Name one to this machine by --redirect-uri, such as \(redirectURI). If the provider allows this client none, register a client for desktop programs."
+  }
+
   /// The advice for an option that was refused.
-  static func advice(_ error: EnrollError) -> Advice {
-    switch error.field {
+  /// - Parameter setup: the provider of the command line; nil for that of a resource.
+  static func advice(_ error: EnrollError, of setup: ProviderSetup?) -> Advice {
+    if let part = error.field, ProviderPreset.partNames.contains(part),
+      let preset = setup?.provider.flatMap({ ProviderPreset.named($0) })
+    {
+      let isPart = preset.parts.contains(part) || preset.defaults.contains { $0.part == part }
+      return isPart ? "Pass the provider's own by --set \(part)=VALUE." : "Leave out --set \(part)."
+    }
+    return switch error.field {
     case "issuer" where error.message.contains("back end"): "See docs/back-end.md."
     case "issuer":
       "Pass the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
@@ -80,8 +95,6 @@ struct ProviderSetup: Equatable {
     case "clientSecret": "Name a file with nothing but the client's secret by --client-secret-file."
     case "provider":
       "Pass the name of a provider that EnrollKit knows by --provider, or the provider's address by --issuer."
-    case let part? where ProviderPreset.partNames.contains(part):
-      "Pass by --set the parts that the provider has, and no others."
     case "redirectUri": "Pass a redirect URI that the provider registered by --redirect-uri."
     default: "See \(.loginHelp)."
     }

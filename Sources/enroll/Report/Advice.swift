@@ -1,6 +1,9 @@
 // Advice for the user. A command in it is always a case of ``HintedCommand``, so that it is printed with the options that
 // name the user's place, and works as printed.
 
+import EnrollCore
+import EnrollJSON
+
 /// Words that may name commands: `"Run \(.login) to try again."`
 struct Advice: Equatable, ExpressibleByStringInterpolation {
   fileprivate enum Part: Equatable {
@@ -57,12 +60,12 @@ enum HintedCommand: CaseIterable {
       case .loginAsSomebodyElse:
         ["login", "--again", "--prompt", "select_account"] + said.place + said.provider
       case .loginByDevice: ["login", "--device"] + said.place + said.provider
-      case .firstLogin where said.resource != nil: ["login", "--resource", said.resource ?? ""]
+      case .firstLogin where said.resource != nil: ["login"] + said.atResource
       case .firstLogin: ["login"] + said.place + ["--issuer", "URL", "--client-id", "ID"]
-      case .loginAtResource: ["login"] + said.place + ["--resource", said.resource ?? "URL"]
+      case .loginAtResource: ["login"] + said.place + said.atResource
       case .registerAgain:
         ["login", "--again", "--register-again"] + said.place
-          + (said.registration.isEmpty ? ["--resource", said.resource ?? "URL"] : said.registration)
+          + (said.registration.isEmpty ? said.atResource : said.registration)
       case .sameAgain: said.attempt + said.place + said.provider
       case .token: ["token"] + said.place
       case .doctor: ["doctor"] + said.place + said.provider
@@ -97,9 +100,18 @@ struct Said {
     }
     provider = command.provider?.words ?? []
     // The doctor looks at the last attempt's provider where no other is named.
-    if provider.isEmpty, let attempted = LastAttempt(about: place.configurationPath)?.configuration {
-      provider = ProviderSetup.words(attempted)
-    }
+    guard let attempt = LastAttempt(about: place.configurationPath), let attempted = attempt.configuration
+    else { return }
+    let isSame = command.provider?.namesOnly(resource: attempted["resource"]?.string) ?? false
+    guard provider.isEmpty || isSame else { return }
+    provider = attempt.options.isEmpty ? ProviderSetup.words(attempted) : attempt.options
+  }
+
+  /// The options of `login` that name the user's resource.
+  fileprivate var atResource: [String] {
+    guard let resource else { return ["--resource", "URL"] }
+    let isHere = (try? StrictURL(resource))?.kind == .loopbackHTTP
+    return ["--resource", resource] + (isHere ? ["--allow-loopback-http"] : [])
   }
 
   init(place: [String] = [], provider: [String] = [], attempt: [String] = ["login"]) {

@@ -18,10 +18,12 @@ struct Examination {
   init(_ session: CommandSession, named: ProviderSetup?) throws(Failure) {
     let attempt = LastAttempt(about: session.place.configurationPath)
     let configuration = examineConfiguration(session, named, attempt)
-    try examineStore(session)
+    try examineStore(session, isConfigured: configuration != nil)
     if let configuration { try examineProvider(configuration, session) }
     let hasDevices = diagnostics?.hasDeviceGrant ?? false
-    if let configuration { findings += Finding.redirect(configuration, hasDevices: hasDevices) }
+    if let configuration {
+      findings += Finding.redirect(configuration, hasDevices: hasDevices, isGiven: named != nil)
+    }
     if named == nil, let attempt { findings.append(.attempt(attempt, now: session.now)) }
     findings.append(.browser(Browser(), hasDevices: hasDevices))
   }
@@ -45,7 +47,7 @@ struct Examination {
       do throws(EnrollError) {
         configuration = try Configuration(json: json)
       } catch {
-        throw Failure(error, advice: named == nil ? nil : ProviderSetup.advice(error))
+        throw Failure(error, advice: named.map { ProviderSetup.advice(error, of: $0) })
       }
       let client = named.map { !Self.hasClient($0) } ?? false ? "" : "client \(configuration.clientID) of "
       findings.append(Finding("configuration", .good, "\(place): \(client)\(configuration.issuer)"))
@@ -56,7 +58,9 @@ struct Examination {
     }
   }
 
-  private mutating func examineStore(_ session: CommandSession) throws(Failure) {
+  private mutating func examineStore(
+    _ session: CommandSession, isConfigured: Bool
+  ) throws(Failure) {
     do throws(Failure) {
       store = try session.call("store.diagnose", session.storeParameters, saying: "Looking at the store")
     } catch {
@@ -64,7 +68,7 @@ struct Examination {
       findings.append(Finding("store", .bad, error.message))
       return
     }
-    findings += Finding.store(store, user: getuid())
+    findings += Finding.store(store, user: getuid(), isConfigured: isConfigured)
     if let finding = Finding.key(store) { findings.append(finding) }
     let isUsed = store["keyProviders"]?.array?.contains(.string("secret-service")) ?? false
     let keyring = store["keyChoice"]?["candidates"]?.array?.first {
@@ -115,7 +119,8 @@ struct Examination {
         Finding(
           "provider", .bad, error.message,
           advice: error.ending == .unreachable
-            ? "Check the network and the issuer's address." : nil))
+            ? "Check the network and the issuer's address."
+            : error.error?.code == .issuerMismatch ? error.advice : nil))
       findings += announcements
     }
   }

@@ -48,40 +48,64 @@ struct Finding: Equatable {
   /// - Parameters:
   ///   - found: what `store.diagnose` gives.
   ///   - user: this process's.
-  static func store(_ found: JSON, user: UInt32) -> [Finding] {
+  ///   - isConfigured: whether a sign-in can begin.
+  static func store(_ found: JSON, user: UInt32, isConfigured: Bool = true) -> [Finding] {
     let path = found["store"]?.string ?? ""
     guard found["exists"]?.bool ?? false else {
-      return [Finding("store", .warning, "none yet at \(path)", advice: "The first \(.login) makes it.")]
+      return [
+        Finding(
+          "store", .warning, "none yet at \(path)",
+          advice: isConfigured ? "The first \(.login) makes it." : "The first sign-in makes it.")
+      ]
     }
     var findings: [Finding] = []
     let owner = found["owner"]?.integer ?? -1
     let permissions = found["permissions"]?.string ?? ""
+    let wrongModes = found["wrongModes"]?.array ?? []
+    let isRefused = found["problem"]?["status"]?.string == "storeRefused"
     if owner != Int64(user) {
       findings.append(
         Finding(
           "store", .bad, "\(path) belongs to user \(owner), not to you (\(user))",
           advice: "Run as that user, or name another folder by --store."))
-    } else if permissions != "0700" {
+    } else if !isPrivateFolder(permissions) {
       findings.append(
         Finding(
           "store", .bad, "\(path) has the permissions \(permissions); expected 0700",
-          advice: "chmod 700 \(path)"))
-    } else if let problem = found["problem"] {
+          advice: "chmod 700 \(ShellWord.quoted(path))"))
+    } else if let problem = found["problem"], wrongModes.isEmpty || !isRefused {
       let isLocked = problem["status"]?.string == "storeLocked"
       findings.append(
         Finding(
           "store", .bad, problem["message"]?.string ?? "it cannot be used",
           advice: isLocked ? CommandStatus.storeLocked.advice : nil))
-    } else {
+    } else if found["problem"] == nil {
       let count = found["accounts"]?.integer ?? 0
       findings.append(Finding("store", .good, "\(path), \(count) \(count == 1 ? "account" : "accounts")"))
     }
-    return findings + files(found["files"]?.array ?? [])
+    return findings + modes(wrongModes, in: path)
+      + files(found["files"]?.array ?? [], except: wrongModes.compactMap { $0["name"]?.string })
   }
 
-  private static func files(_ files: [JSON]) -> [Finding] {
+  /// The setgid bit, which a folder has from its parent, lets nobody in.
+  private static func isPrivateFolder(_ permissions: String) -> Bool {
+    UInt32(permissions, radix: 8).map { $0 & 0o777 == 0o700 } ?? false
+  }
+
+  private static func modes(_ wrong: [JSON], in path: String) -> [Finding] {
+    wrong.map { file in
+      let name = file["name"]?.string ?? ""
+      return Finding(
+        "store", .bad, "\(name) has mode \(file["permissions"]?.string ?? ""); expected 0600",
+        advice: "chmod 600 \(ShellWord.quoted(path + "/" + name))")
+    }
+  }
+
+  /// - Parameter named: files about which the mode says why they do not open.
+  private static func files(_ files: [JSON], except named: [String]) -> [Finding] {
     files.compactMap { file in
       let name = file["name"]?.string ?? ""
+      if named.contains(name), file["problem"]?["status"]?.string == "storeRefused" { return nil }
       let problem = file["problem"]?["message"]?.string
       switch (file["setAsideFrom"]?.string, problem) {
       case (let original?, let problem):
@@ -101,7 +125,7 @@ struct Finding: Equatable {
 
   // MARK: Keys
 
-  /// nil if there is no store yet.
+  /// nil if there is no store yet, and for one that cannot be read.
   static func key(_ found: JSON) -> Finding? {
     guard found["exists"]?.bool ?? false else { return nil }
     let choice = found["keyChoice"]
@@ -109,6 +133,7 @@ struct Finding: Equatable {
     if let owners = found["keyProviders"]?.array, !owners.isEmpty {
       return Finding("key", .good, KeyWords.list(owners))
     }
+    if let problem = found["problem"]?["status"]?.string, problem != "storeLocked" { return nil }
     guard let provider = choice?["provider"]?.string else {
       return Finding("key", .bad, reason, advice: CommandStatus.storeLocked.advice)
     }
@@ -197,16 +222,17 @@ struct Finding: Equatable {
   }
 
   /// A redirect that this program cannot wait for.
-  static func redirect(_ configuration: JSON, hasDevices: Bool) -> [Finding] {
+  /// - Parameter isGiven: the command line names the provider.
+  static func redirect(_ configuration: JSON, hasDevices: Bool, isGiven: Bool = false) -> [Finding] {
     guard let configuration = try? Configuration(json: configuration) else { return [] }
     let scheme = configuration.redirectWarning.map { [Finding("redirect", .warning, $0)] } ?? []
     guard !configuration.usesLoopbackRedirect else { return scheme }
     return [
       Finding(
         "redirect", .warning, "\(configuration.redirectURI) leads back to an app, not to this program",
-        advice: hasDevices
+        advice: hasDevices && !isGiven
           ? "Configure \(ProviderSetup.redirectURI), or sign in by \(.loginByDevice)."
-          : "Configure \(ProviderSetup.redirectURI).")
+          : ProviderSetup.redirectAdvice(isGiven: isGiven))
     ] + scheme
   }
 

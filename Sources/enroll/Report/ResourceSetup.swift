@@ -27,7 +27,7 @@ struct ResourceSetup {
           "the profile \(session.place.configurationName) is for \(present["resource"]?.string ?? "no resource")",
           advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
       }
-      guard way.provider.registerAgain else {
+      guard way.registerAgain else {
         try checkSame(present, "clientId", way.provider.clientID, "client")
         try checkSame(present, "issuer", way.provider.issuer, "authorization server")
         return nil
@@ -36,9 +36,7 @@ struct ResourceSetup {
     }
     let redirectURI = way.provider.redirectURI ?? ResourceProfile.redirectURI(of: resource)
     try checkPort(of: redirectURI)
-    let found = try session.call(
-      "resource.discover", [("issuer", way.provider.issuer.map { .string($0) })] + reached,
-      saying: "Asking the resource for its authorization server")
+    let found = try discovered()
     try agree(to: found, before: before?["issuer"]?.string)
     if let before { try signOut(before) }
     try session.place.makeStoreParent()
@@ -51,9 +49,24 @@ struct ResourceSetup {
         ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
         ("clientId", way.provider.clientID.map { .string($0) }),
         ("clientSecret", try way.provider.clientSecret().map { .string($0) }),
-        ("again", way.provider.registerAgain ? .bool(true) : nil),
+        ("again", way.registerAgain ? .bool(true) : nil),
       ] + reached + session.storeParameters, saying: "Registering at the authorization server")
     return client["configuration"]
+  }
+
+  private func discovered() throws(Failure) -> JSON {
+    do throws(Failure) {
+      return try session.call(
+        "resource.discover", [("issuer", way.provider.issuer.map { .string($0) })] + reached,
+        saying: "Asking the resource for its authorization server")
+    } catch {
+      guard error.ending == .usage, (try? StrictURL(resource))?.kind == .loopbackHTTP,
+        !way.provider.allowLoopbackHTTP
+      else { throw error }
+      var failure = error
+      failure.advice = "For a resource on this machine add --allow-loopback-http."
+      throw failure
+    }
   }
 
   /// The profile is there, and an option that says otherwise would be passed over.
@@ -62,7 +75,9 @@ struct ResourceSetup {
     throw Failure(
       .usage,
       "the profile \(session.place.configurationName) is for the \(what) \(Shown.text(present)), not \(Shown.text(named))",
-      advice: "Choose another name by --profile, or replace it with --again --register-again.")
+      advice: way.provider.clientID == nil
+        ? "Choose another name by --profile, or replace it with --again --register-again."
+        : "Choose another name by --profile, or sign out and remove \(session.place.configurationPath).")
   }
 
   /// The client before: its session would stay in the store, and nobody could end it.

@@ -57,7 +57,7 @@ struct SignIn {
     } catch {
       LastAttempt(
         at: session.now, configurationPath: session.place.configurationPath,
-        configuration: saves ? configuration : nil, message: error.message
+        configuration: saves ? configuration : nil, options: way.provider.words, message: error.message
       ).save()
       throw error
     }
@@ -111,7 +111,7 @@ struct SignIn {
     guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
       throw Failure(
         .usage, "the redirect \(configuration.redirectURI) leads back to an app, not to this program",
-        advice: "Configure \(ProviderSetup.redirectURI).")
+        advice: ProviderSetup.redirectAdvice(isGiven: isGiven))
     }
     return json
   }
@@ -121,7 +121,7 @@ struct SignIn {
     do throws(EnrollError) {
       return try Configuration(json: json)
     } catch {
-      throw Failure(error, advice: isGiven ? ProviderSetup.advice(error) : session.place.advice)
+      throw Failure(error, advice: isGiven ? ProviderSetup.advice(error, of: setup) : session.place.advice)
     }
   }
 
