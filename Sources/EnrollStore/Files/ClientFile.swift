@@ -18,12 +18,18 @@ extension FileTokenStore {
     var isUnderWay = false
     return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
       let file = try ClientFile(name, in: store)
-      return try file.turn { (client: inout RegisteredClient?) throws(EnrollError) in
+      let (client, refusal) = try file.turn { (client: inout RegisteredClient?) throws(EnrollError) in
         isUnderWay = true
         registering.withLock { $0[name] = file }
         defer { registering.withLock { $0[name] = nil } }
         try change(&client)
       }
+      // What the server answered goes to where others look for it.
+      if let refusal {
+        guard let fresh = reopened(instead: store) else { throw refusal }
+        try ClientFile(name, in: fresh).save(client)
+      }
+      return client
     }
   }
 
@@ -89,9 +95,10 @@ final class ClientFile: @unchecked Sendable {
   }
 
   /// Runs `change` alone among all threads and processes, across the network, and saves what it made.
+  /// - Returns: what it made, and why that could not be saved.
   func turn(
     _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RegisteredClient? {
+  ) throws(EnrollError) -> (client: RegisteredClient?, refusal: EnrollError?) {
     file.folder.tidy([names.temporary, names.reserve])
     let lock = try FileLock(names.registrationLock, in: file.folder)
     defer { lock.close() }
@@ -100,11 +107,13 @@ final class ClientFile: @unchecked Sendable {
     let before = try look()
     var after = before
     try change(&after)
-    if after != before { try save(after) }
-    return after
+    guard after != before else { return (after, nil) }
+    do throws(EnrollError) { try save(after) } catch { return (after, error) }
+    return (after, nil)
   }
 
-  private func save(_ client: RegisteredClient?) throws(EnrollError) {
+  /// Whatever is there: it may have been made in another folder.
+  func save(_ client: RegisteredClient?) throws(EnrollError) {
     let held = try writing.take()
     defer { held.release() }
     guard let client else {

@@ -86,7 +86,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   }
 
   /// - Returns: nil where `store` is still at its path, or nothing that can be opened is there.
-  private func reopened(instead store: OpenStore) -> OpenStore? {
+  func reopened(instead store: OpenStore) -> OpenStore? {
     let now = current.withLock { $0.store }
     // Another thread was faster.
     guard now === store else { return now }

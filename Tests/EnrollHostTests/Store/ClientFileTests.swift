@@ -157,6 +157,42 @@ struct ClientFileTests {
     #expect(code { () throws(EnrollError) in try store.reserveSpace(name) } == .internal)
   }
 
+  @Test("a client that is registered while the folder is replaced is kept in the one that is there now")
+  func replacedFolder() throws {
+    let name = try name()
+    let aside = folder.path + "/aside"
+    let store = try folder.open(clock: clock)
+    try store.unlock()
+    try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
+      try store.reserveSpace(name)
+      do {
+        try FileManager.default.moveItem(atPath: folder.store, toPath: aside)
+        try FileManager.default.copyItem(atPath: aside, toPath: folder.store)
+        chmod(folder.store, 0o700)
+      } catch { Issue.record(error) }
+      kept = client
+    }
+    #expect(try kept(name) == client)
+    #expect(try store.registeredClient(name) == client)
+  }
+
+  @Test("while the folder is away, a client that was registered is not kept, and the call says so")
+  func folderAway() throws {
+    let name = try name()
+    let store = try folder.open(clock: clock)
+    try store.unlock()
+    let code = code { () throws(EnrollError) in
+      try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
+        do {
+          try FileManager.default.moveItem(atPath: folder.store, toPath: folder.path + "/aside")
+        } catch { Issue.record(error) }
+        kept = client
+      }
+    }
+    #expect(code == .storeIO)
+    #expect(!FileManager.default.fileExists(atPath: folder.store))
+  }
+
   @Test("a full disk says so before a client is registered")
   func full() throws {
     let name = try name()
