@@ -16,14 +16,20 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
     ) -> Void
 
   /// However short tokens live, and whatever fails: this far apart at least.
-  private static let pauseSeconds: Int64 = 10
+  private static let pause: Int64 = 10_000_000_000
+  /// After the first try to store what the disk refused; doubled after each of the next, up to ``pause``. Until it is stored,
+  /// no other process can renew.
+  private static let firstUnsavedPause: Int64 = 500_000_000
   /// How long there may be nothing to do before the store is looked at again: another process may have signed in.
   private static let idleSeconds: Int64 = 60
 
   private struct Plan {
     var timer: UInt64?
     var isStopped = false
-    var notBefore = Instant(nanoseconds: .min)
+    /// When the last renewal began.
+    var began: Instant?
+    /// Before the next try to store what the disk refused.
+    var unsavedPause: Int64 = 0
   }
 
   private let engine: Engine
@@ -92,10 +98,14 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
 
   private func begin(_ epoch: UInt64, _ audience: TokenAudience?) {
     let now = clock.instant()
+    let isUnsaved = engine.hasUnsaved
     let (begins, notBefore) = plan.withLock { plan in
-      guard !plan.isStopped, plan.notBefore <= now else { return (false, plan.notBefore) }
-      plan.notBefore = now.advanced(bySeconds: Self.pauseSeconds)
-      return (true, plan.notBefore)
+      let pause = isUnsaved ? plan.unsavedPause : Self.pause
+      let notBefore = plan.began?.advanced(byNanoseconds: pause) ?? now
+      guard !plan.isStopped, notBefore <= now else { return (false, notBefore) }
+      plan.unsavedPause = isUnsaved ? min(max(pause * 2, Self.firstUnsavedPause), Self.pause) : 0
+      plan.began = now
+      return (true, notBefore)
     }
     if begins { renew(epoch, audience) { self.start() } } else { wake(at: notBefore) }
   }

@@ -9,6 +9,7 @@ final class FileLock {
   private let folder: StoreFolder
   private let name: String
   private var descriptor: Int32
+  private var isLocked = false
   private let origin = ForkGuard()
 
   convenience init(_ name: String, in folder: StoreFolder) throws(EnrollError) {
@@ -23,21 +24,24 @@ final class FileLock {
 
   deinit { close() }
 
+  /// May be called again while it is locked. Then a folder that is not in its place does not free it: the folder may come back.
   /// - Returns: false while another process, or another store of this process, has the lock.
   func tryLock() throws(EnrollError) -> Bool {
     guard try folder.lock(descriptor) else { return false }
     if try folder.isNamed(name, descriptor) {
       // In a folder that is somewhere else by now the lock excludes nobody.
       guard try folder.isInPlace() else {
-        unlock()
+        if !isLocked { unlock() }
         throw StoreFolder.replaced
       }
+      isLocked = true
       return true
     }
     // Locked a file that is not there any more.
     let fresh = try folder.openLock(name)
     folder.closeLock(descriptor)
     descriptor = fresh
+    isLocked = false
     return false
   }
 
@@ -68,6 +72,7 @@ final class FileLock {
 
   /// Frees the lock; the file stays open for the next one.
   func unlock() {
+    isLocked = false
     do { try folder.unlock(descriptor) } catch { close() }
   }
 
@@ -79,5 +84,6 @@ final class FileLock {
     guard descriptor >= 0, !origin.isForkedChild else { return }
     folder.closeLock(descriptor)
     descriptor = -1
+    isLocked = false
   }
 }

@@ -41,8 +41,8 @@ private struct Stage {
     return try Client(options)
   }
 
-  func signedIn(renewsInBackground: Bool = false) throws -> Client {
-    let client = try client(renewsInBackground: renewsInBackground)
+  func signedIn(renewsInBackground: Bool = false, store: (any TokenStore)? = nil) throws -> Client {
+    let client = try client(renewsInBackground: renewsInBackground, store: store)
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     guard case .openURL(let url) = begun.action else { throw EnrollError(.internal, "no URL") }
     _ = try client.resume(provider.signIn(at: url), until: .distantFuture, cancellation: nil)
@@ -107,8 +107,10 @@ private func code(_ body: () throws -> Void) -> EnrollError.Code? {
 /// Waits for renewals.
 private final class RenewalWatch: EngineObserver {
   let renewed = Event()
+  let failures = Guarded(0, by: Mutex())
   func observe(_ notification: EnrollEvent) {
     if case .tokenRenewed = notification { renewed.set() }
+    if case .tokenRenewalFailed = notification { failures.withLock { $0 += 1 } }
   }
 }
 
@@ -148,6 +150,38 @@ struct ClientTests {
       disk.refuse(.before, times: 0)
       try stage.letTimePass(until: watch.renewed)
       #expect(try stage.client().now().token().value.reveal() == "access-3")
+      #expect(stage.provider.count(.token) == 2)
+      client.close()
+    }
+  }
+
+  @Test(
+    "what came while the store's folder was away is stored soon after its return; nobody else renews before")
+  func folderAway() async throws {
+    try await aside {
+      let stage = try Stage()
+      let folder = TestFolder()
+      let (place, elsewhere) = (folder.store, folder.path + "/aside")
+      let client = try stage.signedIn(store: try folder.open(clock: stage.clock))
+      let watch = RenewalWatch()
+      _ = client.observe(watch)
+      let epoch = try #require(try folder.open(clock: stage.clock).read(client.account)?.tokenEpoch)
+      stage.clock.advance(seconds: 3550)
+      stage.provider.next(.token, .during { rename(place, elsewhere) })
+      if case .valid = try? client.now() { throw EnrollError(.internal, "stored all the same") }
+      // The run, and a retry after it.
+      while watch.failures.withLock({ $0 }) < 2 {
+        Thread.sleep(forTimeInterval: 0.05)
+        stage.clock.advance(seconds: 1)
+      }
+      rename(elsewhere, place)
+      let other = try folder.open(clock: stage.clock)
+      let turn = try other.renewalTurn(client.account, epoch: epoch, deadline: Instant(nanoseconds: 0)) {}
+      #expect(turn != .taken)
+      stage.clock.advance(seconds: 5)
+      let real = SystemClock()
+      #expect(watch.renewed.wait(until: real.instant().advanced(bySeconds: 60), by: real))
+      #expect(try other.read(client.account)?.confirmed?.refreshToken == Secret("refresh-3"))
       #expect(stage.provider.count(.token) == 2)
       client.close()
     }

@@ -83,6 +83,47 @@ struct ReplacedFolderTests {
     #expect(try folder.open().read(.default)?.registrationType == "BACK")
   }
 
+  @Test(
+    "a turn that is kept keeps other processes out when the folder comes back, whatever was tried while it was away",
+    arguments: [false, true])
+  func keptTurn(_ isHidden: Bool) throws {
+    let store = try folder.filled()
+    let epoch = try #require(try store.read(.default)?.tokenEpoch)
+    func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
+      try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
+    }
+    #expect(try turn(store) { store.keepTurn(.default, true) } == .taken)
+    try manager.moveItem(atPath: folder.store, toPath: aside)
+    // As where a filesystem is mounted over it.
+    if isHidden { mkdir(folder.store, 0o755) }
+    for _ in 1...2 { #expect(code { () throws(EnrollError) in _ = try turn(store) } == .storeIO) }
+    rmdir(folder.store)
+    try manager.moveItem(atPath: aside, toPath: folder.store)
+    let other = try folder.open()
+    #expect(try turn(other) == .deadlinePassed)
+    #expect(try turn(store) == .taken)
+    store.keepTurn(.default, false)
+    #expect(try turn(other) == .taken)
+  }
+
+  @Test("a turn that is kept goes on in a folder that takes the place, and keeps nobody out of it before")
+  func keptTurnAndRestore() throws {
+    let store = try folder.filled()
+    let epoch = try #require(try store.read(.default)?.tokenEpoch)
+    func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
+      try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
+    }
+    #expect(try turn(store) { store.keepTurn(.default, true) } == .taken)
+    try restore()
+    let other = try folder.open()
+    #expect(try turn(other) == .taken)
+    #expect(try turn(store) { store.keepTurn(.default, true) } == .taken)
+    #expect(try turn(other) == .deadlinePassed)
+    try manager.removeItem(atPath: folder.store)
+    try manager.moveItem(atPath: aside, toPath: folder.store)
+    #expect(try turn(try folder.open()) == .taken)
+  }
+
   @Test("a change is made once, also where the folder is replaced while it is made")
   func once() throws {
     let store = try folder.filled()
