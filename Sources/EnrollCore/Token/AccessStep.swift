@@ -72,7 +72,8 @@ extension Engine {
         field: audience.resource == nil ? "scope" : "resource"))
   }
 
-  enum Session {
+  /// Indirect, for a record is large, and is handed from call to call.
+  indirect enum Session {
     /// No session of ours to take a token from, and what that means for whoever asks.
     case none(AccessOutcome)
     case live(AccountRecord, TokenSet)
