@@ -25,7 +25,7 @@ public final class CallTimeout: Sendable {
     self.onProgress = onProgress
   }
 
-  /// What a call does at the moment, for a caller that stops waiting for it.
+  /// How far a call has come. A caller that stops waiting learns from it why the call has not ended.
   public enum Progress: Sendable {
     /// It waits for a renewal of another process, or of another client.
     case waiting

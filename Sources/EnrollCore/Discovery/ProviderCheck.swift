@@ -31,7 +31,7 @@ public struct ProviderFinding: Equatable, Sendable {
     case fails
   }
 
-  /// What it is about.
+  /// The part of the flow that the finding concerns.
   public var subject: Subject
   /// Whether the provider has it.
   public var verdict: Verdict
@@ -68,7 +68,7 @@ extension Engine {
     let metadata: ProviderMetadata
     do throws(EnrollError) {
       metadata = try provider.metadata(isDoubted: true, cancellation: cancellation)
-      // What is at hand serves a sign-in, and says nothing about the provider now.
+      // A cached document is enough for a sign-in, but does not show whether the provider works now.
       if let failure = provider.metadataFailure { throw failure }
     } catch {
       guard error.code != .cancelled else { throw error }

@@ -47,7 +47,7 @@ extension HTTPResponse {
     if cut != nil { fields = fields.dropLast() }
     var text: [UInt8] = [UInt8(ascii: "{")]
     for field in fields {
-      // One that is malformed counts as absent.
+      // A malformed member counts as absent.
       guard let pair = try? FormEncoding.decode(Array(field)).first else { continue }
       if text.count > 1 { text.append(UInt8(ascii: ",")) }
       text += JSON.string(pair.0).serialized() + [UInt8(ascii: ":")] + JSON.string(pair.1).serialized()

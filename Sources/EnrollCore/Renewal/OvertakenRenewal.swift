@@ -21,4 +21,12 @@ extension Engine {
     else { return try overtaken(for: audience) }
     return .unavailable(EnrollError(.busy, "another sign-in took this session's place"))
   }
+
+  /// Whether ``replaced(for:)`` gave this result. A host's transport may answer `busy`, too, and changes no tokens.
+  func isOfReplacedSession(
+    _ result: RenewalResult, from epoch: UInt64, for audience: TokenAudience?
+  ) throws(EnrollError) -> Bool {
+    guard audience != nil, case .unavailable(let error) = result, error.code == .busy else { return false }
+    return try store.read(account)?.tokenEpoch != epoch
+  }
 }

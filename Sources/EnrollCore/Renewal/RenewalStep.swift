@@ -88,9 +88,9 @@ extension Engine {
       switch turn {
       case .taken:
         // Of a session that another sign-in took the place of: the new one has its own turn.
-        guard case .unavailable(let error) = result.0, error.code == .busy, clock.instant() < deadline else {
-          return result
-        }
+        guard try isOfReplacedSession(result.0, from: record.tokenEpoch, for: audience),
+          clock.instant() < deadline
+        else { return result }
         first = nil
       // It may have been for another audience: then this one's turn is still to come.
       case .overtaken: continue
@@ -156,7 +156,11 @@ extension Engine {
       let hasMoved = backoff(record)?.hasMoved ?? false
       result = try ask(renewal, spending: refreshToken, doubtingMetadata: hasMoved)
     }
-    if case .unavailable(let error) = result, error.code != .busy { backOff(after: error, for: audience) }
+    if case .unavailable(let error) = result,
+      try !isOfReplacedSession(result, from: epoch, for: audience)
+    {
+      backOff(after: error, for: audience)
+    }
     return (result, true)
   }
 

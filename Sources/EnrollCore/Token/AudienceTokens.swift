@@ -65,7 +65,7 @@ public struct AudienceTokens: Equatable, Sendable {
   /// Whether nothing is kept.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// What is kept for an audience; nil for nothing.
+  /// The entry of an audience; nil if there is none.
   public subscript(audience: TokenAudience) -> AudienceEntry? {
     entries.first { $0.audience == audience }
   }

@@ -97,8 +97,8 @@ extension Client {
     }
   }
 
-  /// The user gave up: a configured port is for whoever begins next, here or in another program. One that the system chose is
-  /// in nobody's way, and a late redirect still wins there.
+  /// The user gave up, so a configured port is freed for the next sign-in, also of another program. A port that the system chose
+  /// stays open: nobody else needs it, and a late redirect is still accepted there.
   func stopListening(for transactionID: TransactionID?) {
     guard (try? StrictURL(configuration.redirectURI))?.port != nil else { return }
     let listeners = loopbacks.withLock { redirects in

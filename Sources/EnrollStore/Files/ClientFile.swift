@@ -24,7 +24,7 @@ extension FileTokenStore {
         defer { registering.withLock { $0[name] = nil } }
         try change(&client)
       }
-      // What the server answered goes to where others look for it.
+      // The folder was replaced meanwhile: the client is kept in the new one, where other processes look.
       if let refusal {
         guard let fresh = reopened(instead: store) else { throw refusal }
         try ClientFile(name, in: fresh).save(client)
@@ -50,7 +50,7 @@ final class ClientFile: @unchecked Sendable {
   private let file: SealedFile
   private let writing: StoreLock
   private var reserved: ReservedSpace?
-  /// Of the file that was read last.
+  /// The generation of the file that was read last.
   private var generation: UInt64 = 0
   private var status: FileStatus?
 

@@ -62,8 +62,8 @@ struct Accounts: EnrollCommand {
     var isSignedIn: Bool { kept["profile"] != nil || kept["expiresAt"] != nil }
   }
 
-  /// The configuration in use; where there is none, all profiles, because the store's accounts are of some of them.
-  /// - Throws: `.usage` for a file that the user named and that is not there, and where there is no profile at all.
+  /// The configuration in use. If there is none, all profiles: the accounts in the store belong to them.
+  /// - Throws: `.usage` if the file that the user named does not exist, or if there is no profile at all.
   private func profiles(
     _ session: CommandSession, areNeeded: Bool
   ) throws(Failure) -> [(name: String?, configuration: JSON)] {

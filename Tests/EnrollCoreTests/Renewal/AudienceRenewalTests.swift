@@ -226,6 +226,28 @@ struct AudienceRenewalTests {
     #expect(bench.seen.reported.isEmpty)
   }
 
+  /// As a host's own transport may be.
+  private final class BusyTransport: Transport {
+    let count = Guarded(0, by: Mutex())
+
+    func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+      count.withLock { $0 += 1 }
+      throw EnrollError(.busy, "no line is free")
+    }
+  }
+
+  @Test("a transport that is busy ends the renewal, and delays the next one (R33)")
+  func busyTransport() throws {
+    let transport = BusyTransport()
+    let busy = bench.engine(transport: transport)
+    _ = try? busy.access(for: Self.api)
+    let asked = transport.count.withLock { $0 }
+    #expect((1...2 * Engine.triesPerRenewal).contains(asked))
+    #expect(try bench.record.backoff != nil)
+    _ = try? busy.access(for: Self.api)
+    #expect(transport.count.withLock { $0 } == asked)
+  }
+
   @Test("a refusal that would end the session if repeated never ends it when it is about an audience")
   func neverEnds() throws {
     for _ in 1...3 {
