@@ -44,7 +44,7 @@ $(libraries): build/%/libenroll.so.0: Package.swift scripts/build-library includ
 	@touch $@
 
 # After the library: both are built in one place.
-$(command): Package.swift scripts/build-command $(embedded) $(shell find Sources/enroll) | build/standard/libenroll.so.0
+$(command): Package.swift scripts/build-command $(embedded) $(shell find Sources/enroll) | $(libraries)
 	@scripts/setup lib
 	scripts/build-command
 	@touch $@

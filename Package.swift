@@ -80,7 +80,17 @@ var targets: [Target] = [
 
 var dependencies: [Package.Dependency] = []
 
-if !embedded {
+if embedded {
+  products.append(.executable(name: "enroll", targets: ["enroll"]))
+  // What scripts call, without the argument parser; it starts the full program for everything else.
+  targets.append(
+    .executableTarget(
+      name: "enroll",
+      dependencies: [
+        "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
+      ],
+      exclude: ["Arguments", "Browser", "Report", "main.swift"], swiftSettings: portable))
+} else {
   let sandboxOnly = TargetDependencyCondition.when(traits: ["Sandbox"])
   dependencies += [
     .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
@@ -103,7 +113,7 @@ if !embedded {
         "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: strict),
+      exclude: ["Front/main.swift"], swiftSettings: strict),
     .target(
       name: "EnrollSandbox",
       dependencies: [

@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <grp.h>
 #include <linux/keyctl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -207,6 +208,18 @@ static inline char **enroll_posix_command_words(long *count) {
   if (!end || !*end) return NULL;
   *count = *(const long *)*end;
   return (char **)*end + 1;
+}
+// One heap for all threads, which grows by 256 KiB.
+static inline void enroll_posix_share_heap(void) {
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TOP_PAD, 256 * 1024);
+}
+// Becomes another program, with the words of this one. Returns only if that fails, with the reason in errno.
+static inline void enroll_posix_execute(const char *path) {
+  long count;
+  char **words = enroll_posix_command_words(&count);
+  if (words) execv(path, words);
+  else errno = ENOSYS;
 }
 
 static inline char *const *enroll_posix_environment(void) {

@@ -34,7 +34,7 @@ struct AdviceTests {
   private func said(_ line: [String], _ environment: Environment = Environment([:])) throws -> Said {
     let command = try #require(try Enroll.parseAsRoot(line) as? any EnrollCommand)
     return Said(
-      place: command.place.words(environment), provider: command.provider?.words ?? [],
+      place: command.place.options.words(environment), provider: command.provider?.words ?? [],
       attempt: command.attempt)
   }
 
@@ -50,7 +50,7 @@ struct AdviceTests {
       return
     }
     let parsed = try #require(try Enroll.parseAsRoot(Array(line.dropFirst())) as? any EnrollCommand)
-    #expect(parsed.place.words(Environment([:])) == Self.place)
+    #expect(parsed.place.options.words(Environment([:])) == Self.place)
     if case .sameAgain = command { #expect(line == ["enroll"] + login) }
     if [.login, .doctor, .loginByDevice].contains(command) { #expect(parsed.provider?.words == provider) }
   }

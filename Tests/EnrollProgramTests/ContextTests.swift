@@ -10,7 +10,7 @@ import Testing
 @Suite("The place")
 struct PlaceTests {
   private func place(_ words: [String], _ environment: [String: String] = [:]) throws -> Context {
-    try Context(try ContextOptions.parse(words), environment: Environment(environment))
+    try Context(try ContextOptions.parse(words).options, environment: Environment(environment))
   }
 
   @Test(

@@ -84,9 +84,20 @@ public final class Client: Sendable {
     self.place = place
     let running = Guarded<RunningRenewal?>(nil, by: Mutex())
     runningRenewal = running
+    let ownTransport: CurlTransport?
+    let transport: any Transport
+    if let host = options.transport {
+      (ownTransport, transport) = (nil, HostedTransport(host))
+    } else {
+      let own = CurlTransport(
+        .init(
+          allowsLoopbackHTTP: options.configuration.allowsLoopbackHTTP,
+          caFile: options.configuration.caFile))
+      (ownTransport, transport) = (own, own)
+    }
     let engine = Engine(
       configuration: configuration, account: account, platform: options.platform,
-      transport: ClosingTransport(Self.transport(options, clock), steps),
+      transport: ClosingTransport(Self.logged(transport, options, clock), steps),
       hasOwnTransport: options.transport != nil, userAgent: "EnrollKit/\(LibraryVersion.string)",
       store: store,
       clock: clock, random: random, observer: hub,
@@ -108,6 +119,8 @@ public final class Client: Sendable {
         running.withLock { $0 = nil }
         if steps.closing.isCancelled { UnsavedTokens.ofProcess.take(engine, of: place) }
       }
+      // While the record is saved that says what is sent.
+      ownTransport?.prepare(on: pool)
       do throws(EnrollError) {
         // Nothing before the sending holds up the closing.
         let result = try CallTimeout.until(
@@ -138,16 +151,9 @@ public final class Client: Sendable {
     if options.renewsInBackground { background.start() }
   }
 
-  private static func transport(_ options: ClientOptions, _ clock: any Clock) -> any Transport {
-    let transport: any Transport
-    if let own = options.transport {
-      transport = HostedTransport(own)
-    } else {
-      transport = CurlTransport(
-        .init(
-          allowsLoopbackHTTP: options.configuration.allowsLoopbackHTTP,
-          caFile: options.configuration.caFile))
-    }
+  private static func logged(
+    _ transport: any Transport, _ options: ClientOptions, _ clock: any Clock
+  ) -> any Transport {
     guard let log = options.log else { return transport }
     return LoggedTransport(transport, log, clock: clock)
   }

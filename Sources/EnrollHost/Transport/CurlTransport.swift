@@ -57,6 +57,7 @@ public final class CurlTransport: Transport {
   private let options: Options
   private let libraryNames: [String]
   private let pool = Guarded(Pool(), by: Mutex())
+  private let loading = Mutex()
   private let fork = ForkGuard()
 
   /// Sessions that wait for the next request; more than that are closed when their request is done.
@@ -100,12 +101,24 @@ public final class CurlTransport: Transport {
 
   /// The session used last, whose connection is most likely alive.
   private func takeSession() throws(EnrollError) -> CurlSession {
-    let (known, idle) = pool.withLock { ($0.library, $0.idle.popLast()) }
-    if let idle { return idle }
-    if let known { return try CurlSession(known) }
+    if let idle = pool.withLock({ $0.idle.popLast() }) { return idle }
+    return try CurlSession(library())
+  }
+
+  private func library() throws(EnrollError) -> CurlLibrary {
+    loading.lock()
+    defer { loading.unlock() }
+    if let known = pool.withLock({ $0.library }) { return known }
     let library = try CurlLibrary.open(libraryNames)
     pool.withLock { $0.library = library }
-    return try CurlSession(library)
+    return library
+  }
+
+  /// Loads libcurl on a thread of `threads`, if that is not done yet: a request that follows soon waits less. What goes wrong
+  /// goes wrong again at the request, which says it.
+  func prepare(on threads: WorkerPool) {
+    guard !fork.isForkedChild, pool.withLock({ $0.library == nil }) else { return }
+    _ = threads.submit { _ = try? self.library() }
   }
 
   private func giveBack(_ session: CurlSession) {

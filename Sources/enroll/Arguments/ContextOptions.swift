@@ -2,9 +2,6 @@
 // Secrets never come this way: arguments are public.
 
 import ArgumentParser
-import EnrollCore
-import EnrollHost
-import EnrollJSON
 
 struct ContextOptions: ParsableArguments {
   @Option(
@@ -31,9 +28,9 @@ struct ContextOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The key provider that protects the store's key: \(KeyChoice.list). The default is auto, the best one that is available.",
+      "The key provider that protects the store's key: \(PlaceOptions.KeyChoice.list). The default is auto, the best one that is available.",
       valueName: "provider"))
-  var keys: KeyChoice?
+  var keys: PlaceOptions.KeyChoice?
 
   @Option(
     name: .customLong("passphrase-fd"),
@@ -48,57 +45,15 @@ struct ContextOptions: ParsableArguments {
   @Flag(help: "Print JSON on standard output; messages go to standard error.")
   var json = false
 
-  /// The key provider, in the manifest's words.
-  enum KeyChoice: String, CaseIterable, ExpressibleByArgument {
-    case auto, file, passphrase
-    case secretService = "secret-service"
-
-    static let list = allCases.map(\.rawValue).joined(separator: ", ")
-  }
-
   func validate() throws {
-    if config != nil, profile != nil {
-      throw ValidationError("--config and --profile exclude each other: each names the configuration.")
-    }
-    for (option, value) in [("--config", config), ("--store", store), ("--account", account)]
-    where value == "" {
-      throw ValidationError("\(option) has no value.")
-    }
-    for (option, number) in [("--passphrase-fd", passphraseFD), ("--pin-fd", pinFD)] where (number ?? 0) < 0 {
-      throw ValidationError("\(option) must be the number of an open file descriptor, 0 or more.")
-    }
-    if passphraseFD != nil, ![nil, .auto, .passphrase].contains(keys) {
-      throw ValidationError("--passphrase-fd needs --keys passphrase or auto.")
-    }
-    if let passphraseFD, passphraseFD == pinFD {
-      throw ValidationError("--passphrase-fd and --pin-fd must be different descriptors.")
-    }
+    if let complaint = options.complaint { throw ValidationError(complaint) }
   }
 
-  /// The options that name the same place, for a later command. Settings from the environment are included, because a
-  /// variable may have been set for one command only.
-  func words(_ environment: Environment = .process) -> [String] {
-    var words = ArgumentWords()
-    if let path = config ?? (profile == nil ? environment["ENROLL_CONFIG"] : nil) {
-      words.add("--config", path)
-    } else {
-      words.add("--profile", profile ?? environment["ENROLL_PROFILE"])
-    }
-    words.add("--store", store ?? environment["ENROLL_STORE"])
-    words.add("--account", account ?? environment["ENROLL_ACCOUNT"])
-    words.add("--keys", keys?.rawValue)
-    return words.list
-  }
-
-  /// The parameter `keys`; nil for the program's default.
-  func keysParameter() throws(Failure) -> JSON? {
-    if let passphraseFD {
-      return Self.passphraseKeys(try Prompt.secret(from: passphraseFD, option: "--passphrase-fd"))
-    }
-    return keys.map { .object([("provider", .string($0.rawValue))]) }
-  }
-
-  static func passphraseKeys(_ passphrase: String) -> JSON {
-    .object([("provider", .string("passphrase")), ("passphrase", .string(passphrase))])
+  var options: PlaceOptions {
+    PlaceOptions(
+      config: config, profile: profile, store: store, account: account, keys: keys,
+      passphraseFD: passphraseFD, pinFD: pinFD, json: json)
   }
 }
+
+extension PlaceOptions.KeyChoice: ExpressibleByArgument {}

@@ -27,22 +27,25 @@ struct Enroll: ParsableCommand {
 /// A command that goes through the session.
 protocol EnrollCommand: ParsableCommand {
   var place: ContextOptions { get }
-  /// Whether a person at the terminal may be asked for a passphrase or a PIN.
-  var mayAsk: Bool { get }
   /// The provider that was named on the command line, where the command takes one.
   var provider: ProviderArguments? { get }
   /// The resource whose tokens are asked for, where one is named.
   var resource: String? { get }
   /// The command's name and its own options, to be typed again.
   var attempt: [String] { get }
+  var request: CommandRequest { get }
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus
 }
 
 extension EnrollCommand {
-  var mayAsk: Bool { true }
   var provider: ProviderArguments? { nil }
   var resource: String? { provider?.resource }
-  /// ``place``, or where the resource's profile is.
-  var context: ContextOptions { place.at(resource, mustExist: provider == nil) }
   var attempt: [String] { [Self._commandName] }
+
+  var request: CommandRequest {
+    CommandRequest(
+      // Where the resource's profile is, if that is meant.
+      place: place.options.at(resource, mustExist: provider == nil),
+      provider: provider?.named, resource: resource, attempt: attempt)
+  }
 }

@@ -131,9 +131,8 @@ struct ProviderArguments: ParsableArguments {
     }
   }
 
-  /// Whether these options name that resource, and nothing about its provider.
-  func namesOnly(resource named: String?) -> Bool {
-    named != nil && resource == named && issuer == nil && clientID == nil
+  var named: NamedProvider {
+    NamedProvider(words: words, resourceAlone: issuer == nil && clientID == nil ? resource : nil)
   }
 
   /// The same options again.
@@ -148,18 +147,5 @@ struct ProviderArguments: ParsableArguments {
     words.add("--redirect-uri", redirectURI)
     words.add("--allow-loopback-http", allowLoopbackHTTP)
     return words.list
-  }
-}
-
-/// Options as they are typed again.
-struct ArgumentWords {
-  private(set) var list: [String] = []
-
-  mutating func add(_ option: String, _ value: String?) {
-    if let value { list += [option, value] }
-  }
-
-  mutating func add(_ flag: String, _ isSet: Bool) {
-    if isSet { list.append(flag) }
   }
 }

@@ -1,7 +1,6 @@
-// The token for scripts: one line on standard output, or none.
+// The options of `enroll token`. Front/TokenWords.swift reads those that scripts use; a new one belongs in both.
 
 import ArgumentParser
-import EnrollJSON
 
 struct Token: EnrollCommand {
   static let configuration = CommandConfiguration(
@@ -49,56 +48,18 @@ struct Token: EnrollCommand {
 
   @OptionGroup(title: "Context") var place: ContextOptions
 
-  var mayAsk: Bool { false }
-
   func validate() throws {
-    guard (0...31_536_000).contains(minimumLifetime) else {
-      throw ValidationError("--min-lifetime must be 0 to 31536000 seconds.")
-    }
-    guard (0...86_400).contains(timeout) else {
-      throw ValidationError("--timeout must be 0 to 86400 seconds.")
-    }
     if resources.count > 1 { throw ValidationError("--resource is given twice: a token is for one.") }
-    if renew, minimumLifetime > 0 {
-      throw ValidationError("--renew gets a new token anyway: leave --min-lifetime out.")
-    }
+    if let complaint = command.complaint { throw ValidationError(complaint) }
   }
 
-  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
-    try requireSignIn(session)
-    let client = try session.open()
-    let common: [(String, JSON?)] = [
-      ("client", client), ("scope", scope.map { .string($0) }), ("timeout", .integer(timeout)),
-    ]
-    let answer =
-      renew
-      ? try session.call("token.refresh", common)
-      : try session.call("token.access", common + [("minimumLifetime", .integer(minimumLifetime))])
-    let outcome = TokenReport(answer, mustBeNew: renew)
-    let words = try outcome.words(session, client)?.guessing(context)
-    if session.isJSON {
-      Output.json(outcome.json(words, session.said))
-    } else if let token = outcome.token {
-      Output.line(token)
-    }
-    if let words { Terminal.errors.tell(words, session.said) }
-    return outcome.ending
+  var request: CommandRequest { command.request }
+
+  var command: TokenCommand {
+    TokenCommand(
+      minimumLifetime: minimumLifetime, timeout: timeout, renew: renew, resource: resource, scope: scope,
+      place: place.options)
   }
 
-  /// A token for anything else than the named resource is of no use.
-  private func requireSignIn(_ session: CommandSession) throws(Failure) {
-    guard let resource else { return }
-    let configuration = try session.place.hasConfiguration() ? session.configuration() : nil
-    let present = configuration?["resource"]?.string
-    if present == resource { return }
-    if configuration != nil, place.profile != nil || place.config != nil {
-      throw Failure(
-        .usage,
-        "\(session.place.configurationName) is for \(present.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
-        advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
-    }
-    throw Failure(
-      .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
-      advice: "Run \(.loginAtResource) once.")
-  }
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus { try command.perform(session) }
 }

@@ -19,7 +19,7 @@ struct Context {
   private let isDefaultStore: Bool
 
   /// - Throws: `.usage`.
-  init(_ options: ContextOptions, environment: Environment = .process) throws(Failure) {
+  init(_ options: PlaceOptions, environment: Environment = .process) throws(Failure) {
     account = options.account ?? environment["ENROLL_ACCOUNT"] ?? "default"
     do throws(EnrollError) {
       if let path = options.config ?? (options.profile == nil ? environment["ENROLL_CONFIG"] : nil) {

@@ -35,12 +35,12 @@ enum ResourceProfile {
   }
 }
 
-extension ContextOptions {
+extension PlaceOptions {
   /// The same, with the profile of a resource where nobody named another configuration.
   /// - Parameter mustExist: only a profile that is there counts.
   func at(
     _ resource: String?, mustExist: Bool, _ environment: Environment = .process
-  ) -> ContextOptions {
+  ) -> PlaceOptions {
     guard let resource, config == nil, profile == nil, environment["ENROLL_CONFIG"] == nil,
       environment["ENROLL_PROFILE"] == nil, !mustExist || ResourceProfile.exists(for: resource)
     else { return self }

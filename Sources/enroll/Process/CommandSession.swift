@@ -18,14 +18,15 @@ final class CommandSession {
   private let pinFD: Int32?
   /// Whether a person may be asked for a passphrase or a PIN.
   private let mayAsk: Bool
-  private let command: any EnrollCommand
+  private let request: CommandRequest
 
-  init(_ options: ContextOptions, for command: any EnrollCommand) throws(Failure) {
+  init(_ request: CommandRequest) throws(Failure) {
+    let options = request.place
     place = try Context(options)
     isJSON = options.json
     pinFD = options.pinFD
-    self.command = command
-    mayAsk = command.mayAsk && Terminal.hasPerson
+    self.request = request
+    mayAsk = request.mayAsk && Terminal.hasPerson
     keys = try options.keysParameter()
     if options.keys == .passphrase, keys?["passphrase"] == nil {
       guard mayAsk else {
@@ -44,7 +45,7 @@ final class CommandSession {
   var now: Int64 { SystemClock().wallTime().seconds }
 
   /// The options that hints repeat.
-  var said: Said { Said(command) }
+  var said: Said { Said(request) }
 
   var instant: Instant { SystemClock().instant() }
 
@@ -187,7 +188,7 @@ final class CommandSession {
         throw Failure(.usage, "the two passphrases differ", advice: "Run the command again.")
       }
     }
-    return ContextOptions.passphraseKeys(passphrase)
+    return PlaceOptions.passphraseKeys(passphrase)
   }
 
   private func isUnderPassphrase(_ client: JSON) throws(Failure) -> Bool {

@@ -1,6 +1,5 @@
 // Why a command of this program failed: the library's error in its own words, what to do next, and the exit status.
 
-import ArgumentParser
 import EnrollCommands
 import EnrollCore
 import EnrollJSON
@@ -40,7 +39,7 @@ struct Failure: Error {
   }
 
   /// The same, with the account or the profile that may have been meant, where the one that was named is not there.
-  func guessing(_ options: ContextOptions) -> Failure {
+  func guessing(_ options: PlaceOptions) -> Failure {
     guard [.signInNeeded, .usage].contains(ending), let place = try? Context(options) else { return self }
     var failure = self
     if (try? place.hasConfiguration()) == false, let profile = options.profile,
@@ -89,12 +88,5 @@ enum Guess {
     let near = words.map { (word: $0, distance: EditDistance.between(word, $0)) }
       .filter { $0.distance <= max(2, $0.word.utf8.count / 3) }
     return near.min { $0.distance < $1.distance }?.word
-  }
-
-  /// Of commands: what the parser calls an unexpected argument.
-  static func command(_ arguments: [String]) -> String? {
-    let names = Enroll.configuration.subcommands.map { $0._commandName } + ["help"]
-    guard let first = arguments.first, !first.hasPrefix("-") else { return nil }
-    return nearest(to: first, among: names)
   }
 }

@@ -7,7 +7,6 @@ import EnrollCore
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
-import Synchronization
 
 /// The events that the main thread waits for. A class because the threads that answer wake it.
 final class Waits {
@@ -19,7 +18,7 @@ final class Waits {
 
   /// An answer on its way from another thread.
   final class Answer: Sendable {
-    private let result = Mutex<Result<JSON, EnrollError>?>(nil)
+    private let result = Guarded<Result<JSON, EnrollError>?>(nil, by: Mutex())
     private let descriptor: Int32
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }

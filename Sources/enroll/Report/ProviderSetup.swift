@@ -34,21 +34,6 @@ struct ProviderSetup: Equatable {
     return .object(members)
   }
 
-  /// The options that give such a configuration.
-  static func words(_ configuration: JSON) -> [String] {
-    var words = ArgumentWords()
-    words.add("--issuer", configuration["issuer"]?.string)
-    words.add("--provider", configuration["provider"]?.string)
-    for part in ProviderPreset.partNames {
-      words.add("--set", configuration[part]?.string.map { "\(part)=\($0)" })
-    }
-    words.add("--client-id", configuration["clientId"]?.string)
-    let redirectURI = configuration["redirectUri"]?.string
-    words.add("--redirect-uri", redirectURI == Self.redirectURI ? nil : redirectURI)
-    words.add("--allow-loopback-http", configuration["allowLoopbackHTTP"]?.bool ?? false)
-    return words.list
-  }
-
   /// For the doctor, where no client is named: nothing is pushed, so that none is named to the provider either.
   var withoutClient: JSON {
     guard var members = configuration.object else { return configuration }
@@ -62,7 +47,7 @@ struct ProviderSetup: Equatable {
 
   /// With the address, which `status` shows.
   static let scopes = ["openid", "profile", "email", "offline_access"]
-  static let redirectURI = "http://127.0.0.1/callback"
+  static let redirectURI = ProviderOptions.redirectURI
 
   /// Whether a configuration that is there is for the same client of the same provider.
   func isServed(by configuration: Configuration) -> Bool {
@@ -107,9 +92,4 @@ struct ProviderSetup: Equatable {
     }
     return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
   }
-}
-
-extension JSON {
-  /// Compact text.
-  var text: String { String(decoding: serialized(), as: UTF8.self) }
 }

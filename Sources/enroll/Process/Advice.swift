@@ -88,23 +88,23 @@ struct Said {
   /// The command and its own options.
   var attempt: [String] = ["login"]
 
-  init(_ command: any EnrollCommand) {
-    place = command.context.words()
-    attempt = command.attempt
-    resource = command.resource
+  init(_ request: CommandRequest) {
+    place = request.place.words()
+    attempt = request.attempt
+    resource = request.resource
     // Looked at when the hint is printed: the profile may have been saved meanwhile.
-    guard let place = try? Context(command.context) else { return }
+    guard let place = try? Context(request.place) else { return }
     guard (try? place.hasConfiguration()) == false else {
       registration = place.registration
       return
     }
-    provider = command.provider?.words ?? []
+    provider = request.provider?.words ?? []
     // The doctor looks at the last attempt's provider where no other is named.
     guard let attempt = LastAttempt(about: place.configurationPath), let attempted = attempt.configuration
     else { return }
-    let isSame = command.provider?.namesOnly(resource: attempted["resource"]?.string) ?? false
-    guard provider.isEmpty || isSame else { return }
-    provider = attempt.options.isEmpty ? ProviderSetup.words(attempted) : attempt.options
+    let alone = request.provider?.resourceAlone
+    guard provider.isEmpty || alone != nil && alone == attempted["resource"]?.string else { return }
+    provider = attempt.options.isEmpty ? ProviderOptions.words(attempted) : attempt.options
   }
 
   /// The options of `login` that name the user's resource.

@@ -1,0 +1,88 @@
+// What every command is told about its place: which provider, which store, which account, and the store's key provider.
+
+import EnrollCore
+import EnrollHost
+import EnrollJSON
+
+/// The options of ``ContextOptions``, whoever read them.
+struct PlaceOptions {
+  var config: String?
+  var profile: String?
+  var store: String?
+  var account: String?
+  var keys: KeyChoice?
+  var passphraseFD: Int32?
+  var pinFD: Int32?
+  var json = false
+
+  /// The key provider, in the manifest's words.
+  enum KeyChoice: String, CaseIterable {
+    case auto, file, passphrase
+    case secretService = "secret-service"
+
+    static let list = allCases.map(\.rawValue).joined(separator: ", ")
+  }
+
+  /// What is wrong with the options together; nil if nothing is.
+  var complaint: String? {
+    if config != nil, profile != nil {
+      return "--config and --profile exclude each other: each names the configuration."
+    }
+    if config == "" { return "--config has no value." }
+    if store == "" { return "--store has no value." }
+    if account == "" { return "--account has no value." }
+    if (passphraseFD ?? 0) < 0 { return Self.descriptorComplaint("--passphrase-fd") }
+    if (pinFD ?? 0) < 0 { return Self.descriptorComplaint("--pin-fd") }
+    if passphraseFD != nil, let keys, keys != .auto, keys != .passphrase {
+      return "--passphrase-fd needs --keys passphrase or auto."
+    }
+    if let passphraseFD, passphraseFD == pinFD {
+      return "--passphrase-fd and --pin-fd must be different descriptors."
+    }
+    return nil
+  }
+
+  private static func descriptorComplaint(_ option: String) -> String {
+    "\(option) must be the number of an open file descriptor, 0 or more."
+  }
+
+  /// The options that name the same place, for a later command. Settings from the environment are included, because a
+  /// variable may have been set for one command only.
+  func words(_ environment: Environment = .process) -> [String] {
+    var words = ArgumentWords()
+    if let path = config ?? (profile == nil ? environment["ENROLL_CONFIG"] : nil) {
+      words.add("--config", path)
+    } else {
+      words.add("--profile", profile ?? environment["ENROLL_PROFILE"])
+    }
+    words.add("--store", store ?? environment["ENROLL_STORE"])
+    words.add("--account", account ?? environment["ENROLL_ACCOUNT"])
+    words.add("--keys", keys?.rawValue)
+    return words.list
+  }
+
+  /// The parameter `keys`; nil for the program's default.
+  func keysParameter() throws(Failure) -> JSON? {
+    if let passphraseFD {
+      return Self.passphraseKeys(try Prompt.secret(from: passphraseFD, option: "--passphrase-fd"))
+    }
+    return keys.map { .object([("provider", .string($0.rawValue))]) }
+  }
+
+  static func passphraseKeys(_ passphrase: String) -> JSON {
+    .object([("provider", .string("passphrase")), ("passphrase", .string(passphrase))])
+  }
+}
+
+/// Options as they are typed again.
+struct ArgumentWords {
+  private(set) var list: [String] = []
+
+  mutating func add(_ option: String, _ value: String?) {
+    if let value { list += [option, value] }
+  }
+
+  mutating func add(_ flag: String, _ isSet: Bool) {
+    if isSet { list.append(flag) }
+  }
+}

@@ -1,0 +1,25 @@
+// The words of the command line and of the environment, as text.
+
+import CPosix
+import EnrollPosix
+
+/// Paths and names are text here. Bytes that are no UTF-8 would become another path, and another store: they are refused.
+enum Encoding {
+  private static let variables = ["ENROLL_STORE", "ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_ACCOUNT"]
+
+  /// The fault of the arguments or of the program's own variables; nil if there is none.
+  static func complaint() -> String? {
+    for (index, word) in (CommandWords.pointers() ?? []).enumerated() where index > 0 {
+      guard String(validatingCString: word) != nil else {
+        return "argument \(index) is not UTF-8: \(expectation)"
+      }
+    }
+    for name in variables {
+      guard let value = getenv(name) else { continue }
+      guard String(validatingCString: value) != nil else { return "\(name) is not UTF-8: \(expectation)" }
+    }
+    return nil
+  }
+
+  private static let expectation = "expected paths and names in UTF-8"
+}

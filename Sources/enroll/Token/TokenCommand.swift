@@ -1,0 +1,67 @@
+// The token for scripts: one line on standard output, or none.
+
+import EnrollJSON
+
+/// `enroll token`, whoever read its options.
+struct TokenCommand {
+  /// Seconds for which the token must still be valid.
+  var minimumLifetime: Int64 = 0
+  /// Seconds to wait for it.
+  var timeout: Int64 = 30
+  /// Whether it is renewed whatever its age.
+  var renew = false
+  var resource: String?
+  /// Separated by spaces.
+  var scope: String?
+  var place = PlaceOptions()
+
+  /// What is wrong with the command's own options; nil if nothing is.
+  var complaint: String? {
+    if !(0...31_536_000).contains(minimumLifetime) { return "--min-lifetime must be 0 to 31536000 seconds." }
+    if !(0...86_400).contains(timeout) { return "--timeout must be 0 to 86400 seconds." }
+    if renew, minimumLifetime > 0 { return "--renew gets a new token anyway: leave --min-lifetime out." }
+    return nil
+  }
+
+  var request: CommandRequest {
+    CommandRequest(
+      // Where the resource's profile is, if that is meant.
+      place: place.at(resource, mustExist: true), mayAsk: false, resource: resource, attempt: ["token"])
+  }
+
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    try requireSignIn(session)
+    let client = try session.open()
+    var parameters: [(String, JSON?)] = [
+      ("client", client), ("scope", scope.map { .string($0) }), ("timeout", .integer(timeout)),
+    ]
+    if !renew { parameters.append(("minimumLifetime", .integer(minimumLifetime))) }
+    let answer = try session.call(renew ? "token.refresh" : "token.access", parameters)
+    let outcome = TokenReport(answer, mustBeNew: renew)
+    let words = try outcome.words(session, client)?.guessing(request.place)
+    if session.isJSON {
+      Output.json(outcome.json(words, session.said))
+    } else if let token = outcome.token {
+      Output.line(token)
+    }
+    if let words { Terminal.errors.tell(words, session.said) }
+    return outcome.ending
+  }
+
+  /// A token for anything else than the named resource is of no use.
+  private func requireSignIn(_ session: CommandSession) throws(Failure) {
+    guard let resource else { return }
+    let configuration = try session.place.hasConfiguration() ? session.configuration() : nil
+    let present = configuration?["resource"]?.string
+    if present == resource { return }
+    if configuration != nil, place.profile != nil || place.config != nil {
+      throw Failure(
+        .usage,
+        "\(session.place.configurationName) is for \(present.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
+        advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
+    }
+    throw Failure(
+      .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
+      advice: "Run \(.loginAtResource) once.")
+  }
+}
