@@ -113,7 +113,7 @@ if embedded {
         "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      exclude: ["Front/main.swift"], swiftSettings: strict),
+      exclude: ["Front/FullProgram.swift", "Front/main.swift"], swiftSettings: strict),
     .target(
       name: "EnrollSandbox",
       dependencies: [

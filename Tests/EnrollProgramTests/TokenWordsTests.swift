@@ -42,9 +42,11 @@ struct TokenWordsTests {
       "token extra", "token --", "token -- --json", "token --jsn", "token --json=true", "token --renew=",
       "token --timeout", "token --timeout --json", "token --timeout -1", "token --timeout=-1",
       "token --timeout +5", "token --timeout 1e3", "token --timeout=", "token --timeout 86401",
-      "token --timeout 99999999999999999999", "token --min-lifetime 31536001", "token --renew --min-lifetime 5",
+      "token --timeout 99999999999999999999", "token --min-lifetime 31536001",
+      "token --renew --min-lifetime 5",
       "token --json --json", "token --account a --account b", "token --resource a --resource b",
-      "token --config a --profile b", "token --store=", "token --config=", "token --keys gpg", "token --keys=",
+      "token --config a --profile b", "token --store=", "token --config=", "token --keys gpg",
+      "token --keys=",
       "token --pin-fd -1", "token --pin-fd 99999999999", "token --keys file --passphrase-fd 3",
       "token --pin-fd 3 --passphrase-fd 3", "token --=x", "token --account -x", "token --profil work",
       "token --account=", "token --profile=",
@@ -59,7 +61,9 @@ struct TokenWordsTests {
     let names = Set(help.matches(of: /--[a-z-]+/).map { String($0.output) })
       .subtracting(["--help", "--version", "--resource-login"])
     let flags: Set = ["--json", "--renew"]
-    let values = ["--keys": "auto", "--timeout": "1", "--min-lifetime": "1", "--pin-fd": "3", "--passphrase-fd": "3"]
+    let values = [
+      "--keys": "auto", "--timeout": "1", "--min-lifetime": "1", "--pin-fd": "3", "--passphrase-fd": "3",
+    ]
     #expect(names.count >= 13)
     for name in names {
       let words = ["token", name] + (flags.contains(name) ? [] : [values[name] ?? "word"])

@@ -23,7 +23,8 @@ class TreeTests(unittest.TestCase):
         for flavour, other in zip(FLAVOURS, reversed(FLAVOURS)):
             with self.subTest(flavour):
                 expected = {
-                    "bin/enroll", "bin/enrolld", "include/enroll.h", "libexec/enrollkit/enroll", "lib/libenroll.a", f"lib/libenroll-{other}.a", "lib/libenroll.so",
+                    "bin/enroll", "bin/enrolld", "include/enroll.h", "libexec/enrollkit/enroll",
+                    "lib/libenroll.a", f"lib/libenroll-{other}.a", "lib/libenroll.so",
                     "lib/libenroll.so.0", f"lib/libenroll.so.{VERSION}", "lib/pkgconfig/enroll.pc", "lib/pkgconfig/enroll-static.pc",
                     "lib/systemd/user/enrolld.socket", "lib/systemd/user/enrolld@.service", "share/man/man1/enrolld.1",
                     "share/man/man1/enroll.1", "share/man/man3/libenroll.3", "share/man/man5/enroll-configuration.5",

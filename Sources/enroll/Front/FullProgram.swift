@@ -10,7 +10,8 @@ enum FullProgram {
     let path = Folders.parent(of: Folders.parent(of: own ?? "/usr/bin/enroll")) + "/libexec/enrollkit/enroll"
     enroll_posix_execute(path)
     Terminal.errors.say(
-      "enroll: \(path) cannot be started: \(SystemError.words(enroll_posix_errno())). Install EnrollKit again.")
+      "enroll: \(path) cannot be started: \(SystemError.words(enroll_posix_errno())). Install EnrollKit again."
+    )
     return CommandStatus.failed.rawValue
   }
 

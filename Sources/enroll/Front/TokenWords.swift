@@ -59,7 +59,8 @@ extension TokenCommand {
   }
 
   private static func read(_ text: String, into number: inout Int64) -> Bool {
-    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let read = Int64(text)
+    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      let read = Int64(text)
     else { return false }
     number = read
     return true

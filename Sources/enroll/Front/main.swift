@@ -5,7 +5,8 @@ import CPosix
 import EnrollPosix
 
 enroll_posix_open_missing_streams()
-if Encoding.complaint() == nil, let words = CommandWords.arguments(), let command = TokenCommand(words: words) {
+if Encoding.complaint() == nil, let words = CommandWords.arguments(), let command = TokenCommand(words: words)
+{
   ProcessMemory.shareHeap()
   Interrupts.prepare()
   exit(Run.perform(command.request) { session throws(Failure) in try command.perform(session) })

@@ -1,0 +1,81 @@
+"""`enroll` as it is installed: a small program that prints tokens, and starts the full one for every other command line."""
+
+import os
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+from cases import ENROLL, CommandCase
+from processes import workspace
+from terminal import TIMEOUT
+
+HERE = Path(ENROLL).resolve()
+FULL = HERE.parent.parent / "libexec/enrollkit/enroll"
+
+
+@unittest.skipUnless(FULL.exists(), "a debug build is the full program alone")
+class Front(CommandCase):
+    def alone(self, full=None):
+        """Installed elsewhere, beside `full` in the place of the full program."""
+        place = workspace("installed")
+        (place / "bin").mkdir()
+        shutil.copy(HERE, place / "bin/enroll")
+        (place / "libexec/enrollkit").mkdir(parents=True)
+        if full is not None:
+            (place / "libexec/enrollkit/enroll").write_text(full)
+            (place / "libexec/enrollkit/enroll").chmod(0o755)
+        return place / "bin/enroll"
+
+    def run_alone(self, program, *words, **options):
+        return subprocess.run([program, *words], env=self.environment, capture_output=True, timeout=TIMEOUT, **options)
+
+    def test_tokens_need_no_full_program_and_everything_else_names_it(self):
+        self.sign_in()
+        token = self.token()
+        program = self.alone()
+        self.assertEqual(self.run_alone(program, "token").stdout.decode().strip(), token)
+        self.assertEqual(self.run_alone(program, "token", "--json", "--timeout=5").returncode, 0)
+        for words in (["status"], ["token", "--timeout", "x"], ["--version"], [], ["token", "--help"]):
+            with self.subTest(words):
+                done = self.run_alone(program, *words)
+                self.assertEqual((done.returncode, done.stdout), (1, b""))
+                self.assertIn("/libexec/enrollkit/enroll cannot be started", done.stderr.decode())
+
+    def test_the_full_program_gets_words_environment_and_descriptors_as_they_came(self):
+        reader, writer = os.pipe()
+        program = self.alone(
+            f'#!/bin/sh\nprintf "%s\\n" "$0" "$@" "$ENROLL_PROFILE"; cat /dev/fd/{reader}; exit 9\n')
+        os.write(writer, b"from a pipe")
+        os.close(writer)
+        self.addCleanup(os.close, reader)
+        self.environment["ENROLL_PROFILE"] = "a profile"
+        done = self.run_alone(program, "token", "--scop", "a b", "", "é", pass_fds=(reader,))
+        self.assertEqual(done.returncode, 9, done.stderr)
+        full = str(program.parent.parent / "libexec/enrollkit/enroll")
+        self.assertEqual(
+            done.stdout.decode().split("\n"), [full, "token", "--scop", "a b", "", "é", "a profile", "from a pipe"])
+
+    def test_it_is_found_through_links(self):
+        program = self.alone("#!/bin/sh\necho full\n")
+        link = workspace("links") / "enroll"
+        link.symlink_to(program)
+        self.assertEqual(self.run_alone(link, "status").stdout, b"full\n")
+        by_path = subprocess.run(
+            ["enroll", "status"], env={**self.environment, "PATH": str(link.parent)}, capture_output=True,
+            timeout=TIMEOUT)
+        self.assertEqual(by_path.stdout, b"full\n")
+
+    def test_words_that_are_no_text_are_refused_by_the_full_program(self):
+        done = self.run_alone(HERE, b"token", b"--account", b"\xff")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("argument 3 is not UTF-8", done.stderr.decode())
+        done = subprocess.run(
+            [HERE, "token"], env={**{k.encode(): v.encode() for k, v in self.environment.items()}, b"ENROLL_STORE": b"\xff"},
+            capture_output=True, timeout=TIMEOUT)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("ENROLL_STORE is not UTF-8", done.stderr.decode())
+
+    def test_ctrl_c_ends_what_it_started(self):
+        program = self.alone("#!/bin/sh\nkill -INT $$; sleep 60\n")
+        self.assertEqual(self.run_alone(program, "status").returncode, -2)
