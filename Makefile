@@ -23,6 +23,7 @@ help: ## show this list
 lib: packages := lib
 test: packages := $(if $(QUICK),quick,test)
 torture: packages := torture
+bench: packages := bench
 
 setup: ## install what building needs
 	@scripts/setup $(packages)
@@ -76,8 +77,8 @@ test: setup ## run all tests (QUICK=1: without the real providers and the browse
 torture: setup lib ## run the long forms of the tests: faults, kills, hostile input, for about an hour
 	@scripts/torture
 
-bench: lib ## measure, beside what others do
-	scripts/bench
+bench: setup lib .build/debug/enroll-sandbox ## measure, beside what others do (RECORD=VERSION: keep the figures in docs)
+	@scripts/bench $(if $(RECORD),--record $(RECORD))
 
 clean: ## remove everything that was built
 	rm -rf .build build

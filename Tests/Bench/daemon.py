@@ -1,121 +1,157 @@
 #!/usr/bin/env python3
-"""Measures the daemon beside a plain C program with jansson that answers the same line (answer.c).
+"""The daemon beside C programs on the same pipes: one that parses and answers the same line (answer.c), one that only echoes.
 
-    Tests/Bench/daemon.py [PROGRAM...]     default: the daemons of build/small and build/standard
-
-Start to first answer: fork and exec until the answer's line is read, medians of interleaved runs. CPU per request: user and
-system time of the child from /proc, so that a busy machine does not show: medians. Requests per second, with the caller that
-this program is: the best of interleaved rounds, and only of use where the machine is calm. Memory: resident, after the first
-answer.
+Start to first answer: from fork until the answer's line is read. CPU for a request: of the process, from /proc, so that a busy
+machine hardly shows. Memory: resident, of the whole process, beside oidc-agent's processes.
 """
 
-import argparse
+import json
 import os
-import pathlib
-import statistics
 import subprocess
-import sys
-import tempfile
 import time
+from pathlib import Path
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-HERE = pathlib.Path(__file__).resolve().parent
+from agent import Agent, is_installed
+from measure import BUILT, HERE, compare, emit, in_turns, plain
+
+from processes import workspace
+from sandbox import Sandbox
+
+ENROLLD = BUILT / "enrolld"
 REQUEST = b'{"jsonrpc":"2.0","id":%d,"method":"expiry.check","params":{"expiresAt":1,"now":0}}\n'
+STARTS = 101
+ROUNDS = 15
+OUTSTANDING = (1, 64)
+REQUESTS = 12_800
+TOKENS = 5_000
 
 
 class Program:
-    def __init__(self, path):
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-        self.given, self.got = self.process.stdin.fileno(), self.process.stdout.fileno()
+    def __init__(self, *arguments):
+        self._process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self._given, self._got = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._sent = 0
 
-    def exchange(self, requests, answers):
-        os.write(self.given, requests)
-        seen = 0
+    def exchange(self, requests, answers=1):
+        """Writes, and reads so many lines; the bytes of the answers."""
+        os.write(self._given, requests)
+        seen = size = 0
         while seen < answers:
-            seen += os.read(self.got, 1 << 16).count(b"\n")
+            read = os.read(self._got, 1 << 16)
+            if not read:
+                raise RuntimeError("the program ended")
+            seen += read.count(b"\n")
+            size += len(read)
+        return size
 
-    def memory(self, word):
-        with open(f"/proc/{self.process.pid}/status") as status:
-            return next(int(line.split()[1]) for line in status if line.startswith(word + ":"))
+    def call(self, method, **parameters):
+        """The result of one request."""
+        self._sent += 1
+        line = json.dumps({"jsonrpc": "2.0", "id": self._sent, "method": method, "params": parameters})
+        os.write(self._given, line.encode() + b"\n")
+        answer = b""
+        while not answer.endswith(b"\n"):
+            answer += os.read(self._got, 1 << 16)
+        told = json.loads(answer)
+        if "error" in told:
+            raise RuntimeError(f"{method}: {told['error']['message']}")
+        return told["result"]
+
+    def resident(self):
+        """Kilobytes."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
 
     def cpu(self):
         """Seconds, of all its threads."""
-        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").iterdir()
+        tasks = Path(f"/proc/{self._process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
 
 
 def start(path):
-    """Seconds until the first answer, and kilobytes resident then."""
+    """Milliseconds until the first answer."""
     begun = time.perf_counter()
     program = Program(path)
-    program.exchange(REQUEST % 1, 1)
-    took = time.perf_counter() - begun
-    memory = program.memory("VmRSS"), program.memory("RssAnon")
+    program.exchange(REQUEST % 1)
+    took = (time.perf_counter() - begun) * 1e3
     program.close()
-    return took, *memory
+    return took
 
 
-ROUNDS = 7
-OUTSTANDING = (1, 64)
-
-
-def per_request(path, outstanding, count=12_800):
-    """Microseconds of CPU, and of wall time, per request."""
+def request(path, outstanding):
+    """Microseconds of CPU for one request, and requests a second."""
     program = Program(path)
-    program.exchange(REQUEST % 1, 1)
+    program.exchange(REQUEST % 1)
     burst = b"".join(REQUEST % number for number in range(outstanding))
     cpu, wall = program.cpu(), time.perf_counter()
-    for _ in range(count // outstanding):
+    for _ in range(REQUESTS // outstanding):
         program.exchange(burst, outstanding)
-    wall = time.perf_counter() - wall
-    cpu = program.cpu() - cpu
+    wall, cpu = time.perf_counter() - wall, program.cpu() - cpu
     program.close()
-    return cpu / count * 1e6, wall / count * 1e6
+    return cpu / REQUESTS * 1e6, REQUESTS / wall
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("programs", nargs="*", default=[TOP / "build" / name / "enrolld" for name in ("small", "standard")])
-    parser.add_argument("--runs", type=int, default=101)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        plain, linked = folder + "/answer", folder + "/answer-libcrypto"
-        cc = ["cc", "-O2", HERE / "answer.c", "-ljansson"]
-        subprocess.run([*cc, "-o", plain], check=True)
-        # The same, with libcrypto loaded: what a program pays that may have to verify a signature.
-        subprocess.run([*cc, "-Wl,--no-as-needed", "-lcrypto", "-o", linked], check=True)
-        rows = {"C + jansson": plain, "C + jansson, libcrypto linked": linked}
-        rows |= {f"enrolld {pathlib.Path(path).parent.name}": path for path in given.programs}
-        starts = {name: [] for name in rows}
-        for _ in range(given.runs):
-            for name, path in rows.items():
-                starts[name].append(start(path))
-        costs = {name: {outstanding: [] for outstanding in OUTSTANDING} for name in rows}
-        for _ in range(ROUNDS):
-            for name, path in rows.items():
-                for outstanding in OUTSTANDING:
-                    costs[name][outstanding].append(per_request(path, outstanding))
-        print(f"{'':32}{'first answer':>14}{'':>7}{'resident':>11}{'own pages':>11}" + "".join(
-            f"{f'CPU, {outstanding} out':>12}{'':>7}{f'requests, {outstanding} out':>18}{'':>7}" for outstanding in OUTSTANDING))
-        base = None
-        for name in rows:
-            took = statistics.median(one[0] for one in starts[name]) * 1e3
-            figures = [took]
-            for outstanding in OUTSTANDING:
-                figures.append(statistics.median(cpu for cpu, _ in costs[name][outstanding]))
-                figures.append(1e6 / min(wall for _, wall in costs[name][outstanding]))
-            base = base or figures
-            line = f"{name:32}{took:11.2f} ms{took / base[0]:6.1f}×{starts[name][-1][1]:8d} kB{starts[name][-1][2]:8d} kB"
-            for at in range(1, len(figures), 2):
-                line += f"{figures[at]:9.2f} µs{figures[at] / base[at]:6.2f}×"
-                line += f"{figures[at + 1]:16.0f}/s{figures[at + 1] / base[at + 1]:6.2f}×"
-            print(line)
+def requests(answer):
+    compare("enrolld, start to first answer", *in_turns(STARTS, lambda: start(ENROLLD), lambda: start(answer)), "ms")
+    for outstanding in OUTSTANDING:
+        ours, theirs = in_turns(ROUNDS, lambda: request(ENROLLD, outstanding), lambda: request(answer, outstanding))
+        compare(f"enrolld, CPU for a request, {outstanding} outstanding", [cpu for cpu, _ in ours], [cpu for cpu, _ in theirs], "µs")
+        compare(f"enrolld, requests a second, {outstanding} outstanding", [rate for _, rate in ours],
+                [rate for _, rate in theirs], "/s", digits=0)  # fmt: skip
+
+
+def sign_in(daemon, sandbox):
+    """The daemon's name of a client that is signed in."""
+    configuration = sandbox.configuration()
+    client = daemon.call("client.open", configuration=configuration, store=str(workspace("store")))["client"]
+    begun = daemon.call("registration.begin", client=client)
+    daemon.call("registration.resume", client=client, url=sandbox.play(begun["action"]["url"]))
+    daemon.call("registration.confirm", client=client)
+    return client
+
+
+def tokens(daemon, client):
+    """A cached token beside an echo that answers as many bytes."""
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "token.access", "params": {"client": client}}).encode() + b"\n"
+    echo = Program(plain("echo", HERE / "echo.c"), str(daemon.exchange(line)))
+
+    def microseconds(program):
+        began = time.perf_counter()
+        for _ in range(TOKENS):
+            program.exchange(line)
+        return (time.perf_counter() - began) / TOKENS * 1e6
+
+    compare("token.access of enrolld", *in_turns(ROUNDS, lambda: microseconds(daemon), lambda: microseconds(echo)), "µs")
+    echo.close()
+
+
+def megabytes(kilobytes):
+    return round(kilobytes * 1024 / 1e6, 3)
+
+
+def memory_and_tokens():
+    peers = [{}, {}]
+    if is_installed():
+        agent = Agent()
+        peers[0] = {"theirs": megabytes(agent.resident())}
+        agent.add_account()
+        peers[1] = {"theirs": megabytes(agent.resident())}
+        agent.stop()
+    with Sandbox("--access-lifetime", "86400") as sandbox:
+        daemon = Program(ENROLLD)
+        daemon.exchange(REQUEST % 1)
+        emit("enrolld, resident before the first client", ours=megabytes(daemon.resident()), unit="MB", **peers[0])
+        client = sign_in(daemon, sandbox)
+        emit("enrolld, resident after the first client", ours=megabytes(daemon.resident()), unit="MB", **peers[1])
+        tokens(daemon, client)
+        daemon.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    requests(plain("answer", HERE / "answer.c", "-ljansson"))
+    memory_and_tokens()

@@ -99,16 +99,6 @@ int peer_redirect(const char *url, const char *base, const char *state, const ch
   return good;
 }
 
-int peer_parse_url(const char *url) {
-  static CURLU *handle;
-  if (!handle) handle = curl_url();
-  char *query = NULL;
-  if (curl_url_set(handle, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) return 0;
-  if (curl_url_get(handle, CURLUPART_QUERY, &query, 0) != CURLUE_OK) return 0;
-  curl_free(query);
-  return 1;
-}
-
 struct peer_key {
   EVP_PKEY *key;
   EVP_MD_CTX *context;

@@ -14,8 +14,6 @@ int peer_pkce(void);
 
 // A redirect, read with libcurl's URL parser: is it `base`, of this state and issuer? Copies the code.
 int peer_redirect(const char *url, const char *base, const char *state, const char *issuer);
-// libcurl's URL parser alone, its handle reused, and a copy of the query; the parameters are not looked at.
-int peer_parse_url(const char *url);
 
 // An id_token: base64url, jansson for header and claims, EVP_DigestVerify with a context that was made once.
 typedef struct peer_key peer_key;

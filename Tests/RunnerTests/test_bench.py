@@ -1,0 +1,202 @@
+"""What scripts/bench makes of figures: which rows there are, what fell back since the last release, the page and the picture."""
+
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parents[1] / "Bench"
+sys.path.insert(0, str(BENCH))
+
+import history  # noqa: E402
+import page  # noqa: E402
+import picture  # noqa: E402
+from table import COLUMNS, Malformed, Result, Row, figure, read_line, read_rows  # noqa: E402
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def row(what="size", judged="ours", goal="≤ 100", kept="ours"):
+    return Row(what, "itself", judged, goal, kept, "sizes.py")
+
+
+def result(value, **changes):
+    made = row(**changes)
+    return Result(made, **{"ratio" if made.judged == "ratio" else "ours": value})
+
+
+def lines(*figures, version="1.0.0"):
+    """A release with these figures, by row."""
+    return [history.Line("2026-01-31", version, "abc1234", what, value) for what, value in figures]
+
+
+class TableTests(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="enroll-bench-")
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "rows.tsv"
+
+    def read(self, *rows):
+        self.path.write_text("\n".join(["\t".join(COLUMNS), *("\t".join(one) for one in rows)]) + "\n")
+        return read_rows(self.path)
+
+    def test_each_row_has_a_program_and_each_program_a_row(self):
+        rows = read_rows()
+        self.assertGreater(len(rows), 25)
+        for program in {one.program for one in rows.values()}:
+            text = (BENCH / program).read_text()
+            self.assertIn("__main__", text, program)
+
+    def test_no_plain_time_is_kept(self):
+        times = {"enroll token that renews, beside a round trip", "whole sign-in, our own CPU"}
+        rows = read_rows()
+        self.assertLessEqual(times, set(rows))
+        self.assertEqual([what for what in times if rows[what].kept], [])
+
+    def test_a_row_that_cannot_be_judged_is_refused(self):
+        good = ["size", "itself", "ours", "≤ 1.5", "ours", "sizes.py"]
+        self.assertEqual(self.read(good)["size"].limit, 1.5)
+        for place, bad in ((2, "theirs"), (3, "< 1"), (3, "≤ fast"), (4, "time")):
+            with self.subTest(bad), self.assertRaisesRegex(Malformed, "size"):
+                self.read([*good[:place], bad, *good[place + 1:]])
+        with self.assertRaisesRegex(Malformed, "twice"):
+            self.read(good, good)
+        with self.assertRaisesRegex(Malformed, "5 columns"):
+            self.read(good[:5])
+
+    def test_a_line_says_a_result_or_why_there_is_none(self):
+        rows = {"size": row(), "speed": row("speed", "ratio", "≥ 2", "ratio"), "wait": row("wait", "difference", "≤ 5", "")}
+        self.assertEqual(read_line('{"what": "size", "ours": 7, "unit": "B"}', rows).kept, 7)
+        self.assertEqual(read_line('{"what": "speed", "ours": 6, "theirs": 2}', rows).ratio, 3)
+        self.assertEqual(read_line('{"what": "speed", "ours": 6, "theirs": 2, "ratio": 2.9}', rows).ratio, 2.9)
+        self.assertEqual(figure(read_line('{"what": "wait", "ours": 6, "theirs": 4, "unit": "ms"}', rows)), "+2 ms")
+        absent = read_line('{"what": "speed", "note": "peer not installed"}', rows)
+        self.assertEqual((absent.figure, absent.is_met, absent.kept), (None, None, None))
+
+    def test_a_line_that_is_none_is_refused(self):
+        for line in ("size 7", "[]", '{"what": "weight", "ours": 7}', '{"what": "size", "ours": "7"}', '{"what": "size"}',
+                     '{"what": "size", "ours": true}'):  # fmt: skip
+            with self.subTest(line), self.assertRaises(Malformed):
+                read_line(line, {"size": row()})
+
+    def test_goals_are_met_at_their_limit_and_missed_beyond(self):
+        for goal, good, bad in (("≤ 100", (0, 100), 100.1), ("≥ 100", (100, 900), 99.9)):
+            for value in good:
+                self.assertTrue(result(value, goal=goal).is_met)
+            self.assertFalse(result(bad, goal=goal).is_met)
+        self.assertIsNone(result(5, goal="").is_met)
+
+
+class HistoryTests(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="enroll-bench-")
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "history.tsv"
+
+    def fallen(self, before, *results):
+        return [one.row.what for one, _ in history.fallen(before, results)]
+
+    def test_more_than_a_tenth_worse_has_fallen_back_and_noise_has_not(self):
+        before = lines(("size", 100.0))
+        self.assertEqual(self.fallen(before, result(111)), ["size"])
+        self.assertEqual(self.fallen(before, result(109)), [])
+        self.assertEqual(self.fallen(before, result(50)), [])
+
+    def test_more_is_better_where_the_goal_says_so(self):
+        before = lines(("rate", 100.0))
+        self.assertEqual(self.fallen(before, result(89, what="rate", goal="≥ 90")), ["rate"])
+        self.assertEqual(self.fallen(before, result(91, what="rate", goal="≥ 90")), [])
+        self.assertEqual(self.fallen(before, result(200, what="rate", goal="≥ 90")), [])
+
+    def test_a_count_that_was_zero_falls_back_with_one(self):
+        self.assertEqual(self.fallen(lines(("size", 0.0)), result(1)), ["size"])
+        self.assertEqual(self.fallen(lines(("size", 0.0)), result(0)), [])
+
+    def test_the_last_release_counts_and_what_is_not_kept_never_does(self):
+        before = lines(("size", 50.0)) + lines(("size", 100.0), version="1.1.0")
+        self.assertEqual(self.fallen(before, result(105)), [])
+        self.assertEqual(self.fallen(lines(("size", 1.0)), result(900, kept="")), [])
+        self.assertEqual(self.fallen([], result(900)), [])
+
+    def test_a_row_without_a_figure_is_told(self):
+        before = lines(("size", 1.0), ("speed", 1.0))
+        self.assertEqual(history.missing(before, [result(1)]), ["speed"])
+        self.assertEqual(history.missing(before, [result(1), Result(row("speed"), note="peer not installed")]), ["speed"])
+        self.assertEqual(history.missing([], [result(1)]), [])
+
+    def test_what_is_written_is_read_and_a_release_is_recorded_once(self):
+        made = lines(("size", 1906960.0), ("ratio", 1.2345))
+        history.write(self.path, made)
+        self.assertEqual(history.read(self.path), made)
+        again = history.record(made, "1.0.0", "2026-02-01", "def5678", [result(3), result(4, what="time", kept="")])
+        self.assertEqual([(line.what, line.figure, line.date) for line in again], [("size", 3, "2026-02-01")])
+        self.assertEqual(history.read(Path(f"{self.path}.none")), [])
+
+    def test_a_malformed_line_is_named(self):
+        head = "\t".join(history.COLUMNS)
+        good = "2026-01-31\t1.0.0\tabc\tsize\t5"
+        for bad in ("2026-01-31\t1.0.0\tabc\tsize", "2026-01-31\t1.0.0\tabc\tsize\tmany", "yesterday\t1.0.0\tabc\tsize\t5",
+                    "2026-01-31\t\tabc\tsize\t5", ""):  # fmt: skip
+            with self.subTest(bad), self.assertRaisesRegex(Malformed, "history.tsv: line 3 "):
+                self.path.write_text(f"{head}\n{good}\n{bad}\n{good}\n")
+                history.read(self.path)
+        self.path.write_text(f"{good}\n")
+        with self.assertRaisesRegex(Malformed, "line 1 has to name the columns"):
+            history.read(self.path)
+
+    def test_the_history_of_the_project_is_read(self):
+        rows = read_rows()
+        kept = history.read(BENCH.parents[1] / "docs/performance-history.tsv")
+        self.assertTrue(kept)
+        self.assertEqual({line.what for line in kept if line.version == kept[-1].version} - set(rows), set())
+
+
+class PictureTests(unittest.TestCase):
+    RESULTS = [result(90), result(150, what="a <b> & c"), result(0, what="none", goal="≤ 0"), result(1, what="rest", goal=""),
+               Result(row("peer"), note="peer not installed")]  # fmt: skip
+
+    def setUp(self):
+        self.drawing = xml.etree.ElementTree.fromstring(picture.draw(self.RESULTS, "1.0.0 & more"))
+
+    def bars(self):
+        return [(one.get("class"), float(one.get("width"))) for one in self.drawing.iter(f"{SVG}rect")
+                if one.get("class") in ("met", "missed")]  # fmt: skip
+
+    def test_each_row_with_a_goal_and_a_figure_has_a_bar(self):
+        self.assertEqual([kind for kind, _ in self.bars()], ["met", "missed", "met"])
+
+    def test_a_bar_is_longer_than_its_goal_exactly_when_it_is_missed(self):
+        at_goal = picture.BARS / picture.LONGEST
+        for kind, length in self.bars():
+            self.assertEqual(length > at_goal, kind == "missed")
+        far = xml.etree.ElementTree.fromstring(picture.draw([result(1e9)], ""))
+        self.assertLessEqual(max(float(one.get("width")) for one in far.iter(f"{SVG}rect") if one.get("class") == "missed"),
+                             picture.BARS)  # fmt: skip
+
+    def test_it_is_told_in_words(self):
+        self.assertEqual(self.drawing.get("role"), "img")
+        named = {one.get("id"): one.text for one in self.drawing if one.get("id")}
+        self.assertEqual(set(self.drawing.get("aria-labelledby").split()), set(named))
+        self.assertIn("2 of 3 goals are met", named["description"])
+        self.assertIn("a <b> & c", named["description"])
+
+
+class PageTests(unittest.TestCase):
+    def test_the_generated_part_alone_is_replaced(self):
+        section = page.section(PictureTests.RESULTS, lines(("size", 90.0)), "on a Monday")
+        text = page.put(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n", section)
+        self.assertEqual((text.split("\n")[0], text.split("\n")[-2]), ("before", "after"))
+        self.assertNotIn("old", text)
+        self.assertIn("| size | itself | 90 | | 90 | ≤ 100 | met |", text)
+        self.assertIn("peer not installed", text)
+        self.assertEqual(page.put(text, section), text)
+
+    def test_a_page_without_marks_is_refused(self):
+        for text in ("", page.BEGIN, page.END):
+            with self.subTest(text), self.assertRaises(Malformed):
+                page.put(text, "")
+
+    def test_the_page_of_the_project_has_its_marks(self):
+        text = (BENCH.parents[1] / "docs/performance.md").read_text()
+        self.assertNotEqual(page.put(text, ""), text)
