@@ -51,6 +51,8 @@ class Agent:
         atexit.register(self.stop)
         for name in ("OIDC_SOCK", "OIDCD_PID"):
             self.environment[name] = re.search(rf"{name}=([^;]+);", told)[1]
+        # It has started when it answers.
+        self._run("oidc-add", "--loaded")
 
     def add_account(self):
         self._sandbox = Sandbox("--access-lifetime", "86400", "--client-id", "agent", "--client-secret", "secret")

@@ -11,7 +11,7 @@ from pathlib import Path
 import history
 import page
 import picture
-from table import Malformed, Result, figure, number, read_line, read_rows, shown, spread, verdict
+from table import Malformed, Result, figure, goal, number, read_line, read_rows, shown, spread, verdict
 
 TOP = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -51,7 +51,7 @@ def show(results):
     print()
     columns = [("what", lambda one: one.row.what), ("beside", lambda one: one.row.beside), ("ours", lambda one: shown(one.ours, one.unit)),
                ("theirs", lambda one: shown(one.theirs, one.unit)), ("figure", figure), ("quartiles", spread),
-               ("goal", lambda one: one.row.goal), ("", verdict)]  # fmt: skip
+               ("goal", goal), ("", verdict)]  # fmt: skip
     cells = [[name for name, _ in columns]] + [[cell(one) for _, cell in columns] for one in results]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:

@@ -67,13 +67,14 @@ def last(lines):
 
 
 def fallen(lines, results):
-    """What is worse than at the last release by more than the slack.
+    """What is worse than at the last release by more than the slack. If a row has quartiles, the better one counts: on a busy
+    machine they lie far apart, and a row that really fell back has both beyond.
 
     - Returns: each such result, with the figure that it had."""
     before = last(lines) if lines else {}
     found = []
     for result in results:
-        old, now = before.get(result.row.what), result.kept
+        old, now = before.get(result.row.what), result.kept_at_best
         if old is None or now is None:
             continue
         if now < old * (1 - SLACK) if result.row.wants_more else now > old * (1 + SLACK):

@@ -1,7 +1,7 @@
 """The generated part of docs/performance.md: the figures of the last release, and those of the releases before."""
 
 from history import versions
-from table import Malformed, figure, number, shown, verdict
+from table import Malformed, figure, goal, number, shown, verdict
 
 BEGIN = "<!-- figures: scripts/bench --record writes everything up to the next mark -->"
 END = "<!-- end of the figures -->"
@@ -13,7 +13,7 @@ def table(results):
     lines = ["| what | compared with | ours | theirs | figure | goal | |", "| --- | --- | --- | --- | --- | --- | --- |"]
     for one in results:
         cells = [one.row.what, one.row.beside, shown(one.ours, one.unit), shown(one.theirs, one.unit), figure(one),
-                 one.row.goal, verdict(one)]  # fmt: skip
+                 goal(one), verdict(one)]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |".replace("  ", " "))
     return lines
 

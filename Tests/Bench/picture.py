@@ -2,9 +2,9 @@
 
 from xml.sax.saxutils import escape
 
-from table import figure, verdict
+from table import figure, goal, verdict
 
-WIDTH = 900
+WIDTH = 920
 LABELS = 380
 BARS = 300
 LINE = 26
@@ -35,12 +35,12 @@ text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f
 
 def share(result):
     """How much of the goal is used up: 1 is the goal itself, less is better."""
-    goal, figure = result.row.limit, result.figure
+    limit, value = result.row.limit, result.figure
     if result.row.wants_more:
-        return goal / figure if figure else LONGEST
-    if goal == 0:
-        return 0 if figure == 0 else LONGEST
-    return figure / goal
+        return limit / value if value else LONGEST
+    if limit == 0:
+        return 0 if value == 0 else LONGEST
+    return max(value, 0) / limit
 
 
 def draw(results, subtitle):
@@ -50,7 +50,7 @@ def draw(results, subtitle):
     at_goal = LABELS + BARS / LONGEST
     met = sum(one.is_met for one in bars)
     told = f"{met} of {len(bars)} goals are met."
-    misses = ", ".join(f"{one.row.what} ({figure(one)}, goal {one.row.goal})" for one in bars if not one.is_met)
+    misses = ", ".join(f"{one.row.what} ({figure(one)}, goal {goal(one)})" for one in bars if not one.is_met)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
         ' role="img" aria-labelledby="title description">',
@@ -71,7 +71,7 @@ def draw(results, subtitle):
             f'<rect class="rail" x="{LABELS}" y="{y + 5}" width="{BARS}" height="16" rx="3"/>',
             f'<rect class="{verdict(one)}" x="{LABELS}" y="{y + 5}" width="{length:.1f}" height="16" rx="3"/>',
             f'<text x="{LABELS + BARS + 12}" y="{y + 17}">{mark} {escape(figure(one))}'
-            f' <tspan class="quiet">goal {escape(one.row.goal)}</tspan></text>',
+            f' <tspan class="quiet">goal {escape(goal(one))}</tspan></text>',
         ]
     bottom = TOP + LINE * len(bars)
     parts += [

@@ -65,6 +65,12 @@ class Result:
         return {"ratio": self.ratio, "ours": self.ours, "": None}[self.row.kept]
 
     @property
+    def kept_at_best(self):
+        """The same, of the better quartile of the rounds where there is one."""
+        best = self.high if self.row.wants_more else self.low
+        return best if self.row.kept == "ratio" and best is not None else self.kept
+
+    @property
     def is_met(self):
         """Whether the goal is reached; None without a goal or a figure."""
         if self.figure is None or not self.row.goal:
@@ -133,6 +139,14 @@ def figure(result):
     """The figure that the goal is about, with its unit or ×; a difference with its sign."""
     text = shown(result.figure, "×" if result.row.judged == "ratio" else result.unit)
     return f"+{text}" if result.row.judged == "difference" and (result.figure or -1) > 0 else text
+
+
+def goal(result):
+    """The goal with its unit or ×."""
+    if not result.row.goal:
+        return ""
+    limit = f"{result.row.limit:,.10g}"
+    return f"{result.row.goal[0]} {limit} {'×' if result.row.judged == 'ratio' else result.unit}".strip()
 
 
 def verdict(result):

@@ -12,7 +12,7 @@ sys.path.insert(0, str(BENCH))
 import history  # noqa: E402
 import page  # noqa: E402
 import picture  # noqa: E402
-from table import COLUMNS, Malformed, Result, Row, figure, read_line, read_rows  # noqa: E402
+from table import COLUMNS, Malformed, Result, Row, figure, goal, read_line, read_rows  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -71,6 +71,7 @@ class TableTests(unittest.TestCase):
         self.assertEqual(read_line('{"what": "speed", "ours": 6, "theirs": 2}', rows).ratio, 3)
         self.assertEqual(read_line('{"what": "speed", "ours": 6, "theirs": 2, "ratio": 2.9}', rows).ratio, 2.9)
         self.assertEqual(figure(read_line('{"what": "wait", "ours": 6, "theirs": 4, "unit": "ms"}', rows)), "+2 ms")
+        self.assertEqual(goal(read_line('{"what": "wait", "ours": 6, "theirs": 4, "unit": "ms"}', rows)), "≤ 5 ms")
         absent = read_line('{"what": "speed", "note": "peer not installed"}', rows)
         self.assertEqual((absent.figure, absent.is_met, absent.kept), (None, None, None))
 
@@ -108,6 +109,14 @@ class HistoryTests(unittest.TestCase):
         self.assertEqual(self.fallen(before, result(89, what="rate", goal="≥ 90")), ["rate"])
         self.assertEqual(self.fallen(before, result(91, what="rate", goal="≥ 90")), [])
         self.assertEqual(self.fallen(before, result(200, what="rate", goal="≥ 90")), [])
+
+    def test_a_row_falls_back_when_its_better_quartile_does(self):
+        less, more = row("cost", "ratio", "≤ 1", "ratio"), row("rate", "ratio", "≥ 1", "ratio")
+        before = lines(("cost", 1.0), ("rate", 1.0))
+        self.assertEqual(self.fallen(before, Result(less, ratio=1.3, low=1.05, high=2)), [])
+        self.assertEqual(self.fallen(before, Result(less, ratio=1.3, low=1.15, high=2)), ["cost"])
+        self.assertEqual(self.fallen(before, Result(more, ratio=0.7, low=0.5, high=0.95)), [])
+        self.assertEqual(self.fallen(before, Result(more, ratio=0.7, low=0.5, high=0.85)), ["rate"])
 
     def test_a_count_that_was_zero_falls_back_with_one(self):
         self.assertEqual(self.fallen(lines(("size", 0.0)), result(1)), ["size"])
