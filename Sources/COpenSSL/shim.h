@@ -32,8 +32,8 @@
   each(EVP_PKEY_CTX_set_group_name) each(EVP_PKEY_CTX_set_rsa_keygen_bits) each(EVP_PKEY_CTX_set_rsa_padding) \
   each(EVP_PKEY_CTX_set_rsa_pss_saltlen) each(EVP_PKEY_free) each(EVP_PKEY_fromdata) each(EVP_PKEY_fromdata_init) \
   each(EVP_PKEY_generate) each(EVP_PKEY_get_bits) each(EVP_PKEY_get_bn_param) each(EVP_PKEY_get_raw_public_key) \
-  each(EVP_PKEY_get0_type_name) each(EVP_PKEY_keygen_init) each(EVP_PKEY_new_raw_public_key_ex) each(EVP_PKEY_public_check) \
-  each(EVP_PKCS82PKEY) each(EVP_PKEY2PKCS8) each(PKCS8_PRIV_KEY_INFO_free) each(d2i_PKCS8_PRIV_KEY_INFO) \
+  each(EVP_PKEY_get0_type_name) each(EVP_PKEY_keygen_init) each(EVP_PKEY_new_raw_public_key_ex) \
+  each(EVP_PKEY_public_check_quick) each(EVP_PKCS82PKEY) each(EVP_PKEY2PKCS8) each(PKCS8_PRIV_KEY_INFO_free) each(d2i_PKCS8_PRIV_KEY_INFO) \
   each(i2d_PKCS8_PRIV_KEY_INFO) \
   each(OPENSSL_init_crypto) each(OPENSSL_thread_stop) each(RAND_bytes) each(RAND_priv_bytes)
 

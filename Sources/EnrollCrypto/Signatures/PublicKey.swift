@@ -72,8 +72,10 @@ public final class PublicKey: Sendable {
       let context = KeyContext(
         owning: try require(
           libcrypto.pointee.EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
+      // The curves have a cofactor of 1: a point that is on one, and not the point at infinity, is of its order. The full check
+      // would multiply to see that.
       do throws(CryptoError) {
-        try require(libcrypto.pointee.EVP_PKEY_public_check(context.pointer), "key check")
+        try require(libcrypto.pointee.EVP_PKEY_public_check_quick(context.pointer), "key check")
       } catch {
         throw error.reason == .library ? notOnCurve : error
       }
