@@ -15,7 +15,21 @@ import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Deque, Dict, Iterator, Literal, Mapping, Optional, Protocol, Sequence, Type, Union
+from typing import (
+    Any,
+    Callable,
+    Deque,
+    Dict,
+    Iterator,
+    Literal,
+    Mapping,
+    Optional,
+    Protocol,
+    Sequence,
+    Tuple,
+    Type,
+    Union,
+)
 
 from . import _abi, _library, _programs
 from ._caller import given_up_with, is_own, token_of
@@ -647,6 +661,8 @@ class Client(ClientCommands):
         self._account = account or "default"
         self._streams: weakref.WeakSet[EventStream] = weakref.WeakSet()
         self._over = over or Library()
+        self._recent: Optional[_Recent] = None
+        self._calls = 0
         self._session = self._over._open(opening, transport)
         self._finalizer = weakref.finalize(self, _abandoned, self._session)
         self._finalizer.atexit = False
@@ -670,6 +686,7 @@ class Client(ClientCommands):
         first. Tokens stay in the store. A second call does nothing.
         """
         self._finalizer.detach()
+        self._calls += 1
         self._session.close()
         for stream in list(self._streams):
             stream.close()
@@ -728,16 +745,65 @@ class Client(ClientCommands):
             return state
         return self.confirm() if confirm(state.profile) else self.retry()
 
+    def access_token(
+        self,
+        *,
+        resource: Optional[str] = None,
+        scope: Optional[Union[str, Sequence[str]]] = None,
+        minimum_lifetime: Optional[Seconds] = None,
+        timeout: Timeout = 30,
+    ) -> AccessToken:
+        recent = self._recent
+        if (
+            recent is not None
+            and recent[1] > _now()
+            and recent[2] == self._calls
+            and recent[3] == _forks
+            and resource is None
+            and scope is None
+            and minimum_lifetime is None
+            and timeout == 30
+        ):
+            return recent[0]
+        return super().access_token(resource=resource, scope=scope, minimum_lifetime=minimum_lifetime, timeout=timeout)
+
+    access_token.__doc__ = ClientCommands.access_token.__doc__
+
     def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
-        return self._session.call(command, parameters, time_limit(timeout))
+        with self._changing():
+            return self._session.call(command, parameters, time_limit(timeout))
 
     def _token(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> AccessToken:
         limit = time_limit(timeout)
         if command == "token.access" and is_own(parameters):
+            end, calls = _now() + _RECENT, self._calls
             token = self._session.fresh_token(parameters.get("minimumLifetime", 0))
             if token is not None:
+                self._recent = (token, end, calls, _forks)
                 return token
-        return self._session.token(command, parameters, limit)
+        with self._changing():
+            return self._session.token(command, parameters, limit)
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Whatever this client does may change the token: what was there before or during it is asked for again."""
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls += 1
+
+
+# For so long a token is given out again without asking the library, which trusts its own memory for one second. The
+# clock counts while the machine sleeps, where there is such a clock.
+_RECENT = 0.1
+_now: Callable[[], float] = (
+    functools.partial(time.clock_gettime, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
+)
+
+# A token, until when it is given out again, and at which number of calls and forks.
+_Recent = Tuple[AccessToken, float, int, int]
+_forks = 0
 
 
 def _abandoned(session: Session) -> None:
@@ -756,6 +822,8 @@ def _end() -> None:
 
 def _forked() -> None:
     """Closes the daemon's pipes in a child: while a child has them, the daemon cannot notice the end of its host."""
+    global _forks
+    _forks += 1
     if not _daemons:
         return
     null = os.open(os.devnull, os.O_RDWR)
