@@ -17,23 +17,33 @@ JARS = [f"/usr/share/java/{name}.jar" for name in
          "grpc-context", "httpclient", "httpcore", "commons-logging")]  # fmt: skip
 
 
-def run(*command, **more):
-    """Its output is shown when it fails."""
+def works(*command, **more):
+    """Whether it succeeds; its output is shown if not."""
     done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
     if done.returncode:
-        sys.exit(f"{command[0]} failed:\n{done.stdout}")
+        print(f"{command[0]} failed:\n{done.stdout}", file=sys.stderr)
+    return done.returncode == 0
 
 
-def python():
+def has_authlib():
     """Makes the virtual environment with authlib when it is first needed."""
     wanted = (HERE / "requirements.txt").read_text()
     stamp = LAB / "stamp"
-    if not stamp.exists() or stamp.read_text() != wanted:
-        # Debian's own Python, so that a version manager's shim in PATH cannot decide.
-        run("/usr/bin/python3", "-m", "venv", "--clear", LAB)
-        run(LAB / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-            "--requirement", HERE / "requirements.txt")  # fmt: skip
+    if stamp.exists() and stamp.read_text() == wanted:
+        return True
+    # Debian's own Python, so that a version manager's shim in PATH cannot decide.
+    made = works("/usr/bin/python3", "-m", "venv", "--clear", LAB) and works(
+        LAB / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement",
+        HERE / "requirements.txt")  # fmt: skip
+    if made:
         stamp.write_text(wanted)
+    return made
+
+
+def python():
+    if not has_authlib():
+        absent("valid cached token by Python")
+        return
     environment = clean_environment(
         PYTHONPATH=str(TOP / "bindings/python/src"), ENROLL_LIBRARY=str(BUILT / "libenroll.so.0"), PYTHONDONTWRITEBYTECODE="1")
     subprocess.run([LAB / "bin/python", HERE / "token_access.py"], check=True, env=environment)
@@ -46,11 +56,12 @@ def kotlin():
         return
     binding = TOP / "bindings/kotlin"
     environment = clean_environment(FLAVOUR=FLAVOUR)
-    run(binding / "build", env=environment)
     classes = OUT / "kotlin"
     jars = [str(TOP / "build/kotlin/enrollkit.jar"), *filter(os.path.exists, JARS)]
-    run(binding / "compile", "-module-name", "bench", "-d", classes, HERE / "TokenAccess.kt",
-        env={**environment, "CLASSPATH": ":".join(jars)})  # fmt: skip
+    compiling = {**environment, "CLASSPATH": ":".join(jars)}
+    if not works(binding / "build", env=environment) or not works(
+            binding / "compile", "-module-name", "bench", "-d", classes, HERE / "TokenAccess.kt", env=compiling):
+        sys.exit("the Kotlin binding is not measured")
     path = ":".join([str(classes), *jars, *map(str, (TOP / ".build/kotlin/libraries").glob("*.jar"))])
     with Sandbox("--access-lifetime", "86400") as sandbox:
         process = subprocess.Popen(
