@@ -72,6 +72,25 @@ class SignInTests : Case() {
     assertFalse("alice" in said.toString().lowercase(), "what is personal in: $said")
   }
 
+  @ParameterizedTest(name = "a token is given out again for a moment, and never past what the client does: {0}")
+  @EnumSource(Backend::class, names = ["LIBRARY"])
+  fun recentToken(backend: Backend) = runs {
+    val client = backend.enroll().open(Sandbox.shared.configuration(), store())
+    client.registration.resume(Sandbox.shared.play(client.registration.begin().url))
+    client.registration.confirm()
+    client.accessToken()
+    // On a busy machine the moment may be over between two calls.
+    assertTrue((1..200).any { client.accessToken() === client.accessToken() })
+    val before = client.accessToken().value
+    client.token.refresh()
+    assertNotEquals(before, client.accessToken().value)
+    client.accessToken()
+    client.logout.begin()
+    refused(Status.REAUTHENTICATE) { client.accessToken() }
+    client.close()
+    refused(Status.HANDLE) { client.accessToken() }
+  }
+
   private fun parameter(url: String, name: String) = Regex("[?&]$name=([^&]+)").find(url)!!.groupValues[1]
 
   @ParameterizedTest(name = "a redirect counts once, and one for nobody changes nothing: {0}")
