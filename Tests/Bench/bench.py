@@ -33,16 +33,20 @@ def read_arguments():
 
 
 def measure(program, rows, flavour):
-    """The results of one program, by row. A program that fails has none: each of its rows says so."""
+    """The results of one program, by row. If it fails, its rows without a figure say so."""
     wanted = {what: row for what, row in rows.items() if row.program == program}
     results, why = {}, "not printed by its program"
     done = subprocess.run(
         [sys.executable, "-B", HERE / program], stdout=subprocess.PIPE, text=True, env={**os.environ, "FLAVOUR": flavour})  # fmt: skip
     if done.returncode:
         why = f"{program} failed"
-    for line in done.stdout.splitlines():
-        result = read_line(line, rows)
-        results[result.row.what] = result
+    try:
+        for line in done.stdout.splitlines():
+            result = read_line(line, rows)
+            results[result.row.what] = result
+    except Malformed as fault:
+        print(f"bench: {program}: {fault}", file=sys.stderr)
+        why = f"{program} failed"
     missing = {what: Result(row, note=why) for what, row in wanted.items() if what not in results}
     return {**results, **missing}
 
@@ -107,8 +111,8 @@ def run():
         results.update(measure(program, rows, arguments.flavour))
     compared = lines if arguments.flavour == "small" and not arguments.record else []
     fallen = compare_with_last(compared, results, rows, arguments.flavour)
-    # In the order of the table.
-    ordered = [results[what] for what in rows if what in results]
+    # In the order of the table, then what it does not name.
+    ordered = [results[what] for what in [*rows, *(what for what in results if what not in rows)] if what in results]
     show(ordered)
     write_out(ordered, stamp()[2])
     if compared and not arguments.only:

@@ -1,7 +1,8 @@
 """The rows of the bench (rows.tsv), the lines that its programs print, and what a line says about its row.
 
 A program prints one JSON object a line: `what` names the row; `ours`, `theirs` and `ratio` are medians, `low` and `high` the
-quartiles of the ratios, `unit` the unit of `ours` and `theirs`. A line with `note` alone says why there is no figure.
+quartiles of the ratios, `unit` the unit of `ours` and `theirs`. A line with `note` alone says why there is no figure. A figure
+that the table does not name is shown, too: it has no goal, and is not kept.
 """
 
 import json
@@ -106,9 +107,10 @@ def read_line(line, rows):
         told = json.loads(line)
     except ValueError:
         raise Malformed(f"a program of the bench printed {line!r}, which is not JSON") from None
-    if not isinstance(told, dict) or told.get("what") not in rows:
-        raise Malformed(f"{line!r} names no row of rows.tsv in `what`")
-    row = rows[told["what"]]
+    if not isinstance(told, dict) or not isinstance(told.get("what"), str):
+        raise Malformed(f"a program of the bench printed {line!r}, which has no text `what`")
+    what = told["what"]
+    row = rows.get(what) or Row(what, "", "ratio" if told.get("ratio") is not None else "ours", "", "", "")
     for name in NUMBERS:
         value = told.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):

@@ -75,8 +75,13 @@ class TableTests(unittest.TestCase):
         absent = read_line('{"what": "speed", "note": "peer not installed"}', rows)
         self.assertEqual((absent.figure, absent.is_met, absent.kept), (None, None, None))
 
+    def test_a_figure_that_the_table_does_not_name_is_shown_without_a_goal(self):
+        alone = read_line('{"what": "weight", "ours": 7, "unit": "kg"}', {"size": row()})
+        self.assertEqual((figure(alone), alone.is_met, alone.kept), ("7 kg", None, None))
+        self.assertEqual(figure(read_line('{"what": "pace", "ours": 3, "theirs": 2, "ratio": 1.5}', {})), "1.50 ×")
+
     def test_a_line_that_is_none_is_refused(self):
-        for line in ("size 7", "[]", '{"what": "weight", "ours": 7}', '{"what": "size", "ours": "7"}', '{"what": "size"}',
+        for line in ("size 7", "[]", '{"ours": 7}', '{"what": "size", "ours": "7"}', '{"what": "size"}',
                      '{"what": "size", "ours": true}'):  # fmt: skip
             with self.subTest(line), self.assertRaises(Malformed):
                 read_line(line, {"size": row()})
