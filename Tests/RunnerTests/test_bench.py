@@ -1,14 +1,18 @@
 """What scripts/bench makes of figures: which rows there are, what fell back since the last release, the page and the picture."""
 
+import contextlib
+import io
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[1] / "Bench"
 sys.path.insert(0, str(BENCH))
 
+import bench  # noqa: E402
 import history  # noqa: E402
 import page  # noqa: E402
 import picture  # noqa: E402
@@ -214,3 +218,77 @@ class PageTests(unittest.TestCase):
     def test_the_page_of_the_project_has_its_marks(self):
         text = (BENCH.parents[1] / "docs/performance.md").read_text()
         self.assertNotEqual(page.put(text, ""), text)
+
+
+class RunTests(unittest.TestCase):
+    """Whole runs, of programs that measure nothing."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="enroll-bench-")
+        self.addCleanup(folder.cleanup)
+        self.home = Path(folder.name)
+        self.page = self.home / "performance.md"
+        self.page.write_text(f"above\n{page.BEGIN}\n{page.END}\nbelow\n")
+        history.write(self.home / "history.tsv", lines(("size", 50.0), ("speed", 2.0)))
+
+    def run_bench(self, *prints, rows=None, arguments=()):
+        """Its exit status and its output; each of `prints` is what the program prints the next time."""
+        (self.home / "sizes.py").write_text(
+            f"from pathlib import Path\nprints = {list(prints)!r}\ntimes = Path({str(self.home / 'times')!r})\n"
+            "time = len(times.read_text()) if times.exists() else 0\ntimes.write_text('.' * (time + 1))\nexec(prints[time])\n")
+        (self.home / "times").unlink(missing_ok=True)
+        rows = rows or {"size": row()}
+        with contextlib.ExitStack() as stack:
+            for name, value in {
+                "HERE": self.home, "OUT": self.home / "out", "HISTORY": self.home / "history.tsv", "PAGE": self.page,
+                "PICTURE": self.home / "performance.svg", "read_rows": lambda: rows}.items():  # fmt: skip
+                stack.enter_context(unittest.mock.patch.object(bench, name, value))
+            stack.enter_context(unittest.mock.patch.object(sys, "argv", ["bench", *arguments]))
+            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+            output = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            status = bench.main()
+        return status, output.getvalue()
+
+    @staticmethod
+    def line(value):
+        return f"print('{{\"what\": \"size\", \"ours\": {value}}}')"
+
+    def test_a_row_that_fell_back_is_named_and_fails_the_run(self):
+        status, output = self.run_bench(self.line(60), self.line(70))
+        self.assertEqual(status, 1)
+        self.assertIn("fell back by more than 10%: size: 50, now 70", output)
+
+    def test_a_row_that_fell_back_once_is_measured_again(self):
+        status, output = self.run_bench(self.line(60), self.line(51))
+        self.assertEqual(status, 0, output)
+        self.assertEqual((self.home / "times").read_text(), "..")
+        self.assertIn("51", output)
+        self.run_bench(self.line(50))
+        self.assertEqual((self.home / "times").read_text(), ".")
+
+    def test_a_row_of_the_last_release_that_is_missing_is_told_and_fails_nothing(self):
+        status, output = self.run_bench(self.line(50))
+        self.assertEqual(status, 0)
+        self.assertIn("no figure this time: speed", output)
+
+    def test_a_program_that_fails_fails_the_run_and_nothing_is_recorded(self):
+        before = self.page.read_text()
+        for printed in ("raise SystemExit(3)", "print('nonsense')", "pass"):
+            with self.subTest(printed):
+                status, output = self.run_bench(printed, arguments=["--record", "1.1.0"])
+                self.assertEqual(status, 1, output)
+                self.assertEqual(self.page.read_text(), before)
+
+    def test_a_peer_that_is_not_installed_fails_nothing(self):
+        status, output = self.run_bench("print('{\"what\": \"size\", \"note\": \"peer not installed\"}')")
+        self.assertEqual(status, 0)
+        self.assertIn("peer not installed", output)
+
+    def test_a_record_writes_history_picture_and_page(self):
+        status, output = self.run_bench(self.line(90), arguments=["--record", "1.1.0"])
+        self.assertEqual(status, 0, output)
+        kept = history.read(self.home / "history.tsv")
+        self.assertEqual([(line.version, line.figure) for line in kept][-1], ("1.1.0", 90))
+        self.assertIn("| size | itself | 90 |", self.page.read_text())
+        self.assertIn("| size | 50 | 90 |", self.page.read_text())
+        xml.etree.ElementTree.parse(self.home / "performance.svg")
