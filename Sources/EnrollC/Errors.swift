@@ -21,11 +21,13 @@ extension enroll_error {
 }
 
 /// Runs the body of a C function, and turns what it throws into a status and the caller's error.
+@inline(never)
 func reporting(to error: ErrorOut?, _ body: () throws(EnrollError) -> Void) -> enroll_status {
   explaining(to: error) { (_: inout enroll_status) throws(EnrollError) in try body() }
 }
 
 /// As ``reporting(to:_:)``, for a body that can say what is behind its failure.
+@inline(never)
 func explaining(
   to error: ErrorOut?, _ body: (inout enroll_status) throws(EnrollError) -> Void
 ) -> enroll_status {

@@ -52,10 +52,10 @@ public struct JSONObject: Equatable, Sendable {
   /// Whether it has no members.
   public var isEmpty: Bool { members.isEmpty }
 
-  /// Setting nil removes the member. Keys are compared byte by byte.
+  /// Setting nil removes the member. Keys are compared byte by byte. Called from everywhere, and so never inlined.
   public subscript(key: String) -> JSON? {
-    get { index(of: key).map { members[$0].value } }
-    set {
+    @inline(never) get { index(of: key).map { members[$0].value } }
+    @inline(never) set {
       switch (index(of: key), newValue) {
       case (let at?, let value?): members[at].value = value
       case (let at?, nil): members.remove(at: at)

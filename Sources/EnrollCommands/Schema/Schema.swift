@@ -5,15 +5,13 @@ public import EnrollJSON
 
 /// The shape of one JSON value, with its documentation.
 public struct Schema: Sendable {
-  /// Only the case that needs a box is indirect: a box of every case would be known by a pointer with the case in its
-  /// top bits, and tools that look for leaks take what such a pointer leads to for lost.
   public enum Shape: Sendable {
     /// A string of at most so many bytes of UTF-8.
     case text(maximumBytes: Int)
     case boolean
     case integer(ClosedRange<Int64>)
     case oneOf([String])
-    indirect case list(Schema, maximumCount: Int)
+    case list(Schema, maximumCount: Int)
     /// An object whose member names are the host's own, with strings as values.
     case texts(maximumCount: Int)
     /// An object with these members and no others.
@@ -41,10 +39,12 @@ public struct Schema: Sendable {
       self.defaultValue = defaultValue
     }
 
+    @inline(never)
     static func required(_ name: String, _ schema: Schema) -> Property {
       Property(name, schema, isRequired: true)
     }
 
+    @inline(never)
     static func optional(_ name: String, _ schema: Schema, default value: JSON? = nil) -> Property {
       Property(name, schema, isRequired: false, defaultValue: value)
     }
@@ -60,70 +60,98 @@ public struct Schema: Sendable {
     case uri
   }
 
-  public var shape: Shape
-  /// Describes the type or, without a name, this value.
-  public var documentation: String
-  /// The name of the type in every language; nil for a shape that is no type of its own.
-  public private(set) var name: String?
-  /// Describes this value of a named type.
-  public private(set) var use = ""
-  public private(set) var format: Format?
-  /// Never shown by what prints a result: secrets, what leads to one, and who the user is.
-  public private(set) var isSensitive = false
+  /// One word to hand on: the commands and their results consist of hundreds of schemas.
+  private let content: Content
 
+  private final class Content: Sendable {
+    let shape: Shape
+    let documentation: String
+    let name: String?
+    let use: String
+    let format: Format?
+    let isSensitive: Bool
+
+    init(
+      shape: Shape, documentation: String, name: String?, use: String, format: Format?, isSensitive: Bool
+    ) {
+      self.shape = shape
+      self.documentation = documentation
+      self.name = name
+      self.use = use
+      self.format = format
+      self.isSensitive = isSensitive
+    }
+  }
+
+  public var shape: Shape { content.shape }
+  /// Describes the type or, without a name, this value.
+  public var documentation: String { content.documentation }
+  /// The name of the type in every language; nil for a shape that is no type of its own.
+  public var name: String? { content.name }
+  /// Describes this value of a named type.
+  public var use: String { content.use }
+  public var format: Format? { content.format }
+  /// Never shown by what prints a result: secrets, what leads to one, and who the user is.
+  public var isSensitive: Bool { content.isSensitive }
+
+  @inline(never)
   init(_ shape: Shape, _ documentation: String = "", format: Format? = nil) {
-    self.shape = shape
-    self.documentation = documentation
-    self.format = format
+    content = Content(
+      shape: shape, documentation: documentation, name: nil, use: "", format: format, isSensitive: false)
+  }
+
+  @inline(never)
+  private init(_ other: Schema, name: String? = nil, use: String? = nil, isSensitive: Bool? = nil) {
+    content = Content(
+      shape: other.shape, documentation: other.documentation, name: name ?? other.name,
+      use: use ?? other.use, format: other.format, isSensitive: isSensitive ?? other.isSensitive)
   }
 
   /// The same as a type with a name, one for all languages: `$defs` of the manifest has it once.
-  func named(_ name: String) -> Schema {
-    var named = self
-    named.name = name
-    return named
-  }
+  @inline(never)
+  func named(_ name: String) -> Schema { Schema(self, name: name) }
 
   /// A value of this named type, in words of its own.
-  func `as`(_ use: String) -> Schema {
-    var used = self
-    used.use = use
-    return used
-  }
+  @inline(never)
+  func `as`(_ use: String) -> Schema { Schema(self, use: use) }
 
   /// The same, never shown by what prints a result.
-  var sensitive: Schema {
-    var hidden = self
-    hidden.isSensitive = true
-    return hidden
-  }
+  @inline(never)
+  var sensitive: Schema { Schema(self, isSensitive: true) }
 
+  @inline(never)
   static func object(_ properties: [Property], _ documentation: String = "") -> Schema {
     Schema(.object(properties), documentation)
   }
 
+  @inline(never)
   static func text(_ documentation: String, maximumBytes: Int = 256) -> Schema {
     Schema(.text(maximumBytes: maximumBytes), documentation)
   }
 
+  @inline(never)
   static func uri(_ documentation: String, maximumBytes: Int = 65_536) -> Schema {
     Schema(.text(maximumBytes: maximumBytes), documentation, format: .uri)
   }
 
+  @inline(never)
   static func seconds(_ range: ClosedRange<Int64>, _ documentation: String) -> Schema {
     Schema(.integer(range), documentation, format: .seconds)
   }
 
+  @inline(never)
   static func date(_ documentation: String) -> Schema {
     Schema(.integer(.min ... .max), documentation, format: .unixTime)
   }
 
   /// One of these words: a type, therefore with a name.
+  @inline(never)
   static func words(_ name: String, _ words: [String], _ documentation: String) -> Schema {
     Schema(.oneOf(words), documentation).named(name)
   }
 
   /// Always this one string: what tells objects of several shapes apart.
+  @inline(never)
   static func word(_ text: String, _ documentation: String = "") -> Schema {
     Schema(.oneOf([text]), documentation)
   }

@@ -42,6 +42,7 @@ public struct ConfigurationKey: Sendable {
   /// One or two sentences for the documentation.
   public var documentation: String
 
+  @inline(never)
   init(
     _ name: String, or otherSpellings: [String] = [], _ shape: Shape, required: Bool = false,
     secret: Bool = false, _ documentation: String

@@ -15,6 +15,7 @@ public struct EnrollError: Error, Sendable {
   ///   - httpStatus: of the response that caused it.
   ///   - oauthError: the provider's own error code.
   ///   - retryAfterSeconds: how long the server asked us to wait.
+  @inline(never)
   public init(
     _ code: Code, _ message: String, field: String? = nil, httpStatus: Int? = nil,
     oauthError: String? = nil, retryAfterSeconds: Int64? = nil
@@ -22,6 +23,18 @@ public struct EnrollError: Error, Sendable {
     details = Details(
       code: code, message: message, field: field, httpStatus: httpStatus, oauthError: oauthError,
       retryAfterSeconds: retryAfterSeconds, hasEndedAttempt: false, remedy: nil)
+  }
+
+  /// The same with nothing beside the message, as at most places: a call of three words.
+  @inline(never)
+  public init(_ code: Code, _ message: String) {
+    self.init(code, message, field: nil, httpStatus: nil, oauthError: nil, retryAfterSeconds: nil)
+  }
+
+  /// The same with the field at fault and nothing else.
+  @inline(never)
+  public init(_ code: Code, _ message: String, field: String?) {
+    self.init(code, message, field: field, httpStatus: nil, oauthError: nil, retryAfterSeconds: nil)
   }
 
   private init(_ details: Details) { self.details = details }

@@ -23,6 +23,7 @@ public enum ASCII {
     String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
   }
 
+  @inline(never)
   public static func equalsIgnoringCase(_ left: String, _ right: String) -> Bool {
     let left = left.utf8
     let right = right.utf8
@@ -32,6 +33,7 @@ public enum ASCII {
 
   /// Byte equality. `String ==` compares by canonical equivalence, which no protocol wants.
   @_optimize(speed)
+  @inline(never)
   public static func equals(_ left: String, _ right: String) -> Bool {
     let left = left.utf8.span
     let right = right.utf8.span

@@ -3,11 +3,13 @@
 
 public enum Base64URL {
   /// The text for `bytes`, without padding.
+  @inline(never)
   public static func encode(_ bytes: [UInt8]) -> String {
     String(decoding: encodedBytes(bytes), as: UTF8.self)
   }
 
   /// The text as ASCII bytes, for a value that must not become a String (R40).
+  @inline(never)
   public static func encodedBytes(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: bytes.count / 3 * 4 + 4) { text, count in
       count = encode(bytes.span, into: text)

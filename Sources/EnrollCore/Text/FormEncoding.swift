@@ -25,17 +25,20 @@ public struct FormEncoding: Sendable {
 
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  @inline(never)
   public mutating func add(_ name: String, _ value: String) {
     addName(name)
     PercentEncoding.append(value.utf8, to: &bytes, plusForSpace: style == .body)
   }
 
+  @inline(never)
   public mutating func add(_ name: String, _ value: Secret) {
     addName(name)
     secrets.append(value)
     value.withBytes { PercentEncoding.append($0, to: &bytes, plusForSpace: style == .body) }
   }
 
+  @inline(never)
   private mutating func addName(_ name: String) {
     if !bytes.isEmpty { bytes.append(0x26) }
     PercentEncoding.append(name.utf8, to: &bytes, plusForSpace: style == .body)
