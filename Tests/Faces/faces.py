@@ -126,7 +126,7 @@ class Client:
 
 class JSONRPCClient(Client):
     WITHOUT_CLIENT = (
-        "accounts.list", "redirect.route", "installation.reset", "resource.discover", "resource.register"
+        "accounts.list", "store.diagnose", "redirect.route", "installation.reset", "resource.discover", "resource.register"
     )  # fmt: skip
 
     def __init__(self, arguments, environment):

@@ -64,6 +64,7 @@ extension CommandTable {
         ("keyChoice", found.keyDecision?.json(found.keyCandidates)),
         ("accounts", .integer(Int64(found.accountCount))), ("setAside", .integer(Int64(found.setAsideCount))),
         ("files", .array(found.files.map { $0.json })),
+        ("omittedFiles", found.omittedFileCount == 0 ? nil : .integer(Int64(found.omittedFileCount))),
         ("wrongModes", found.wrongModes.isEmpty ? nil : .array(found.wrongModes.map { wrongMode($0) })),
         ("problem", found.problem?.json),
       ])
@@ -120,12 +121,17 @@ extension CommandTable {
         .required(
           "files",
           Schema(
-            .list(storedFile, maximumCount: .max), "The sealed files. None while the key is unavailable.")),
+            .list(storedFile, maximumCount: StoreDiagnosis.fileLimit),
+            "The sealed files by name, at most 1000: files that open are left out first. None while the key is unavailable."
+          )),
+        .optional(
+          "omittedFiles", Schema(.integer(1 ... .max), "The number of sealed files that are left out.")),
         .optional(
           "wrongModes",
           Schema(
-            .list(wrongModeSchema, maximumCount: .max),
-            "The files of the store whose mode is not 0600. A file that lets other users in is not used.")),
+            .list(wrongModeSchema, maximumCount: StoreDiagnosis.fileLimit),
+            "The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used."
+          )),
         .optional("problem", .error.as("What is wrong with the store.")),
       ]),
     ]), "The state of a store, without secrets."
@@ -202,9 +208,7 @@ extension Schema {
 extension Invocation {
   /// nil if there is no such folder; the folder is not made.
   fileprivate func openStore() throws(EnrollError) -> FileTokenStore? {
-    let path = try storePath()
-    guard try StoreDiagnosis.examine(path: path) != nil else { return nil }
-    return try FileTokenStore(path: path, keys: try keyPlan(), clock: SystemClock())
+    try FileTokenStore.existing(path: try storePath(), keys: try keyPlan(), clock: SystemClock())
   }
 }
 

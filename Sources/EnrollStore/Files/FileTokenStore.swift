@@ -56,6 +56,15 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     self.init(OpenStore(folder, chooser, clock: clock, random: random, forms: forms), clock, random)
   }
 
+  /// The store in a folder that is there; nil if there is none. Makes no folder.
+  /// - Throws: as ``init(path:keys:clock:random:allowsNetworkFilesystem:system:)``.
+  public static func existing(
+    path: String, keys: KeyPlan, clock: any Clock, system: any FileSystem = PosixFileSystem()
+  ) throws(EnrollError) -> FileTokenStore? {
+    guard try StoreFolder.isThere(path, system: system) else { return nil }
+    return try FileTokenStore(path: path, keys: keys, clock: clock, system: system)
+  }
+
   private init(_ store: OpenStore, _ clock: any Clock, _ random: any RandomSource) {
     self.clock = clock
     self.random = random
@@ -115,8 +124,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     guard reopened(instead: store) != nil else { throw StoreFolder.replaced }
   }
 
-  /// Every sealed file, as it is. Called for a store that has keys.
-  func inspect() throws(EnrollError) -> [StoredFile] { try current.withLock { $0.store }.inspect() }
+  /// The sealed files, as they are. Called for a store that has keys.
+  func inspect() throws(EnrollError) -> StoredFiles { try current.withLock { $0.store }.inspect() }
 
   // MARK: Keys
 
@@ -207,28 +216,49 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   /// - Throws: once they are gone, what kept any other record from being opened: it may be of that name.
   public func remove(named text: String) throws(EnrollError) {
     var failure: EnrollError?
-    for file in try inPlace({ (store) throws(EnrollError) in try store.recordFiles() }) {
-      do throws(EnrollError) {
-        if let document = try file.document(fresh: true), ASCII.equals(document.account.text, text) {
-          try remove(document.account)
+    var meant: [AccountName] = []
+    try inPlace { (store) throws(EnrollError) in
+      try store.forEachRecord { file throws(EnrollError) in
+        do throws(EnrollError) {
+          if let document = try file.document(fresh: true), ASCII.equals(document.account.text, text) {
+            meant.append(document.account)
+          }
+        } catch {
+          failure = failure ?? error
         }
-      } catch {
-        failure = failure ?? error
       }
+    }
+    for account in meant {
+      do throws(EnrollError) { try remove(account) } catch { failure = failure ?? error }
     }
     if let failure { throw failure }
   }
 
-  /// Opens every record: names stand only inside. A damaged one is set aside and reported; the next call leaves it out.
+  /// Opens every record: names stand only inside. Those that are damaged are all set aside, and reported by one error; the next
+  /// call leaves them out.
   public func accounts() throws(EnrollError) -> [AccountName] {
     try origin.check()
     try requireSeen()
     return try inPlace { (store) throws(EnrollError) in
       var names: [AccountName] = []
-      for file in try store.recordFiles() {
-        if let document = try file.document(fresh: true), !document.isAttemptsAlone {
-          names.append(document.account)
+      var damage: EnrollError?
+      var others = 0
+      try store.forEachRecord { file throws(EnrollError) in
+        do throws(EnrollError) {
+          if let document = try file.document(fresh: true), !document.isAttemptsAlone {
+            names.append(document.account)
+          }
+        } catch {
+          guard error.code == .storeCorrupt else { throw error }
+          if damage == nil { damage = error } else { others += 1 }
         }
+      }
+      if let damage {
+        throw others == 0
+          ? damage
+          : EnrollError(
+            .storeCorrupt, "\(damage.message); damaged as well: \(others) more, see store.diagnose",
+            field: "store")
       }
       return AccountName.sorted(names)
     }

@@ -90,10 +90,12 @@ final class OpenStore: Sendable {
     AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms)
   }
 
-  /// Of every record that is there; none of them is remembered.
-  func recordFiles() throws(EnrollError) -> [AccountFile] {
+  /// Runs `body` for every record that is there, one after the other: what was read of one is gone before the next.
+  func forEachRecord(_ body: (AccountFile) throws(EnrollError) -> Void) throws(EnrollError) {
     _ = try keys()
-    return try names().compactMap { AccountFileNames.tag(ofRecord: $0) }.map { account($0) }
+    for name in try names() {
+      if let tag = AccountFileNames.tag(ofRecord: name) { try body(account(tag)) }
+    }
   }
 
   // MARK: The store's own files

@@ -7,6 +7,9 @@ import EnrollPosix
 
 /// Facts about the folder of a store.
 public struct StoreDiagnosis: Equatable, Sendable {
+  /// Files in ``files``, and in ``wrongModes``.
+  public static let fileLimit = 1000
+
   public var owner: UInt32
   /// Permission bits, 0o7777.
   public var permissions: UInt32
@@ -20,9 +23,12 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public var accountCount = 0
   /// Damaged files that were set aside.
   public var setAsideCount = 0
-  /// The sealed files one by one; none while the store's key is unavailable.
+  /// The sealed files by name, at most ``fileLimit``: first those that do not open or were set aside. None while the store's
+  /// key is unavailable.
   public var files: [StoredFile] = []
-  /// The store's own files whose permissions are not 0600.
+  /// The sealed files that are not in ``files``, because there are more.
+  public var omittedFileCount = 0
+  /// The store's own files whose permissions are not 0600, at most ``fileLimit``.
   public var wrongModes: [WrongMode] = []
   /// Why the store cannot be used; nil when it can.
   public var problem: EnrollError?
@@ -79,7 +85,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
   /// A file that is gone by now, or cannot be looked at, is passed over.
   private mutating func look(atModesOf names: [String], in folder: Int32, _ system: any FileSystem) {
     for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) })
-    where StoreNames.isOwn(name) {
+    where wrongModes.count < Self.fileLimit && StoreNames.isOwn(name) {
       guard
         let status = try? StoreFault.patiently({ () throws(FileFault) in
           try system.status(name, in: folder)
@@ -117,7 +123,9 @@ public struct StoreDiagnosis: Equatable, Sendable {
         keyProviders.append(slot.provider)
       }
       let store = try FileTokenStore(path: path, keys: plan, clock: SystemClock(), system: system)
-      files = try store.inspect()
+      let found = try store.inspect()
+      files = found.all
+      omittedFileCount = found.omittedCount
     } catch {
       problem = error
     }

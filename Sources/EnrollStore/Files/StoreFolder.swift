@@ -41,6 +41,21 @@ final class StoreFolder: Sendable {
     self.init(path, system, true, owning: try StoreFolder.open(path, system, makes: false))
   }
 
+  /// Whether there is anything at a path. What it is, opening it tells.
+  /// - Throws: `.invalidArgument` for a path that is not absolute; `.storeIO`.
+  static func isThere(_ path: String, system: any FileSystem) throws(EnrollError) -> Bool {
+    let path = try absolute(path)
+    do {
+      let status = try StoreFault.patiently { () throws(FileFault) in
+        try StoreFault.absent { () throws(FileFault) in try system.status(ofPath: path) }
+      }
+      return status != nil
+    } catch {
+      if error.number == ENOTDIR || error.number == ELOOP || error.number == EACCES { return true }
+      throw StoreFault.error(error, "the store's folder \(shown(path))")
+    }
+  }
+
   private init(
     _ path: String, _ system: any FileSystem, _ allowsNetworkFilesystem: Bool, owning folder: Int32
   ) {

@@ -6,8 +6,8 @@ import EnrollCore
 struct AccountFileNames {
   private static let recordSuffix = ".record"
   private static let writeLockSuffix = ".write"
-  private static let temporarySuffix = ".temp"
-  private static let reserveSuffix = ".reserve"
+  private static let temporarySuffix = StoreNames.temporary("")
+  private static let reserveSuffix = StoreNames.reserveSuffix
 
   /// 32 hexadecimal digits.
   let stem: String
@@ -38,9 +38,9 @@ struct AccountFileNames {
   }
 
   fileprivate static func tag(_ name: String, _ suffix: String) -> [UInt8]? {
+    // Most names are another file's: nothing is allocated for them.
+    guard name.utf8.count == 32 + suffix.utf8.count, StoreNames.ends(name, suffix) else { return nil }
     let bytes = Array(name.utf8)
-    let suffix = Array(suffix.utf8)
-    guard bytes.count == 32 + suffix.count, bytes[32...].elementsEqual(suffix) else { return nil }
     var tag: [UInt8] = []
     for index in stride(from: 0, to: 32, by: 2) {
       guard let high = StoreNames.digit(bytes[index]), let low = StoreNames.digit(bytes[index + 1]) else {
@@ -56,7 +56,7 @@ struct AccountFileNames {
 struct ClientFileNames {
   private static let clientSuffix = ".client"
   private static let temporarySuffix = StoreNames.temporary(clientSuffix)
-  private static let reserveSuffix = clientSuffix + ".reserve"
+  private static let reserveSuffix = clientSuffix + StoreNames.reserveSuffix
 
   private let stem: String
   /// As that of an account.
@@ -98,6 +98,8 @@ enum StoreNames {
   static let key = "key"
 
   private static let providerSuffix = ".provider"
+  private static let temporarySuffix = ".temp"
+  fileprivate static let reserveSuffix = ".reserve"
 
   /// The documents of the provider with that tag.
   static func provider(_ tag: [UInt8]) -> String { hex(tag) + providerSuffix }
@@ -106,13 +108,14 @@ enum StoreNames {
   static func tag(ofProvider name: String) -> [UInt8]? { AccountFileNames.tag(name, providerSuffix) }
 
   /// A file of the whole store while it is being written.
-  static func temporary(_ name: String) -> String { name + ".temp" }
+  static func temporary(_ name: String) -> String { name + temporarySuffix }
 
   /// The temporary names of the store's own files.
   static let ownTemporaries = [outbox, installation, keys].map { temporary($0) }
 
   /// See ``AccountFileNames/locks(ofTemporary:)``.
   static func locks(ofTemporary name: String) -> [String]? {
+    guard ends(name, temporarySuffix) || ends(name, reserveSuffix) else { return nil }
     for own in [outbox, installation] where ASCII.equals(name, temporary(own)) { return [lock] }
     if ASCII.equals(name, temporary(keys)) { return [keysLock, lock] }
     if AccountFileNames.tag(name, temporary(providerSuffix)) != nil { return [lock] }
@@ -135,20 +138,32 @@ enum StoreNames {
   /// A name for a damaged file that no other has.
   static func setAside(_ name: String, _ random: [UInt8]) -> String { name + corrupt + hex(random) }
 
-  static func isSetAside(_ name: String) -> Bool {
-    let bytes = Array(name.utf8)
-    let mark = Array(corrupt.utf8)
-    guard bytes.count > mark.count else { return false }
-    return (0...(bytes.count - mark.count)).contains { bytes[$0..<($0 + mark.count)].elementsEqual(mark) }
-  }
+  static func isSetAside(_ name: String) -> Bool { endOfOriginal(name) != nil }
 
   /// The name that a file had before it was set aside; its own for any other.
   static func original(_ name: String) -> String {
-    guard isSetAside(name) else { return name }
-    let bytes = Array(name.utf8)
-    let mark = Array(corrupt.utf8)
-    let end = (0...(bytes.count - mark.count)).first { bytes[$0..<($0 + mark.count)].elementsEqual(mark) }
-    return String(decoding: bytes[..<(end ?? bytes.count)], as: UTF8.self)
+    guard let end = endOfOriginal(name) else { return name }
+    return String(decoding: name.utf8.prefix(end), as: UTF8.self)
+  }
+
+  /// How many bytes of a name stand before the mark; nil without the mark.
+  private static func endOfOriginal(_ name: String) -> Int? {
+    let bytes = name.utf8
+    var start = bytes.startIndex
+    var index = 0
+    while index + corrupt.utf8.count <= bytes.count {
+      if bytes[start] == UInt8(ascii: "."), bytes[start...].starts(with: corrupt.utf8) { return index }
+      start = bytes.index(after: start)
+      index += 1
+    }
+    return nil
+  }
+
+  /// Whether a name has this end.
+  fileprivate static func ends(_ name: String, _ suffix: String) -> Bool {
+    let bytes = name.utf8
+    guard bytes.count >= suffix.utf8.count else { return false }
+    return bytes[bytes.index(bytes.endIndex, offsetBy: -suffix.utf8.count)...].elementsEqual(suffix.utf8)
   }
 
   private static let corrupt = ".corrupt-"

@@ -27,12 +27,37 @@ public struct StoredFile: Equatable, Sendable {
   public var entryCount: Int?
 }
 
+/// The sealed files of a store, by name. Of thousands of accounts not every one is kept: those that do not open, and those
+/// that were set aside, before those that open.
+struct StoredFiles {
+  private var troubled: [StoredFile] = []
+  private var well: [StoredFile] = []
+  /// Files that are not in ``all``.
+  private(set) var omittedCount = 0
+
+  mutating func append(_ file: StoredFile) {
+    if file.problem != nil || file.originalName != nil {
+      if troubled.count < StoreDiagnosis.fileLimit { troubled.append(file) } else { omittedCount += 1 }
+    } else {
+      well.append(file)
+    }
+    if troubled.count + well.count > StoreDiagnosis.fileLimit {
+      well.removeLast()
+      omittedCount += 1
+    }
+  }
+
+  var all: [StoredFile] {
+    (troubled + well).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+}
+
 extension OpenStore {
-  /// Every sealed file, as it is; nothing is removed.
-  func inspect() throws(EnrollError) -> [StoredFile] {
+  /// The sealed files, as they are; nothing is removed.
+  func inspect() throws(EnrollError) -> StoredFiles {
     let keys = try ring.open()
     let moment = SystemClock().moment()
-    var found: [StoredFile] = []
+    var found = StoredFiles()
     for name in try folder.names().sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
       let original = StoreNames.original(name)
       let kind: StoredFile.Kind

@@ -2,8 +2,8 @@
 // once is written by whoever says it, the rest by one thread.
 //
 // Bounds: while more than 1 MiB waits, the reader of requests pauses before each 64 KiB, 50 ms at most, so that a host which
-// reads more slowly than it asks is slowed down and never stuck. When 16 MiB wait, the host does not read at all: what waits
-// is dropped and the daemon ends.
+// reads more slowly than it asks is slowed down and never stuck. When more than 16 MiB wait and another answer comes, the host
+// does not read at all: what waits is dropped and the daemon ends.
 
 import CPosix
 import EnrollCore
@@ -60,11 +60,12 @@ final class Output: @unchecked Sendable {
     var ending: Ending?
     condition.lock()
     if !hasEnded {
-      waiting += bytes
+      // One answer may be longer than the limit: what counts is what waited before it.
       if backlog > Self.limitBytes {
         ending = end(.hostDoesNotRead)
-      } else if !isCorked {
-        ending = push()
+      } else {
+        waiting += bytes
+        if !isCorked { ending = push() }
       }
     }
     condition.unlock()

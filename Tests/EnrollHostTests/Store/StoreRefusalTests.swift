@@ -262,6 +262,26 @@ struct StoreRefusalTests {
     try store.remove(named: "never was")
   }
 
+  @Test("one listing sets every damaged record aside, by one error; the next names all other accounts")
+  func listingOverDamage() throws {
+    let store = try folder.open()
+    for number in 0..<6 { try store.update(try AccountName("account-\(number)")) { $0.asksForLogin = true } }
+    let damaged = try folder.names(".record").sorted().suffix(3)
+    for name in damaged {
+      let path = folder.store + "/" + name
+      try folder.overwrite(path, Array(try folder.bytes(path).dropLast()))
+    }
+    var told: EnrollError?
+    do throws(EnrollError) { _ = try folder.open().accounts() } catch { told = error }
+    let error = try #require(told)
+    #expect(error.code == .storeCorrupt)
+    #expect(damaged.contains { error.message.contains($0) })
+    #expect(error.message.contains("2 more"))
+    let aside = try folder.names().filter { $0.contains(".corrupt-") }.map(StoreNames.original)
+    #expect(aside.sorted() == Array(damaged))
+    #expect(try folder.open().accounts().count == 3)
+  }
+
   @Test("an update over a damaged record tells and sets aside as well, and the next one begins anew")
   func updateOverDamage() throws {
     let clock = FakeClock()

@@ -53,6 +53,24 @@ struct StoredFileTests {
     #expect(!"\(files)".contains("CANARY"))
   }
 
+  @Test("of more files than a diagnosis holds, those that open are left out first, and counted")
+  func manyFiles() {
+    var files = StoredFiles()
+    let limit = StoreDiagnosis.fileLimit
+    for number in 0..<(limit + 200) {
+      var file = StoredFile(name: "\(10_000 + number)", kind: .account)
+      if number == limit + 100 { file.problem = EnrollError(.storeCorrupt, "damaged") }
+      if number == limit + 150 { file.originalName = "before" }
+      files.append(file)
+    }
+    let all = files.all
+    #expect(all.count == limit)
+    #expect(files.omittedCount == 200)
+    #expect(all.map(\.name) == all.map(\.name).sorted())
+    #expect(all.prefix(limit - 2).allSatisfy { $0.problem == nil && $0.originalName == nil })
+    #expect(all[limit - 2].problem != nil && all[limit - 1].originalName != nil)
+  }
+
   @Test("every file of the store whose mode is not 0600 is told, and no other")
   func modes() throws {
     _ = try folder.filled()

@@ -1045,9 +1045,11 @@ export type StoreDiagnosis =
     accounts: number;
     /** The number of damaged files that were set aside. */
     setAside: number;
-    /** The sealed files. None while the key is unavailable. */
+    /** The sealed files by name, at most 1000: files that open are left out first. None while the key is unavailable. */
     files: StoredFile[];
-    /** The files of the store whose mode is not 0600. A file that lets other users in is not used. */
+    /** The number of sealed files that are left out. */
+    omittedFiles?: number;
+    /** The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used. */
     wrongModes?: WrongMode[];
     /** What is wrong with the store. */
     problem?: ErrorDetail;

@@ -977,10 +977,13 @@ class StoreDiagnosis:
     """The number of damaged files that were set aside."""
 
     files: Tuple[StoredFile, ...] = ()
-    """The sealed files. None while the key is unavailable."""
+    """The sealed files by name, at most 1000: files that open are left out first. None while the key is unavailable."""
+
+    omitted_files: Optional[int] = None
+    """The number of sealed files that are left out."""
 
     wrong_modes: Tuple[WrongMode, ...] = ()
-    """The files of the store whose mode is not 0600. A file that lets other users in is not used."""
+    """The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used."""
 
     problem: Optional[EnrollError] = None
     """What is wrong with the store."""
@@ -999,6 +1002,7 @@ class StoreDiagnosis:
             accounts=maybe(number, members.get("accounts")),
             set_aside=maybe(number, members.get("setAside")),
             files=tuple(StoredFile.from_json(value) for value in items(members.get("files") or ())),
+            omitted_files=maybe(number, members.get("omittedFiles")),
             wrong_modes=tuple(WrongMode.from_json(value) for value in items(members.get("wrongModes") or ())),
             problem=maybe(EnrollError.from_json, members.get("problem")),
         )

@@ -1350,9 +1350,11 @@ public data class StoreDiagnosis(
   public val accounts: Int?,
   /** The number of damaged files that were set aside. */
   public val setAside: Int?,
-  /** The sealed files. None while the key is unavailable. */
+  /** The sealed files by name, at most 1000: files that open are left out first. None while the key is unavailable. */
   public val files: List<StoredFile>,
-  /** The files of the store whose mode is not 0600. A file that lets other users in is not used. */
+  /** The number of sealed files that are left out. */
+  public val omittedFiles: Int?,
+  /** The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used. */
   public val wrongModes: List<WrongMode>,
   /** What is wrong with the store. */
   public val problem: EnrollError?,
@@ -1368,6 +1370,7 @@ public data class StoreDiagnosis(
       accounts = json.find("accounts")?.let { it.int() },
       setAside = json.find("setAside")?.let { it.int() },
       files = json.find("files")?.let { it.list { StoredFile.decode(it.members()) } } ?: emptyList(),
+      omittedFiles = json.find("omittedFiles")?.let { it.int() },
       wrongModes = json.find("wrongModes")?.let { it.list { WrongMode.decode(it.members()) } } ?: emptyList(),
       problem = json.find("problem")?.let { EnrollError.decode(it.members()) },
     )
