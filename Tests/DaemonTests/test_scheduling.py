@@ -9,6 +9,12 @@ from processes import wait_until
 from provider import Gate, Silence
 
 
+def memory(daemon):
+    """Kilobytes that are resident."""
+    status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0])
+
+
 class Renewals(SandboxCase):
     """A gate stands before the token endpoint."""
 
@@ -47,6 +53,19 @@ class Renewals(SandboxCase):
         self.assertLess(threads, 16)
         self.gate.open_it()
         self.assertEqual({one.result()["outcome"] for one in asked}, {"valid"})
+
+    def test_10_000_who_wait_for_a_renewal_are_all_answered_and_take_little_memory(self):
+        daemon, client = self.due()
+        before = memory(daemon)
+        asked = [daemon.start("token.refresh", {"client": client}) for _ in range(10_000)]
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
+        # It was read after all of them.
+        daemon.call("system.describe")
+        self.assertLess(memory(daemon) - before, 64 << 10)
+        self.assertFalse(any(one.is_answered for one in asked))
+        self.gate.open_it()
+        self.assertEqual(len({one.result()["accessToken"] for one in asked}), 1)
+        self.assertEqual(self.sandbox.refreshes, 1)
 
     def test_another_account_is_served_while_a_renewal_hangs(self):
         daemon, client = self.due()

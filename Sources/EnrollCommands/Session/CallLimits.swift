@@ -14,7 +14,7 @@ final class CallLimits: Sendable {
   /// Of those, calls about no client: they wait for no provider.
   static let blockingWithoutClient = 48
   /// Calls that wait for a renewal and hold no thread.
-  static let parked = 4096
+  static let parked = 16_384
 
   private struct Counts {
     var blocking = 0

@@ -50,10 +50,24 @@ public final class Client: Sendable {
     let progress: CallTimeout.Progress
   }
 
-  /// The result of one run of the renewal step, for all callers that joined it.
-  enum RenewalRun: Sendable {
-    case ended(RenewalResult)
-    case failed(EnrollError)
+  /// One run of the renewal step, for all callers that joined it. A class because they share what was read after it.
+  final class RenewalRun: Sendable {
+    let result: Result<RenewalResult, EnrollError>
+    private let answers = Guarded<[Int64: Result<AccessOutcome, EnrollError>]>([:], by: Mutex())
+
+    init(_ result: Result<RenewalResult, EnrollError>) { self.result = result }
+
+    /// The answer to callers that want this lifetime. The first of them reads the store, for all: hundreds may be waiting.
+    func answer(
+      _ minimumLifetimeSeconds: Int64, _ read: () -> Result<AccessOutcome, EnrollError>
+    ) -> Result<AccessOutcome, EnrollError> {
+      answers.withLock { answers in
+        if let known = answers[minimumLifetimeSeconds] { return known }
+        let answer = read()
+        answers[minimumLifetimeSeconds] = answer
+        return answer
+      }
+    }
   }
 
   /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
@@ -72,7 +86,7 @@ public final class Client: Sendable {
     if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     storeKeys = options.keys
     self.clock = clock
-    // Threads that looked at the store for what there is to do do not stay: there may be hundreds of clients.
+    // Threads do not stay: there may be hundreds of clients.
     pool = WorkerPool(idleSeconds: 1)
     timers = TimerQueue(clock: options.clock)
     readiness = Guarded(Readiness(isPlatformReady: options.isPlatformReady), by: Mutex())
@@ -135,13 +149,13 @@ public final class Client: Sendable {
         // Callers that wait for the tokens do not wait for these.
         if result == .renewed { _ = pool.submit { engine.checkIfNeeded(cancellation: outbox.ending) } }
         outbox.send()
-        return .ended(result)
+        return RenewalRun(.success(result))
       } catch {
-        return .failed(error)
+        return RenewalRun(.failure(error))
       }
     }
     background = BackgroundRenewal(
-      engine, clock: clock, timers: timers, pool: pool, isAhead: options.renewsInBackground,
+      engine, clock: clock, timers: timers, isAhead: options.renewsInBackground,
       jitter: (try? random.bytes(1).first) ?? 0
     ) { [wishes, renewals] epoch, audience, ended in
       wishes.withLock { $0.add(epoch: epoch, isForced: false, for: audience) }
@@ -199,6 +213,7 @@ public final class Client: Sendable {
   /// - Parameter keepsTrying: whether this process goes on trying to store them, as long as it lives.
   public func drain(keepsTrying: Bool = true) {
     threads.wait()
+    background.drain()
     renewals.drain()
     pool.drain()
     steps.endLastMoment()

@@ -151,21 +151,37 @@ extension Client {
   ) -> Result<AccessOutcome, EnrollError> {
     do throws(EnrollError) {
       switch answer {
-      case .finished(.ended(let result)):
-        return .success(
-          try engine.outcome(
-            after: result, minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience))
-      case .finished(.failed(let error)):
-        if error.code == .storeLocked { return .success(.storeLocked) }
-        // A store that cannot be read now may be why the renewal failed, which says more.
-        if let live = try? engine.liveToken(for: audience) { return .success(.stale(live, reason: error)) }
-        return .failure(error)
+      case .finished(let run):
+        return run.answer(minimumLifetimeSeconds) {
+          outcome(after: run.result, engine, minimumLifetimeSeconds, audience)
+        }
       case .deadlinePassed:
         let late = Self.late(progress)
         return .success(try engine.liveToken(for: audience).map { .stale($0, reason: late) } ?? .busy)
       case .cancelled:
         return .failure(EnrollError(.cancelled, "the call was cancelled"))
       case .refused(let error):
+        return .failure(error)
+      }
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private static func outcome(
+    after result: Result<RenewalResult, EnrollError>, _ engine: Engine, _ minimumLifetimeSeconds: Int64,
+    _ audience: TokenAudience?
+  ) -> Result<AccessOutcome, EnrollError> {
+    do throws(EnrollError) {
+      switch result {
+      case .success(let result):
+        return .success(
+          try engine.outcome(
+            after: result, minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience))
+      case .failure(let error):
+        if error.code == .storeLocked { return .success(.storeLocked) }
+        // A store that cannot be read now may be why the renewal failed, which says more.
+        if let live = try? engine.liveToken(for: audience) { return .success(.stale(live, reason: error)) }
         return .failure(error)
       }
     } catch {

@@ -146,21 +146,31 @@ private struct TimerHeap {
   }
 
   private var heap: [Timer] = []
+  /// Where in the heap a ticket is: thousands of callers may end in one moment, and each takes its timer out.
+  private var places: [UInt64: Int] = [:]
 
   var first: Timer? { heap.first }
 
   mutating func add(_ ticket: UInt64, due: Instant, _ run: @escaping @Sendable () -> Void) {
     heap.append(Timer(ticket: ticket, due: due, run: run))
+    places[ticket] = heap.count - 1
     rise(from: heap.count - 1)
   }
 
   mutating func remove(_ ticket: UInt64) {
-    guard let index = heap.firstIndex(where: { $0.ticket == ticket }) else { return }
+    guard let index = places.removeValue(forKey: ticket) else { return }
     let last = heap.removeLast()
     guard index < heap.count else { return }
     heap[index] = last
+    places[last.ticket] = index
     rise(from: index)
     sink(from: index)
+  }
+
+  private mutating func swap(_ one: Int, _ other: Int) {
+    heap.swapAt(one, other)
+    places[heap[one].ticket] = one
+    places[heap[other].ticket] = other
   }
 
   private mutating func rise(from start: Int) {
@@ -168,7 +178,7 @@ private struct TimerHeap {
     while child > 0 {
       let parent = (child - 1) / 2
       guard heap[child].due < heap[parent].due else { return }
-      heap.swapAt(child, parent)
+      swap(child, parent)
       child = parent
     }
   }
@@ -181,7 +191,7 @@ private struct TimerHeap {
         if heap[child].due < heap[least].due { least = child }
       }
       guard least != parent else { return }
-      heap.swapAt(parent, least)
+      swap(parent, least)
       parent = least
     }
   }

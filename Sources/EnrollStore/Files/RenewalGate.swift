@@ -150,7 +150,7 @@ final class RenewalGate: @unchecked Sendable {
     ended?.close()
   }
 
-  /// Waits until no other process holds the turn: every millisecond for a quarter of a second, then ever more rarely.
+  /// Waits until no other process holds the turn, with the pauses of ``PollingPause``.
   /// - Returns: nil when the turn is ours.
   private func poll(_ lock: FileLock?, _ wait: Wait) throws(EnrollError) -> RenewalTurn? {
     defer { CallTimeout.report(.proceeding) }
@@ -172,8 +172,12 @@ final class RenewalGate: @unchecked Sendable {
   }
 }
 
-/// Pauses between two looks at a lock that another process holds.
+/// Pauses between two looks at a lock that another process holds: a millisecond at first, 4 milliseconds as long as a provider
+/// usually takes to answer, then ever longer. So the last process goes on within milliseconds of the first.
 struct PollingPause {
+  private static let eagerNanoseconds: Int64 = 250_000_000
+  private static let usualNanoseconds: Int64 = 5_000_000_000
+
   private let longest: Int64
   private var interval: Int64 = 1_000_000
   private var waited: Int64 = 0
@@ -181,7 +185,11 @@ struct PollingPause {
   init(longest: Int64) { self.longest = longest }
 
   mutating func next() -> Int64 {
-    if waited >= 250_000_000 { interval = min(interval * 2, longest) }
+    if waited >= Self.usualNanoseconds {
+      interval = min(interval * 2, longest)
+    } else if waited >= Self.eagerNanoseconds {
+      interval = min(4_000_000, longest)
+    }
     waited += interval
     return interval
   }

@@ -8,6 +8,31 @@ import Synchronization
 import Testing
 
 struct PoolTests {
+  @Test("of thousands of blocks the cancelled ones never run, every other one runs once, in order")
+  func manyTimers() {
+    let timers = TimerQueue()
+    let begin = SystemClock.now()
+    let gate = Event()
+    // The thread of the timers is held until all are there.
+    _ = timers.run(at: begin) { gate.wait() }
+    let ran = Guarded<[Int]>([], by: Mutex())
+    let done = Event()
+    let order = (0..<4000).map { ($0 * 1_237) % 4000 }
+    var tickets: [Int: UInt64] = [:]
+    for number in order {
+      tickets[number] = timers.run(at: begin.advanced(byNanoseconds: Int64(number))) {
+        ran.withLock { $0.append(number) }
+        if number == 3999 { done.set() }
+      }
+    }
+    for number in order where number % 3 == 1 {
+      if let ticket = tickets[number] { timers.cancel(ticket) }
+    }
+    gate.set()
+    done.wait()
+    #expect(ran.withLock { $0 } == (0..<4000).filter { $0 % 3 != 1 })
+  }
+
   @Test("every accepted job runs exactly once before drain returns, and none is accepted afterwards")
   func drains() {
     let pool = WorkerPool(threads: 3)
