@@ -4,7 +4,8 @@
 //
 //     bench-steps      makes its saves in the folder `store` of the current one
 //
-// BENCH_ONLY=redirect in the environment leaves the others out, for a profiler.
+// BENCH_ONLY=redirect in the environment leaves the others out, for a profiler. With BENCH_FILL=CONFIGURATION it measures
+// nothing: it makes the accounts numbered from BENCH_FROM up to BENCH_TO in that store (Filling.swift).
 
 import BenchPeers
 import CPosix
@@ -207,11 +208,17 @@ func benchSave(_ folder: String) throws(EnrollError) {
 }
 
 func isWanted(_ name: String) -> Bool {
-  guard let only = getenv("BENCH_ONLY") else { return true }
-  return String(cString: only).utf8.elementsEqual(name.utf8)
+  guard let only = environment("BENCH_ONLY") else { return true }
+  return only.utf8.elementsEqual(name.utf8)
 }
 
 do {
+  if let configuration = environment("BENCH_FILL") {
+    let first = environment("BENCH_FROM").flatMap { Int($0) } ?? 0
+    let end = environment("BENCH_TO").flatMap { Int($0) } ?? 0
+    try fill(here() + "/store", from: first, to: end, configuration)
+    exit(0)
+  }
   if isWanted("pkce") { try benchPKCE() }
   if isWanted("redirect") { benchRedirect() }
   do {

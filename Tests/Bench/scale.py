@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Measures what grows with accounts, clients, callers and requests: each row beside the same with one of them.
+
+    Tests/Bench/scale.py [PART...]     parts: accounts, clients, renewal, requests; default: all of them
+
+It needs the library and the daemon of build/small, build/small/bench-steps, and .build/debug/enroll-sandbox. It prints rows,
+one JSON object a line: what, ours, theirs, unit, ratio, goal. ACCOUNTS in the environment is the number of accounts; CLIENTS
+that of clients.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+SMALL = TOP / "build/small"
+sys.path.insert(0, str(TOP / "Tests/Faces"))
+
+from processes import wait_until  # noqa: E402
+from sandbox import Sandbox  # noqa: E402
+from world import Clock  # noqa: E402
+
+ACCOUNTS = int(os.environ.get("ACCOUNTS", 100_000))
+CLIENTS = int(os.environ.get("CLIENTS", 400))
+
+
+def row(what, ours, theirs, unit, goal, ratio=None):
+    """One line; `ratio` is ours / theirs where nothing else is said."""
+    if ratio is None and theirs:
+        ratio = ours / theirs
+    figures = {"ours": ours, "theirs": theirs, "ratio": ratio}
+    rounded = {name: figure if figure is None else float(f"{figure:.4g}") for name, figure in figures.items()}
+    print(json.dumps({
+        "what": what, "ours": rounded["ours"], "theirs": rounded["theirs"], "unit": unit, "ratio": rounded["ratio"],
+        "goal": goal}), flush=True)  # fmt: skip
+
+
+class Programs:
+    """What is compiled for this run, in a folder that ends with it."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.scale = self.folder / "scale"
+        flags = ["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", "-pthread"]
+        rest = [HERE / "scale.c", f"-L{SMALL}", "-lenroll", f"-Wl,-rpath,{SMALL}"]
+        subprocess.run(["cc", *flags, "-o", self.scale, *rest], check=True)
+        # Stores are filled without waiting for the disk.
+        self.hasty = self.folder / "hasty.so"
+        source = b"int fsync(int f) { (void)f; return 0; } int fdatasync(int f) { (void)f; return 0; }"
+        subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", self.hasty], input=source, check=True)
+
+    def run(self, *arguments):
+        """The numbers that it prints."""
+        printed = subprocess.run([self.scale, *map(str, arguments)], stdout=subprocess.PIPE, check=True).stdout
+        return [int(number) for number in printed.split()]
+
+    def store(self, name, accounts, configuration):
+        """The path of a store with that many accounts."""
+        home = self.folder / name
+        home.mkdir()
+        environment = {
+            **os.environ, "LD_PRELOAD": str(self.hasty), "BENCH_FILL": configuration, "BENCH_TO": str(accounts)}
+        subprocess.run([SMALL / "bench-steps"], cwd=home, env=environment, check=True)
+        return home / "store"
+
+    @contextlib.contextmanager
+    def running(self, *arguments, environment=None):
+        """A process that is ready, and ends with its input."""
+        process = subprocess.Popen(
+            [self.scale, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, **(environment or {})}, bufsize=0)
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            yield process
+        finally:
+            process.stdin.close()
+            process.wait(60)
+            process.stdout.close()
+
+
+def status(pid, word, task=None):
+    """A number of /proc/PID/status, or of one of its threads'."""
+    place = f"/proc/{pid}/task/{task}/status" if task else f"/proc/{pid}/status"
+    with open(place) as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(word + ":"))
+
+
+def tasks(pid):
+    return os.listdir(f"/proc/{pid}/task")
+
+
+def wakings(pid):
+    """How often its threads waited and went on."""
+    total = 0
+    for task in tasks(pid):
+        with contextlib.suppress(FileNotFoundError):
+            total += status(pid, "voluntary_ctxt_switches", task)
+    return total
+
+
+class Daemon:
+    """enrolld, spoken to in lines."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([SMALL / "enrolld"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.pid = self.process.pid
+        self.last = 0
+
+    def lines(self, method, parameters, count=1):
+        first = self.last + 1
+        self.last += count
+        return b"".join(
+            json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}).encode() + b"\n"
+            for number in range(first, self.last + 1))
+
+    def send(self, lines):
+        self.process.stdin.write(lines)
+        self.process.stdin.flush()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        assert line, "enrolld ended"
+        return json.loads(line)
+
+    def call(self, method, **parameters):
+        self.send(self.lines(method, parameters))
+        return self.answer()["result"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+        self.process.stdout.close()
+
+
+def accounts(programs):
+    """Stores with one account and with many, in alternating rounds."""
+    # It is asked for what it announces, once in each process.
+    with Sandbox() as sandbox:
+        measure_accounts(programs, json.dumps(sandbox.configuration(confirmation=False)))
+
+
+def measure_accounts(programs, configuration):
+    few, many = programs.store("few", 1, configuration), programs.store("many", ACCOUNTS, configuration)
+    last = f"account-{ACCOUNTS - 1}"
+    rounds = 7
+    measured = {store: [] for store in (few, many)}
+    for _ in range(rounds):
+        for store, account in ((few, "account-0"), (many, last)):
+            measured[store].append(programs.run("account", configuration, store, account))
+    # The least of each: other work on the machine only adds.
+    figures = {store: [min(numbers) for numbers in zip(*all_rounds)] for store, all_rounds in measured.items()}
+    title = f"{ACCOUNTS} accounts, beside one: "
+    row(title + "a client is opened, and its first token", figures[many][0] / 1e6, figures[few][0] / 1e6, "ms", "5 ms")
+    row(title + "a cached token", figures[many][1], figures[few][1], "ns", "1.1")
+    row(title + "a save", figures[many][2] / 1e6, figures[few][2] / 1e6, "ms", "1.2")
+    listed = min(programs.run("list", many)[0] for _ in range(3))
+    read = min(programs.run("files", many)[0] for _ in range(3))
+    row(f"the list of {ACCOUNTS} accounts, beside reading their files", listed / 1e6, read / 1e6, "ms", "")
+
+    resident = []
+    for store, account in ((few, "account-0"), (many, last)):
+        daemon = Daemon()
+        client = daemon.call(
+            "client.open", configuration=json.loads(configuration), store=str(store), account=account)["client"]
+        daemon.call("token.access", client=client)
+        resident.append(status(daemon.pid, "VmRSS"))
+        if store == many:
+            damage_one(daemon, client, store, resident[1])
+        daemon.close()
+    row(title + "memory of enrolld with a client", resident[1], resident[0], "kB", "1.1")
+
+
+def damage_one(daemon, client, store, before):
+    """Of many records one is damaged: it is named, all others are there."""
+    assert len(daemon.call("accounts.list", store=str(store))["accounts"]) == ACCOUNTS
+    row(f"enrolld after the list of {ACCOUNTS} accounts, beside before", status(daemon.pid, "VmRSS"), before, "kB", "")
+    # The first account's.
+    damaged = min(store.glob("*.record"), key=lambda path: path.stat().st_mtime_ns)
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    daemon.send(daemon.lines("accounts.list", {"store": str(store)}))
+    error = daemon.answer()["error"]
+    assert error["data"]["status"] == "storeCorrupt" and damaged.name in error["message"], error
+    left = daemon.call("accounts.list", store=str(store))["accounts"]
+    row(f"of {ACCOUNTS} accounts, one damaged: listed", len(left), ACCOUNTS - 1, "accounts", "1")
+    assert daemon.call("token.access", client=client)["outcome"] == "valid"
+    begun = time.perf_counter()
+    found = daemon.call("store.diagnose", store=str(store))
+    took = time.perf_counter() - begun
+    (aside,) = [file for file in found["files"] if "setAsideFrom" in file]
+    assert (aside["setAsideFrom"], found["accounts"], found["setAside"]) == (damaged.name, ACCOUNTS - 1, 1)
+    row(f"store.diagnose of {ACCOUNTS} accounts", took * 1e3, None, "ms", "")
+    row(f"enrolld after store.diagnose of {ACCOUNTS} accounts, beside before", status(daemon.pid, "VmRSS"), before, "kB", "")
+
+
+def clients(programs):
+    """Clients that renew in the background, with tokens that are not due, and with nobody signed in."""
+    with Sandbox() as sandbox:
+        configuration = json.dumps(sandbox.configuration(confirmation=False))
+    for title, count in (("signed in", CLIENTS), ("nobody signed in", 0)):
+        store = programs.store(f"clients-{count}", count, configuration) if count else programs.folder / "nobody"
+        threads, switches = [], []
+        for number in (1, CLIENTS):
+            with programs.running("clients", configuration, store, number) as process:
+                most = len(tasks(process.pid))
+                # Threads that opened the clients leave a second after their last job.
+                wait_until(lambda: len(tasks(process.pid)) <= 2, "the threads end", every=0.1)
+                before = wakings(process.pid)
+                time.sleep(10)
+                switches.append(wakings(process.pid) - before)
+                threads.append((len(tasks(process.pid)), most))
+        text = f"{CLIENTS} clients that renew in the background, {title}, beside one: "
+        row(text + "threads", threads[1][0], threads[0][0], "threads", "1 more")
+        row(text + "threads right after opening", threads[1][1], threads[0][1], "threads", "")
+        row(text + "wake-ups in 10 s", switches[1], switches[0], "wake-ups", "0, or 1 at a full minute")
+
+
+def signed_in(sandbox, store, clock):
+    """A session of the account `default`, by the daemon."""
+    configuration = sandbox.configuration(confirmation=False)
+    daemon = Daemon()
+    client = daemon.call("client.open", configuration=configuration, store=str(store))["client"]
+    url = daemon.call("registration.begin", client=client)["action"]["url"]
+    daemon.call("registration.resume", client=client, url=sandbox.play(url))
+    daemon.close()
+    return json.dumps(configuration)
+
+
+def renewal(programs):
+    """64 threads in each of 8 processes, beside one thread of one process."""
+    processes, threads, rounds, lifetime = 8, 64, 15, 400
+    for delay in (0, 400):
+        with Sandbox() as sandbox, contextlib.ExitStack() as stack:
+            clock = Clock()
+            store = programs.folder / f"renewal-{delay}"
+            configuration = signed_in(sandbox, store, clock)
+            crowds = {
+                "one": [stack.enter_context(programs.running("crowd", configuration, store, 1, environment=clock.environment))],
+                "all": [
+                    stack.enter_context(
+                        programs.running("crowd", configuration, store, threads, environment=clock.environment))
+                    for _ in range(processes)
+                ],
+            }  # fmt: skip
+            times = {"one": [], "all": [], "memory": []}
+            for number in range(rounds + 2):
+                # In the end all of them once more, with the token in memory: what so many threads take for nothing.
+                for name, group in [*crowds.items(), ("memory", crowds["all"])]:
+                    if name != "memory":
+                        clock.advance(lifetime)
+                    sandbox.control("resetCounts")
+                    if delay and name != "memory":
+                        sandbox.control("fault", fault="delay", endpoint="token", value=delay, times=1)
+                    # Every thread is waiting by then.
+                    instant = time.monotonic_ns() + 100_000_000
+                    for process in group:
+                        process.stdin.write(b"%d\n" % instant)
+                    answers = [[int(text) for text in process.stdout.readline().split()] for process in group]
+                    expected = 1 if name == "one" else threads * processes
+                    assert sum(good for good, _ in answers) == expected, answers
+                    assert sandbox.control("counts")["refreshes"] == (name != "memory")
+                    # The first rounds open libraries and connections.
+                    if number >= 2:
+                        times[name].append(max(last for _, last in answers) / 1e6)
+        one, last, nothing = (statistics.median(times[name]) for name in ("one", "all", "memory"))
+        what = f"renewal, answered after {delay} ms: the last of {threads * processes} callers in {processes} processes"
+        row(what + ", beside one caller", last, one, "ms", "5 ms more")
+        row(what + ", less what they take with the token in memory", last - nothing, one, "ms", "5 ms more")
+
+
+def requests(programs):
+    """10,000 requests that wait for one renewal, and as many that wait for nothing."""
+    count = 10_000
+    with Sandbox() as sandbox:
+        store = programs.folder / "requests"
+        configuration = json.loads(signed_in(sandbox, store, None))
+        daemon = Daemon()
+        client = daemon.call("client.open", configuration=configuration, store=str(store))["client"]
+        daemon.call("token.access", client=client)
+        before = status(daemon.pid, "VmRSS")
+        sandbox.control("fault", fault="delay", endpoint="token", value=3000, times=1)
+        sandbox.control("resetCounts")
+        lines = daemon.lines("token.refresh", {"client": client}, count)
+        cpu = os.times()
+        daemon.send(lines)
+        time.sleep(2)
+        waiting, threads = status(daemon.pid, "VmRSS"), len(tasks(daemon.pid))
+        answers = [daemon.answer() for _ in range(count)]
+        assert len({answer["id"] for answer in answers}) == count
+        tokens = sum("result" in answer for answer in answers)
+        sent = sandbox.control("counts")["refreshes"]
+        row(f"{count} outstanding requests at one enrolld: answers", len(answers), count, "answers", "1")
+        row(f"{count} outstanding requests at one enrolld: tokens", tokens, count, "tokens", "1")
+        row(f"{count} outstanding requests at one enrolld: requests to the provider", sent, 1, "requests", "1")
+        row(f"{count} outstanding requests at one enrolld: threads", threads, None, "threads", "")
+        row(f"{count} outstanding requests at one enrolld: memory meanwhile", waiting, before, "kB", "")
+        row(f"{count} outstanding requests at one enrolld: memory afterwards", status(daemon.pid, "VmRSS"), before, "kB", "")
+        row(f"{count} outstanding requests at one enrolld: most memory", status(daemon.pid, "VmHWM"), before, "kB", "")
+        daemon.close()
+
+
+PARTS = {"accounts": accounts, "clients": clients, "renewal": renewal, "requests": requests}
+
+
+def main():
+    names = sys.argv[1:] or PARTS
+    with tempfile.TemporaryDirectory(prefix="enroll-scale-", dir=os.environ.get("SCALE_FOLDER")) as folder:
+        programs = Programs(folder)
+        for name in names:
+            PARTS[name](programs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
