@@ -3,9 +3,8 @@
 
     Tests/Bench/scale.py [PART...]     parts: accounts, clients, renewal, requests; default: all of them
 
-It needs the library and the daemon of build/small, build/small/bench-steps, and .build/debug/enroll-sandbox. It prints rows,
-one JSON object a line: what, ours, theirs, unit, ratio, goal. ACCOUNTS in the environment is the number of accounts; CLIENTS
-that of clients.
+It needs the library, the daemon and bench-steps of build/small, and .build/debug/enroll-sandbox. ACCOUNTS in the environment
+is the number of accounts; CLIENTS that of clients.
 """
 
 import contextlib
@@ -18,28 +17,19 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-TOP = HERE.parents[1]
-SMALL = TOP / "build/small"
-sys.path.insert(0, str(TOP / "Tests/Faces"))
+from measure import BUILT, HERE, TOP, emit
 
-from processes import wait_until  # noqa: E402
-from sandbox import Sandbox  # noqa: E402
-from world import Clock  # noqa: E402
+from processes import wait_until
+from sandbox import Sandbox
+from world import Clock
 
 ACCOUNTS = int(os.environ.get("ACCOUNTS", 100_000))
 CLIENTS = int(os.environ.get("CLIENTS", 400))
 
 
-def row(what, ours, theirs, unit, goal, ratio=None):
-    """One line; `ratio` is ours / theirs where nothing else is said."""
-    if ratio is None and theirs:
-        ratio = ours / theirs
-    figures = {"ours": ours, "theirs": theirs, "ratio": ratio}
-    rounded = {name: figure if figure is None else float(f"{figure:.4g}") for name, figure in figures.items()}
-    print(json.dumps({
-        "what": what, "ours": rounded["ours"], "theirs": rounded["theirs"], "unit": unit, "ratio": rounded["ratio"],
-        "goal": goal}), flush=True)  # fmt: skip
+def row(what, ours, theirs, unit):
+    emit(what, **{name: figure if figure is None else float(f"{figure:.4g}") for name, figure in {
+        "ours": ours, "theirs": theirs, "ratio": ours / theirs if theirs else None}.items()}, unit=unit)  # fmt: skip
 
 
 class Programs:
@@ -49,7 +39,7 @@ class Programs:
         self.folder = pathlib.Path(folder)
         self.scale = self.folder / "scale"
         flags = ["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", "-pthread"]
-        rest = [HERE / "scale.c", f"-L{SMALL}", "-lenroll", f"-Wl,-rpath,{SMALL}"]
+        rest = [HERE / "scale.c", f"-L{BUILT}", "-lenroll", f"-Wl,-rpath,{BUILT}"]
         subprocess.run(["cc", *flags, "-o", self.scale, *rest], check=True)
         # Stores are filled without waiting for the disk.
         self.hasty = self.folder / "hasty.so"
@@ -67,7 +57,7 @@ class Programs:
         home.mkdir()
         environment = {
             **os.environ, "LD_PRELOAD": str(self.hasty), "BENCH_FILL": configuration, "BENCH_TO": str(accounts)}
-        subprocess.run([SMALL / "bench-steps"], cwd=home, env=environment, check=True)
+        subprocess.run([BUILT / "bench-steps"], cwd=home, env=environment, check=True)
         return home / "store"
 
     @contextlib.contextmanager
@@ -109,7 +99,7 @@ class Daemon:
     """enrolld, spoken to in lines."""
 
     def __init__(self):
-        self.process = subprocess.Popen([SMALL / "enrolld"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen([BUILT / "enrolld"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid = self.process.pid
         self.last = 0
 
@@ -156,13 +146,13 @@ def measure_accounts(programs, configuration):
             measured[store].append(programs.run("account", configuration, store, account))
     # The least of each: other work on the machine only adds.
     figures = {store: [min(numbers) for numbers in zip(*all_rounds)] for store, all_rounds in measured.items()}
-    title = f"{ACCOUNTS} accounts, beside one: "
-    row(title + "a client is opened, and its first token", figures[many][0] / 1e6, figures[few][0] / 1e6, "ms", "5 ms")
-    row(title + "a cached token", figures[many][1], figures[few][1], "ns", "1.1")
-    row(title + "a save", figures[many][2] / 1e6, figures[few][2] / 1e6, "ms", "1.2")
+    title = f"{ACCOUNTS:,} accounts: "
+    row(title + "opening, and a first token", figures[many][0] / 1e6, figures[few][0] / 1e6, "ms")
+    row(title + "a cached token", figures[many][1], figures[few][1], "ns")
+    row(title + "a save", figures[many][2] / 1e6, figures[few][2] / 1e6, "ms")
     listed = min(programs.run("list", many)[0] for _ in range(3))
     read = min(programs.run("files", many)[0] for _ in range(3))
-    row(f"the list of {ACCOUNTS} accounts, beside reading their files", listed / 1e6, read / 1e6, "ms", "")
+    row(title + "the list, beside reading their files", listed / 1e6, read / 1e6, "ms")
 
     resident = []
     for store, account in ((few, "account-0"), (many, last)):
@@ -174,13 +164,13 @@ def measure_accounts(programs, configuration):
         if store == many:
             damage_one(daemon, client, store, resident[1])
         daemon.close()
-    row(title + "memory of enrolld with a client", resident[1], resident[0], "kB", "1.1")
+    row(title + "memory of enrolld with a client", resident[1], resident[0], "kB")
 
 
 def damage_one(daemon, client, store, before):
     """Of many records one is damaged: it is named, all others are there."""
     assert len(daemon.call("accounts.list", store=str(store))["accounts"]) == ACCOUNTS
-    row(f"enrolld after the list of {ACCOUNTS} accounts, beside before", status(daemon.pid, "VmRSS"), before, "kB", "")
+    row(title + "memory of enrolld after the list", status(daemon.pid, "VmRSS"), before, "kB")
     # The first account's.
     damaged = min(store.glob("*.record"), key=lambda path: path.stat().st_mtime_ns)
     damaged.write_bytes(damaged.read_bytes()[:-1])
@@ -188,22 +178,22 @@ def damage_one(daemon, client, store, before):
     error = daemon.answer()["error"]
     assert error["data"]["status"] == "storeCorrupt" and damaged.name in error["message"], error
     left = daemon.call("accounts.list", store=str(store))["accounts"]
-    row(f"of {ACCOUNTS} accounts, one damaged: listed", len(left), ACCOUNTS - 1, "accounts", "1")
+    row(title + "listed with one damaged", len(left), ACCOUNTS - 1, "accounts")
     assert daemon.call("token.access", client=client)["outcome"] == "valid"
     begun = time.perf_counter()
     found = daemon.call("store.diagnose", store=str(store))
     took = time.perf_counter() - begun
     (aside,) = [file for file in found["files"] if "setAsideFrom" in file]
     assert (aside["setAsideFrom"], found["accounts"], found["setAside"]) == (damaged.name, ACCOUNTS - 1, 1)
-    row(f"store.diagnose of {ACCOUNTS} accounts", took * 1e3, None, "ms", "")
-    row(f"enrolld after store.diagnose of {ACCOUNTS} accounts, beside before", status(daemon.pid, "VmRSS"), before, "kB", "")
+    row(title + "store.diagnose", took * 1e3, None, "ms")
+    row(title + "memory of enrolld after store.diagnose", status(daemon.pid, "VmRSS"), before, "kB")
 
 
 def clients(programs):
     """Clients that renew in the background, with tokens that are not due, and with nobody signed in."""
     with Sandbox() as sandbox:
         configuration = json.dumps(sandbox.configuration(confirmation=False))
-    for title, count in (("signed in", CLIENTS), ("nobody signed in", 0)):
+    for title, count in (("signed in", CLIENTS), ("signed out", 0)):
         store = programs.store(f"clients-{count}", count, configuration) if count else programs.folder / "nobody"
         threads, switches = [], []
         for number in (1, CLIENTS):
@@ -215,10 +205,10 @@ def clients(programs):
                 time.sleep(10)
                 switches.append(wakings(process.pid) - before)
                 threads.append((len(tasks(process.pid)), most))
-        text = f"{CLIENTS} clients that renew in the background, {title}, beside one: "
-        row(text + "threads", threads[1][0], threads[0][0], "threads", "1 more")
-        row(text + "threads right after opening", threads[1][1], threads[0][1], "threads", "")
-        row(text + "wake-ups in 10 s", switches[1], switches[0], "wake-ups", "0, or 1 at a full minute")
+        text = f"{CLIENTS} clients, {title}: "
+        row(text + "threads", threads[1][0], threads[0][0], "threads")
+        row(text + "threads right after opening", threads[1][1], threads[0][1], "threads")
+        row(text + "wake-ups in 10 s", switches[1], switches[0], "wake-ups")
 
 
 def signed_in(sandbox, store, clock):
@@ -269,9 +259,9 @@ def renewal(programs):
                     if number >= 2:
                         times[name].append(max(last for _, last in answers) / 1e6)
         one, last, nothing = (statistics.median(times[name]) for name in ("one", "all", "memory"))
-        what = f"renewal, answered after {delay} ms: the last of {threads * processes} callers in {processes} processes"
-        row(what + ", beside one caller", last, one, "ms", "5 ms more")
-        row(what + ", less what they take with the token in memory", last - nothing, one, "ms", "5 ms more")
+        what = f"last of {threads * processes} callers in {processes} processes, answer after {delay} ms"
+        row(what, last, one, "ms")
+        row(what + ", less that with a cached token", last - nothing, one, "ms")
 
 
 def requests(programs):
@@ -295,13 +285,13 @@ def requests(programs):
         assert len({answer["id"] for answer in answers}) == count
         tokens = sum("result" in answer for answer in answers)
         sent = sandbox.control("counts")["refreshes"]
-        row(f"{count} outstanding requests at one enrolld: answers", len(answers), count, "answers", "1")
-        row(f"{count} outstanding requests at one enrolld: tokens", tokens, count, "tokens", "1")
-        row(f"{count} outstanding requests at one enrolld: requests to the provider", sent, 1, "requests", "1")
-        row(f"{count} outstanding requests at one enrolld: threads", threads, None, "threads", "")
-        row(f"{count} outstanding requests at one enrolld: memory meanwhile", waiting, before, "kB", "")
-        row(f"{count} outstanding requests at one enrolld: memory afterwards", status(daemon.pid, "VmRSS"), before, "kB", "")
-        row(f"{count} outstanding requests at one enrolld: most memory", status(daemon.pid, "VmHWM"), before, "kB", "")
+        row(f"{count:,} outstanding requests: answers", len(answers), count, "answers")
+        row(f"{count:,} outstanding requests: tokens", tokens, count, "tokens")
+        row(f"{count:,} outstanding requests: requests to the provider", sent, 1, "requests")
+        row(f"{count:,} outstanding requests: threads", threads, None, "threads")
+        row(f"{count:,} outstanding requests: memory meanwhile", waiting, before, "kB")
+        row(f"{count:,} outstanding requests: memory afterwards", status(daemon.pid, "VmRSS"), before, "kB")
+        row(f"{count:,} outstanding requests: most memory", status(daemon.pid, "VmHWM"), before, "kB")
         daemon.close()
 
 
