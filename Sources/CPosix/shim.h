@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -214,12 +215,34 @@ static inline void enroll_posix_share_heap(void) {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_TOP_PAD, 256 * 1024);
 }
-// Becomes another program, with the words of this one. Returns only if that fails, with the reason in errno.
-static inline void enroll_posix_execute(const char *path) {
+// The path of `name` in the directory above the one of this program, links resolved; NULL if the system does not tell or has no
+// memory. Without /proc, or once the file is deleted, the program is where it was started from. To be freed.
+static inline char *enroll_posix_path_beside(const char *name) {
+  char *own = realpath("/proc/self/exe", NULL), *path = NULL;
+  const char *started = (const char *)getauxval(AT_EXECFN);
+  if (!own && started) own = realpath(started, NULL);
+  for (int levels = 0; own && levels < 2; levels++) {
+    char *slash = strrchr(own, '/');
+    if (slash) *slash = '\0';
+  }
+  if (own && (path = malloc(strlen(own) + strlen(name) + 2))) {
+    strcpy(path, own);
+    strcat(path, "/");
+    strcat(path, name);
+  }
+  free(own);
+  return path;
+}
+// Becomes another program, with the words of this one. Returns only if that fails: why, as in errno; ELOOP for this program itself.
+static inline int enroll_posix_execute(const char *path) {
+  struct stat own, other;
   long count;
   char **words = enroll_posix_command_words(&count);
-  if (words) execv(path, words);
-  else errno = ENOSYS;
+  if (!words) return ENOSYS;
+  if (stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino)
+    return ELOOP;
+  execv(path, words);
+  return errno;
 }
 
 static inline char *const *enroll_posix_environment(void) {

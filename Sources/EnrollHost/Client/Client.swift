@@ -134,7 +134,7 @@ public final class Client: Sendable {
         if steps.closing.isCancelled { UnsavedTokens.ofProcess.take(engine, of: place) }
       }
       // While the record is saved that says what is sent.
-      ownTransport?.prepare(on: pool)
+      ownTransport?.prepare()
       do throws(EnrollError) {
         // Nothing before the sending holds up the closing.
         let result = try CallTimeout.until(

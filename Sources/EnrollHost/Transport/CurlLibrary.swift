@@ -23,6 +23,11 @@ final class CurlLibrary: @unchecked Sendable {
   /// libcurl before 7.84 initialises itself for one thread at a time.
   private static let opening = Mutex()
 
+  /// Reads the first that is there, and starts nothing of it.
+  static func load(_ fileNames: [String]) {
+    _ = fileNames.first { dlopen($0, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != nil }
+  }
+
   /// - Throws: `.unsupported` naming the Debian package when no libcurl is installed, or one without what we need
   ///   (7.66 or later); `.outOfMemory` when it cannot start.
   static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {

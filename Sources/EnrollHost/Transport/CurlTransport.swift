@@ -57,7 +57,6 @@ public final class CurlTransport: Transport {
   private let options: Options
   private let libraryNames: [String]
   private let pool = Guarded(Pool(), by: Mutex())
-  private let loading = Mutex()
   private let fork = ForkGuard()
 
   /// Sessions that wait for the next request; more than that are closed when their request is done.
@@ -106,19 +105,17 @@ public final class CurlTransport: Transport {
   }
 
   private func library() throws(EnrollError) -> CurlLibrary {
-    loading.lock()
-    defer { loading.unlock() }
     if let known = pool.withLock({ $0.library }) { return known }
     let library = try CurlLibrary.open(libraryNames)
     pool.withLock { $0.library = library }
     return library
   }
 
-  /// Loads libcurl on a thread of `threads`, if that is not done yet: a request that follows soon waits less. What goes wrong
-  /// goes wrong again at the request, which says it.
-  func prepare(on threads: WorkerPool) {
+  /// Has the loader read libcurl on a thread of its own, if that is not done yet: a request that follows soon waits less. Nobody
+  /// waits for that thread. What goes wrong goes wrong again at the request, which says it.
+  func prepare() {
     guard !fork.isForkedChild, pool.withLock({ $0.library == nil }) else { return }
-    _ = threads.submit { _ = try? self.library() }
+    _ = PlainThread.start { [libraryNames] in ExitBarrier.outside { CurlLibrary.load(libraryNames) } }
   }
 
   private func giveBack(_ session: CurlSession) {

@@ -9,7 +9,8 @@ import EnrollPosix
 enum Program {
   /// - Returns: the exit status, out of ``CommandStatus``.
   static func run() -> Int32 {
-    Interrupts.prepare()
+    // A reader that has enough ends no program; until the command runs, other signals do.
+    enroll_posix_ignore_signal(SIGPIPE)
     if let words = Encoding.complaint() {
       Terminal.errors.say("enroll: \(words)")
       return CommandStatus.usage.rawValue

@@ -1,5 +1,6 @@
 // What every command is told about its place: which provider, which store, which account, and the store's key provider.
 
+import CPosix
 import EnrollCore
 import EnrollHost
 import EnrollJSON
@@ -44,6 +45,15 @@ struct PlaceOptions {
 
   private static func descriptorComplaint(_ option: String) -> String {
     "\(option) must be the number of an open file descriptor, 0 or more."
+  }
+
+  /// A descriptor that is named and not open; nil if there is none.
+  var closedDescriptor: Failure? {
+    if let passphraseFD, fcntl(passphraseFD, F_GETFD) < 0 {
+      return Prompt.unreadable(passphraseFD, option: "--passphrase-fd")
+    }
+    if let pinFD, fcntl(pinFD, F_GETFD) < 0 { return Prompt.unreadable(pinFD, option: "--pin-fd") }
+    return nil
   }
 
   /// The options that name the same place, for a later command. Settings from the environment are included, because a

@@ -4,21 +4,21 @@ import CPosix
 import EnrollPosix
 
 enum FullProgram {
+  private static let name = "libexec/enrollkit/enroll"
+
   /// Goes on as the full program, with the same words, environment and descriptors.
   /// - Returns: the exit status, if it cannot be started.
   static func execute() -> Int32 {
-    let path = Folders.parent(of: Folders.parent(of: own ?? "/usr/bin/enroll")) + "/libexec/enrollkit/enroll"
-    enroll_posix_execute(path)
-    Terminal.errors.say(
-      "enroll: \(path) cannot be started: \(SystemError.words(enroll_posix_errno())). Install EnrollKit again."
-    )
-    return CommandStatus.failed.rawValue
+    guard let path = enroll_posix_path_beside(name) else {
+      return fail("\(name), beside this program's directory, is not found: the system does not tell where this program is")
+    }
+    defer { free(path) }
+    let reason = SystemError.words(enroll_posix_execute(path))
+    return fail("\(Shown.text(String(cString: path))) cannot be started: \(reason)")
   }
 
-  /// Where this program is, links resolved; nil where the system does not tell.
-  private static var own: String? {
-    guard let path = realpath("/proc/self/exe", nil) else { return nil }
-    defer { free(path) }
-    return String(validatingCString: path)
+  private static func fail(_ words: String) -> Int32 {
+    Terminal.errors.say("enroll: \(words). Install EnrollKit again.")
+    return CommandStatus.failed.rawValue
   }
 }

@@ -7,6 +7,10 @@ enum Run {
   static func perform(
     _ request: CommandRequest, _ body: (CommandSession) throws(Failure) -> CommandStatus
   ) -> Int32 {
+    // Before the program opens any: one of its own would be taken for it.
+    let closed = request.place.closedDescriptor
+    Interrupts.prepare()
+    if let closed { return tell(closed, request) }
     // A browser that is started from here inherits no more of it than that it writes no core dump.
     try? ProcessMemory.hide()
     let session: CommandSession

@@ -57,7 +57,7 @@ enum Prompt {
       let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
       if count < 0, [EINTR, EAGAIN].contains(enroll_posix_errno()) { continue }
       guard count >= 0 else {
-        throw Failure(.usage, "\(option) \(descriptor): the descriptor cannot be read (is it open?)")
+        throw unreadable(descriptor, option: option)
       }
       if count == 0 { break }
       bytes += piece[..<count]
@@ -68,6 +68,10 @@ enum Prompt {
         .usage, "\(option) \(descriptor): expected one line of 1 to \(limit) bytes of UTF-8 there")
     }
     return text
+  }
+
+  static func unreadable(_ descriptor: Int32, option: String) -> Failure {
+    Failure(.usage, "\(option) \(descriptor): the descriptor cannot be read (is it open?)")
   }
 
   /// The line that is typed without echo. After a stop the question comes again, and what was typed before is gone.
