@@ -23,7 +23,8 @@
   each(EVP_CIPHER_CTX_ctrl) each(EVP_CIPHER_CTX_free) each(EVP_CIPHER_CTX_new) each(EVP_CIPHER_fetch) \
   each(EVP_CIPHER_free) each(EVP_CipherInit_ex2) each(EVP_CipherUpdate) each(EVP_DecryptFinal_ex) \
   each(EVP_DecryptUpdate) each(EVP_EncryptFinal_ex) each(EVP_EncryptUpdate) \
-  each(EVP_Digest) each(EVP_DigestSign) each(EVP_DigestSignInit) each(EVP_DigestVerify) each(EVP_DigestVerifyInit) \
+  each(EVP_Digest) each(EVP_DigestFinal_ex) each(EVP_DigestInit_ex2) each(EVP_DigestUpdate) \
+  each(EVP_DigestSign) each(EVP_DigestSignInit) each(EVP_DigestVerify) each(EVP_DigestVerifyInit) \
   each(EVP_MD_CTX_free) each(EVP_MD_CTX_new) each(EVP_MD_fetch) each(EVP_MD_free) \
   each(EVP_KDF_CTX_free) each(EVP_KDF_CTX_new) each(EVP_KDF_derive) each(EVP_KDF_fetch) each(EVP_KDF_free) \
   each(EVP_MAC_CTX_free) each(EVP_MAC_CTX_new) each(EVP_MAC_fetch) each(EVP_MAC_final) each(EVP_MAC_free) \
@@ -83,6 +84,10 @@ static inline int enroll_atomic_fill(void *_Nullable *_Nonnull cell, void *_Nonn
   void *empty = NULL;
   return __atomic_compare_exchange_n(cell, &empty, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
+// Takes out what is there, and leaves nothing.
+static inline void *_Nullable enroll_atomic_take(void *_Nullable *_Nonnull cell) {
+  return __atomic_exchange_n(cell, NULL, __ATOMIC_ACQ_REL);
+}
 
 static inline int enroll_evp_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
 
@@ -92,9 +97,20 @@ static inline void enroll_wipe_memory(void *memory, size_t size) {
 }
 // Whether two pieces of memory hold the same bytes; the time it takes does not depend on them.
 static inline int enroll_equal_memory(const void *left, const void *right, size_t size) {
-  const volatile unsigned char *a = (const volatile unsigned char *)left, *b = (const volatile unsigned char *)right;
-  unsigned char difference = 0;
-  for (size_t index = 0; index < size; index++) difference |= a[index] ^ b[index];
+  const unsigned char *a = (const unsigned char *)left, *b = (const unsigned char *)right;
+  unsigned long difference = 0;
+  for (; size >= sizeof difference; size -= sizeof difference, a += sizeof difference, b += sizeof difference) {
+    unsigned long mine, other;
+    memcpy(&mine, a, sizeof mine);
+    memcpy(&other, b, sizeof other);
+    difference |= mine ^ other;
+    // What is known so far is hidden from the compiler: it cannot end early.
+    __asm__("" : "+r"(difference));
+  }
+  for (size_t index = 0; index < size; index++) {
+    difference |= a[index] ^ b[index];
+    __asm__("" : "+r"(difference));
+  }
   return difference == 0;
 }
 #endif

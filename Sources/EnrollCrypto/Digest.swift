@@ -72,10 +72,42 @@ public enum Digest: Sendable, CaseIterable {
     try require(compute(bytes, into: output), "digest")
   }
 
+  /// As ``hash(_:)``, without memory of its own.
+  /// - Throws: `.argument` for a function whose hash has another size.
+  public func hash(
+    _ bytes: UnsafeRawBufferPointer, into output: inout InlineArray<32, UInt8>
+  ) throws(CryptoError) {
+    guard byteCount == 32 else { throw CryptoError(.argument, "a hash takes \(byteCount) bytes, not 32") }
+    var span = output.mutableSpan
+    try require(span.withUnsafeMutableBytes { compute(bytes, into: $0) }, "digest")
+  }
+
   private func compute(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int32 {
     guard let handle, let libcrypto = OpenSSL.opened else { return 0 }
-    return libcrypto.pointee.EVP_Digest(
-      input.baseAddress, input.count, output.baseAddress?.assumingMemoryBound(to: UInt8.self), nil,
-      handle.pointer, nil)
+    guard self == .sha256 else {
+      return libcrypto.pointee.EVP_Digest(
+        input.baseAddress, input.count, output.baseAddress?.assumingMemoryBound(to: UInt8.self), nil,
+        handle.pointer, nil)
+    }
+    // The one that is computed all the time: its context is kept, and holds nothing of what it hashed.
+    guard let context = Self.spare.take() ?? Self.context(handle) else { return 0 }
+    let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    guard libcrypto.pointee.EVP_DigestUpdate(context.pointer, input.baseAddress, input.count) == 1,
+      libcrypto.pointee.EVP_DigestFinal_ex(context.pointer, start, nil) == 1
+    else { return 0 }
+    if libcrypto.pointee.EVP_DigestInit_ex2(context.pointer, handle.pointer, nil) == 1 {
+      Self.spare.put(context)
+    }
+    return 1
+  }
+
+  /// For SHA-256, ready to begin.
+  private static let spare = Spare<DigestContext>()
+
+  private static func context(_ handle: DigestHandle) -> DigestContext? {
+    guard let context = try? DigestContext(), let libcrypto = OpenSSL.opened,
+      libcrypto.pointee.EVP_DigestInit_ex2(context.pointer, handle.pointer, nil) == 1
+    else { return nil }
+    return context
   }
 }

@@ -21,16 +21,24 @@ public struct PKCE: Equatable, Sendable {
         .invalidArgument, "a verifier is made from \(randomByteCount) random bytes, not \(random.count) (R14)"
       )
     }
-    let verifier = Secret(Base64URL.encodedBytes(random))
-    return PKCE(verifier: verifier, challenge: try challenge(for: verifier))
+    do throws(CryptoError) {
+      let verifier = try Base64URL.secret(of: random)
+      return PKCE(verifier: verifier, challenge: try challenged(verifier))
+    } catch {
+      throw failure(error)
+    }
   }
 
   /// RFC 7636 §4.2, S256.
   public static func challenge(for verifier: Secret) throws(EnrollError) -> String {
-    do throws(CryptoError) {
-      return Base64URL.encode(try Digest.sha256.hash(verifier))
-    } catch {
-      throw EnrollError(error, "SHA-256 failed")
-    }
+    do throws(CryptoError) { return try challenged(verifier) } catch { throw failure(error) }
   }
+
+  private static func challenged(_ verifier: Secret) throws(CryptoError) -> String {
+    var hash = InlineArray<32, UInt8>(repeating: 0)
+    try Digest.sha256.hash(verifier.unsafeBytes, into: &hash)
+    return Base64URL.encode(hash.span)
+  }
+
+  private static func failure(_ error: CryptoError) -> EnrollError { EnrollError(error, "SHA-256 failed") }
 }

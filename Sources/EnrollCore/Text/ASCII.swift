@@ -35,10 +35,22 @@ public enum ASCII {
   @_optimize(speed)
   @inline(never)
   public static func equals(_ left: String, _ right: String) -> Bool {
-    let left = left.utf8.span
-    let right = right.utf8.span
+    equals(left.utf8.span, right.utf8.span)
+  }
+
+  /// Byte equality of two texts.
+  @_optimize(speed)
+  static func equals(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
-    for index in left.indices where left[index] != right[index] { return false }
+    var index = 0
+    while let mine = EightBytes(of: left, at: index), let other = EightBytes(of: right, at: index) {
+      guard mine == other else { return false }
+      index += 8
+    }
+    while index < left.count {
+      guard left[index] == right[index] else { return false }
+      index += 1
+    }
     return true
   }
 
@@ -66,10 +78,29 @@ public enum ASCII {
     return false
   }
 
+  /// Where `byte` is first, at `start` or later.
+  @_optimize(speed)
+  static func index(of byte: UInt8, in text: Span<UInt8>, from start: Int) -> Int? {
+    var index = start
+    while index < text.count {
+      if let eight = EightBytes(of: text, at: index) {
+        let places = eight.places(of: byte)
+        if places != 0 { return index + EightBytes.first(places) }
+        index += 8
+      } else {
+        if text[index] == byte { return index }
+        index += 1
+      }
+    }
+    return nil
+  }
+
   /// Whether `text` has `part` in it.
-  static func contains(_ text: [UInt8], _ part: StaticString) -> Bool {
-    contains(
-      text.span, UnsafeRawBufferPointer(start: part.utf8Start, count: part.utf8CodeUnitCount))
+  static func contains(_ text: [UInt8], _ part: StaticString) -> Bool { contains(text.span, part) }
+
+  /// Whether `text` has `part` in it.
+  static func contains(_ text: Span<UInt8>, _ part: StaticString) -> Bool {
+    contains(text, UnsafeRawBufferPointer(start: part.utf8Start, count: part.utf8CodeUnitCount))
   }
 
   /// Whether `text` has `part` in it.
@@ -89,6 +120,42 @@ public enum ASCII {
     let lower = lowercased(byte)
     return lower >= 0x61 && lower <= 0x7A
   }
+}
+
+/// Eight bytes of a text at a time, the first one in the lowest bits.
+struct EightBytes: Equatable {
+  private let word: UInt64
+
+  /// nil where fewer are left.
+  @inline(__always)
+  init?(of text: Span<UInt8>, at index: Int) {
+    guard text.count - index >= 8 else { return nil }
+    word = UInt64(littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+  }
+
+  private static var ones: UInt64 { 0x0101_0101_0101_0101 }
+  private static var highs: UInt64 { 0x8080_8080_8080_8080 }
+
+  /// The high bit of each byte that is `byte`. Behind the first such byte others may be set too: what is asked is whether
+  /// there is one, and where the first one is.
+  @inline(__always)
+  func places(of byte: UInt8) -> UInt64 {
+    let difference = word ^ (UInt64(byte) &* Self.ones)
+    return (difference &- Self.ones) & ~difference & Self.highs
+  }
+
+  /// Not 0 if a byte is under `low` or over 126; `low` is at most 127.
+  @inline(__always)
+  func places(outside low: UInt8) -> UInt64 {
+    let seven = word & ~Self.highs
+    let least = seven &+ UInt64(0x80 - low) &* Self.ones
+    let most = seven &+ Self.ones
+    return (word | ~least | most) & Self.highs
+  }
+
+  /// Which byte the first place is.
+  @inline(__always)
+  static func first(_ places: UInt64) -> Int { places.trailingZeroBitCount / 8 }
 }
 
 /// Whole numbers in headers and badly typed JSON.

@@ -160,3 +160,29 @@ final class Fetched<Handle: AnyObject & Sendable>: @unchecked Sendable {
     return handle
   }
 }
+
+/// At most one object that waits to be used again, by one thread at a time. A class because it is shared.
+final class Spare<Object: AnyObject>: @unchecked Sendable {
+  // Unchecked: the cell is only touched by the atomic operations; whoever takes the object out is the only one to have it.
+  private let cell: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+  init() {
+    cell = .allocate(capacity: 1)
+    cell.initialize(to: nil)
+  }
+
+  deinit {
+    _ = take()
+    cell.deallocate()
+  }
+
+  func take() -> Object? {
+    enroll_atomic_take(cell).map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() }
+  }
+
+  /// Frees `object` where another one waits already.
+  func put(_ object: Object) {
+    let owned = Unmanaged.passRetained(object)
+    if enroll_atomic_fill(cell, owned.toOpaque()) == 0 { owned.release() }
+  }
+}
