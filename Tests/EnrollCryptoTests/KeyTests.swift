@@ -27,6 +27,30 @@ private func modulus(bits: Int) -> [UInt8] {
     (.ec(.p384), [.ES384]), (.ec(.p521), [.ES512]), (.ed25519, [.EdDSA]),
   ]
 
+  @Test("each check decides for itself, whatever the key checked before", arguments: kinds)
+  func checksInARow(kind: KeyKind, algorithms: [SignatureAlgorithm]) throws {
+    let key = try PrivateKey.generate(kind)
+    let messages = ["first", "second"].map { Array($0.utf8) }
+    for _ in 0..<2 {
+      for algorithm in algorithms {
+        let signatures = try messages.map { try key.sign($0, algorithm: algorithm) }
+        for (signed, message) in [(0, 0), (0, 0), (1, 1), (0, 1), (1, 0), (1, 1), (0, 0)] {
+          let isGood = try key.publicKey.verify(
+            signature: signatures[signed], message: messages[message], algorithm: algorithm)
+          #expect(isGood == (signed == message), "\(algorithm.rawValue)")
+        }
+      }
+      for signer in algorithms {
+        let signature = try key.sign(messages[0], algorithm: signer)
+        for algorithm in algorithms {
+          let isGood = try key.publicKey.verify(
+            signature: signature, message: messages[0], algorithm: algorithm)
+          #expect(isGood == (algorithm == signer), "\(signer.rawValue) as \(algorithm.rawValue)")
+        }
+      }
+    }
+  }
+
   @Test("a new pair signs, verifies, and survives export and import", arguments: kinds)
   func pair(kind: KeyKind, algorithms: [SignatureAlgorithm]) throws {
     let key = try PrivateKey.generate(kind)

@@ -28,14 +28,14 @@ public struct IDToken: Equatable, Sendable {
     /// - Throws: `.idTokenInvalid` when it is no compact JWS within the limits, names an algorithm that is never
     ///   accepted, or lacks a claim that every id_token has (R21, R24, R25).
     public init(parsing text: Secret) throws(EnrollError) {
-      token = try JWS(parsing: text.revealBytes())
+      token = try JWS(parsing: text)
       claims = .success(try IDTokenClaims(token.payload))
     }
 
     /// Takes the token apart for its signature: claims that no id_token may have are refused when they are checked.
     /// - Throws: `.idTokenInvalid` when it is no compact JWS within the limits, or names an algorithm that is never accepted.
     init(signatureOf text: Secret) throws(EnrollError) {
-      token = try JWS(parsing: text.revealBytes())
+      token = try JWS(parsing: text)
       do throws(EnrollError) { claims = .success(try IDTokenClaims(token.payload)) } catch {
         claims = .failure(error)
       }

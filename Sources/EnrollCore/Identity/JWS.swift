@@ -18,31 +18,56 @@ struct JWS: Sendable {
   /// Not proven until ``isSigned(by:)`` says so.
   let payload: [UInt8]
   private let signature: [UInt8]
-  /// The first two parts and the dot between them, as they came.
-  private let signedText: [UInt8]
+  private let text: Secret
+  /// Bytes of the first two parts and the dot between them.
+  private let signedCount: Int
 
   /// - Throws: `.idTokenInvalid`.
-  init(parsing text: [UInt8]) throws(EnrollError) {
+  init(parsing text: Secret) throws(EnrollError) {
     guard text.count <= Self.lengthLimit else {
       throw Self.refusal("more than \(Self.lengthLimit) bytes: \(text.count)")
     }
-    let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count == 3 else { throw Self.refusal("a signed token has three parts") }
-    guard let header = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
-      let signature = Base64URL.decode(parts[2])
-    else { throw Self.refusal("a part is not base64url") }
+    let parts = text.withBytes { Parts($0.assumingMemoryBound(to: UInt8.self).span) }
+    guard let parts else { throw Self.refusal("a signed token has three parts") }
+    guard let header = parts.header, let payload = parts.payload, let signature = parts.signature else {
+      throw Self.refusal("a part is not base64url")
+    }
     (algorithm, keyID) = try Self.read(header: header)
     // Checked after the header, so that an unsigned token is refused for its algorithm.
     guard !signature.isEmpty else { throw Self.refusal("the signature is missing") }
     self.payload = payload
     self.signature = signature
-    signedText = [UInt8](text[..<parts[1].endIndex])
+    self.text = text
+    signedCount = parts.signedCount
   }
 
   /// Whether `key` made the signature; false as well when the key is not for the algorithm.
   func isSigned(by key: PublicKey) throws(CryptoError) -> Bool {
     guard algorithm.fits(key.kind) else { return false }
-    return try key.verify(signature: signature, message: signedText, algorithm: algorithm)
+    return try text.withBytes { bytes throws(CryptoError) in
+      try key.verify(
+        signature: signature, message: UnsafeRawBufferPointer(rebasing: bytes[..<signedCount]),
+        algorithm: algorithm)
+    }
+  }
+
+  /// The three parts, each nil if it is not base64url.
+  private struct Parts {
+    let header, payload, signature: [UInt8]?
+    let signedCount: Int
+
+    /// nil for another number of parts.
+    init?(_ text: Span<UInt8>) {
+      let dot = UInt8(ascii: ".")
+      guard let first = ASCII.index(of: dot, in: text, from: 0),
+        let second = ASCII.index(of: dot, in: text, from: first + 1),
+        ASCII.index(of: dot, in: text, from: second + 1) == nil
+      else { return nil }
+      header = Base64URL.decode(text.extracting(..<first))
+      payload = Base64URL.decode(text.extracting((first + 1)..<second))
+      signature = Base64URL.decode(text.extracting((second + 1)...))
+      signedCount = second
+    }
   }
 
   private static func read(header bytes: [UInt8]) throws(EnrollError) -> (SignatureAlgorithm, keyID: String?)

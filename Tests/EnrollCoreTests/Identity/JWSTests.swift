@@ -227,7 +227,7 @@ struct JWSTests {
     do throws(EnrollError) {
       let keys = keys?["keys"] ?? keys.map { .array([$0]) } ?? .array([])
       let set = try JWKSet.parse(JSON.object([("keys", keys)]).serialized())
-      let token = try JWS(parsing: Array(token.utf8))
+      let token = try JWS(parsing: Secret(token))
       let verdict = try SignatureRule.verdict(on: token, keys: set, algorithms: SignatureAlgorithm.allCases)
       if case .proven = verdict { return true }
       return false
@@ -275,7 +275,7 @@ struct JWSTests {
       #expect(accepts(token, .object(key)) == valid, "\(file)")
       #expect(!accepts(token, example["input"]?["key"]), "\(file)")
       if valid {
-        let payload = try JWS(parsing: Array(token.utf8)).payload
+        let payload = try JWS(parsing: Secret(token)).payload
         #expect(example["input"]?["payload"]?.string.map { Array($0.utf8) } == payload)
       }
     }
