@@ -205,7 +205,13 @@ extension TransactionRecord {
 
   /// The redirect with a state that it waits for.
   public var redirect: AwaitedRedirect? {
-    if case .bff(let bff) = flow { bff.redirect } else { codeRequest?.redirect }
+    // Not by `codeRequest`, of which each part would be copied.
+    switch flow {
+    case .signIn(let signIn): signIn.request.redirect
+    case .bff(let bff): bff.redirect
+    case .registration, .magicLink: codeRequest?.redirect
+    case .oneTimeCode, .app2app, .device: nil
+    }
   }
 
   /// Where it comes back to; nil when nothing redirects.

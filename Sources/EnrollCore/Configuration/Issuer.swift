@@ -32,18 +32,19 @@ public struct Issuer: ExactText {
 // MARK: Templates
 
 extension Issuer {
-  private static let placeholder = "{tenantid}"
+  private static var placeholder: StaticString { "{tenantid}" }
 
   /// The text before and after the placeholder; nil where it is no template.
   private var template: (before: Substring.UTF8View, after: Substring.UTF8View)? {
+    guard isTemplate else { return nil }
     let all = Substring(text).utf8
-    let placeholder = Self.placeholder.utf8
+    let placeholder = "\(Self.placeholder)".utf8
     guard let start = all.indices.first(where: { all[$0...].starts(with: placeholder) }) else { return nil }
     return (all[..<start], all[start...].dropFirst(placeholder.count))
   }
 
   /// Whether it names the provider of every tenant.
-  public var isTemplate: Bool { template != nil }
+  public var isTemplate: Bool { ASCII.contains(text.utf8.span, Self.placeholder) }
 
   /// What is wrong with it as a template; nil for a good one, and for what is none: the placeholder is one whole segment of
   /// the path, once.

@@ -12,22 +12,48 @@ struct QueryParameter {
   /// - Parameter rest: what is left of the query; shortened by what is read. nil comes back at its end.
   @_optimize(speed)
   init?(takenFrom rest: inout Range<Int>, of bytes: Span<UInt8>) {
-    let query = bytes.extracting(rest)
-    let offset = rest.lowerBound
-    var start = 0
-    while start < query.count, query[start] == 0x26 { start += 1 }
-    guard start < query.count else { return nil }
-    var index = start
-    while index < query.count, query[index] != 0x26, query[index] != 0x3D { index += 1 }
-    name = (offset + start)..<(offset + index)
-    if index < query.count, query[index] == 0x3D { index += 1 }
+    let end = rest.upperBound
+    let query = bytes.extracting(0..<end)
+    var start = rest.lowerBound
+    while start < end, query[start] == 0x26 { start += 1 }
+    guard start < end else { return nil }
+    var index = Self.separator(in: query, from: start)
+    name = start..<index
+    if index < end, query[index] == 0x3D { index += 1 }
     start = index
-    while index < query.count, query[index] != 0x26 {
-      if query[index] == 0x25 || query[index] == 0x2B { isEncoded = true }
-      index += 1
+    while index < end {
+      if let eight = EightBytes(of: query, at: index) {
+        let separators = eight.places(of: 0x26)
+        // Those before the separator.
+        let encoded = (eight.places(of: 0x25) | eight.places(of: 0x2B)) & (separators &- 1) & ~separators
+        isEncoded = isEncoded || encoded != 0
+        index += separators == 0 ? 8 : EightBytes.first(separators)
+        if separators != 0 { break }
+      } else {
+        if query[index] == 0x26 { break }
+        if query[index] == 0x25 || query[index] == 0x2B { isEncoded = true }
+        index += 1
+      }
     }
-    value = (offset + start)..<(offset + index)
-    rest = (offset + index)..<rest.upperBound
+    value = start..<index
+    rest = index..<end
+  }
+
+  /// Where a name ends: at `=`, at `&` or with the query.
+  @inline(__always)
+  private static func separator(in query: Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    while index < query.count {
+      if let eight = EightBytes(of: query, at: index) {
+        let separators = eight.places(of: 0x26) | eight.places(of: 0x3D)
+        if separators != 0 { return index + EightBytes.first(separators) }
+        index += 8
+      } else {
+        if query[index] == 0x26 || query[index] == 0x3D { return index }
+        index += 1
+      }
+    }
+    return index
   }
 
   /// The names in a query, decoded; one that is not UTF-8 is left out.

@@ -98,8 +98,7 @@ extension StrictURL {
     let bytes = bytes.span
     let count = path.upperBound
     guard expected.count == count || (expected.count > count && expected[count] == 0x3F) else { return false }
-    for index in 0..<count where bytes[index] != expected[index] { return false }
-    return true
+    return ASCII.equals(bytes.extracting(..<count), expected.extracting(..<count))
   }
 
   private func part(_ range: Range<Int>?) -> ArraySlice<UInt8> { range.map { bytes[$0] } ?? [] }

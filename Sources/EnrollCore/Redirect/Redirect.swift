@@ -47,7 +47,8 @@ public struct Redirect: Equatable, Sendable {
     }
     if var rest = url.query {
       let bytes = url.bytes
-      while let parameter = QueryParameter(takenFrom: &rest, of: bytes.span) { try read(parameter, bytes) }
+      let span = bytes.span
+      while let parameter = QueryParameter(takenFrom: &rest, of: span) { try read(parameter, span) }
     }
     if codeValue != nil && errorValue != nil {
       throw EnrollError(.redirectMalformed, "the URL has both code and error (R8)")
@@ -148,7 +149,7 @@ public struct Redirect: Equatable, Sendable {
 
 extension Redirect {
   @_optimize(speed)
-  private mutating func read(_ parameter: QueryParameter, _ bytes: [UInt8]) throws(EnrollError) {
+  private mutating func read(_ parameter: QueryParameter, _ bytes: Span<UInt8>) throws(EnrollError) {
     switch Name(bytes, parameter.name) {
     case .code: try Redirect.once(&codeValue, parameter, "code")
     case .state: try Redirect.once(&stateValue, parameter, "state")
@@ -177,12 +178,13 @@ extension Redirect {
     case code, state, error, issuer, description, sessionToken, lifetime
 
     /// The escapes in a name are read too, so that `c%6Fde` is a second `code`.
-    init?(_ bytes: [UInt8], _ name: Range<Int>) {
-      guard ASCII.contains(bytes.span, name, 0x25) else {
-        self.init(plain: bytes.span, name)
+    init?(_ bytes: Span<UInt8>, _ name: Range<Int>) {
+      guard ASCII.contains(bytes, name, 0x25) else {
+        self.init(plain: bytes, name)
         return
       }
-      guard let decoded = PercentEncoding.decode(bytes[name], plusForSpace: true) else { return nil }
+      let text = bytes.extracting(name).withUnsafeBufferPointer { Array($0) }
+      guard let decoded = PercentEncoding.decode(text[...], plusForSpace: true) else { return nil }
       self.init(plain: decoded.span, 0..<decoded.count)
     }
 

@@ -74,7 +74,7 @@ extension VerifiedRedirect {
     }
     var found: Int?
     for index in transactions.indices {
-      if let state = transactions[index].redirect?.state, redirect.hasState(state) { found = index }
+      if let awaited = transactions[index].redirect, redirect.hasState(awaited.state) { found = index }
     }
     guard let found else {
       throw EnrollError(.unsolicited, "no transaction has the URL's state (R6)")
