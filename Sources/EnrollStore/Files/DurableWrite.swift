@@ -78,10 +78,14 @@ extension StoreFolder {
         }.get()
       }
       guard (1...(bytes.count - compared)).contains(count),
-        found[..<count].elementsEqual(bytes[compared..<(compared + count)])
+        Self.isSame(found.span.extracting(..<count), bytes.span.extracting(compared..<(compared + count)))
       else { throw FileFault(.readBack, EIO) }
       compared += count
     }
+  }
+
+  private static func isSame(_ found: Span<UInt8>, _ written: Span<UInt8>) -> Bool {
+    found.withUnsafeBytes { found in written.withUnsafeBytes { ConstantTime.equal(found, $0) } }
   }
 
   private func fill(_ descriptor: Int32, _ bytes: [UInt8]) throws(FileFault) {
