@@ -189,11 +189,12 @@ static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
 }
 // Linked into the library itself, so that the handler belongs to it.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
+static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 // Opens /dev/null in place of each standard stream that is closed, so that no other file takes its number. For reading: what
 // is written to a stream that is closed fails as before.
 static inline void enroll_posix_open_missing_streams(void) {
   for (int fd = 0; fd < 3; fd++)
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDONLY) != fd) return;
+    if (!enroll_posix_is_open(fd) && open("/dev/null", O_RDONLY) != fd) return;
 }
 // The signals that ask a thread to stop for others' sake; a fault's own signal is none: blocked, it would kill the process
 // without the host's handler.

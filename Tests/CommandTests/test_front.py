@@ -79,3 +79,42 @@ class Front(CommandCase):
     def test_ctrl_c_ends_what_it_started(self):
         program = self.alone("#!/bin/sh\nkill -INT $$; sleep 60\n")
         self.assertEqual(self.run_alone(program, "status").returncode, -2)
+
+    def refusal(self, program, *words):
+        done = self.run_alone(program, *(words or ("status",)))
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        return done.stderr.decode()
+
+    def test_why_the_full_program_does_not_start_is_said(self):
+        program = self.alone()
+        full = program.parent.parent / "libexec/enrollkit/enroll"
+        self.assertIn("No such file or directory", self.refusal(program))
+        full.mkdir()
+        self.assertIn("Permission denied", self.refusal(program))
+        full.rmdir()
+        full.write_bytes(b"")
+        full.chmod(0o755)
+        self.assertIn("Exec format error", self.refusal(program))
+        full.unlink()
+        full.symlink_to(program)
+        self.assertIn("Too many levels of symbolic links", self.refusal(program))
+
+    def test_it_is_found_where_names_are_no_text(self):
+        program = self.alone("#!/bin/sh\necho full\n")
+        place = os.fsencode(program.parent.parent.parent) + b"/\xff"
+        os.rename(program.parent.parent, place)
+        self.assertEqual(self.run_alone(place + b"/bin/enroll", "status").stdout, b"full\n")
+
+    def test_a_deleted_program_says_that_it_does_not_know_its_place(self):
+        program = self.alone("#!/bin/sh\necho full\n")
+        kept = os.open(program, os.O_RDONLY)
+        self.addCleanup(os.close, kept)
+        program.unlink()
+        done = self.run_alone(f"/proc/self/fd/{kept}", "status", pass_fds=(kept,))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the system does not tell where this program is", done.stderr.decode())
+
+    def test_streams_that_are_closed_stay_closed_for_the_full_program(self):
+        program = self.alone("#!/bin/sh\nfor fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && echo $fd >&2; done\n")
+        done = self.run_alone("/bin/sh", "-c", 'exec "$0" status <&- >&-', str(program))
+        self.assertEqual(done.stderr.decode().split(), ["2"])

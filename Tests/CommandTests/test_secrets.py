@@ -55,6 +55,14 @@ class Secrets(CommandCase):
         for bad in ("", "\n", "x" * 2000):
             self.passphrase(bad, "token", status=2)
 
+    def test_a_descriptor_that_is_not_open_is_refused_whatever_its_number(self):
+        """The program opens some of its own, from 3 on."""
+        self.protect()
+        for option in ("--passphrase-fd", "--pin-fd"):
+            for number in range(3, 10):
+                _, words = self.run_enroll("token", option, str(number), status=2)
+                self.assertIn(f"{option} {number}: the descriptor cannot be read (is it open?)", words)
+
     def test_a_person_is_asked_for_what_the_store_needs(self):
         self.protect()
         terminal = self.terminal("status")

@@ -173,6 +173,24 @@ class Accounts(CommandCase):
         self.sandbox = mine
 
 
+    def test_one_that_is_damaged_hides_no_other(self):
+        for name in ("a", "b", "c"):
+            self.sign_in("--account", name)
+        for machine in (False, True):
+            with self.subTest(json=machine):
+                record = min(self.store.glob("*.record"))
+                record.write_bytes(record.read_bytes()[:-1])
+                output, words = self.run_enroll("accounts", *(["--json"] if machine else []), status=8)
+                if machine:
+                    told = json.loads(output)
+                    self.assertEqual(len(told["accounts"]), 1)
+                    words = told["error"]["message"]
+                else:
+                    self.assertEqual(len(output.splitlines()), 2)
+                self.assertIn(record.name, words)
+        self.assertEqual(len(self.run_enroll("accounts")[0].splitlines()), 1)
+
+
 class Phantoms(CommandCase):
     def provide(self):
         return self.own_sandbox()

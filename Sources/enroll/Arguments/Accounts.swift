@@ -1,6 +1,7 @@
 // The accounts of a store.
 
 import ArgumentParser
+import EnrollCore
 import EnrollJSON
 import EnrollPosix
 
@@ -13,7 +14,7 @@ struct Accounts: EnrollCommand {
   @OptionGroup(title: "Context") var place: ContextOptions
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
-    let listed = try session.call("accounts.list", session.storeParameters)["accounts"]?.array ?? []
+    let (listed, damage) = try listed(session)
     var rows: [Row] = []
     let profiles = try profiles(session, areNeeded: !listed.isEmpty)
     for name in listed.compactMap({ $0.string }) {
@@ -32,11 +33,11 @@ struct Accounts: EnrollCommand {
                   ("configuration", row.profile.map { .string($0) }), ("problem", row.problem?.errorJSON),
                 ])
               })
-          )
+          ), ("error", damage?.errorJSON),
         ]))
-      return .done
+      return damage?.ending ?? .done
     }
-    if rows.isEmpty {
+    if rows.isEmpty, damage == nil {
       let advice = CommandStatus.signInNeeded.advice?.text(session.said) ?? ""
       Terminal.errors.say("No accounts in \(session.place.store). \(advice)")
     }
@@ -49,7 +50,21 @@ struct Accounts: EnrollCommand {
       )
     }
     for line in Layout.table(table, width: Terminal.output.width) { Output.line(line) }
+    if let damage { throw damage }
     return .done
+  }
+
+  /// The names, and what is damaged: one listing sets that aside, and the next has all others.
+  private func listed(_ session: CommandSession) throws(Failure) -> (names: [JSON], damage: Failure?) {
+    var damage: Failure?
+    while true {
+      do throws(Failure) {
+        return (try session.call("accounts.list", session.storeParameters)["accounts"]?.array ?? [], damage)
+      } catch {
+        guard damage == nil, error.error?.code == .storeCorrupt else { throw error }
+        damage = error
+      }
+    }
   }
 
   private struct Row {

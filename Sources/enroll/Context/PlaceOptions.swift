@@ -49,10 +49,10 @@ struct PlaceOptions {
 
   /// A descriptor that is named and not open; nil if there is none.
   var closedDescriptor: Failure? {
-    if let passphraseFD, fcntl(passphraseFD, F_GETFD) < 0 {
-      return Prompt.unreadable(passphraseFD, option: "--passphrase-fd")
+    let named = [(passphraseFD, "--passphrase-fd"), (pinFD, "--pin-fd")]
+    for case (let descriptor?, let option) in named where !enroll_posix_is_open(descriptor) {
+      return Prompt.unreadable(descriptor, option: option)
     }
-    if let pinFD, fcntl(pinFD, F_GETFD) < 0 { return Prompt.unreadable(pinFD, option: "--pin-fd") }
     return nil
   }
 
