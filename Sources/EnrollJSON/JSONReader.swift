@@ -36,6 +36,7 @@ extension JSON {
   /// - Throws: on any syntax error, nesting over ``depthLimit``, duplicate keys, invalid UTF-8, NUL in a string.
   public static func parse(_ text: [UInt8]) throws(JSONError) -> JSON {
     let scan = try JSONScan(text)
+    if scan.isSimple, let value = simple(text, scan) { return value }
     // jansson collects a string or number in a buffer that grows, and leaves out a character for which it could not
     // grow, without a word. So the longest comes first, where it is seen to be whole, and the buffer grows no more.
     let opening = Array("[\"".utf8) + [UInt8](repeating: 0x78, count: scan.longestToken) + Array("\",".utf8)
@@ -54,6 +55,34 @@ extension JSON {
       throw JSONError("more follows after the value")
     }
     return self.value(value)
+  }
+
+  /// Characters of a number that jansson collects in the buffer that it begins with.
+  static let shortNumber = 14
+
+  /// A text as it is. Its strings are as long as they stand there, so that a character that was left out is noticed.
+  /// - Returns: nil where jansson has no such value, for whatever reason.
+  private static func simple(_ text: [UInt8], _ scan: JSONScan) -> JSON? {
+    let root = text.withUnsafeBytes { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        json_loadb($0.baseAddress, $0.count, Int(JSON_REJECT_DUPLICATES | JSON_DECODE_ANY), nil)
+      }
+    }
+    guard let root else { return nil }
+    defer { json_decref(root) }
+    let value = value(root)
+    return value.stringBytes == scan.stringBytes ? value : nil
+  }
+
+  /// Bytes of all strings and keys together.
+  private var stringBytes: Int {
+    switch self {
+    case .string(let text): text.utf8.count
+    case .array(let elements): elements.reduce(0) { $0 + $1.stringBytes }
+    case .object(let object):
+      object.members.reduce(0) { $0 + $1.key.utf8.count + $1.value.stringBytes }
+    case .null, .bool, .integer, .number: 0
+    }
   }
 
   /// Our own words, because jansson's quote the text. A syntax error of jansson's may be a lack of memory as well.

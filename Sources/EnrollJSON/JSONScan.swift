@@ -15,6 +15,10 @@ struct JSONScan {
   private(set) var edits: [Edit] = []
   /// Bytes of the longest string or number, as jansson reads it: at most so many.
   private(set) var longestToken = 0
+  /// Bytes between the quotes, of all strings and keys together.
+  private(set) var stringBytes = 0
+  /// No string has an escape, and no number more characters than ``JSON/shortNumber``.
+  private(set) var isSimple = true
 
   /// - Throws: when arrays and objects are nested deeper than `JSON.depthLimit`, and on NUL between values.
   @_optimize(speed)
@@ -24,8 +28,9 @@ struct JSONScan {
     while at < text.count {
       switch text[at] {
       case UInt8(ascii: "\""):
-        let end = Self.endOfString(text, from: at + 1)
+        let end = endOfString(text, from: at + 1)
         longestToken = max(longestToken, end - at)
+        stringBytes += end - at - 2
         at = end
       case UInt8(ascii: "["), UInt8(ascii: "{"):
         depth += 1
@@ -40,6 +45,7 @@ struct JSONScan {
           edits.append(Edit(range: at..<number.end, replacement: replacement))
         }
         let end = max(number.end, at + 1)
+        if end - at > JSON.shortNumber { isSimple = false }
         // The replacement may be longer.
         longestToken = max(longestToken, end - at + 24)
         at = end
@@ -63,12 +69,14 @@ struct JSONScan {
 
   /// The offset after the closing quote, or the end of the text.
   @_optimize(speed)
-  private static func endOfString(_ text: [UInt8], from start: Int) -> Int {
+  private mutating func endOfString(_ text: [UInt8], from start: Int) -> Int {
     var at = start
     while at < text.count {
       switch text[at] {
       case UInt8(ascii: "\""): return at + 1
-      case UInt8(ascii: "\\"): at += 2
+      case UInt8(ascii: "\\"):
+        isSimple = false
+        at += 2
       default: at += 1
       }
     }

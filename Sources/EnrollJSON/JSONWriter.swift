@@ -39,14 +39,19 @@ extension JSON {
 
   private static func write(_ text: String, to out: inout [UInt8]) {
     out.append(UInt8(ascii: "\""))
-    if isPlain(text) { out += text.utf8 } else { writeEscaped(text, to: &out) }
+    let bytes = text.utf8.span
+    if isPlain(bytes) {
+      // In one piece: a view of a String is appended byte by byte in the small library.
+      bytes.withUnsafeBufferPointer { out.append(contentsOf: $0) }
+    } else {
+      writeEscaped(text, to: &out)
+    }
     out.append(UInt8(ascii: "\""))
   }
 
   /// Nothing in it has to be escaped.
   @_optimize(speed)
-  private static func isPlain(_ text: String) -> Bool {
-    let bytes = text.utf8.span
+  private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
     for index in bytes.indices {
       let byte = bytes[index]
       if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }

@@ -15,7 +15,19 @@ public enum CommandTable {
 
   /// nil for a name that no command has.
   public static func command(_ name: String) -> Command? {
-    all.indices.first { ASCII.equals(all[$0].name, name) }.map { all[$0] }
+    let mark = mark(of: name)
+    for index in marks.indices where marks[index] == mark && ASCII.equals(all[index].name, name) {
+      return all[index]
+    }
+    return nil
+  }
+
+  /// Of each command what tells nearly all of them apart at a glance.
+  private static let marks = all.map { mark(of: $0.name) }
+
+  private static func mark(of name: String) -> Int {
+    let bytes = name.utf8.span
+    return bytes.isEmpty ? 0 : bytes.count << 16 | Int(bytes[0]) << 8 | Int(bytes[bytes.count - 1])
   }
 
   /// - Throws: `.notFound`.

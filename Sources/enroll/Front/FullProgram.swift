@@ -10,7 +10,9 @@ enum FullProgram {
   /// - Returns: the exit status, if it cannot be started.
   static func execute() -> Int32 {
     guard let path = enroll_posix_path_beside(name) else {
-      return fail("\(name), beside this program's directory, is not found: the system does not tell where this program is")
+      return fail(
+        "\(name), beside this program's directory, is not found: the system does not tell where this program is"
+      )
     }
     defer { free(path) }
     let reason = SystemError.words(enroll_posix_execute(path))
