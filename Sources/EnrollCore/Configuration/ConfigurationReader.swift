@@ -33,17 +33,23 @@ struct ConfigurationReader {
     self.members = members
   }
 
+  @inline(never)
   func value(_ name: String) -> JSON? { members[name] }
+  @inline(never)
   func text(_ name: String) -> String? { members[name]?.string }
+  @inline(never)
   func boolean(_ name: String) -> Bool? { members[name]?.bool }
+  @inline(never)
   func integer(_ name: String) -> Int64? { members[name]?.integer }
 
+  @inline(never)
   func texts(_ name: String) -> [String]? {
     guard let array = members[name]?.array else { return nil }
     return array.compactMap { $0.string }
   }
 
   /// A member with the host's own names.
+  @inline(never)
   func fields(_ name: String) -> [(String, String)]? {
     guard let object = members[name]?.object else { return nil }
     return object.members.compactMap { member in member.value.string.map { (member.key, $0) } }

@@ -63,26 +63,27 @@ extension RegisteredClient {
   package static func decode(
     _ text: Secret, of name: RegistrationName? = nil, as form: StoreForm<JSONObject> = form
   ) throws(EnrollError) -> RegisteredClient {
-    var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
-    let kept = try object.string("name")
+    let (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
+    let kept = object.string("name")
+    try object.check()
     if let name, !ASCII.equals(kept, name.text) {
       throw EnrollError(.storeCorrupt, "client: registered for something else", field: "name")
     }
     var method: ClientSecretMethod?
-    if let word = try object.optionalString("secretMethod") {
+    if let word = object.optionalString("secretMethod") {
       method = ClientSecretMethod(rawValue: word)
       guard method != nil else {
-        throw EnrollError(.storeCorrupt, "client.secretMethod: unknown", field: "client")
+        throw object.damaged(".secretMethod: unknown")
       }
     }
     // RFC 7592 §3: earlier programs kept these two, and nothing has a use for them.
-    _ = try (object.optionalString("managementURI"), object.optionalSecret("managementToken"))
+    _ = (object.optionalString("managementURI"), object.optionalSecret("managementToken"))
     let client = RegisteredClient(
-      clientID: ClientID(try object.string("clientID")),
-      clientSecret: try object.optionalSecret("clientSecret"), secretMethod: method,
-      secretExpiresAt: try object.optionalInteger("secretExpiresAt").map { UnixTime(seconds: $0) },
-      scopes: try object.strings("scopes"), registeredAt: try object.time("registeredAt"),
-      configuration: try object.optionalString("configuration"))
+      clientID: ClientID(object.string("clientID")),
+      clientSecret: object.optionalSecret("clientSecret"), secretMethod: method,
+      secretExpiresAt: object.optionalInteger("secretExpiresAt").map { UnixTime(seconds: $0) },
+      scopes: object.strings("scopes"), registeredAt: object.time("registeredAt"),
+      configuration: object.optionalString("configuration"))
     try object.end()
     return client
   }

@@ -12,9 +12,15 @@ public struct AccountRecord: Equatable, Sendable {
   /// nil while both are the same.
   public var accessEpoch: UInt64?
   /// Tokens that the user confirmed.
-  public var confirmed: TokenSet?
+  public var confirmed: TokenSet? {
+    get { boxedConfirmed?.value }
+    set { boxedConfirmed = Boxed.of(newValue) }
+  }
   /// Tokens that arrived and wait for the user's word (flows.md §7, G).
-  public var provisional: TokenSet?
+  public var provisional: TokenSet? {
+    get { boxedProvisional?.value }
+    set { boxedProvisional = Boxed.of(newValue) }
+  }
   /// The profile of the confirmed session's user: proven claims of the id_token, or userinfo.
   public var profile: JSONObject?
   /// The profile that is shown for confirmation, beside ``provisional``.
@@ -28,11 +34,20 @@ public struct AccountRecord: Equatable, Sendable {
   /// Attempts that are pending, or were settled and are remembered until their deadline.
   public var transactions: [TransactionRecord] = []
   /// A renewal was sent, or was about to be, and its outcome is not known (reliability.md, One renewal, step by step).
-  public var renewalIntent: RenewalIntent?
+  public var renewalIntent: RenewalIntent? {
+    get { boxedRenewalIntent?.value }
+    set { boxedRenewalIntent = Boxed.of(newValue) }
+  }
   /// The last refusal of the present refresh token that does not end the session by itself.
-  public var refusal: RenewalRefusal?
+  public var refusal: RenewalRefusal? {
+    get { boxedRefusal?.value }
+    set { boxedRefusal = Boxed.of(newValue) }
+  }
   /// Failures of renewal since the last success; nil while there is none.
-  public var backoff: RenewalBackoff?
+  public var backoff: RenewalBackoff? {
+    get { boxedBackoff?.value }
+    set { boxedBackoff = Boxed.of(newValue) }
+  }
   /// Set when the provider ended the session: the reason, kept for diagnosis (R34).
   public var sessionEnded: String?
   /// The server's clock beside the device's date (R25).
@@ -41,6 +56,13 @@ public struct AccountRecord: Equatable, Sendable {
   public var asksForLogin = false
   /// Logouts whose callback is still awaited.
   public var logouts: [PendingLogout] = []
+
+  // The large members, one pointer each: a record is copied as it is handed on.
+  private var boxedConfirmed: Boxed<TokenSet>?
+  private var boxedProvisional: Boxed<TokenSet>?
+  private var boxedRenewalIntent: Boxed<RenewalIntent>?
+  private var boxedRefusal: Boxed<RenewalRefusal>?
+  private var boxedBackoff: Boxed<RenewalBackoff>?
 
   /// An account of which nothing is known.
   public init() {}
@@ -59,6 +81,19 @@ public struct AccountRecord: Equatable, Sendable {
     (rest.transactions, rest.tokenEpoch, rest.accessEpoch, rest.serverClock) = ([], 0, nil, ServerClock())
     return !transactions.isEmpty && rest == AccountRecord()
   }
+}
+
+/// A value behind a pointer that copies share. It never changes: a new value is a new box.
+private final class Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
+  let value: Value
+
+  private init(_ value: Value) { self.value = value }
+
+  @inline(never)
+  static func of(_ value: Value?) -> Boxed? { value.map { Boxed($0) } }
+
+  @inline(never)
+  static func == (left: Boxed, right: Boxed) -> Bool { left === right || left.value == right.value }
 }
 
 /// Written before a refresh token is sent (reliability.md, One renewal, step by step).

@@ -16,8 +16,8 @@ extension AudienceTokens {
 extension AudienceEntry {
   fileprivate var json: JSON {
     var object = JSONObject()
-    object["resource"] = audience.resource.map { .string($0) }
-    object["scopes"] = .strings(audience.scopes)
+    object.put("resource", audience.resource)
+    object.put("scopes", audience.scopes)
     object["token"] = token?.json
     object["refusal"] = refusal?.json
     object["backoff"] = backoff?.json
@@ -25,9 +25,9 @@ extension AudienceEntry {
   }
 
   fileprivate init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
+    let object = StrictObject(json, place)
     self.init(
-      TokenAudience(resource: try object.optionalString("resource"), scopes: try object.strings("scopes")))
+      TokenAudience(resource: object.optionalString("resource"), scopes: object.strings("scopes")))
     if let value = object.optional("token") { token = try AudienceToken(json: value, place + ".token") }
     if let value = object.optional("refusal") {
       refusal = try RenewalRefusal(json: value, place + ".refusal")
@@ -42,21 +42,21 @@ extension AudienceEntry {
 extension AudienceToken {
   fileprivate var json: JSON {
     var object = JSONObject()
-    object["accessToken"] = .secret(accessToken)
-    object["tokenType"] = .string(tokenType)
-    object["scopes"] = .strings(scopes)
+    object.put("accessToken", accessToken)
+    object.put("tokenType", tokenType)
+    object.put("scopes", scopes)
     object["expiry"] = expiry.json
-    object["epoch"] = .integer(Int64(bitPattern: epoch))
+    object.put("epoch", Int64(bitPattern: epoch))
     return .object(object)
   }
 
   fileprivate init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
+    let object = StrictObject(json, place)
     self.init(
-      accessToken: try object.secret("accessToken"), tokenType: try object.string("tokenType"),
-      scopes: try object.strings("scopes"),
-      expiry: try Expiry(json: object.value("expiry"), place + ".expiry"),
-      epoch: UInt64(bitPattern: try object.integer("epoch")))
+      accessToken: object.secret("accessToken"), tokenType: object.string("tokenType"),
+      scopes: object.strings("scopes"),
+      expiry: object.expiry("expiry"),
+      epoch: UInt64(bitPattern: object.integer("epoch")))
     try object.end()
   }
 }

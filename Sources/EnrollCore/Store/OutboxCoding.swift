@@ -6,42 +6,40 @@ import EnrollJSON
 extension OutboxEntry {
   var json: JSON {
     var object = JSONObject()
-    object["issuer"] = .string(issuer.text)
+    object.put("issuer", issuer.text)
     object["sender"] = sender?.json
-    object["endpoint"] = endpoint.map { .string($0) }
+    object.put("endpoint", endpoint)
     switch message {
     case .revocation(let revocation): object["revocation"] = revocation.json
-    case .profile(let account): object["profile"] = .string(account)
-    case .errorReport(let text): object["errorReport"] = .string(text)
+    case .profile(let account): object.put("profile", account)
+    case .errorReport(let text): object.put("errorReport", text)
     }
-    object["queued"] = .time(queued)
-    object["attempts"] = .integer(Int64(attempts))
+    object.put("queued", queued)
+    object.put("attempts", Int64(attempts))
     object["pause"] = pause?.json
     object["pauseAsked"] = isPauseAsked ? .bool(true) : nil
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    issuer = Issuer(try object.string("issuer"))
+    let object = StrictObject(json, place)
+    issuer = Issuer(object.string("issuer"))
     // Absent in what earlier versions wrote.
     sender = try object.optional("sender").map { json throws(EnrollError) in
       try Sender(json: json, place + ".sender")
     }
-    endpoint = try object.optionalString("endpoint")
-    if let account = try object.optionalString("profile") {
+    endpoint = object.optionalString("endpoint")
+    if let account = object.optionalString("profile") {
       message = .profile(account: account)
-    } else if let text = try object.optionalString("errorReport") {
+    } else if let text = object.optionalString("errorReport") {
       message = .errorReport(text)
     } else {
       message = .revocation(try Revocation(json: object.value("revocation"), place + ".revocation"))
     }
-    queued = try object.time("queued")
-    attempts = Int(truncatingIfNeeded: try object.integer("attempts"))
+    queued = object.time("queued")
+    attempts = Int(truncatingIfNeeded: object.integer("attempts"))
     // Absent in what earlier versions wrote.
-    pause = try object.optional("pause").map { json throws(EnrollError) in
-      try Expiry(json: json, place + ".pause")
-    }
+    pause = object.optionalExpiry("pause")
     isPauseAsked = object.optional("pauseAsked")?.bool ?? false
     try object.end()
   }
@@ -57,12 +55,12 @@ extension OutboxEntry.Sender {
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    clientID = ClientID(try object.string("clientID"))
+    let object = StrictObject(json, place)
+    clientID = ClientID(object.string("clientID"))
     trust = TrustSettings(
-      caFile: try object.optionalString("caFile"),
-      allowsLoopbackHTTP: try object.bool("allowsLoopbackHTTP"),
-      hasOwnTransport: try object.bool("hasOwnTransport"))
+      caFile: object.optionalString("caFile"),
+      allowsLoopbackHTTP: object.bool("allowsLoopbackHTTP"),
+      hasOwnTransport: object.bool("hasOwnTransport"))
     try object.end()
   }
 }
@@ -70,20 +68,20 @@ extension OutboxEntry.Sender {
 extension OutboxEntry.Revocation {
   var json: JSON {
     var object = JSONObject()
-    object["clientID"] = .string(clientID.text)
-    object["token"] = .secret(token)
-    object["hint"] = .string(hint)
-    object["bearer"] = bearer.map { .secret($0) }
+    object.put("clientID", clientID.text)
+    object.put("token", token)
+    object.put("hint", hint)
+    object.put("bearer", bearer)
     object["dpopKey"] = dpopKey?.json
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    clientID = ClientID(try object.string("clientID"))
-    token = try object.secret("token")
-    hint = try object.string("hint")
-    bearer = try object.optionalSecret("bearer")
+    let object = StrictObject(json, place)
+    clientID = ClientID(object.string("clientID"))
+    token = object.secret("token")
+    hint = object.string("hint")
+    bearer = object.optionalSecret("bearer")
     dpopKey = try object.optional("dpopKey").map { json throws(EnrollError) in
       try DPoPKey(json: json, place + ".dpopKey")
     }

@@ -126,21 +126,21 @@ public struct PINEnvelope: Equatable, Sendable {
 extension PINEnvelope {
   var json: JSON {
     var object = JSONObject()
-    object["cost"] = .integer(cost)
-    object["salt"] = .string(Base64URL.encode(salt))
-    object["wrappedKey"] = .string(Base64URL.encode(wrappedKey))
-    object["tries"] = .integer(tries)
+    object.put("cost", cost)
+    object.put("salt", Base64URL.encode(salt))
+    object.put("wrappedKey", Base64URL.encode(wrappedKey))
+    object.put("tries", tries)
     object["pause"] = pause?.json
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    cost = try object.integer("cost")
-    salt = try object.bytes("salt")
-    wrappedKey = try object.bytes("wrappedKey")
-    tries = try object.integer("tries")
-    if let value = object.optional("pause") { pause = try Expiry(json: value, place + ".pause") }
+    let object = StrictObject(json, place)
+    cost = object.integer("cost")
+    salt = object.bytes("salt")
+    wrappedKey = object.bytes("wrappedKey")
+    tries = object.integer("tries")
+    pause = object.optionalExpiry("pause")
     try object.end()
   }
 }

@@ -109,8 +109,9 @@ extension ProviderDocuments {
   package init(
     decoding text: Secret, of provider: ProviderName? = nil, as form: StoreForm<JSONObject> = form
   ) throws(EnrollError) {
-    var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
-    let name = try object.string("provider")
+    let (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
+    let name = object.string("provider")
+    try object.check()
     if let provider, !ASCII.equals(name, provider.text) {
       throw EnrollError(.storeCorrupt, "provider: of another provider", field: "provider")
     }
@@ -133,14 +134,12 @@ extension KeptDocument {
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    url = try object.string("url")
-    body = Array(try object.string("body").utf8)
-    tag = try object.optionalString("tag")
-    freshness = try Expiry(json: object.value("freshness"), place + ".freshness")
-    pause = try object.optional("pause").map { json throws(EnrollError) in
-      try Expiry(json: json, place + ".pause")
-    }
+    let object = StrictObject(json, place)
+    url = object.string("url")
+    body = Array(object.string("body").utf8)
+    tag = object.optionalString("tag")
+    freshness = object.expiry("freshness")
+    pause = object.optionalExpiry("pause")
     try object.end()
   }
 }

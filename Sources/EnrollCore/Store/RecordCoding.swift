@@ -8,32 +8,32 @@ extension AccountRecord {
   var json: JSON {
     var object = JSONObject()
     // The bits of the number: JSON integers are signed.
-    object["tokenEpoch"] = .integer(Int64(bitPattern: tokenEpoch))
+    object.put("tokenEpoch", Int64(bitPattern: tokenEpoch))
     object["accessEpoch"] = accessEpoch.map { .integer(Int64(bitPattern: $0)) }
     object["confirmed"] = confirmed?.json
     object["provisional"] = provisional?.json
     // As text: a profile may be nested as deeply as a whole document, and must not make this one unreadable (R37).
     object["profile"] = profile.map { AccountRecord.text($0) }
     object["provisionalProfile"] = provisionalProfile.map { AccountRecord.text($0) }
-    object["registrationType"] = registrationType.map { .string($0) }
-    object["provisionalRegistrationType"] = provisionalRegistrationType.map { .string($0) }
-    object["pinTransaction"] = pinTransactionID.map { .string($0.text) }
+    object.put("registrationType", registrationType)
+    object.put("provisionalRegistrationType", provisionalRegistrationType)
+    object.put("pinTransaction", pinTransactionID?.text)
     object["transactions"] = .array(transactions.map { $0.json })
     object["renewalIntent"] = renewalIntent?.json
     object["refusal"] = refusal?.json
     object["backoff"] = backoff?.json
-    object["sessionEnded"] = sessionEnded.map { .string($0) }
-    object["serverClockOffsetSeconds"] = serverClock.offsetSeconds.map { .integer($0) }
-    object["doubtedClockOffsetSeconds"] = serverClock.doubtedOffsetSeconds.map { .integer($0) }
-    object["asksForLogin"] = .bool(asksForLogin)
+    object.put("sessionEnded", sessionEnded)
+    object.put("serverClockOffsetSeconds", serverClock.offsetSeconds)
+    object.put("doubtedClockOffsetSeconds", serverClock.doubtedOffsetSeconds)
+    object.put("asksForLogin", asksForLogin)
     object["logouts"] = .array(logouts.map { $0.json })
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    tokenEpoch = UInt64(bitPattern: try object.integer("tokenEpoch"))
-    accessEpoch = try object.optionalInteger("accessEpoch").map { UInt64(bitPattern: $0) }
+    let object = StrictObject(json, place)
+    tokenEpoch = UInt64(bitPattern: object.integer("tokenEpoch"))
+    accessEpoch = object.optionalInteger("accessEpoch").map { UInt64(bitPattern: $0) }
     if let value = object.optional("confirmed") {
       confirmed = try TokenSet(json: value, place + ".confirmed")
     }
@@ -42,10 +42,10 @@ extension AccountRecord {
     }
     profile = try AccountRecord.profile(object.optionalString("profile"), place)
     provisionalProfile = try AccountRecord.profile(object.optionalString("provisionalProfile"), place)
-    registrationType = try object.optionalString("registrationType")
-    provisionalRegistrationType = try object.optionalString("provisionalRegistrationType")
-    pinTransactionID = try object.optionalString("pinTransaction").map { TransactionID($0) }
-    for value in try object.array("transactions") {
+    registrationType = object.optionalString("registrationType")
+    provisionalRegistrationType = object.optionalString("provisionalRegistrationType")
+    pinTransactionID = object.optionalString("pinTransaction").map { TransactionID($0) }
+    for value in object.array("transactions") {
       transactions.append(try TransactionRecord(json: value, place + ".transactions"))
     }
     if let value = object.optional("renewalIntent") {
@@ -57,12 +57,12 @@ extension AccountRecord {
     if let value = object.optional("backoff") {
       backoff = try RenewalBackoff(json: value, place + ".backoff")
     }
-    sessionEnded = try object.optionalString("sessionEnded")
+    sessionEnded = object.optionalString("sessionEnded")
     serverClock = ServerClock(
-      offsetSeconds: try object.optionalInteger("serverClockOffsetSeconds"),
-      doubtedOffsetSeconds: try object.optionalInteger("doubtedClockOffsetSeconds"))
-    asksForLogin = try object.bool("asksForLogin")
-    for value in try object.array("logouts") {
+      offsetSeconds: object.optionalInteger("serverClockOffsetSeconds"),
+      doubtedOffsetSeconds: object.optionalInteger("doubtedClockOffsetSeconds"))
+    asksForLogin = object.bool("asksForLogin")
+    for value in object.array("logouts") {
       logouts.append(try PendingLogout(json: value, place + ".logouts"))
     }
     try object.end()
@@ -86,21 +86,21 @@ extension AccountRecord {
 extension RenewalIntent {
   var json: JSON {
     var object = JSONObject()
-    object["attempt"] = .string(attempt)
-    object["tokenEpoch"] = .integer(Int64(bitPattern: tokenEpoch))
-    object["refreshTokenHash"] = .string(refreshTokenHash)
-    object["bootID"] = .string(bootID)
-    object["began"] = .time(began)
+    object.put("attempt", attempt)
+    object.put("tokenEpoch", Int64(bitPattern: tokenEpoch))
+    object.put("refreshTokenHash", refreshTokenHash)
+    object.put("bootID", bootID)
+    object.put("began", began)
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    attempt = try object.string("attempt")
-    tokenEpoch = UInt64(bitPattern: try object.integer("tokenEpoch"))
-    refreshTokenHash = try object.string("refreshTokenHash")
-    bootID = try object.string("bootID")
-    began = try object.time("began")
+    let object = StrictObject(json, place)
+    attempt = object.string("attempt")
+    tokenEpoch = UInt64(bitPattern: object.integer("tokenEpoch"))
+    refreshTokenHash = object.string("refreshTokenHash")
+    bootID = object.string("bootID")
+    began = object.time("began")
     try object.end()
   }
 }
@@ -109,16 +109,16 @@ extension RenewalRefusal {
   var json: JSON {
     var object = JSONObject()
     object["pause"] = pause.json
-    object["httpStatus"] = .integer(Int64(httpStatus))
-    object["oauthError"] = oauthError.map { .string($0) }
+    object.put("httpStatus", Int64(httpStatus))
+    object.put("oauthError", oauthError)
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    pause = try Expiry(json: object.value("pause"), place + ".pause")
-    httpStatus = Int(truncatingIfNeeded: try object.integer("httpStatus"))
-    oauthError = try object.optionalString("oauthError")
+    let object = StrictObject(json, place)
+    pause = object.expiry("pause")
+    httpStatus = Int(truncatingIfNeeded: object.integer("httpStatus"))
+    oauthError = object.optionalString("oauthError")
     try object.end()
   }
 }
@@ -126,32 +126,32 @@ extension RenewalRefusal {
 extension RenewalBackoff {
   var json: JSON {
     var object = JSONObject()
-    object["failures"] = .integer(Int64(failures))
+    object.put("failures", Int64(failures))
     object["pause"] = pause.json
     object["followUp"] = followUp.json
-    object["offlineSince"] = .time(offlineSince)
-    object["code"] = .integer(Int64(error.code.rawValue))
-    object["message"] = .string(error.message)
+    object.put("offlineSince", offlineSince)
+    object.put("code", Int64(error.code.rawValue))
+    object.put("message", error.message)
     object["httpStatus"] = error.httpStatus.map { .integer(Int64($0)) }
-    object["oauthError"] = error.oauthError.map { .string($0) }
-    object["retryAfterSeconds"] = error.retryAfterSeconds.map { .integer($0) }
+    object.put("oauthError", error.oauthError)
+    object.put("retryAfterSeconds", error.retryAfterSeconds)
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    failures = Int(truncatingIfNeeded: try object.integer("failures"))
-    pause = try Expiry(json: object.value("pause"), place + ".pause")
-    followUp = try Expiry(json: object.value("followUp"), place + ".followUp")
-    offlineSince = try object.time("offlineSince")
+    let object = StrictObject(json, place)
+    failures = Int(truncatingIfNeeded: object.integer("failures"))
+    pause = object.expiry("pause")
+    followUp = object.expiry("followUp")
+    offlineSince = object.time("offlineSince")
     guard
-      let code = EnrollError.Code(rawValue: Int32(truncatingIfNeeded: try object.integer("code")))
-    else { throw EnrollError(.storeCorrupt, "\(place).code: unknown", field: place) }
+      let code = EnrollError.Code(rawValue: Int32(truncatingIfNeeded: object.integer("code")))
+    else { throw object.damaged(".code: unknown") }
     error = EnrollError(
-      code, try object.string("message"),
-      httpStatus: try object.optionalInteger("httpStatus").map { Int(truncatingIfNeeded: $0) },
-      oauthError: try object.optionalString("oauthError"),
-      retryAfterSeconds: try object.optionalInteger("retryAfterSeconds"))
+      code, object.string("message"),
+      httpStatus: object.optionalInteger("httpStatus").map { Int(truncatingIfNeeded: $0) },
+      oauthError: object.optionalString("oauthError"),
+      retryAfterSeconds: object.optionalInteger("retryAfterSeconds"))
     try object.end()
   }
 }
@@ -159,17 +159,17 @@ extension RenewalBackoff {
 extension PendingLogout {
   var json: JSON {
     var object = JSONObject()
-    object["state"] = state.map { .secret($0) }
-    object["redirectURI"] = .string(redirectURI)
-    object["began"] = .time(began)
+    object.put("state", state)
+    object.put("redirectURI", redirectURI)
+    object.put("began", began)
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    state = try object.optionalSecret("state")
-    redirectURI = try object.string("redirectURI")
-    began = try object.time("began")
+    let object = StrictObject(json, place)
+    state = object.optionalSecret("state")
+    redirectURI = object.string("redirectURI")
+    began = object.time("began")
     try object.end()
   }
 }

@@ -52,7 +52,7 @@ public struct AccountDocument: Equatable, Sendable {
     case .open(let record): object["record"] = record.json
     case .underPIN(let envelope, let sealed, let sealedForm):
       object["pin"] = envelope.json
-      object["sealedRecord"] = .string(Base64URL.encode(sealed))
+      object.put("sealedRecord", Base64URL.encode(sealed))
       if sealedForm != form.newest { object["sealedForm"] = .integer(sealedForm) }
     }
     return StoreText.secret(.object(object))
@@ -61,10 +61,10 @@ public struct AccountDocument: Equatable, Sendable {
   /// A document without its content.
   private func named(_ version: Int64) -> JSONObject {
     var object = JSONObject()
-    object["version"] = .integer(version)
-    object["account"] = .string(account.text)
+    object.put("version", version)
+    object.put("account", account.text)
     if !account.realm.isEmpty { object["realm"] = .string(account.realm) }
-    object["lineage"] = .string(lineage)
+    object.put("lineage", lineage)
     return object
   }
 
@@ -76,19 +76,20 @@ public struct AccountDocument: Equatable, Sendable {
   }
 
   private init(json: JSON, _ form: StoreForm<JSONObject>) throws(EnrollError) {
-    var (object, written) = try StoreText.document(json, form)
-    let name = try object.string("account")
+    let (object, written) = try StoreText.document(json, form)
+    let name = object.string("account")
     let realm = object.optional("realm")?.string ?? ""
+    try object.check()
     do {
       account = try AccountName(name, realm: realm)
     } catch {
       throw EnrollError(.storeCorrupt, "the account's name is invalid: " + error.message, field: "account")
     }
-    lineage = try object.string("lineage")
+    lineage = object.string("lineage")
     if let pin = object.optional("pin") {
       content = .underPIN(
-        try PINEnvelope(json: pin, "pin"), sealed: try object.bytes("sealedRecord"),
-        form: try object.optionalInteger("sealedForm") ?? written)
+        try PINEnvelope(json: pin, "pin"), sealed: object.bytes("sealedRecord"),
+        form: object.optionalInteger("sealedForm") ?? written)
     } else {
       content = .open(try AccountRecord(json: object.value("record"), "record"))
     }
@@ -130,9 +131,9 @@ public enum OutboxDocument {
   package static func decode(
     _ text: Secret, as form: StoreForm<JSONObject> = form
   ) throws(EnrollError) -> [OutboxEntry] {
-    var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
+    let (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
     var entries: [OutboxEntry] = []
-    for value in try object.array("entries") { entries.append(try OutboxEntry(json: value, "entries")) }
+    for value in object.array("entries") { entries.append(try OutboxEntry(json: value, "entries")) }
     try object.end()
     return entries
   }
@@ -150,8 +151,8 @@ public enum InstallationDocument {
   package static func decode(
     _ text: Secret, as form: StoreForm<JSONObject> = form
   ) throws(EnrollError) -> String {
-    var (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
-    let id = try object.string("id")
+    let (object, _) = try StoreText.document(try StoreText.parse(text, form.name), form)
+    let id = object.string("id")
     try object.end()
     return id
   }
@@ -172,12 +173,13 @@ enum StoreText {
   static func document(
     _ value: JSON, _ form: StoreForm<JSONObject>
   ) throws(EnrollError) -> (members: StrictObject, version: Int64) {
-    var written = try StrictObject(value, form.name)
-    let version = try written.integer("version")
+    let written = StrictObject(value, form.name)
+    let version = written.integer("version")
+    try written.check()
     var members = try form.upgraded(value.object ?? JSONObject(), from: version)
     members["version"] = .integer(form.newest)
-    var object = try StrictObject(.object(members), form.name)
-    _ = try object.integer("version")
+    let object = StrictObject(.object(members), form.name)
+    _ = object.integer("version")
     return (object, version)
   }
 }

@@ -4,126 +4,191 @@
 import EnrollCrypto
 import EnrollJSON
 
-/// A JSON object that is read once, completely.
-struct StrictObject {
+/// A JSON object that is read once, completely. The first fault of its members is kept until ``end()`` throws it. Members
+/// that are read after it read as empty ones, so nothing may be believed before. A class, and nothing of it inlined: a
+/// member is one call.
+final class StrictObject {
   private let object: JSONObject
   private let place: String
   private var used = 0
+  private var fault: EnrollError?
+  private var isTold = false
 
   /// - Parameter place: where the object stands, for error texts.
-  init(_ value: JSON, _ place: String) throws(EnrollError) {
-    guard let object = value.object else { throw StrictObject.damaged(place, "an object", value) }
-    self.object = object
+  @inline(never)
+  init(_ value: JSON, _ place: String) {
+    object = value.object ?? JSONObject()
     self.place = place
+    fault = value.object == nil ? StrictObject.damaged(place, "an object", value) : nil
   }
 
+  deinit { assert(fault == nil || isTold, "\(place): read without end()") }
+
+  @inline(never)
   static func damaged(_ place: String, _ expected: String, _ value: JSON?) -> EnrollError {
     EnrollError(
       .storeCorrupt, "\(place): expected \(expected), found \(value?.kind ?? "nothing")", field: place)
   }
 
+  /// The first fault, or this one.
+  /// - Parameter what: stands after the place.
+  @inline(never)
+  func damaged(_ what: String) -> EnrollError {
+    isTold = true
+    return fault ?? EnrollError(.storeCorrupt, place + what, field: place)
+  }
+
+  /// The members read so far are what they should be: before something depends on one of them.
+  @inline(never)
+  func check() throws(EnrollError) {
+    isTold = true
+    if let fault { throw fault }
+  }
+
   /// The members read so far are all there are.
+  @inline(never)
   func end() throws(EnrollError) {
+    try check()
     guard used == object.members.count else {
-      throw EnrollError(
-        .storeCorrupt, "\(place): \(object.members.count - used) members that do not belong there",
-        field: place)
+      throw damaged(": \(object.members.count - used) members that do not belong there")
     }
   }
 
-  mutating func optional(_ key: String) -> JSON? {
-    guard let value = object[key] else { return nil }
+  /// - Returns: nil after a fault as well.
+  @inline(never)
+  func optional(_ key: String) -> JSON? {
+    guard fault == nil, let value = object[key] else { return nil }
     used += 1
     return value
   }
 
-  mutating func value(_ key: String) throws(EnrollError) -> JSON {
-    guard let value = optional(key) else { throw StrictObject.damaged(place + "." + key, "a value", nil) }
+  /// For a decoder of its own, which begins without a fault here.
+  @inline(never)
+  func value(_ key: String) throws(EnrollError) -> JSON {
+    let value = required(key)
+    try check()
     return value
   }
 
-  mutating func string(_ key: String) throws(EnrollError) -> String {
-    try text(value(key), key)
-  }
+  func string(_ key: String) -> String { text(required(key), key) ?? "" }
 
-  mutating func optionalString(_ key: String) throws(EnrollError) -> String? {
+  @inline(never)
+  func optionalString(_ key: String) -> String? {
     guard let value = optional(key) else { return nil }
-    return try text(value, key)
+    return text(value, key)
   }
 
-  mutating func strings(_ key: String) throws(EnrollError) -> [String] {
+  @inline(never)
+  func strings(_ key: String) -> [String] {
     var result: [String] = []
-    for element in try array(key) { result.append(try text(element, key)) }
+    for element in array(key) { result.append(text(element, key) ?? "") }
     return result
   }
 
-  mutating func optionalStrings(_ key: String) throws(EnrollError) -> [String]? {
-    object[key] == nil ? nil : try strings(key)
-  }
+  func optionalStrings(_ key: String) -> [String]? { object[key] == nil ? nil : strings(key) }
 
-  mutating func array(_ key: String) throws(EnrollError) -> [JSON] {
-    let value = try value(key)
-    guard let array = value.array else { throw StrictObject.damaged(place + "." + key, "an array", value) }
+  @inline(never)
+  func array(_ key: String) -> [JSON] {
+    let value = required(key)
+    guard let array = value.array else {
+      expected("an array", key, value)
+      return []
+    }
     return array
   }
 
-  mutating func integer(_ key: String) throws(EnrollError) -> Int64 {
-    try number(value(key), key)
-  }
+  func integer(_ key: String) -> Int64 { number(required(key), key) ?? 0 }
 
-  mutating func optionalInteger(_ key: String) throws(EnrollError) -> Int64? {
+  @inline(never)
+  func optionalInteger(_ key: String) -> Int64? {
     guard let value = optional(key) else { return nil }
-    return try number(value, key)
+    return number(value, key)
   }
 
-  mutating func bool(_ key: String) throws(EnrollError) -> Bool {
-    let value = try value(key)
-    guard let bool = value.bool else { throw StrictObject.damaged(place + "." + key, "a boolean", value) }
+  @inline(never)
+  func bool(_ key: String) -> Bool {
+    let value = required(key)
+    guard let bool = value.bool else {
+      expected("a boolean", key, value)
+      return false
+    }
     return bool
   }
 
-  mutating func time(_ key: String) throws(EnrollError) -> UnixTime {
-    UnixTime(seconds: try integer(key))
+  func time(_ key: String) -> UnixTime { UnixTime(seconds: integer(key)) }
+
+  func expiry(_ key: String) -> Expiry { expiry(required(key), key) }
+
+  @inline(never)
+  func optionalExpiry(_ key: String) -> Expiry? {
+    guard let value = optional(key) else { return nil }
+    return expiry(value, key)
   }
 
   /// Base64url.
-  mutating func bytes(_ key: String) throws(EnrollError) -> [UInt8] {
-    let text = try string(key)
+  @inline(never)
+  func bytes(_ key: String) -> [UInt8] {
+    let text = string(key)
     guard let bytes = Base64URL.decode(text) else {
-      throw StrictObject.damaged(place + "." + key, "base64url", .string(text))
+      expected("base64url", key, .string(text))
+      return []
     }
     return bytes
   }
 
-  mutating func secret(_ key: String) throws(EnrollError) -> Secret {
-    try secret(value(key), key)
-  }
+  func secret(_ key: String) -> Secret { secret(required(key), key) }
 
-  mutating func optionalSecret(_ key: String) throws(EnrollError) -> Secret? {
+  @inline(never)
+  func optionalSecret(_ key: String) -> Secret? {
     guard let value = optional(key) else { return nil }
-    return try secret(value, key)
+    return secret(value, key)
   }
 
-  private func text(_ value: JSON, _ key: String) throws(EnrollError) -> String {
-    guard let text = value.string else { throw StrictObject.damaged(place + "." + key, "a string", value) }
-    return text
+  @inline(never)
+  private func required(_ key: String) -> JSON {
+    if let value = optional(key) { return value }
+    expected("a value", key, nil)
+    return .null
   }
 
-  private func number(_ value: JSON, _ key: String) throws(EnrollError) -> Int64 {
-    guard let number = value.integer else {
-      throw StrictObject.damaged(place + "." + key, "an integer", value)
-    }
-    return number
+  @inline(never)
+  private func text(_ value: JSON, _ key: String) -> String? {
+    if value.string == nil { expected("a string", key, value) }
+    return value.string
   }
 
-  private func secret(_ value: JSON, _ key: String) throws(EnrollError) -> Secret {
+  @inline(never)
+  private func number(_ value: JSON, _ key: String) -> Int64? {
+    if value.integer == nil { expected("an integer", key, value) }
+    return value.integer
+  }
+
+  @inline(never)
+  private func expiry(_ value: JSON, _ key: String) -> Expiry {
+    let object = StrictObject(value, place + "." + key)
+    let expiry = Expiry(object)
+    take(object)
+    return expiry
+  }
+
+  @inline(never)
+  private func secret(_ value: JSON, _ key: String) -> Secret {
     if let text = value.string { return Secret(text) }
-    var object = try StrictObject(value, place + "." + key)
-    guard let bytes = Base64URL.decode(try object.string("bytes")) else {
-      throw StrictObject.damaged(place + "." + key, "base64url", nil)
-    }
-    try object.end()
-    return Secret(bytes)
+    let object = StrictObject(value, place + "." + key)
+    let bytes = Base64URL.decode(object.string("bytes"))
+    if bytes == nil { object.fault = object.fault ?? StrictObject.damaged(object.place, "base64url", nil) }
+    take(object)
+    return Secret(bytes ?? [])
+  }
+
+  /// A member's own fault is this one's.
+  private func take(_ member: StrictObject) {
+    do { try member.end() } catch { fault = fault ?? error }
+  }
+
+  @inline(never)
+  private func expected(_ what: String, _ key: String, _ value: JSON?) {
+    fault = fault ?? StrictObject.damaged(place + "." + key, what, value)
   }
 }
 
@@ -135,7 +200,34 @@ extension JSON {
     return .object([("bytes", .string(Base64URL.encode(secret.revealBytes())))])
   }
 
+  @inline(never)
   static func strings(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
 
   static func time(_ time: UnixTime) -> JSON { .integer(time.seconds) }
+}
+
+/// Writing, one call for each member; nil is left out.
+extension JSONObject {
+  @inline(never)
+  mutating func put(_ key: String, _ text: String?) {
+    if let text { self[key] = .string(text) }
+  }
+
+  @inline(never)
+  mutating func put(_ key: String, _ number: Int64?) {
+    if let number { self[key] = .integer(number) }
+  }
+
+  @inline(never)
+  mutating func put(_ key: String, _ bool: Bool) { self[key] = .bool(bool) }
+
+  @inline(never)
+  mutating func put(_ key: String, _ secret: Secret?) {
+    if let secret { self[key] = .secret(secret) }
+  }
+
+  @inline(never)
+  mutating func put(_ key: String, _ texts: [String]) { self[key] = .strings(texts) }
+
+  mutating func put(_ key: String, _ time: UnixTime?) { put(key, time?.seconds) }
 }

@@ -6,40 +6,40 @@ import EnrollJSON
 extension TokenSet {
   var json: JSON {
     var object = JSONObject()
-    object["accessToken"] = .secret(accessToken)
-    object["tokenType"] = .string(tokenType)
-    object["refreshToken"] = refreshToken.map { .secret($0) }
-    object["idToken"] = idToken.map { .secret($0) }
+    object.put("accessToken", accessToken)
+    object.put("tokenType", tokenType)
+    object.put("refreshToken", refreshToken)
+    object.put("idToken", idToken)
     object["dpopKey"] = dpopKey?.json
-    object["scopes"] = .strings(scopes)
+    object.put("scopes", scopes)
     object["expiry"] = expiry.json
     object["identity"] = identity?.json
-    object["unprovenIDToken"] = unprovenIDToken.map { .secret($0) }
+    object.put("unprovenIDToken", unprovenIDToken)
     if source != .issuer { object["source"] = .string(source.rawValue) }
     if !audiences.isEmpty { object["audiences"] = audiences.json }
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    accessToken = try object.secret("accessToken")
-    tokenType = try object.string("tokenType")
-    refreshToken = try object.optionalSecret("refreshToken")
-    idToken = try object.optionalSecret("idToken")
+    let object = StrictObject(json, place)
+    accessToken = object.secret("accessToken")
+    tokenType = object.string("tokenType")
+    refreshToken = object.optionalSecret("refreshToken")
+    idToken = object.optionalSecret("idToken")
     dpopKey = try object.optional("dpopKey").map { json throws(EnrollError) in
       try DPoPKey(json: json, place + ".dpopKey")
     }
-    scopes = try object.strings("scopes")
-    expiry = try Expiry(json: object.value("expiry"), place + ".expiry")
+    scopes = object.strings("scopes")
+    expiry = object.expiry("expiry")
     if let value = object.optional("identity") {
       identity = try IdentityFacts(json: value, place + ".identity")
     } else {
       identity = nil
     }
-    unprovenIDToken = try object.optionalSecret("unprovenIDToken")
-    let sourceName = try object.optionalString("source") ?? Source.issuer.rawValue
+    unprovenIDToken = object.optionalSecret("unprovenIDToken")
+    let sourceName = object.optionalString("source") ?? Source.issuer.rawValue
     guard let source = Source(rawValue: sourceName) else {
-      throw EnrollError(.storeCorrupt, "\(place).source: unknown", field: place)
+      throw object.damaged(".source: unknown")
     }
     self.source = source
     if let value = object.optional("audiences") {
@@ -63,21 +63,21 @@ extension DPoPKey {
 extension IdentityFacts {
   var json: JSON {
     var object = JSONObject()
-    object["issuer"] = .string(issuer.text)
-    object["subject"] = .string(subject)
-    object["audience"] = .strings(audience)
-    object["authorizedParty"] = authorizedParty.map { .string($0) }
-    object["authTime"] = authTime.map { .time($0) }
+    object.put("issuer", issuer.text)
+    object.put("subject", subject)
+    object.put("audience", audience)
+    object.put("authorizedParty", authorizedParty)
+    object.put("authTime", authTime)
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    issuer = Issuer(try object.string("issuer"))
-    subject = try object.string("subject")
-    audience = try object.strings("audience")
-    authorizedParty = try object.optionalString("authorizedParty")
-    authTime = try object.optionalInteger("authTime").map { UnixTime(seconds: $0) }
+    let object = StrictObject(json, place)
+    issuer = Issuer(object.string("issuer"))
+    subject = object.string("subject")
+    audience = object.strings("audience")
+    authorizedParty = object.optionalString("authorizedParty")
+    authTime = object.optionalInteger("authTime").map { UnixTime(seconds: $0) }
     try object.end()
   }
 }
@@ -85,19 +85,18 @@ extension IdentityFacts {
 extension Expiry {
   var json: JSON {
     var object = JSONObject()
-    object["expiresAt"] = .time(expiresAt)
-    object["deadline"] = .integer(deadline.nanoseconds)
-    object["bootID"] = .string(bootID)
-    object["lifetimeSeconds"] = .integer(lifetimeSeconds)
+    object.put("expiresAt", expiresAt)
+    object.put("deadline", deadline.nanoseconds)
+    object.put("bootID", bootID)
+    object.put("lifetimeSeconds", lifetimeSeconds)
     return .object(object)
   }
 
-  init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    expiresAt = try object.time("expiresAt")
-    deadline = Instant(nanoseconds: try object.integer("deadline"))
-    bootID = try object.string("bootID")
-    lifetimeSeconds = try object.integer("lifetimeSeconds")
-    try object.end()
+  /// - Parameter object: whoever made it ends it.
+  init(_ object: StrictObject) {
+    expiresAt = object.time("expiresAt")
+    deadline = Instant(nanoseconds: object.integer("deadline"))
+    bootID = object.string("bootID")
+    lifetimeSeconds = object.integer("lifetimeSeconds")
   }
 }

@@ -8,65 +8,65 @@ extension TransactionRecord {
   var json: JSON {
     let flat = StoredFlow(self)
     var object = JSONObject()
-    object["id"] = .string(id.text)
-    object["kind"] = .string(flat.kind.rawValue)
-    object["status"] = .string(status.rawValue)
-    object["issuer"] = .string(issuer.text)
-    object["redirectURI"] = .string(flat.redirectURI)
-    object["state"] = .secret(flat.state)
-    object["nonce"] = .secret(flat.nonce)
-    object["codeVerifier"] = .secret(flat.codeVerifier)
+    object.put("id", id.text)
+    object.put("kind", flat.kind.rawValue)
+    object.put("status", status.rawValue)
+    object.put("issuer", issuer.text)
+    object.put("redirectURI", flat.redirectURI)
+    object.put("state", flat.state)
+    object.put("nonce", flat.nonce)
+    object.put("codeVerifier", flat.codeVerifier)
     object["dpopKey"] = flat.dpopKey?.json
-    object["scopes"] = .strings(scopes)
-    object["maxAgeSeconds"] = flat.demands.maxAgeSeconds.map { .integer($0) }
-    object["acrValues"] = .strings(flat.demands.acrValues)
-    object["prompt"] = flat.prompt.map { .string($0) }
-    object["expectedSubject"] = flat.expectedSubject.map { .string($0) }
+    object.put("scopes", scopes)
+    object.put("maxAgeSeconds", flat.demands.maxAgeSeconds)
+    object.put("acrValues", flat.demands.acrValues)
+    object.put("prompt", flat.prompt)
+    object.put("expectedSubject", flat.expectedSubject)
     object["isSocial"] = flat.isSocial ? .bool(true) : nil
-    object["listensOnLoopback"] = .bool(flat.listensOnLoopback)
-    object["began"] = .time(began)
+    object.put("listensOnLoopback", flat.listensOnLoopback)
+    object.put("began", began)
     object["deadline"] = deadline.json
     object["isOvertaken"] = isOvertaken ? .bool(true) : nil
-    object["step"] = .string(step.rawValue)
+    object.put("step", step.rawValue)
     object["details"] = flat.details?.json
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    let id = try object.string("id")
-    let kindName = try object.string("kind")
+    let object = StrictObject(json, place)
+    let id = object.string("id")
+    let kindName = object.string("kind")
     guard let kind = StoredFlow.Kind(rawValue: kindName) else {
-      throw EnrollError(.storeCorrupt, "\(place).kind: unknown kind", field: place)
+      throw object.damaged(".kind: unknown kind")
     }
-    let statusName = try object.string("status")
+    let statusName = object.string("status")
     guard let status = Status(rawValue: statusName) else {
-      throw EnrollError(.storeCorrupt, "\(place).status: unknown status", field: place)
+      throw object.damaged(".status: unknown status")
     }
-    let issuer = try object.string("issuer")
+    let issuer = object.string("issuer")
     var flat = StoredFlow(kind)
-    flat.redirectURI = try object.string("redirectURI")
-    flat.state = try object.secret("state")
-    flat.nonce = try object.secret("nonce")
-    flat.codeVerifier = try object.secret("codeVerifier")
+    flat.redirectURI = object.string("redirectURI")
+    flat.state = object.secret("state")
+    flat.nonce = object.secret("nonce")
+    flat.codeVerifier = object.secret("codeVerifier")
     flat.dpopKey = try object.optional("dpopKey").map { json throws(EnrollError) in
       try DPoPKey(json: json, place + ".dpopKey")
     }
-    let scopes = try object.strings("scopes")
-    flat.demands.maxAgeSeconds = try object.optionalInteger("maxAgeSeconds")
-    flat.demands.acrValues = try object.strings("acrValues")
-    flat.prompt = try object.optionalString("prompt")
+    let scopes = object.strings("scopes")
+    flat.demands.maxAgeSeconds = object.optionalInteger("maxAgeSeconds")
+    flat.demands.acrValues = object.strings("acrValues")
+    flat.prompt = object.optionalString("prompt")
     // Absent in what earlier versions wrote.
-    flat.expectedSubject = try object.optionalString("expectedSubject")
+    flat.expectedSubject = object.optionalString("expectedSubject")
     flat.isSocial = object.optional("isSocial")?.bool ?? false
-    flat.listensOnLoopback = try object.bool("listensOnLoopback")
-    let began = try object.time("began")
-    let deadline = try Expiry(json: object.value("deadline"), place + ".deadline")
+    flat.listensOnLoopback = object.bool("listensOnLoopback")
+    let began = object.time("began")
+    let deadline = object.expiry("deadline")
     // Absent in what earlier versions wrote.
     let isOvertaken = object.optional("isOvertaken")?.bool ?? false
-    let stepName = try object.string("step")
+    let stepName = object.string("step")
     guard let step = RegistrationState.Step(rawValue: stepName) else {
-      throw EnrollError(.storeCorrupt, "\(place).step: unknown step", field: place)
+      throw object.damaged(".step: unknown step")
     }
     flat.details = try object.optional("details").map { json throws(EnrollError) in
       try StoredFlow.Details(json: json, place + ".details")
@@ -228,46 +228,46 @@ extension StoredFlow.Details {
     var object = JSONObject()
     switch self {
     case .app2app(let session):
-      object["sessionID"] = .secret(session.id)
+      object.put("sessionID", session.id)
       object["tries"] = session.tries == 0 ? nil : .integer(session.tries)
     case .passwordless(let code):
-      object["connection"] = .string(code.recipient.connection.rawValue)
-      object["address"] = .string(code.recipient.address)
-      object["tries"] = .integer(code.tries)
-    case .bff(let provider): object["provider"] = .string(provider)
+      object.put("connection", code.recipient.connection.rawValue)
+      object.put("address", code.recipient.address)
+      object.put("tries", code.tries)
+    case .bff(let provider): object.put("provider", provider)
     case .links(let spent, let cause, let hasFallenBack):
-      object["spentLinks"] = .strings(spent.hashes)
-      object["origin"] = cause.map { .string($0.origin.text) }
-      object["source"] = cause.map { .string($0.source.rawValue) }
-      object["hasFallenBack"] = .bool(hasFallenBack)
+      object.put("spentLinks", spent.hashes)
+      object.put("origin", cause?.origin.text)
+      object.put("source", cause?.source.rawValue)
+      object.put("hasFallenBack", hasFallenBack)
     case .device(let code, let intervalSeconds, let notBefore):
-      object["deviceCode"] = .secret(code)
-      object["intervalSeconds"] = .integer(intervalSeconds)
+      object.put("deviceCode", code)
+      object.put("intervalSeconds", intervalSeconds)
       object["notBefore"] = notBefore.json
     }
     return .object(object)
   }
 
   init(json: JSON, _ place: String) throws(EnrollError) {
-    var object = try StrictObject(json, place)
-    if let sessionID = try object.optionalSecret("sessionID") {
-      self = .app2app(.init(sessionID, tries: try object.optionalInteger("tries") ?? 0))
-    } else if let spent = try object.optionalStrings("spentLinks") {
+    let object = StrictObject(json, place)
+    if let sessionID = object.optionalSecret("sessionID") {
+      self = .app2app(.init(sessionID, tries: object.optionalInteger("tries") ?? 0))
+    } else if let spent = object.optionalStrings("spentLinks") {
       self = .links(
-        spent: SpentLinks(spent), cause: try LinkCause(&object, place),
-        hasFallenBack: try object.bool("hasFallenBack"))
-    } else if let name = try object.optionalString("connection") {
+        spent: SpentLinks(spent), cause: try LinkCause(object),
+        hasFallenBack: object.bool("hasFallenBack"))
+    } else if let name = object.optionalString("connection") {
       guard let connection = Recipient.Connection(rawValue: name) else {
-        throw EnrollError(.storeCorrupt, "\(place).connection: unknown", field: place)
+        throw object.damaged(".connection: unknown")
       }
-      let recipient = Recipient(connection, address: try object.string("address"))
-      self = .passwordless(.init(to: recipient, tries: try object.integer("tries")))
-    } else if let provider = try object.optionalString("provider") {
+      let recipient = Recipient(connection, address: object.string("address"))
+      self = .passwordless(.init(to: recipient, tries: object.integer("tries")))
+    } else if let provider = object.optionalString("provider") {
       self = .bff(provider: provider)
     } else {
       self = .device(
-        code: try object.secret("deviceCode"), intervalSeconds: try object.integer("intervalSeconds"),
-        notBefore: try Expiry(json: object.value("notBefore"), place + ".notBefore"))
+        code: object.secret("deviceCode"), intervalSeconds: object.integer("intervalSeconds"),
+        notBefore: object.expiry("notBefore"))
     }
     try object.end()
   }
@@ -275,17 +275,17 @@ extension StoredFlow.Details {
 
 extension LinkCause {
   /// nil when the host began it.
-  fileprivate init?(_ object: inout StrictObject, _ place: String) throws(EnrollError) {
-    let origin = try object.optionalString("origin")
-    let name = try object.optionalString("source")
+  fileprivate init?(_ object: StrictObject) throws(EnrollError) {
+    let origin = object.optionalString("origin")
+    let name = object.optionalString("source")
     guard let origin, let name else {
       guard origin == nil, name == nil else {
-        throw EnrollError(.storeCorrupt, "\(place): origin and source belong together", field: place)
+        throw object.damaged(": origin and source belong together")
       }
       return nil
     }
     guard let source = Source(rawValue: name) else {
-      throw EnrollError(.storeCorrupt, "\(place).source: unknown", field: place)
+      throw object.damaged(".source: unknown")
     }
     self.init(source, for: TransactionID(origin))
   }

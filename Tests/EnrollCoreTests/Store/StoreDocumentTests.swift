@@ -150,6 +150,36 @@ struct StoreDocumentTests {
     #expect(refused > 150)
   }
 
+  @Test("of two members of another kind the first one is told, whatever decodes it")
+  func firstFault() throws {
+    let whole = try JSON.parse(Sample.document.encoded().revealBytes())
+    func message(_ keys: [String], in path: [String]) throws -> String {
+      let changed = Secret(change(whole, path, keys).serialized())
+      do { _ = try AccountDocument(decoding: changed) } catch { return error.message }
+      return "read"
+    }
+    for path in [["record"], ["record", "confirmed"], ["record", "backoff"]] {
+      let keys = path.reduce(whole) { $0.object?[$1] ?? .null }.object?.members.map(\.key) ?? []
+      #expect(keys.count > 5)
+      for (index, key) in keys.enumerated() {
+        let alone = try message([key], in: path)
+        #expect(alone.hasPrefix(path.joined(separator: ".") + "." + key))
+        for later in keys[(index + 1)...] { #expect(try message([key, later], in: path) == alone) }
+      }
+    }
+  }
+
+  /// The members of these keys become numbers that are not whole.
+  private func change(_ value: JSON, _ path: [String], _ keys: [String]) -> JSON {
+    var object = value.object ?? JSONObject()
+    if let next = path.first {
+      object[next] = change(object[next] ?? .null, Array(path.dropFirst()), keys)
+    } else {
+      for key in keys { object[key] = .number(0.5) }
+    }
+    return .object(object)
+  }
+
   /// One change each: a member removed, a stranger added, a value of another kind.
   private func mutations(of value: JSON, path: [String]) -> [JSON] {
     switch value {
