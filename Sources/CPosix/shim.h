@@ -190,6 +190,10 @@ static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
 // Linked into the library itself, so that the handler belongs to it.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
+static inline _Bool enroll_posix_is_readable(int fd) {
+  int flags = fcntl(fd, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
+}
 // Opens /dev/null in place of each standard stream that is closed, so that no other file takes its number. For reading: what
 // is written to a stream that is closed fails as before.
 static inline void enroll_posix_open_missing_streams(void) {

@@ -62,6 +62,8 @@ private struct JSONSalvage {
   private var start = 0
   /// Behind the last whole member.
   private var end = 0
+  /// The key of the member after it, whose value is not whole.
+  private var cutKey: Range<Int>?
 
   init(_ text: [UInt8]) {
     self.text = text
@@ -77,8 +79,13 @@ private struct JSONSalvage {
   /// Whether the text ends inside the object, which is in order so far. To be asked at the end of the walk.
   var isCut: Bool { isObject && !isWhole && at >= text.count }
 
-  /// Whether what comes behind the last whole member may name a member `name`.
-  func isCutBehind(_ name: String) -> Bool { Self.mayName(name, text[end...]) }
+  /// Whether what comes behind the last whole member may name a member `name`: by its key, or what there is of it.
+  func isCutBehind(_ name: String) -> Bool {
+    guard let cutKey, let key = try? JSON.parse(Array(text[cutKey])).string else {
+      return Self.mayName(name, text[end...])
+    }
+    return key.utf8.elementsEqual(name.utf8)
+  }
 
   /// The members of those names; without a value where it is not acceptable, or not the same each time.
   mutating func members(_ names: [String]) -> [(name: String, value: JSON?)] {
@@ -129,7 +136,11 @@ private struct JSONSalvage {
   mutating func next() -> (key: Range<Int>, value: Range<Int>)? {
     guard isOpen else { return nil }
     isOpen = false
-    guard let key = string(), takes(UInt8(ascii: ":")), let value = value() else { return nil }
+    guard let key = string(), takes(UInt8(ascii: ":")) else { return nil }
+    guard let value = value() else {
+      cutKey = key
+      return nil
+    }
     end = value.upperBound
     isOpen = takes(UInt8(ascii: ","))
     if takes(UInt8(ascii: "}")) {

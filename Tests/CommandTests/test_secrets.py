@@ -63,6 +63,11 @@ class Secrets(CommandCase):
                 _, words = self.run_enroll("token", option, str(number), status=2)
                 self.assertIn(f"{option} {number}: the descriptor cannot be read (is it open?)", words)
 
+    def test_a_descriptor_that_is_only_written_to_is_refused(self):
+        self.protect()
+        _, words = self.run_enroll("token", "--passphrase-fd", "1", status=2)
+        self.assertIn("--passphrase-fd 1: the descriptor cannot be read", words)
+
     def test_a_person_is_asked_for_what_the_store_needs(self):
         self.protect()
         terminal = self.terminal("status")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import urllib.parse
 
-from cases import CommandCase
+from cases import ENROLL, CommandCase
 from processes import TOP
 from schema import check, resolved
 from terminal import TIMEOUT
@@ -189,6 +189,22 @@ class Accounts(CommandCase):
                     self.assertEqual(len(output.splitlines()), 2)
                 self.assertIn(record.name, words)
         self.assertEqual(len(self.run_enroll("accounts")[0].splitlines()), 1)
+
+
+    def test_many_need_no_more_descriptors_than_one(self):
+        names = [f"account-{number:02}" for number in range(24)]
+        for name in names:
+            self.sign_in("--account", name)
+
+        def few(*words):
+            done = subprocess.run(
+                ["prlimit", "--nofile=24", ENROLL, *words, "--json"], env=self.environment, stdin=subprocess.DEVNULL,
+                capture_output=True, timeout=TIMEOUT)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            return json.loads(done.stdout)
+
+        self.assertEqual([one["account"] for one in few("accounts")["accounts"] if "expiresAt" in one], names)
+        self.assertEqual([one["account"] for one in few("logout", "--all")["loggedOut"]], names)
 
 
 class Phantoms(CommandCase):

@@ -103,6 +103,7 @@ struct Accounts: EnrollCommand {
     for profile in profiles {
       do throws(Failure) {
         let client = try session.open(profile.configuration, account: name, asksPIN: false)
+        defer { session.close(client) }
         let kept = try session.call("account.read", [("client", client)])
         let found = Row(name: name, kept: kept, profile: profile.name)
         if found.isSignedIn { return found }

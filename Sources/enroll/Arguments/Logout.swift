@@ -46,6 +46,7 @@ struct Logout: EnrollCommand {
   /// - Returns: what came of it; nil where nobody was signed in.
   private func end(_ name: String, _ session: CommandSession) throws(Failure) -> JSON? {
     let client = try session.open(account: name)
+    defer { session.close(client) }
     let kept = try session.call("account.read", [("client", client)])
     let isSignedIn = kept["accessToken"] != nil || kept["profile"] != nil || kept["idToken"] != nil
     let answer = try session.call(

@@ -47,10 +47,10 @@ struct PlaceOptions {
     "\(option) must be the number of an open file descriptor, 0 or more."
   }
 
-  /// A descriptor that is named and not open; nil if there is none.
-  var closedDescriptor: Failure? {
+  /// A descriptor that is named and cannot be read; nil if there is none.
+  var unreadableDescriptor: Failure? {
     let named = [(passphraseFD, "--passphrase-fd"), (pinFD, "--pin-fd")]
-    for case (let descriptor?, let option) in named where !enroll_posix_is_open(descriptor) {
+    for case (let descriptor?, let option) in named where !enroll_posix_is_readable(descriptor) {
       return Prompt.unreadable(descriptor, option: option)
     }
     return nil

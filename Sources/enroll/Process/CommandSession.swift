@@ -147,6 +147,9 @@ final class CommandSession {
     return client
   }
 
+  /// Frees its descriptors: a command may go over thousands of accounts.
+  func close(_ client: JSON) { _ = try? call("client.close", [("client", client)]) }
+
   private func openClient(_ configuration: JSON, _ account: String) throws(Failure) -> JSON {
     func opened() throws(Failure) -> JSON {
       let answer = try call(
@@ -161,7 +164,7 @@ final class CommandSession {
       let client = try opened()
       // Opening reads no key; reading does, and says whether a passphrase is wanted.
       if mayAsk, keys == nil, try isUnderPassphrase(client) {
-        _ = try call("client.close", [("client", client)])
+        close(client)
         keys = try askedPassphrase()
         return try opened()
       }

@@ -8,9 +8,9 @@ enum Run {
     _ request: CommandRequest, _ body: (CommandSession) throws(Failure) -> CommandStatus
   ) -> Int32 {
     // Before the program opens any: one of its own would be taken for it.
-    let closed = request.place.closedDescriptor
+    let unreadable = request.place.unreadableDescriptor
     Interrupts.prepare()
-    if let closed { return tell(closed, request) }
+    if let unreadable { return tell(unreadable, request) }
     // A browser that is started from here inherits no more of it than that it writes no core dump.
     try? ProcessMemory.hide()
     let session: CommandSession

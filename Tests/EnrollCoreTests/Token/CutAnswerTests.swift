@@ -46,6 +46,8 @@ struct CutAnswerTests {
       (#" {"refresh_token" : "r2" , "id_token":"ey"#, true),
       (#"{"x":[1,{}],"refresh_token":"r2","y":[["#, true),
       (#"{"refresh_token":"r2","refresh_token":"r2","z"#, true),
+      (#"{"refresh_token":"r2","note":"caf\u00e9 refresh_token"#, true),
+      (#"{"refresh_token":"r2","refresh\u005ft"#, false),
       (#"{"refresh_token":"r2"#, false), (#"{"refresh_token":"r2\""#, false), (#"{"refresh_token":"#, false),
       (#"{"x":{"refresh_token":"r2""#, false), (#"[{"refresh_token":"r2""#, false),
       (#"{"refresh_token":"r2",,"#, false), (#"{"refresh_token":"r2"]"#, false),
