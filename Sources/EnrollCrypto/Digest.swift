@@ -72,7 +72,7 @@ public enum Digest: Sendable, CaseIterable {
     try require(compute(bytes, into: output), "digest")
   }
 
-  /// As ``hash(_:)``, without memory of its own.
+  /// The hash of `bytes`, without memory of its own.
   /// - Throws: `.argument` for a function whose hash has another size.
   public func hash(
     _ bytes: UnsafeRawBufferPointer, into output: inout InlineArray<32, UInt8>
