@@ -162,12 +162,12 @@ def measure_accounts(programs, configuration):
         daemon.call("token.access", client=client)
         resident.append(status(daemon.pid, "VmRSS"))
         if store == many:
-            damage_one(daemon, client, store, resident[1])
+            damage_one(title, daemon, client, store, resident[1])
         daemon.close()
     row(title + "memory of enrolld with a client", resident[1], resident[0], "kB")
 
 
-def damage_one(daemon, client, store, before):
+def damage_one(title, daemon, client, store, before):
     """Of many records one is damaged: it is named, all others are there."""
     assert len(daemon.call("accounts.list", store=str(store))["accounts"]) == ACCOUNTS
     row(title + "memory of enrolld after the list", status(daemon.pid, "VmRSS"), before, "kB")
