@@ -4,7 +4,6 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollPosix
-import EnrollPosix
 import Synchronization
 
 final class AccountFile: RenewalGround, Sendable {

@@ -5,7 +5,6 @@ import CPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollPosix
-import EnrollPosix
 
 extension StoreFolder {
   /// Replaces a file durably: exclusive temporary file → write → sync → read back → rename → sync the folder. After a failed

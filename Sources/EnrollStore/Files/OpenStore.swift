@@ -4,7 +4,6 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollPosix
-import EnrollPosix
 import Synchronization
 
 /// A store's folder as it is open.

@@ -3,7 +3,6 @@
 import CPosix
 import EnrollCore
 import EnrollPosix
-import EnrollPosix
 
 /// The machine's disk.
 public final class PosixFileSystem: FileSystem {

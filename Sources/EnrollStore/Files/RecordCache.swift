@@ -6,7 +6,6 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollPosix
-import EnrollPosix
 
 /// One account's record as it was last seen.
 final class RecordCache: @unchecked Sendable {

@@ -5,7 +5,6 @@
 import CPosix
 import EnrollCore
 import EnrollPosix
-import EnrollPosix
 
 /// The operations of an account that the gate needs.
 protocol RenewalGround: AnyObject {

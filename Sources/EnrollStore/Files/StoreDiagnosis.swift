@@ -3,7 +3,6 @@
 import CPosix
 public import EnrollCore
 import EnrollPosix
-import EnrollPosix
 
 /// Facts about the folder of a store.
 public struct StoreDiagnosis: Equatable, Sendable {

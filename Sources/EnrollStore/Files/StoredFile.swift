@@ -4,7 +4,6 @@
 public import EnrollCore
 public import EnrollJSON
 import EnrollPosix
-import EnrollPosix
 
 /// The facts about one sealed file.
 public struct StoredFile: Equatable, Sendable {

@@ -4,7 +4,6 @@
 import CSecret
 import EnrollCore
 import EnrollPosix
-import EnrollPosix
 
 /// The functions of libsecret and of the GLib under it.
 enum SecretServiceLibrary {
