@@ -104,7 +104,7 @@ static inline int enroll_equal_memory(const void *left, const void *right, size_
     memcpy(&mine, a, sizeof mine);
     memcpy(&other, b, sizeof other);
     difference |= mine ^ other;
-    // What is known so far is hidden from the compiler: it cannot end early.
+    // The compiler must not see the result so far: it could end the loop early.
     __asm__("" : "+r"(difference));
   }
   for (size_t index = 0; index < size; index++) {

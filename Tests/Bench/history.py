@@ -9,7 +9,7 @@ from datetime import date
 from table import Malformed
 
 COLUMNS = ["date", "version", "commit", "what", "figure"]
-#: What a row may fall back by before the bench fails: machines are noisy.
+#: How much worse a row may get before the bench fails: machines are noisy.
 SLACK = 0.10
 
 

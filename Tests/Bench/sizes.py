@@ -6,7 +6,7 @@ import subprocess
 
 from measure import BUILT, FLAVOUR, TOP, emit
 
-#: What scripts/bench-size calls these.
+#: Names of the table for groups of scripts/bench-size.
 NAMES = {"library": "Swift's own library", "shared": "shared by several functions"}
 
 

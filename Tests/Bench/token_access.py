@@ -1,6 +1,6 @@
 """A valid cached token by the Python binding, beside authlib's session. Runs in the bench's virtual environment (bindings.py).
 
-What a program does before a request: it asks for the token. authlib's session does the same inside each of its requests:
+Asking for the token, as a program does before each request. authlib's session does the same inside its requests:
 `ensure_active_token`, then the token's text.
 """
 

@@ -13,6 +13,18 @@ from terminal import TIMEOUT
 HERE = Path(ENROLL).resolve()
 FULL = HERE.parent.parent / "libexec/enrollkit/enroll"
 
+SLOW_LOADER = r'''
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+void *dlopen(const char *name, int flags) {
+  if (name && strstr(name, "libcurl"))
+    for (;;) pause();
+  return ((void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen"))(name, flags);
+}
+'''
+
 
 @unittest.skipUnless(FULL.exists(), "a debug build is the full program alone")
 class Front(CommandCase):
@@ -118,3 +130,15 @@ class Front(CommandCase):
         program = self.alone("#!/bin/sh\nfor fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && echo $fd >&2; done\n")
         done = self.run_alone("/bin/sh", "-c", 'exec "$0" status <&- >&-', str(program))
         self.assertEqual(done.stderr.decode().split(), ["2"])
+
+    def test_a_token_that_cannot_wait_does_not_wait_for_the_loading_of_libcurl(self):
+        """It is loaded beside the renewal, here by a loader that takes longer than the test waits."""
+        self.sign_in()
+        source = workspace("slow") / "slow.c"
+        source.write_text(SLOW_LOADER)
+        library = source.with_suffix(".so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.environment["LD_PRELOAD"] = str(library)
+        done = self.run_alone(HERE, "token", "--renew", "--timeout", "0")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("the timeout passed before the request was sent", done.stderr.decode())

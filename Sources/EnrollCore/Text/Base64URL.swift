@@ -109,7 +109,7 @@ public enum Base64URL {
         group <<= 8
         count += 1
       }
-      // What is left are bits that no byte uses.
+      // The remaining bits belong to no byte, and must be 0.
       refused |= group & 0xFFFF_FFFF_FFFF
     }
     return (refused == 0, count)
@@ -120,7 +120,7 @@ public enum Base64URL {
   private struct Characters {
     var word: UInt64
 
-    /// What stands for zeros.
+    /// Eight times the character for 0, `A`.
     static var zeros: Characters { Characters(word: each(0x41)) }
 
     init(word: UInt64) { self.word = word }

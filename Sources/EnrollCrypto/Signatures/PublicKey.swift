@@ -21,7 +21,7 @@ public final class PublicKey: Sendable {
   /// pointer, and a leak checker then takes a key that is still in use for lost.
   private let numbers: [[UInt8]]
   let handle: KeyHandle
-  /// What the last check of a good signature left, ready for the next one: to make it takes as long as a fifth of a check.
+  /// The context of the last good check, kept for the next one: making a new one takes a fifth of the time of a check.
   private let spare = Spare<VerificationContext>()
 
   /// The numbers that it consists of, as a JWK holds them (RFC 7518 §6).

@@ -112,7 +112,7 @@ public final class CurlTransport: Transport {
   }
 
   /// Has the loader read libcurl on a thread of its own, if that is not done yet: a request that follows soon waits less. Nobody
-  /// waits for that thread. What goes wrong goes wrong again at the request, which says it.
+  /// waits for that thread. If loading fails, the request tries again and reports the error.
   func prepare() {
     guard !fork.isForkedChild, pool.withLock({ $0.library == nil }) else { return }
     _ = PlainThread.start { [libraryNames] in ExitBarrier.outside { CurlLibrary.load(libraryNames) } }

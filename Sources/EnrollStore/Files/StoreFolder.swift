@@ -41,7 +41,7 @@ final class StoreFolder: Sendable {
     self.init(path, system, true, owning: try StoreFolder.open(path, system, makes: false))
   }
 
-  /// Whether there is anything at a path. What it is, opening it tells.
+  /// Whether anything exists at a path, be it a store or not.
   /// - Throws: `.invalidArgument` for a path that is not absolute; `.storeIO`.
   static func isThere(_ path: String, system: any FileSystem) throws(EnrollError) -> Bool {
     let path = try absolute(path)
