@@ -78,7 +78,9 @@ class TreeTests(unittest.TestCase):
                 self.assertEqual(make("install", *words).returncode, 0)
                 self.assertTrue((stage / "usr/lib/libenroll.so").exists())
                 (stage / "usr/lib/somebody-else.so").touch()
-                self.assertEqual(make("uninstall", *words).returncode, 0)
+                removed = make("uninstall", *words)
+                self.assertEqual(removed.returncode, 0)
+                self.assertIn("The stores of users stay where they are", removed.stdout)
                 left = [path.name for path in stage.rglob("*") if path.is_symlink() or path.is_file()]
                 self.assertEqual(left, ["somebody-else.so"])
 
