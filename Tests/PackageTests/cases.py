@@ -1,0 +1,117 @@
+"""What the tests of packages share: the sandbox, what is packed, and the ways to a first token."""
+
+import contextlib
+import functools
+import http.server
+import json
+import os
+import re
+import subprocess
+import threading
+import urllib.request
+
+from processes import TOP, TIMEOUT, workspace
+from sandbox import Sandbox
+
+IS_TORTURE = os.environ.get("TORTURE") == "1"
+TOKEN = r"\A[\w.~+/-]+=*\n\Z"
+
+_sandbox = None
+
+
+def sandbox():
+    global _sandbox
+    if _sandbox is None:
+        _sandbox = Sandbox()
+    return _sandbox
+
+
+def tear_down():
+    if _sandbox is not None:
+        _sandbox.stop()
+
+
+@functools.cache
+def debian_packages(version=None):
+    """The folder of the Debian packages of this machine's architecture."""
+    folder = workspace("packages")
+    environment = {**os.environ, **({"VERSION": version} if version else {})}
+    done = subprocess.run([TOP / "scripts/dist-debian", folder], env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(f"dist-debian: {done.stdout}{done.stderr}")
+    return folder
+
+
+def come_back(url):
+    """Alice says who she is and yes; the browser follows the redirect to the listener."""
+    with urllib.request.urlopen(sandbox().play(url), timeout=TIMEOUT) as page:
+        page.read()
+
+
+def ended(child):
+    output, words = child.communicate(timeout=TIMEOUT)
+    if child.returncode != 0:
+        raise AssertionError(f"status {child.returncode}: {output}{words}")
+    return output, words
+
+
+def sign_in(chroot, enroll="enroll", **environment):
+    """`enroll login` in a system, to its end."""
+    child = chroot.start(enroll, "login", "--yes", "--no-browser", "--issuer", sandbox().issuer, "--client-id", "sample-app",
+                         "--allow-loopback-http", **environment)  # fmt: skip
+    seen = ""
+    while not (found := re.search(r"(http://\S+authorize\S*)\s", seen)):
+        line = child.stderr.readline()
+        if not line:
+            ended(child)
+            raise AssertionError(f"enroll login showed no address: {seen}")
+        seen += line
+    come_back(found[1])
+    return ended(child)
+
+
+def example(chroot, *command, **environment):
+    """A program like Examples/sign_in.py, which prints an address and then tells of its token."""
+    child = chroot.start(*command, **environment)
+    line = child.stdout.readline()
+    if "http" not in line:
+        raise AssertionError(f"{line}{child.communicate()}")
+    come_back(line.rpartition(" ")[2].strip())
+    return ended(child)[0]
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def served(folder):
+    """The address at which a folder's files are, for package managers that fetch."""
+    handler = functools.partial(Quiet, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class Peer:
+    """A running enrolld, asked one command after the other."""
+
+    def __init__(self, child):
+        self.child = child
+
+    def call(self, method, **parameters):
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        print(json.dumps(request), file=self.child.stdin, flush=True)
+        while line := self.child.stdout.readline():
+            answer = json.loads(line)
+            if answer.get("id") == 1:
+                if "error" in answer:
+                    raise AssertionError(f"{method}: {answer['error']}")
+                return answer["result"]
+        raise AssertionError(f"{method}: {self.child.communicate()}")
+
+    def end(self):
+        ended(self.child)
+
