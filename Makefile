@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lib install uninstall generate check docs test torture bench clean
+.PHONY: help setup demo lib install uninstall dist generate check docs test torture bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox
@@ -24,6 +24,7 @@ lib: packages := lib
 test: packages := $(if $(QUICK),quick,test)
 torture: packages := torture
 bench: packages := bench
+dist: packages := dist
 
 setup: ## install what building needs
 	@scripts/setup $(packages)
@@ -56,6 +57,9 @@ install: $(libraries) $(command) $(pages) ## install library, header, programs a
 
 uninstall: ## take away what `make install` put there
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' scripts/install uninstall
+
+dist: setup $(libraries) $(command) $(pages) ## make the packages and archives of a release, of every target that is built, in build/dist
+	@scripts/dist
 
 $(pages): $(libraries) scripts/man-pages scripts/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
 	@scripts/setup lib

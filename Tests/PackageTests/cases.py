@@ -42,6 +42,25 @@ def debian_packages(version=None):
     return folder
 
 
+@functools.cache
+def distribution():
+    """The folder that `make dist` makes."""
+    folder = workspace("dist")
+    done = subprocess.run([TOP / "scripts/dist", folder], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(f"dist: {done.stdout}{done.stderr}")
+    print(done.stdout)
+    return folder
+
+
+def only(pattern):
+    """The artefact of this name; a pattern that fits several is a mistake."""
+    found = list(distribution().glob(pattern))
+    if len(found) != 1:
+        raise AssertionError(f"{pattern}: {[path.name for path in found]}")
+    return found[0]
+
+
 def come_back(url):
     """Alice says who she is and yes; the browser follows the redirect to the listener."""
     with urllib.request.urlopen(sandbox().play(url), timeout=TIMEOUT) as page:

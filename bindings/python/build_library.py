@@ -2,6 +2,9 @@
 
 Those that are older than their sources are taken, and that is told: `make lib` builds them anew.
 
+ENROLLKIT_LIBRARY_FOLDER in the environment names another folder, with files for another platform, and ENROLLKIT_WHEEL_PLATFORM
+the platform that the wheel is for, such as manylinux_2_28_aarch64.
+
 With ENROLLKIT_SYSTEM_LIBRARY=1 in the environment the wheel carries neither and fits every platform; the package then
 uses the libenroll and the enrolld of the system.
 """
@@ -38,8 +41,12 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         if os.environ.get("ENROLLKIT_SYSTEM_LIBRARY"):
             return
         checkout = Path(self.root).resolve().parent.parent
-        built = checkout / "build/small"
-        if not all((built / name).exists() for name in FILES):
+        named = os.environ.get("ENROLLKIT_LIBRARY_FOLDER")
+        built = Path(named).resolve() if named else checkout / "build/small"
+        if named:
+            if missing := [name for name in FILES if not (built / name).exists()]:
+                raise SystemExit(f"enrollkit: {built} has no {' and no '.join(missing)}")
+        elif not all((built / name).exists() for name in FILES):
             self._build(checkout)
         elif self._changed(checkout) > (made := (built / FILES[0]).stat().st_mtime):
             tell(
@@ -56,7 +63,8 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
                 link = beside / name
                 link.unlink(missing_ok=True)
                 link.symlink_to(built / name)
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        platform = os.environ.get("ENROLLKIT_WHEEL_PLATFORM") or sysconfig.get_platform()
+        platform = platform.replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
 

@@ -1,0 +1,53 @@
+"""A tar of what `make install` installs, for one target; it works wherever it is unpacked."""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import archives
+from project import TOP, libc, run, version
+
+
+def make(out, target, built):
+    root = f"enrollkit-{version()}-{target}"
+    with tempfile.TemporaryDirectory() as stage:
+        run(TOP / "scripts/install", "install",
+            env={**os.environ, "PREFIX": "/usr/local", "DESTDIR": stage, "LIBDIR": "", "FLAVOUR": "", "BUILT": str(built.relative_to(TOP))})  # fmt: skip
+        files = archives.below(Path(stage) / "usr/local")
+        # It has no runtime of Swift, so the larger archive with one is left to those who build.
+        files.pop("lib/libenroll-standard.a", None)
+        for name in ("enroll.pc", "enroll-static.pc"):
+            text = files[f"lib/pkgconfig/{name}"].read_text()
+            files[f"lib/pkgconfig/{name}"] = re.sub(r"^prefix=.*", "prefix=${pcfiledir}/../..", text, flags=re.M).encode()
+        unit = files["lib/systemd/user/enrolld@.service"].read_text()
+        files["lib/systemd/user/enrolld@.service"] = unit.replace("/usr/local/bin", "%h/.local/bin").encode()
+        kind, lowest = libc(built / "small/enrolld")
+        words = {
+            "@version@": version(), "@target@": target, "@machine@": target.partition("-")[0],
+            "@libc@": f"{kind} {lowest}".strip(), "@kind@": kind, "@lowest@": lowest or "0",
+            "@command@": (COMMAND if "libexec/enrollkit/enroll" in files else PART) + jansson(built),
+        }  # fmt: skip
+        for name in ("install", "README.md"):
+            text = (TOP / "packaging/tar" / name).read_text()
+            for word, meaning in words.items():
+                text = text.replace(word, meaning)
+            files[name] = text.encode()
+        installer = Path(stage) / "install"
+        installer.write_bytes(files["install"])
+        installer.chmod(0o755)
+        files["install"] = installer
+        files["LICENSE"] = TOP / "LICENSE"
+        return archives.tar(out / f"{root}.tar.gz", root, files)
+
+
+COMMAND = "`bin/enroll` is the command for people and scripts; its part with the browser is `libexec/enrollkit/enroll`."
+PART = (
+    "`bin/enroll` prints tokens (`enroll token`) of a session that another program began. Its other commands need the full\n"
+    "program, which is not part of this archive: sign in through the library or `enrolld`."
+)
+
+
+def jansson(built):
+    told = run("readelf", "-d", built / "small/enrolld")
+    return "\n\nThe programs also need jansson 2.14 (Debian package libjansson4)." if "libjansson" in told else ""
