@@ -156,10 +156,6 @@ static inline void enroll_curl_list_free(const struct enroll_curl *curl, struct 
   curl->slist_free_all(list);
 }
 
-// The socket for libcurl, close-on-exec: a child of the host must not hold our connections.
-static inline curl_socket_t enroll_curl_open_socket(const struct curl_sockaddr *address) {
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
 static inline int enroll_curl_is_loopback(const struct curl_sockaddr *address) {
   if (address->family == AF_INET) {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address->addr;

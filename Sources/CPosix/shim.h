@@ -1,18 +1,18 @@
-// The C library of the system, for EnrollHost and the programs. Macros and variadics become functions here.
+// The C library of the system, for EnrollPosix, EnrollStore, EnrollHost and the programs. Macros and variadics become functions
+// here. What differs between systems is in the back ends: linux.h, android.h and darwin.h give the same functions (enroll_posix_…
+// for Swift, enroll_system_… for this file) with the same meaning.
 // No _GNU_SOURCE here or in any other shim: it changes fd_set, and Swift refuses modules that disagree about a type.
-// Functions that only GNU headers declare are declared here by hand.
 #ifndef ENROLL_CPOSIX_SHIM_H
 #define ENROLL_CPOSIX_SHIM_H
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <netinet/in.h>
-#include <arpa/inet.h>
 #include <grp.h>
-#include <linux/keyctl.h>
-#include <malloc.h>
+#include <limits.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,29 +21,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
-
-int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
-long syscall(long number, ...);
-int pipe2(int ends[2], int flags);
-int renameat2(int from, const char *old, int to, const char *name, unsigned int flags);
 
 static inline int enroll_posix_errno(void) { return errno; }
 // Descriptors 0, 1 and 2 are the host's, also while they are closed: what it writes to its stderr must not land in a file of
@@ -57,17 +44,24 @@ static inline int enroll_posix_own(int fd) {
   errno = saved;
   return moved;
 }
+#if defined(__APPLE__)
+#include "darwin.h"
+#elif defined(__ANDROID__)
+#include "android.h"
+#else
+#include "linux.h"
+#endif
+
 // A descriptor that can be written to never has a number from 0 to 2, not even for a moment. Otherwise a line that the host
 // writes to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). Free low numbers are taken
 // meanwhile by descriptors that cannot be written to. Two threads that do this at once may cross: files are read back, too.
-#define ENROLL_POSIX_O_PATH 010000000
 typedef struct enroll_posix_low {
   int taken[STDERR_FILENO + 1], count;
 } enroll_posix_low;
 static inline enroll_posix_low enroll_posix_take_low(void) {
   enroll_posix_low low = {{0}, 0};
   while (low.count <= STDERR_FILENO) {
-    int fd = open("/", ENROLL_POSIX_O_PATH | O_CLOEXEC);
+    int fd = enroll_system_open_unwritable();
     if (fd > STDERR_FILENO) close(fd);
     if (fd < 0 || fd > STDERR_FILENO) break;
     low.taken[low.count++] = fd;
@@ -94,11 +88,15 @@ static inline int enroll_posix_openat(int directory, const char *path, int flags
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, openat(directory, path, flags, mode));
 }
-// An eventfd(2) of 0, close-on-exec and non-blocking.
+// A descriptor that becomes readable when it is raised, and stays so until it is cleared.
 static inline int enroll_posix_event(void) {
   enroll_posix_low low = enroll_posix_take_low();
-  return enroll_posix_own_above(low, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  return enroll_posix_own_above(low, enroll_system_event());
 }
+// A descriptor that becomes readable at an instant of the clock that counts suspend. Negative if none is available.
+static inline int enroll_posix_alarm(void) { return enroll_posix_own(enroll_system_alarm()); }
+// A descriptor that becomes readable when a signal of the set comes, all of which are blocked. Negative if none is available.
+static inline int enroll_posix_signals(const sigset_t *set) { return enroll_posix_own(enroll_system_signals(set)); }
 // The next entry of the folder; NULL at its end, and with `*error` set when it cannot be read any further.
 static inline const struct dirent *enroll_posix_next_entry(DIR *stream, int *error) {
   errno = 0;
@@ -111,33 +109,10 @@ static inline const char *enroll_posix_entry_name(const struct dirent *entry) {
   return entry->d_name;
 }
 
-// The kernel's keyrings (keyctl(2)), which the C library does not wrap: keys of type "user".
-static const int enroll_posix_key_find = KEYCTL_GET_KEYRING_ID;
-static const int enroll_posix_key_set_timeout = KEYCTL_SET_TIMEOUT;
-static const int enroll_posix_key_set_permissions = KEYCTL_SETPERM;
-static const int enroll_posix_key_link = KEYCTL_LINK;
-static const int enroll_posix_key_unlink = KEYCTL_UNLINK;
-// Everything for possessors; view, read, write, search, link and set attributes for the user; nothing for others.
+// Rights to a key of the kernel: everything for possessors; view, read, write, search, link and set attributes for the user;
+// nothing for others.
 static const long enroll_posix_key_own = 0x3f3f0000;
-static inline long enroll_posix_keyctl(int operation, long a, long b) { return syscall(SYS_keyctl, operation, a, b, 0L, 0L); }
-// Into the keyring of this thread, which goes with it.
-static inline long enroll_posix_key_add(const char *name, const void *content, size_t size) {
-  return syscall(SYS_add_key, "user", name, content, size, (long)KEY_SPEC_THREAD_KEYRING);
-}
-// In the keyring of the user.
-static inline long enroll_posix_key_search(const char *name) {
-  return syscall(SYS_keyctl, KEYCTL_SEARCH, (long)KEY_SPEC_USER_KEYRING, "user", name, 0L);
-}
-// Bytes of the whole content, of which at most `size` were copied, or -1.
-static inline long enroll_posix_key_read(long key, void *content, size_t size) {
-  return syscall(SYS_keyctl, KEYCTL_READ, key, content, size);
-}
 
-// No core dump, and no debugger of the same user. 0, or -1 with errno.
-static inline int enroll_posix_hide_memory(void) {
-  struct rlimit none = {0, 0};
-  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? setrlimit(RLIMIT_CORE, &none) : -1;
-}
 // SIG_IGN and SIG_DFL are casts, which Swift does not import.
 static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_IGN); }
 static inline int enroll_posix_is_signal_ignored(int number) {
@@ -172,21 +147,6 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   return found;
 }
 
-// A descriptor that becomes readable at an instant of the clock that counts suspend; above the standard streams. Negative
-// if none is available.
-static inline int enroll_posix_alarm(void) {
-  return enroll_posix_own(timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC));
-}
-// Nanoseconds since the boot; what is past is now.
-static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
-  struct itimerspec when = {{0, 0}, {0, 1}};
-  if (instant > 0) {
-    when.it_value.tv_sec = instant / 1000000000;
-    when.it_value.tv_nsec = instant % 1000000000;
-    if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0) when.it_value.tv_nsec = 1;
-  }
-  timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
-}
 // Linked into the library itself, so that the handler belongs to it.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
@@ -200,6 +160,22 @@ static inline void enroll_posix_open_missing_streams(void) {
   for (int fd = 0; fd < 3; fd++)
     if (!enroll_posix_is_open(fd) && open("/dev/null", O_RDONLY) != fd) return;
 }
+// A number that no other running thread has.
+static inline uintptr_t enroll_posix_this_thread(void) { return (uintptr_t)pthread_self(); }
+// Starts a detached thread. Its stack has `stack` bytes; 0 for as many as usual, `least` where that is less. 0 or an error number.
+static inline int enroll_posix_start_thread(size_t stack, size_t least, void *(*run)(void *), void *argument) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  size_t usual = 0;
+  if (pthread_attr_init(&attributes) != 0) return ENOMEM;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_getstacksize(&attributes, &usual);
+  if (stack == 0) stack = usual < least ? least : usual;
+  if (stack != usual) pthread_attr_setstacksize(&attributes, stack);
+  int status = pthread_create(&thread, &attributes, run, argument);
+  pthread_attr_destroy(&attributes);
+  return status;
+}
 // The signals that ask a thread to stop for others' sake; a fault's own signal is none: blocked, it would kill the process
 // without the host's handler.
 static inline void enroll_posix_outside_signals(sigset_t *set) {
@@ -207,25 +183,10 @@ static inline void enroll_posix_outside_signals(sigset_t *set) {
   sigfillset(set);
   for (unsigned index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(set, faults[index]);
 }
-// The words of the command line and how many they are, as the kernel laid them out: the number, then the pointers, at the
-// end of the stack, whose address glibc's loader keeps. NULL with another C library.
-static inline char **enroll_posix_command_words(long *count) {
-  void *const *end = (void *const *)dlsym(NULL, "__libc_stack_end");  // NULL is RTLD_DEFAULT
-  if (!end || !*end) return NULL;
-  *count = *(const long *)*end;
-  return (char **)*end + 1;
-}
-// One heap for all threads, which grows by 256 KiB.
-static inline void enroll_posix_share_heap(void) {
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_TOP_PAD, 256 * 1024);
-}
 // The path of `name` in the directory above the one of this program, links resolved; NULL if the system does not tell or has no
-// memory. Without /proc, or once the file is deleted, the program is where it was started from. To be freed.
+// memory. To be freed.
 static inline char *enroll_posix_path_beside(const char *name) {
-  char *own = realpath("/proc/self/exe", NULL), *path = NULL;
-  const char *started = (const char *)getauxval(AT_EXECFN);
-  if (!own && started) own = realpath(started, NULL);
+  char *own = enroll_system_program_path(), *path = NULL;
   for (int levels = 0; own && levels < 2; levels++) {
     char *slash = strrchr(own, '/');
     if (slash) *slash = '\0';
@@ -244,16 +205,12 @@ static inline int enroll_posix_execute(const char *path) {
   long count;
   char **words = enroll_posix_command_words(&count);
   if (!words) return ENOSYS;
-  if (stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino)
+  if (enroll_system_stat_program(&own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino)
     return ELOOP;
   execv(path, words);
   return errno;
 }
 
-static inline char *const *enroll_posix_environment(void) {
-  extern char **environ;
-  return environ;
-}
 // How wide the terminal is, in columns; 0 for what is no terminal.
 static inline int enroll_posix_columns(int fd) {
   struct winsize size;
@@ -266,12 +223,17 @@ static inline int enroll_posix_ending(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+// A socket that waits, close-on-exec.
+static inline int enroll_posix_socket(int family, int type, int protocol) {
+  enroll_posix_low low = enroll_posix_take_low();
+  return enroll_posix_own_above(low, enroll_system_socket(family, type, protocol, 1));
+}
 // Socket addresses are cast between their families, which Swift can only do with rebound memory.
 // `family` is AF_INET (127.0.0.1) or AF_INET6 (::1); port 0 lets the system choose. Listens, close-on-exec and non-blocking.
 // -1 with errno when that cannot be.
 static inline int enroll_posix_listen_loopback(int family, uint16_t port, int backlog) {
   enroll_posix_low low = enroll_posix_take_low();
-  int fd = enroll_posix_own_above(low, socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  int fd = enroll_posix_own_above(low, enroll_system_socket(family, SOCK_STREAM, 0, 0));
   if (fd < 0) return -1;
   int one = 1, done = -1;
   // SO_REUSEADDR: a fixed port must be usable again while connections of the last sign-in linger.
@@ -303,6 +265,6 @@ static inline int enroll_posix_local_port(int fd) {
 }
 static inline int enroll_posix_accept(int fd) {
   enroll_posix_low low = enroll_posix_take_low();
-  return enroll_posix_own_above(low, accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  return enroll_posix_own_above(low, enroll_system_accept(fd));
 }
 #endif

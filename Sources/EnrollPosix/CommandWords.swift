@@ -5,7 +5,7 @@ import CPosix
 
 public enum CommandWords {
   /// The program's name and its arguments, each ending in NUL. They stay until the process ends.
-  /// - Returns: nil with a C library that does not tell where the stack ends; glibc does.
+  /// - Returns: nil where the C library does not tell them.
   public static func pointers() -> [UnsafeMutablePointer<CChar>]? {
     var count = 0
     guard let first = enroll_posix_command_words(&count) else { return nil }

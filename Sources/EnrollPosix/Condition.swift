@@ -14,11 +14,7 @@ public final class Condition: Lock, @unchecked Sendable {
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(condition, &attributes)
-    pthread_condattr_destroy(&attributes)
+    enroll_posix_make_condition(condition)
   }
 
   deinit {
@@ -34,22 +30,11 @@ public final class Condition: Lock, @unchecked Sendable {
   /// Waits, with the mutex held, until woken or until `limit` nanoseconds passed; nil waits for ever. May wake for no
   /// reason: callers look at their state again.
   public func wait(atMost limit: Int64? = nil) {
-    guard let limit else { return wait(until: nil) }
-    guard limit > 0 else { return }
-    var end = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &end)
-    // A day at most: callers look at their clocks again anyway, and the sum cannot overflow.
-    let bounded = min(limit, 86_400_000_000_000)
-    let nanoseconds = Int64(end.tv_nsec) + bounded % 1_000_000_000
-    end.tv_sec += time_t(bounded / 1_000_000_000 + nanoseconds / 1_000_000_000)
-    end.tv_nsec = Int(nanoseconds % 1_000_000_000)
-    wait(until: end)
-  }
-
-  private func wait(until end: timespec?) {
+    if let limit, limit <= 0 { return }
     let comesBack = ExitBarrier.leave()
-    if var end {
-      pthread_cond_timedwait(condition, mutex, &end)
+    if let limit {
+      // A day at most: callers look at their clocks again anyway, and no sum of times overflows.
+      enroll_posix_wait_condition(condition, mutex, min(limit, 86_400_000_000_000))
     } else {
       pthread_cond_wait(condition, mutex)
     }

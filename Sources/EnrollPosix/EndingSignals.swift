@@ -13,36 +13,30 @@ public enum EndingSignals {
 
   /// Holds back SIGTERM, SIGINT and SIGHUP, except where the parent had them ignored, and ignores SIGPIPE: a closed
   /// stdout is an error of a write. To be called before the first thread.
-  /// - Returns: a signalfd, readable once a signal came; negative when there is none.
+  /// - Returns: a descriptor, readable once a signal came; negative when there is none.
   public static func prepare() -> Int32 {
     enroll_posix_ignore_signal(SIGPIPE)
     var set = ending()
     sigprocmask(SIG_BLOCK, &set, nil)
-    return enroll_posix_own(signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK)))
+    return enroll_posix_signals(&set)
   }
 
   /// Takes the first signal, once. From then on a thread of its own takes the others, and ends the process by a SIGINT that
   /// comes late enough.
   /// - Parameter descriptor: what ``prepare()`` gave, not to be read by anybody else any more.
   public static func take(_ descriptor: Int32) {
-    _ = next(descriptor)
+    _ = enroll_posix_next_signal(descriptor)
     let first = SystemClock.monotonic()
     // Without a thread nothing cuts the end short; it is bounded.
     _ = PlainThread.start {
       ExitBarrier.outside {
         while true {
           var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-          guard poll(&poller, 1, -1) > 0, next(descriptor) == SIGINT else { continue }
+          guard poll(&poller, 1, -1) > 0, enroll_posix_next_signal(descriptor) == SIGINT else { continue }
           if SystemClock.monotonic() - first >= deliberateNanoseconds { end(by: SIGINT) }
         }
       }
     }
-  }
-
-  private static func next(_ descriptor: Int32) -> Int32? {
-    var taken = signalfd_siginfo()
-    let size = MemoryLayout<signalfd_siginfo>.size
-    return read(descriptor, &taken, size) == size ? Int32(bitPattern: taken.ssi_signo) : nil
   }
 
   /// As the signal ends a process that does not handle it.

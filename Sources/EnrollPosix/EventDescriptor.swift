@@ -1,4 +1,4 @@
-// Ends another thread's wait in poll: an eventfd that becomes readable (eventfd(2)).
+// Ends another thread's wait in poll: a descriptor that becomes readable.
 
 import CPosix
 package import EnrollCore
@@ -23,15 +23,8 @@ package final class EventDescriptor: Sendable {
   deinit { close(descriptor) }
 
   /// Ends the current wait, or the next one.
-  package func wake() {
-    var one: UInt64 = 1
-    // Fails only when 2^64 - 1 wakes are waiting already.
-    _ = write(descriptor, &one, 8)
-  }
+  package func wake() { enroll_posix_raise_event(descriptor) }
 
   /// Forgets earlier wakes, so that the next wait waits. Look at what was waited for after this, not before.
-  package func drain() {
-    var count: UInt64 = 0
-    _ = read(descriptor, &count, 8)
-  }
+  package func drain() { enroll_posix_clear_event(descriptor) }
 }

@@ -20,7 +20,7 @@ public enum OwnerAccess {
       Int32(truncatingIfNeeded: status.st_mode) & Int32(S_IFMT) == Int32(S_IFDIR)
     else { return }
     // A folder below one with the setgid bit has that bit, too.
-    _ = chmod(path, UInt32(status.st_mode) & 0o7000 | 0o700)
+    _ = chmod(path, status.st_mode & 0o7000 | 0o700)
   }
 
   private static func lacks(_ mode: UInt32, _ status: stat) -> Bool {

@@ -18,10 +18,7 @@ package enum PipeSignal {
     var before = sigset_t()
     pthread_sigmask(SIG_BLOCK, &pipe, &before)
     defer {
-      if !wasPending {
-        var now = timespec()
-        while sigtimedwait(&pipe, nil, &now) == SIGPIPE {}
-      }
+      if !wasPending { enroll_posix_take_signal(SIGPIPE) }
       pthread_sigmask(SIG_SETMASK, &before, nil)
     }
     return try body()

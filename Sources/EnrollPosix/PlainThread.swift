@@ -26,7 +26,7 @@ package enum PlainThread {
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
 
     let start = Unmanaged.passRetained(Start(body))
-    var status = create(start, stackBytes: nil)
+    var status = create(start, stackBytes: 0)
     if status == EINVAL { status = create(start, stackBytes: ampleStackBytes) }
     guard status != 0 else { return true }
     start.release()
@@ -34,20 +34,11 @@ package enum PlainThread {
     return false
   }
 
-  /// - Parameter stackBytes: nil: the default, unless that is too small.
+  /// - Parameter stackBytes: 0: the default, unless that is too small.
   /// - Returns: 0, or an error number.
-  private static func create(_ start: Unmanaged<Start>, stackBytes: Int?) -> Int32 {
-    var attributes = pthread_attr_t()
-    guard pthread_attr_init(&attributes) == 0 else { return ENOMEM }
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    var usual = 0
-    pthread_attr_getstacksize(&attributes, &usual)
-    let wanted = stackBytes ?? max(usual, leastStackBytes)
-    if wanted != usual { pthread_attr_setstacksize(&attributes, wanted) }
-    var thread = pthread_t()
-    return pthread_create(
-      &thread, &attributes,
+  private static func create(_ start: Unmanaged<Start>, stackBytes: Int) -> Int32 {
+    enroll_posix_start_thread(
+      stackBytes, leastStackBytes,
       { pointer in
         guard let pointer else { return nil }
         ExitBarrier.thread {

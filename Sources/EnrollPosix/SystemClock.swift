@@ -19,9 +19,9 @@ public final class SystemClock: Clock {
   public func instant() -> Instant { SystemClock.now() }
 
   /// ``instant()`` of every system clock.
-  public static func now() -> Instant { Instant(nanoseconds: read(CLOCK_BOOTTIME)) }
+  public static func now() -> Instant { Instant(nanoseconds: read(enroll_posix_boot_clock)) }
 
-  /// `/proc/sys/kernel/random/boot_id`. Where that is missing, a name that no other process shares: every
+  /// The name that the system gives the boot. Where it cannot be read, one that no other process shares: every
   /// expiry written by another process then goes by the date.
   public func bootID() -> String { boot }
 
@@ -35,7 +35,7 @@ public final class SystemClock: Clock {
   }
 
   /// Nanoseconds of the clock that threads wait by: stands still during suspend, is never set.
-  package static func monotonic() -> Int64 { read(CLOCK_MONOTONIC) }
+  package static func monotonic() -> Int64 { read(enroll_posix_waiting_clock) }
 
   /// Nanoseconds since 1970 by the machine's date, whatever clock was injected: what files' times are compared with.
   package static func realTime() -> Int64 { read(CLOCK_REALTIME) }
@@ -48,13 +48,9 @@ public final class SystemClock: Clock {
   }
 
   private static func readBootID() -> String {
-    let fd = enroll_posix_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0)
-    if fd >= 0 {
-      defer { close(fd) }
-      var bytes = [UInt8](repeating: 0, count: 64)
-      let count = bytes.withUnsafeMutableBytes { CPosix.read(fd, $0.baseAddress, $0.count) }
-      if count >= 36 { return String(decoding: bytes[..<36], as: UTF8.self) }
-    }
+    var name = [UInt8](repeating: 0, count: 64)
+    let count = enroll_posix_boot_name(&name, name.count)
+    if count > 0 { return String(decoding: name[..<count], as: UTF8.self) }
     return "process-\(getpid())-\(read(CLOCK_REALTIME))"
   }
 }

@@ -1,10 +1,10 @@
-// Random bytes from the kernel's generator (getrandom(2)): it needs no descriptor, no seeding after fork, and says so
-// when it cannot give any.
+// Random bytes from the system's generator (on Linux getrandom(2)): it needs no descriptor, no seeding after fork, and says
+// so when it cannot give any.
 
 import CPosix
 public import EnrollCore
 
-/// The kernel's generator.
+/// The system's generator.
 public final class SystemRandomSource: RandomSource {
   public init() {}
 
@@ -16,7 +16,7 @@ public final class SystemRandomSource: RandomSource {
     var filled = 0
     while filled < count {
       let got = bytes.withUnsafeMutableBytes { buffer in
-        getrandom(buffer.baseAddress.map { $0 + filled }, buffer.count - filled, 0)
+        enroll_posix_random(buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
       }
       if got > 0 {
         filled += got

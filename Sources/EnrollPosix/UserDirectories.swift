@@ -103,7 +103,7 @@ public enum UserDirectories {
     }
     defer { close(fd) }
     var status = stat()
-    let mode = fstat(fd, &status) == 0 ? Int32(bitPattern: status.st_mode) & Int32(S_IFMT) : 0
+    let mode = fstat(fd, &status) == 0 ? Int32(truncatingIfNeeded: status.st_mode) & Int32(S_IFMT) : 0
     let isPipe = mode == Int32(S_IFIFO)
     if isPipe, wait == nil { throw source.refusal("it is a pipe; expected a file") }
     var content: [UInt8] = []

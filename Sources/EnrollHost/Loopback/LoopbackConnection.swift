@@ -53,8 +53,7 @@ struct LoopbackConnection {
     response.withUnsafeBytes { response in
       var sent = 0
       while let start = response.baseAddress, sent < response.count {
-        let count = send(
-          descriptor, start + sent, response.count - sent, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        let count = enroll_posix_send(descriptor, start + sent, response.count - sent)
         if count > 0 {
           sent += count
         } else {

@@ -13,7 +13,7 @@ public final class PolledQueue: @unchecked Sendable {
   private let origin = ForkGuard()
   private var waiting = JobList()
   /// The thread that runs jobs now. It may come again from inside of one: loops can be nested.
-  private var runner: pthread_t?
+  private var runner: UInt?
   private var isRetired = false
   /// Runs the jobs of a retired queue.
   private let successor = WorkerPool(threads: 1, queue: .max, idleSeconds: 1)
@@ -46,16 +46,16 @@ public final class PolledQueue: @unchecked Sendable {
   /// - Returns: how many jobs ran.
   /// - Throws: `.busy` while another thread does the same; `.forked` in a child that one of the jobs forked.
   public func dispatch() throws(EnrollError) -> Int {
-    let me = pthread_self()
-    var outer: pthread_t?
+    let me = enroll_posix_this_thread()
+    var outer: UInt?
     var left = 0
     exclusion.locked {
       outer = runner
-      if let outer, pthread_equal(outer, me) == 0 { return }
+      if let outer, outer != me { return }
       runner = me
       left = waiting.count
     }
-    if let outer, pthread_equal(outer, me) == 0 {
+    if let outer, outer != me {
       throw EnrollError(.busy, "another thread runs the callbacks of this queue", field: "queue")
     }
     var ran = 0
@@ -105,7 +105,7 @@ public final class PolledQueue: @unchecked Sendable {
       let isAccepted = successor.submit(job)
       _ = take()
       guard !isAccepted else { continue }
-      runner = pthread_self()
+      runner = enroll_posix_this_thread()
       return job
     }
     return nil

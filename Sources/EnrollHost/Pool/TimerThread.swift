@@ -1,5 +1,5 @@
 // The thread behind every timer of the process: started with the first, gone after the last, asleep until the next is due.
-// It waits by the clock that counts suspend (timerfd_create(2)), so that nothing has to be looked at meanwhile; only a
+// It waits by the clock that counts suspend (on Linux timerfd_create(2)), so that nothing has to be looked at meanwhile; only a
 // clock that the host or a test brought, which may jump, is looked at now and then.
 
 import CPosix
@@ -29,7 +29,7 @@ final class TimerThread: @unchecked Sendable {
   private var foreign: [(ticket: UInt64, entry: Entry)] = []
   private var nextTicket: UInt64 = 1
   private var isRunning = false
-  /// A timerfd while the thread runs; else negative.
+  /// A descriptor while the thread runs; else negative.
   private var alarm: Int32 = -1
   private var armedFor = Instant(nanoseconds: .max)
 
@@ -126,8 +126,7 @@ final class TimerThread: @unchecked Sendable {
     var poller = pollfd(fd: alarm, events: Int16(POLLIN), revents: 0)
     _ = ExitBarrier.outside { poll(&poller, 1, -1) }
     condition.lock()
-    var count: UInt64 = 0
-    _ = read(alarm, &count, 8)
+    enroll_posix_clear_alarm(alarm)
   }
 
   /// Called with the condition held.

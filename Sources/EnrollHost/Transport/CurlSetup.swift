@@ -110,8 +110,8 @@ struct CurlSetup {
           Unmanaged<ResponseReader>.fromOpaque(reader).takeUnretainedValue().refuseAddress()
           return -1
         }
-        let low = enroll_posix_take_low()
-        return enroll_posix_own_above(low, enroll_curl_open_socket(address))
+        return enroll_posix_socket(
+          address.pointee.family, address.pointee.socktype, address.pointee.protocol)
       })
     memory(CURLOPT_OPENSOCKETDATA, isPlain ? opaque : nil)
   }

@@ -71,7 +71,7 @@ public final class PosixFileSystem: FileSystem {
   }
 
   public func allocate(_ descriptor: Int32, _ count: Int64) throws(FileFault) {
-    let number = posix_fallocate(descriptor, 0, off_t(count))
+    let number = enroll_posix_allocate(descriptor, count)
     if number != 0 { throw FileFault(.allocate, number) }
   }
 
@@ -79,19 +79,14 @@ public final class PosixFileSystem: FileSystem {
     try check(ftruncate(descriptor, off_t(count)), .truncate)
   }
 
-  public func sync(_ descriptor: Int32) throws(FileFault) { try check(fsync(descriptor), .sync) }
+  public func sync(_ descriptor: Int32) throws(FileFault) { try check(enroll_posix_sync(descriptor), .sync) }
 
   public func rename(_ old: String, to new: String, in folder: Int32) throws(FileFault) {
     try check(renameat(folder, old, folder, new), .rename)
   }
 
   public func renameNew(_ old: String, to new: String, in folder: Int32) throws(FileFault) {
-    // RENAME_NOREPLACE is 1. Where a filesystem does not know it, a link says the same in two steps.
-    if renameat2(folder, old, folder, new, 1) == 0 { return }
-    let number = enroll_posix_errno()
-    guard number == EINVAL || number == ENOSYS else { throw FileFault(.renameNew, number) }
-    try check(linkat(folder, old, folder, new, 0), .renameNew)
-    try check(unlinkat(folder, old, 0), .renameNew)
+    try check(enroll_posix_rename_new(folder, old, new), .renameNew)
   }
 
   public func unlink(_ name: String, in folder: Int32) throws(FileFault) {
@@ -117,9 +112,9 @@ public final class PosixFileSystem: FileSystem {
   }
 
   public func kind(_ descriptor: Int32) throws(FileFault) -> UInt32 {
-    var information = statfs()
-    try check(fstatfs(descriptor, &information), .kind)
-    return UInt32(truncatingIfNeeded: information.f_type)
+    var kind: UInt32 = 0
+    try check(enroll_posix_filesystem(descriptor, &kind), .kind)
+    return kind
   }
 
   public func list(_ folder: Int32) throws(FileFault) -> [String] {
@@ -161,6 +156,8 @@ public final class PosixFileSystem: FileSystem {
 
 extension FileStatus {
   init(_ status: stat) {
+    var status = status
+    let modified = enroll_posix_modified(&status)
     let kind: Kind =
       switch Int32(truncatingIfNeeded: status.st_mode) & Int32(S_IFMT) {
       case Int32(S_IFREG): .file
@@ -168,10 +165,11 @@ extension FileStatus {
       case Int32(S_IFLNK): .symbolicLink
       default: .other
       }
-    let (seconds, overflow) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    let (seconds, overflow) = Int64(modified.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
     self.init(
       kind: kind, permissions: UInt32(status.st_mode) & 0o7777, owner: status.st_uid,
-      links: UInt64(status.st_nlink), device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
-      size: Int64(status.st_size), modified: overflow ? .max : seconds &+ Int64(status.st_mtim.tv_nsec))
+      links: UInt64(status.st_nlink), device: UInt64(truncatingIfNeeded: status.st_dev),
+      inode: UInt64(status.st_ino),
+      size: Int64(status.st_size), modified: overflow ? .max : seconds &+ Int64(modified.tv_nsec))
   }
 }

@@ -17,6 +17,7 @@ public final class KernelKeyring: SessionKeyMemory {
   public init() {}
 
   public func presence() -> KeyPresence {
+    if let reason = enroll_posix_missing_keyring() { return .absent(String(cString: reason)) }
     if control(enroll_posix_key_find, Self.ownUser, 1) { return .present }
     return .absent(
       "the kernel refuses its keyring (errno \(enroll_posix_errno())): it was built without, or a sandbox forbids it"

@@ -19,7 +19,7 @@ final class Silence {
   init?() {
     var shown = termios()
     var ends: [Int32] = [-1, -1]
-    guard tcgetattr(STDIN_FILENO, &shown) == 0, pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return nil }
+    guard tcgetattr(STDIN_FILENO, &shown) == 0, enroll_posix_pipe(&ends) == 0 else { return nil }
     (descriptor, writer) = (ends[0], ends[1])
     self.shown = shown
     for number in Self.signals where enroll_posix_is_signal_ignored(number) == 0 {

@@ -24,7 +24,7 @@ final class Conversation: @unchecked Sendable {
     var framing: Framing { hasHeaders.load(ordering: .relaxed) ? .headers : .lines }
   }
 
-  /// - Parameter waker: an eventfd on which the reading thread waits as well.
+  /// - Parameter waker: an event descriptor on which the reading thread waits as well.
   init(log: Log, waker: Int32) {
     let shared = Shared()
     let output = Output(STDOUT_FILENO) { ending in

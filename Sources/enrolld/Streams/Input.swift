@@ -27,8 +27,8 @@ final class Input: @unchecked Sendable {
   private var hasTakenSignal = false
 
   /// - Parameters:
-  ///   - signals: a signalfd, negative for none.
-  ///   - waker: an eventfd that asks for an end.
+  ///   - signals: as `EndingSignals.prepare()` gives it; negative for none.
+  ///   - waker: an event descriptor that asks for an end.
   init(signals: Int32, waker: Int32) {
     self.signals = signals
     self.waker = waker

@@ -45,7 +45,7 @@ final class Output: @unchecked Sendable {
     self.descriptor = descriptor
     self.onEnd = onEnd
     var status = stat()
-    let mode = fstat(descriptor, &status) == 0 ? Int32(bitPattern: status.st_mode) & Int32(S_IFMT) : 0
+    let mode = fstat(descriptor, &status) == 0 ? Int32(truncatingIfNeeded: status.st_mode) & Int32(S_IFMT) : 0
     kind =
       switch mode {
       case S_IFIFO: .pipe
@@ -169,7 +169,7 @@ final class Output: @unchecked Sendable {
 
   private func writeToOther(_ bytes: UnsafeRawBufferPointer) -> Int {
     kind == .socket
-      ? result(CPosix.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)))
+      ? result(enroll_posix_send(descriptor, bytes.baseAddress, bytes.count))
       : result(write(descriptor, bytes.baseAddress, bytes.count))
   }
 

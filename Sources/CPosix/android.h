@@ -1,0 +1,32 @@
+// The back end for Android from API level 24. Its filter of system calls kills an app that calls keyctl(2) or add_key(2), and
+// before level 30 renameat2(2), which the C library has from that level on; SELinux refuses linkat(2). None of them is called.
+#ifndef ENROLL_CPOSIX_ANDROID_H
+#define ENROLL_CPOSIX_ANDROID_H
+#include "kernel.h"
+#include "no-keyring.h"
+#include "rename-locked.h"
+#include "words.h"
+
+// Random bytes of the C library's generator, which the kernel seeds: `size`. getrandom(2) is there from level 28 only.
+static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
+  arc4random_buf(bytes, size);
+  return (ssize_t)size;
+}
+
+// Renames over nothing that exists: 0, or -1 with errno, EEXIST where something does. From level 30 the C library has the
+// call and the filter allows it; before, and on filesystems that do not know it, see rename-locked.h.
+static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
+  const unsigned no_replace = 1;  // RENAME_NOREPLACE
+  int (*rename_if)(int, const char *, int, const char *, unsigned) =
+      (int (*)(int, const char *, int, const char *, unsigned))dlsym(RTLD_DEFAULT, "renameat2");
+  if (rename_if) {
+    if (rename_if(folder, old, folder, name, no_replace) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+  }
+  return enroll_system_rename_locked(folder, old, name);
+}
+
+static inline const char *enroll_posix_missing_keyring(void) { return "Android does not let apps use the kernel's keyrings"; }
+
+static inline void enroll_posix_share_heap(void) {}
+#endif

@@ -1,0 +1,216 @@
+// The back end for macOS and iOS. Compiled by scripts/check-darwin; it was never run (docs/platforms.md).
+#ifndef ENROLL_CPOSIX_DARWIN_H
+#define ENROLL_CPOSIX_DARWIN_H
+#include <CommonCrypto/CommonCryptoError.h>
+#include <CommonCrypto/CommonRandom.h>
+#include <TargetConditionals.h>
+#include <crt_externs.h>
+#include <mach-o/dyld.h>
+#include <mach/mach_time.h>
+#include <sys/event.h>
+#include <sys/mount.h>
+#include <sys/stdio.h>
+#include <sys/sysctl.h>
+
+#include "no-keyring.h"
+
+// mach_continuous_time in nanoseconds, which counts suspend, and mach_absolute_time, which stands still meanwhile. Neither is
+// ever set.
+static const clockid_t enroll_posix_boot_clock = CLOCK_MONOTONIC_RAW;
+static const clockid_t enroll_posix_waiting_clock = CLOCK_UPTIME_RAW;
+
+// The name of the boot, 36 characters, which every process of the machine reads. 0 where it cannot be read.
+static inline size_t enroll_posix_boot_name(uint8_t *name, size_t size) {
+  return sysctlbyname("kern.bootsessionuuid", name, &size, NULL, 0) == 0 && size >= 36 ? 36 : 0;
+}
+
+// `size` random bytes of the system's generator, or -1 with errno. getentropy(3) is no public function of iOS.
+static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
+  if (CCRandomGenerateBytes(bytes, size) == kCCSuccess) return (ssize_t)size;
+  errno = EIO;
+  return -1;
+}
+
+// Close-on-exec and, unless it may wait, non-blocking: in a call of its own after the one that made the descriptor. A child that
+// is started in between has it, too. The descriptor is closed if that fails.
+static inline int enroll_system_prepare(int fd, _Bool waits) {
+  if (fd < 0) return fd;
+  if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && (waits || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)) return fd;
+  int saved = errno;
+  close(fd);
+  errno = saved;
+  return -1;
+}
+
+// A descriptor that cannot be written to. A sandbox may forbid to open "/".
+static inline int enroll_system_open_unwritable(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+// A kqueue(2) with one event, or with none yet. -1 with errno.
+static inline int enroll_system_queue(void) { return enroll_system_prepare(kqueue(), 1); }
+static inline int enroll_system_queue_change(int fd, uintptr_t name, int16_t filter, uint16_t flags, uint32_t details, int64_t data) {
+  struct kevent change = {.ident = name, .filter = filter, .flags = flags, .fflags = details, .data = data};
+  return kevent(fd, &change, 1, NULL, 0, NULL);
+}
+// The next event, without waiting: 1, 0 or -1.
+static inline int enroll_system_queue_next(int fd, struct kevent *event) {
+  struct timespec now = {0, 0};
+  return kevent(fd, NULL, 0, event, 1, &now);
+}
+
+// A descriptor that is not readable until it is raised.
+static inline int enroll_system_event(void) {
+  int fd = enroll_system_queue();
+  if (fd >= 0 && enroll_system_queue_change(fd, 1, EVFILT_USER, EV_ADD | EV_CLEAR, 0, 0) != 0) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+static inline void enroll_posix_raise_event(int fd) { enroll_system_queue_change(fd, 1, EVFILT_USER, 0, NOTE_TRIGGER, 0); }
+static inline void enroll_posix_clear_event(int fd) {
+  struct kevent event;
+  enroll_system_queue_next(fd, &event);
+}
+
+static inline int enroll_system_alarm(void) { return enroll_system_queue(); }
+// Nanoseconds of the clock that counts suspend; what is past is now.
+static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
+  struct mach_timebase_info base;
+  int64_t ticks = 0;
+  if (instant > 0 && mach_timebase_info(&base) == 0) {
+    __int128 scaled = (__int128)instant * base.denom / base.numer;
+    ticks = scaled > INT64_MAX ? INT64_MAX : (int64_t)scaled;
+  }
+  enroll_system_queue_change(fd, 1, EVFILT_TIMER, EV_ADD | EV_ONESHOT,
+                             NOTE_MACHTIME | NOTE_MACH_CONTINUOUS_TIME | NOTE_ABSOLUTE, ticks);
+}
+static inline void enroll_posix_clear_alarm(int fd) { enroll_posix_clear_event(fd); }
+
+// A kqueue of blocked signals: it reports a signal beside what the signal does.
+static inline int enroll_system_signals(const sigset_t *set) {
+  int fd = enroll_system_queue();
+  for (int number = 1; fd >= 0 && number < NSIG; number++) {
+    if (sigismember(set, number) != 1 || enroll_system_queue_change(fd, number, EVFILT_SIGNAL, EV_ADD, 0, 0) == 0) continue;
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+// The number of the next signal; 0 if none came.
+static inline int enroll_posix_next_signal(int fd) {
+  struct kevent event;
+  return enroll_system_queue_next(fd, &event) == 1 ? (int)event.ident : 0;
+}
+// Takes away what is pending of a blocked signal.
+static inline void enroll_posix_take_signal(int number) {
+  sigset_t set, pending;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  while (sigpending(&pending) == 0 && sigismember(&pending, number) == 1) {
+    int taken;
+    if (sigwait(&set, &taken) != 0) return;
+  }
+}
+
+// A condition variable whose waits are spans of time: setting the date changes none.
+static inline void enroll_posix_make_condition(pthread_cond_t *condition) { pthread_cond_init(condition, NULL); }
+static inline void enroll_posix_wait_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds) {
+  struct timespec span = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  pthread_cond_timedwait_relative_np(condition, mutex, &span);
+}
+
+// What is written to a connection that the other side closed is an error, and no SIGPIPE.
+static inline int enroll_system_no_pipe_signal(int fd) {
+  int one = 1;
+  if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &one, sizeof one);
+  return fd;
+}
+// Close-on-exec.
+static inline int enroll_system_socket(int family, int type, int protocol, _Bool waits) {
+  return enroll_system_no_pipe_signal(enroll_system_prepare(socket(family, type, protocol), waits));
+}
+// Close-on-exec and non-blocking.
+static inline int enroll_system_accept(int fd) {
+  return enroll_system_no_pipe_signal(enroll_system_prepare(accept(fd, NULL, NULL), 0));
+}
+static inline int enroll_posix_pipe(int ends[2]) {
+  if (pipe(ends) != 0) return -1;
+  // Each is closed if it cannot be prepared.
+  int first = enroll_system_prepare(ends[0], 0), second = enroll_system_prepare(ends[1], 0);
+  if (first >= 0 && second >= 0) return 0;
+  if (first >= 0) close(first);
+  if (second >= 0) close(second);
+  return -1;
+}
+// Without waiting. SIGPIPE: sockets of ours raise none, and programs ignore it.
+static inline ssize_t enroll_posix_send(int fd, const void *bytes, size_t count) {
+  return send(fd, bytes, count, MSG_DONTWAIT);
+}
+
+// The file's content reaches the disk: fsync(2) alone leaves it in the drive's memory. A filesystem that knows no more has
+// fsync(2).
+static inline int enroll_posix_sync(int fd) {
+  if (fcntl(fd, F_FULLFSYNC) == 0) return 0;
+  return errno == ENOTSUP || errno == EINVAL || errno == ENOTTY ? fsync(fd) : -1;
+}
+// Disk space for the first `count` bytes of an empty file, which the file then has. 0 or an error number.
+static inline int enroll_posix_allocate(int fd, int64_t count) {
+  fstore_t space = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = count};
+  if (fcntl(fd, F_PREALLOCATE, &space) == -1 && errno != ENOTSUP) return errno;
+  return ftruncate(fd, count) == 0 ? 0 : errno;
+}
+static inline struct timespec enroll_posix_modified(const struct stat *status) { return status->st_mtimespec; }
+// The number that Linux gives a file's filesystem if it is not on a disk of this machine, else 0. 0, or -1 with errno.
+static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
+  struct statfs found;
+  if (fstatfs(fd, &found) != 0) return -1;
+  if (found.f_flags & MNT_LOCAL) *kind = 0;
+  else if (strcmp(found.f_fstypename, "nfs") == 0) *kind = 0x6969;
+  else if (strcmp(found.f_fstypename, "smbfs") == 0) *kind = 0x517B;
+  else *kind = 0x65735546;  // FUSE, behind which may be a network
+  return 0;
+}
+// Renames over nothing that exists: 0, or -1 with errno, EEXIST where something does. Where the filesystem does not know that,
+// a link says the same in two steps.
+static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
+  if (renameatx_np(folder, old, folder, name, RENAME_EXCL) == 0) return 0;
+  if (errno != ENOTSUP && errno != EINVAL) return -1;
+  return linkat(folder, old, folder, name, 0) == 0 ? unlinkat(folder, old, 0) : -1;
+}
+
+static inline const char *enroll_posix_missing_keyring(void) { return "this system's kernel has no keyrings"; }
+
+#if TARGET_OS_OSX
+int ptrace(int request, pid_t process, caddr_t address, int data);
+#endif
+// No core dump, and no debugger of the same user. 0, or -1 with errno. On iOS no program of ours runs, and an app may not ask.
+static inline int enroll_posix_hide_memory(void) {
+#if TARGET_OS_OSX
+  struct rlimit none = {0, 0};
+  const int deny_attach = 31;  // PT_DENY_ATTACH
+  return ptrace(deny_attach, 0, NULL, 0) == 0 ? setrlimit(RLIMIT_CORE, &none) : -1;
+#else
+  errno = ENOTSUP;
+  return -1;
+#endif
+}
+static inline void enroll_posix_share_heap(void) {}
+
+static inline char **enroll_posix_command_words(long *count) {
+  *count = *_NSGetArgc();
+  return *_NSGetArgv();
+}
+static inline char *const *enroll_posix_environment(void) { return *_NSGetEnviron(); }
+// The path of this program, links resolved, to be freed; NULL if the system does not tell or has no memory.
+static inline char *enroll_system_program_path(void) {
+  char path[PATH_MAX];
+  uint32_t size = sizeof path;
+  return _NSGetExecutablePath(path, &size) == 0 ? realpath(path, NULL) : NULL;
+}
+static inline int enroll_system_stat_program(struct stat *status) {
+  char *path = enroll_system_program_path();
+  int done = path ? stat(path, status) : -1;
+  free(path);
+  return done;
+}
+#endif

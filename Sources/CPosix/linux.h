@@ -1,0 +1,71 @@
+// The back end for Linux, with glibc or musl. Functions that only GNU headers declare are declared here by hand.
+#ifndef ENROLL_CPOSIX_LINUX_H
+#define ENROLL_CPOSIX_LINUX_H
+#include <linux/keyctl.h>
+#include <malloc.h>
+#include <sys/random.h>
+
+#include "kernel.h"
+
+#ifdef __GLIBC__
+int renameat2(int from, const char *old, int to, const char *name, unsigned flags);
+#define ENROLL_SYSTEM_RENAME renameat2
+#else
+#define ENROLL_SYSTEM_RENAME(...) syscall(SYS_renameat2, __VA_ARGS__)
+#endif
+
+// At most `size` random bytes of the kernel's generator: how many, or -1 with errno.
+static inline ssize_t enroll_posix_random(void *bytes, size_t size) { return getrandom(bytes, size, 0); }
+
+// Renames over nothing that exists: 0, or -1 with errno, EEXIST where something does. Where the kernel or the filesystem does
+// not know that, a link says the same in two steps.
+static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
+  const unsigned no_replace = 1;  // RENAME_NOREPLACE
+  if (ENROLL_SYSTEM_RENAME(folder, old, folder, name, no_replace) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  return linkat(folder, old, folder, name, 0) == 0 ? unlinkat(folder, old, 0) : -1;
+}
+
+// Why the kernel has no keyrings for this program; NULL where it is to be asked.
+static inline const char *enroll_posix_missing_keyring(void) { return NULL; }
+// The kernel's keyrings (keyctl(2)), which the C library does not wrap: keys of type "user".
+static const int enroll_posix_key_find = KEYCTL_GET_KEYRING_ID;
+static const int enroll_posix_key_set_timeout = KEYCTL_SET_TIMEOUT;
+static const int enroll_posix_key_set_permissions = KEYCTL_SETPERM;
+static const int enroll_posix_key_link = KEYCTL_LINK;
+static const int enroll_posix_key_unlink = KEYCTL_UNLINK;
+static inline long enroll_posix_keyctl(int operation, long a, long b) { return syscall(SYS_keyctl, operation, a, b, 0L, 0L); }
+// Into the keyring of this thread, which goes with it.
+static inline long enroll_posix_key_add(const char *name, const void *content, size_t size) {
+  return syscall(SYS_add_key, "user", name, content, size, (long)KEY_SPEC_THREAD_KEYRING);
+}
+// In the keyring of the user.
+static inline long enroll_posix_key_search(const char *name) {
+  return syscall(SYS_keyctl, KEYCTL_SEARCH, (long)KEY_SPEC_USER_KEYRING, "user", name, 0L);
+}
+// Bytes of the whole content, of which at most `size` were copied, or -1.
+static inline long enroll_posix_key_read(long key, void *content, size_t size) {
+  return syscall(SYS_keyctl, KEYCTL_READ, key, content, size);
+}
+
+// One heap for all threads, which grows by 256 KiB. musl has one heap anyway.
+static inline void enroll_posix_share_heap(void) {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TOP_PAD, 256 * 1024);
+#endif
+}
+
+#ifdef __GLIBC__
+// The words of the command line and how many they are, as the kernel laid them out: the number, then the pointers, at the
+// end of the stack, whose address glibc's loader keeps. NULL where another loader started the program.
+static inline char **enroll_posix_command_words(long *count) {
+  void *const *end = (void *const *)dlsym(NULL, "__libc_stack_end");  // NULL is RTLD_DEFAULT
+  if (!end || !*end) return NULL;
+  *count = *(const long *)*end;
+  return (char **)*end + 1;
+}
+#else
+#include "words.h"
+#endif
+#endif
