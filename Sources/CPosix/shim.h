@@ -52,6 +52,9 @@ static inline int enroll_posix_own(int fd) {
 #include "linux.h"
 #endif
 
+// The machine's date.
+static const clockid_t enroll_posix_date_clock = CLOCK_REALTIME;
+
 // A descriptor that can be written to never has a number from 0 to 2, not even for a moment. Otherwise a line that the host
 // writes to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). Free low numbers are taken
 // meanwhile by descriptors that cannot be written to. Two threads that do this at once may cross: files are read back, too.

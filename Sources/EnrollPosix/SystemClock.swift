@@ -13,7 +13,7 @@ public final class SystemClock: Clock {
   }
 
   public func wallTime() -> UnixTime {
-    UnixTime(seconds: SystemClock.read(CLOCK_REALTIME) / 1_000_000_000)
+    UnixTime(seconds: SystemClock.read(enroll_posix_date_clock) / 1_000_000_000)
   }
 
   public func instant() -> Instant { SystemClock.now() }
@@ -38,7 +38,7 @@ public final class SystemClock: Clock {
   package static func monotonic() -> Int64 { read(enroll_posix_waiting_clock) }
 
   /// Nanoseconds since 1970 by the machine's date, whatever clock was injected: what files' times are compared with.
-  package static func realTime() -> Int64 { read(CLOCK_REALTIME) }
+  package static func realTime() -> Int64 { read(enroll_posix_date_clock) }
 
   private static func read(_ clock: clockid_t) -> Int64 {
     var time = timespec()
@@ -51,7 +51,7 @@ public final class SystemClock: Clock {
     var name = [UInt8](repeating: 0, count: 64)
     let count = enroll_posix_boot_name(&name, name.count)
     if count > 0 { return String(decoding: name[..<count], as: UTF8.self) }
-    return "process-\(getpid())-\(read(CLOCK_REALTIME))"
+    return "process-\(getpid())-\(read(enroll_posix_date_clock))"
   }
 }
 
