@@ -13,7 +13,8 @@ TOP = Path(__file__).resolve().parents[2]
 ENROLLD = Path(os.environ.get("ENROLLD", TOP / ".build/debug/enrolld"))
 #: What the generator reads and writes.
 PARTS = ["scripts", "include", "docs", *(f"Sources/Enroll{name}" for name in ("Core", "Crypto", "Store", "Host", "Commands", "Kit")),
-         "Tests/CTests/functions.txt", "bindings/python/src", "bindings/cordova/www", "bindings/kotlin/src/generated"]  # fmt: skip
+         "Tests/CTests/functions.txt", "bindings/python/src", "bindings/cordova/www", "bindings/kotlin/src/generated",
+         "bindings/node/src/generated"]  # fmt: skip
 
 
 class GeneratorTests(unittest.TestCase):
@@ -66,6 +67,8 @@ class GeneratorTests(unittest.TestCase):
             ("bindings/kotlin/src/generated/kotlin/org/enrollkit/Results.kt", "Account", "Acount"),
             ("bindings/cordova/www/enroll.d.ts", "CallOptions", "CallOption"),
             ("bindings/cordova/www/enroll.js", "'handleLink'", "'handleLinks'"),
+            ("bindings/node/src/generated/types.d.ts", "CallOptions", "CallOption"),
+            ("bindings/node/src/generated/surface.js", "'handleLink'", "'handleLinks'"),
             ("include/enroll.h", "#define ENROLL_E_BUSY (-8)", "#define ENROLL_E_BUSY (-9)"),
             ("docs/configuration.md", "`grace`", "`graces`"),
             ("docs/json-rpc.md", "| `busy` |", "| `bussy` |"),

@@ -8,7 +8,10 @@ struct BrowserTests {
 
   @Test(
     "no source has a web view",
-    arguments: ["Sources", "include", "bindings/kotlin/src", "bindings/cordova/src", "bindings/python/src"])
+    arguments: [
+      "Sources", "include", "bindings/kotlin/src", "bindings/cordova/src", "bindings/node/src",
+      "bindings/python/src",
+    ])
   func ownBrowser(folder: String) throws {
     let files = FileManager.default.enumerator(
       at: Self.root.appendingPathComponent(folder), includingPropertiesForKeys: [.isRegularFileKey])

@@ -1,4 +1,4 @@
-"""TypeScript: `bindings/cordova/www/enroll.d.ts`, and the list of methods in `enroll.js`."""
+"""TypeScript: types and methods; those of `bindings/cordova/www/enroll.d.ts`, and the list of methods in `enroll.js`."""
 
 import json
 import re
@@ -46,8 +46,21 @@ def spaced(text):
 
 
 class Types:
-    def __init__(self, manifest):
+    """Types and methods of one binding.
+
+    Args:
+        omit: Parameters that no method has.
+        given: {name of a type: the type that a parameter has instead}.
+        about: {parameter: what it says instead of the manifest's words}.
+        needed: Parameters that no method may leave out.
+    """
+
+    def __init__(self, manifest, omit=(), given=None, about=None, needed=()):
         self.manifest = manifest
+        self.omit = omit
+        self.given = given or {}
+        self.words = about or {}
+        self.needed = needed
 
     def type(self, schema, indent="", whole=False):
         """A JSON Schema as a TypeScript type. `whole`: the type itself, not its name."""
@@ -73,7 +86,9 @@ class Types:
             return self.object(schema, indent)
         raise Refused(f"TypeScript has no type for {json.dumps(schema)[:300]}. Teach scripts/generator/typescript.py.")
 
-    def object(self, schema, indent, omit=(), stores=""):
+    def object(self, schema, indent, is_input=False):
+        """`is_input`: the parameters of a method."""
+        omit = self.omit if is_input else ()
         properties = {name: one for name, one in schema.get("properties", {}).items() if name not in omit}
         if not properties:
             rest = schema.get("additionalProperties")
@@ -82,10 +97,15 @@ class Types:
             return f"Record<string, {self.type(rest, indent) if rest else 'unknown'}>"
         inner, text = indent + "  ", ""
         for name, member in properties.items():
-            optional = "" if name in schema.get("required", ()) else "?"
-            about = stores if stores and name == "store" else self.about(member)
-            text += f"{comment(about, inner)}{inner}{key(name)}{optional}:{spaced(self.type(member, inner))};\n"
+            optional = "" if name in self.required(schema, is_input) else "?"
+            about = is_input and self.words.get(name) or self.about(member)
+            kind = is_input and self.given.get(self.manifest.name(member)) or self.type(member, inner)
+            text += f"{comment(about, inner)}{inner}{key(name)}{optional}:{spaced(kind)};\n"
         return f"{{\n{text}{indent}}}"
+
+    def required(self, schema, is_input):
+        needed = [name for name in self.needed if is_input and name in schema.get("properties", ())]
+        return [name for name in [*schema.get("required", ()), *needed] if not is_input or name not in self.omit]
 
     def about(self, member):
         if "aliasOf" in member:
@@ -97,44 +117,61 @@ class Types:
         methods = ""
         for command in commands:
             verb = command["name"].removeprefix(group + ".")
-            required = [name for name in command["input"].get("required", ()) if name not in NOT_FOR_PAGES]
-            parameters = self.object(command["input"], "  ", NOT_FOR_PAGES, STORE)
+            required = self.required(command["input"], True)
+            parameters = self.object(command["input"], "  ", True)
             methods += f"{comment(command['summary'], '  ')}  {key(verb)}(parameters{'' if required else '?'}: {parameters}"
             methods += f", options?: CallOptions): Promise<{self.type(command['output'], '  ')}>;\n"
         return f"export interface {capital_word(group)}Commands {{\n{methods}}}\n"
 
 
-def files(manifest, read):
-    """{path: text}. `read`: gives the present text of a path."""
-    types = Types(manifest)
+    def without(self, schema):
+        """The parameters of a method without those that it does not have."""
+        properties = {name: one for name, one in schema.get("properties", {}).items() if name not in self.omit}
+        return {**schema, "properties": properties}
+
+    def named(self, *shown):
+        """The types that are part of these schemas, by their names."""
+        reached = self.manifest.reachable(*shown)
+        return "\n".join(
+            f"{comment(whole.get('description', ''), '')}export type {RENAMED.get(name, name)} ="
+            f"{spaced(self.type(whole, '', True))};\n"
+            for name, whole in self.manifest.types.items()
+            if name in reached
+        )
+
+
+def grouped(manifest, own):
+    """{group: commands} without `own`, and the groups whose commands are those of a client."""
     groups = {}
     for command in manifest.commands:
-        if command["name"] not in OWN:
+        if command["name"] not in own:
             groups.setdefault(command["name"].split(".")[0], []).append(command)
-    of_clients = [group for group, commands in groups.items() if all(one["client"] for one in commands)]
+    return groups, [group for group, commands in groups.items() if all(one["client"] for one in commands)]
+
+
+def member(group):
+    return f"  readonly {group}: {capital_word(group)}Commands;\n"
+
+
+def files(manifest, read):
+    """{path: text}. `read`: gives the present text of a path."""
+    types = Types(manifest, NOT_FOR_PAGES, about={"store": STORE})
+    groups, of_clients = grouped(manifest, OWN)
     of_module = [group for group in groups if group not in of_clients]
     opening = manifest.command("client.open")["input"]["properties"]
     shown = [
         *(one for commands in groups.values() for command in commands
-          for one in [without(command["input"]), command["output"]]),
+          for one in [types.without(command["input"]), command["output"]]),
         *(event["parameters"] for event in manifest.events), manifest.document["error"],
         *(opening[name] for name in ("configuration", "platform")),
     ]  # fmt: skip
-    reached = manifest.reachable(*shown)
-    named = "\n".join(
-        f"{comment(whole.get('description', ''), '')}export type {RENAMED.get(name, name)} ="
-        f"{spaced(types.type(whole, '', True))};\n"
-        for name, whole in manifest.types.items()
-        if name in reached
-    )
-    member = lambda group: f"  readonly {group}: {capital_word(group)}Commands;\n"  # noqa: E731
     options = "".join(
         f"{comment(types.about(opening[name]), '  ')}  {name}?: {types.type(opening[name], '  ')};\n"
         for name in ("account", "platform", "renewInBackground", "waitForPlatform")
     )
     text = (TEMPLATE
         .replace("$VERSION", manifest.document["version"])
-        .replace("$TYPES", named)
+        .replace("$TYPES", types.named(*shown))
         .replace("$EVENTS", "".join(
             f"{comment(event['summary'], '  ')}  '{event['name']}': {types.type(event['parameters'], '  ')};\n"
             for event in manifest.events))
@@ -147,36 +184,37 @@ def files(manifest, read):
     return {PATH: text, SCRIPT: script(manifest, read(SCRIPT), groups, of_clients)}
 
 
-def without(schema):
-    """The parameters that a page may say."""
-    properties = {name: one for name, one in schema.get("properties", {}).items() if name not in NOT_FOR_PAGES}
-    return {**schema, "properties": properties}
-
-
 def script(manifest, text, groups, of_clients):
     """enroll.js with its tables of commands, events and secrets."""
-
-    def table(chosen):
-        rows = ""
-        for group, commands in groups.items():
-            if (group in of_clients) == chosen:
-                verbs = [literal(one["name"].removeprefix(group + ".")) for one in commands]
-                row = f"  {key(group)}: [{', '.join(verbs)}],"
-                if len(row) > WIDTH:
-                    inner = "\n".join(lines(", ".join(verbs) + ",", WIDTH, "    ", "    "))
-                    row = f"  {key(group)}: [\n{inner}\n  ],"
-                rows += row + "\n"
-        return f"{{\n{rows}}}"
-
-    events = "\n".join(lines(", ".join(literal(event["name"]) for event in manifest.events) + ",", WIDTH, "  ", "  "))
+    chosen = {group: commands for group, commands in groups.items() if group in of_clients}
+    others = {group: commands for group, commands in groups.items() if group not in of_clients}
     tables = (
         "/** The commands of one client, by their group. */\n"
-        f"const CLIENT_COMMANDS = {table(True)};\n\n"
+        f"const CLIENT_COMMANDS = {table(chosen)};\n\n"
         "/** The commands that need no client. */\n"
-        f"const COMMANDS = {table(False)};\n\n"
-        f"const EVENTS = [\n{events}\n];"
+        f"const COMMANDS = {table(others)};\n\n"
+        f"const EVENTS = {events(manifest)};"
     )
     return replaced(text, "generated by `make generate`", tables, "// <{}>", "// </{}>")
+
+
+def table(groups):
+    """{group: [verb, …]} in JavaScript."""
+    rows = ""
+    for group, commands in groups.items():
+        verbs = [literal(one["name"].removeprefix(group + ".")) for one in commands]
+        row = f"  {key(group)}: [{', '.join(verbs)}],"
+        if len(row) > WIDTH:
+            inner = "\n".join(lines(", ".join(verbs) + ",", WIDTH, "    ", "    "))
+            row = f"  {key(group)}: [\n{inner}\n  ],"
+        rows += row + "\n"
+    return f"{{\n{rows}}}"
+
+
+def events(manifest):
+    """The names of the events in JavaScript."""
+    names = ", ".join(literal(event["name"]) for event in manifest.events)
+    return "[\n" + "\n".join(lines(names + ",", WIDTH, "  ", "  ")) + "\n]"
 
 
 TEMPLATE = """// Generated from the manifest of EnrollKit $VERSION by `make generate`; do not edit.

@@ -1,0 +1,238 @@
+// One account at one provider, open in a daemon.
+//
+// Every command of the manifest (`enrolld --manifest`) is a method of the same name: `token.access` is
+// `client.token.access(parameters, options)`. The most frequent tasks have methods of their own.
+
+import { EventEmitter } from 'node:events';
+
+import { openBrowser, presentInBrowser } from './browser.js';
+import { cancelled, failed, invalid } from './error.js';
+import { EventStream } from './events.js';
+import { fetchWith } from './fetch.js';
+import { check, checkOptions, isPlainObject } from './given.js';
+import { CLIENT_COMMANDS, EVENTS } from './generated/surface.js';
+import { tokenOf } from './token.js';
+
+/** A user is waited for as long as the transaction lives. */
+const A_DAY = 86_400;
+
+/** An object with a method for each command: { access(parameters, options) }. */
+export function group(name, verbs, run) {
+  const method = (verb) => (parameters = {}, options = {}) => run(`${name}.${verb}`, parameters, options);
+  return Object.freeze(Object.fromEntries(verbs.map((verb) => [verb, method(verb)])));
+}
+
+export class EnrollClient extends EventEmitter {
+  #id;
+  #session;
+  #parts;
+  #streams = new Set();
+  #subscribed;
+  #closing;
+  /** How many calls of this client began or ended that may change its token. */
+  #changes = 0;
+  #recent;
+
+  /** `session`: the daemon's side, { daemon, run, close }. Made by `Enroll.open`. */
+  constructor(id, session, parts) {
+    super();
+    this.#id = id;
+    this.#session = session;
+    this.#parts = parts;
+    for (const [name, verbs] of Object.entries(CLIENT_COMMANDS)) {
+      Object.defineProperty(this, name, { value: group(name, verbs, (...call) => this.#call(...call)), enumerable: true });
+    }
+    session.daemon.listen(id, (name, parameters) => this.#take(name, parameters));
+    this.on('newListener', (name) => {
+      if (EVENTS.includes(name)) this.#subscribe().catch(() => {});
+    });
+  }
+
+  /** The daemon's name for the client. */
+  get id() {
+    return this.#id;
+  }
+
+  get isClosed() {
+    return this.#closing !== undefined;
+  }
+
+  async #call(command, parameters, options, isChange = true) {
+    if (this.isClosed) throw failed('handle', `${command}: the client is closed`);
+    this.#changes += isChange;
+    try {
+      return await this.#session.run(command, parameters, options, this.#id);
+    } catch (error) {
+      // Closed while it waited.
+      if (this.isClosed && error.status === 'handle') throw cancelled(command);
+      throw this.#parts ? this.#parts.explained(error) : error;
+    } finally {
+      this.#changes += isChange;
+    }
+  }
+
+  /** Begins a transaction, shows the user what to do, and waits for the end: the state. */
+  async signIn(parameters = {}, options = {}) {
+    checkOptions('signIn', options, { signal: 'signal', present: 'function', confirm: 'function', timeout: 'seconds' });
+    const { signal, present = presentInBrowser, confirm, timeout = A_DAY } = options;
+    const begun = await this.registration.begin(parameters, { signal });
+    const { transaction, action } = begun;
+    const left = new AbortController();
+    const leave = () => left.abort(signal.reason);
+    signal?.addEventListener('abort', leave, { once: true });
+    if (signal?.aborted) leave();
+    let state;
+    try {
+      // Some browsers return only when they are closed: the user is waited for meanwhile.
+      const outcome = this.registration.awaitOutcome({ transaction, timeout }, { signal: left.signal });
+      const shown = (async () => !left.signal.aborted && present(action, begun))();
+      const isNotShown = new Promise((_, reject) => shown.catch(reject));
+      ({ state } = await Promise.race([outcome, isNotShown]));
+    } catch (error) {
+      left.abort();
+      // Only a hint: if it fails, nothing is lost.
+      if (!this.isClosed && error.status !== 'daemonEnded') await this.registration.cancel({ transaction }).catch(() => {});
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', leave);
+    }
+    if (!confirm || state.state !== 'awaitingConfirmation') return state;
+    const isConfirmed = await confirm(state.profile);
+    return (await (isConfirmed ? this.registration.confirm({}, { signal }) : this.registration.retry({}, { signal }))).state;
+  }
+
+  /** A token that works; the call fails if there is none. */
+  async accessToken(parameters = {}, options = {}) {
+    const isPlain = isEmpty(parameters) && isEmpty(options);
+    if (isPlain && this.#recent?.isCurrent(this.#changes)) return this.#recent.token;
+    const next = new RecentToken(this.#changes);
+    next.token = await this.#token('token.access', parameters, options, false);
+    if (isPlain && next.token.outcome === 'valid') this.#recent = next;
+    return next.token;
+  }
+
+  /** Renews the token now. */
+  async refresh(parameters = {}, options = {}) {
+    return this.#token('token.refresh', parameters, options);
+  }
+
+  async #token(command, parameters, options, isChange) {
+    const result = await this.#call(command, parameters, options, isChange);
+    try {
+      return tokenOf(result);
+    } catch (error) {
+      throw this.#parts ? this.#parts.explained(error) : error;
+    }
+  }
+
+  /** `fetch` with the token of this client. After a 401 the request is sent once more, with a renewed token. */
+  async fetch(input, init = {}) {
+    return fetchWith(this, input, init);
+  }
+
+  /** Erases the tokens, tells the provider, and ends the session in the browser too, unless it is `localOnly`. */
+  async logOut(parameters = {}, options = {}) {
+    checkOptions('logOut', options, { signal: 'signal', present: 'function' });
+    const { signal, present = ({ url }) => openBrowser(url) } = options;
+    const signOut = await this.logout.begin(parameters, { signal });
+    if (signOut.url) await present({ type: 'openURL', url: signOut.url });
+    return signOut;
+  }
+
+  /** The events since now, as `for await (const event of client.events())`. */
+  events(options = {}) {
+    checkOptions('events', options, { signal: 'signal' });
+    const { signal } = options;
+    const end = () => stream.end();
+    const stream = new EventStream(this.#session.daemon, () => {
+      this.#streams.delete(stream);
+      signal?.removeEventListener('abort', end);
+    });
+    if (this.isClosed || signal?.aborted) {
+      stream.end();
+      return stream;
+    }
+    signal?.addEventListener('abort', end, { once: true });
+    this.#streams.add(stream);
+    this.#subscribe().catch(end);
+    return stream;
+  }
+
+  /** Before the next call is written: no event of that call is missed. */
+  #subscribe() {
+    if (this.isClosed) return Promise.resolve();
+    this.#subscribed ??= this.#call('events.subscribe', {}, {});
+    return this.#subscribed;
+  }
+
+  /** An event of the daemon's; without a name if there will be no more. */
+  #take(name, parameters) {
+    if (name === undefined) {
+      this.#recent = undefined;
+      for (const stream of [...this.#streams]) stream.end();
+      return;
+    }
+    const event = { ...parameters, name };
+    for (const stream of this.#streams) stream.push(event);
+    // Apart from the reading of messages, which a listener that throws would break off.
+    process.nextTick(() => this.emit(name, event));
+  }
+
+  /** Cancels the calls that wait in this client. The tokens stay in the store. A second call changes nothing. */
+  close() {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close() {
+    this.#recent = undefined;
+    this.#session.daemon.stopListening(this.#id);
+    try {
+      await this.#session.close(this.#id);
+    } catch (error) {
+      // The daemon has ended or was closed, and the client with it.
+      if (error.status !== 'daemonEnded' && error.status !== 'handle' && error.status !== 'cancelled') throw error;
+    } finally {
+      this.#take(undefined);
+    }
+  }
+
+  toJSON() {
+    return { client: this.#id };
+  }
+}
+
+const isEmpty = (value) => isPlainObject(value) && Object.keys(value).length === 0;
+
+/**
+ * A token that is given out again for a moment without asking the daemon, unless this client did anything meanwhile. The
+ * library itself trusts its memory for one second.
+ */
+class RecentToken {
+  static MOMENT = 100;
+
+  constructor(changes) {
+    this.changes = changes;
+    this.end = clock.now().map((time) => time + RecentToken.MOMENT);
+  }
+
+  isCurrent(changes) {
+    return changes === this.changes && clock.now().every((time, n) => time < this.end[n] && time >= this.end[n] - RecentToken.MOMENT);
+  }
+}
+
+/** Two clocks in milliseconds: the first does not jump, the second counts while the machine sleeps. */
+export const clock = { now: () => [performance.now(), Date.now()] };
+
+/** `await using client = …` */
+if (Symbol.asyncDispose) {
+  Object.defineProperty(EnrollClient.prototype, Symbol.asyncDispose, { value() { return this.close(); } });
+}
+
+/** The options of a call, and its parameters without what only this side knows. */
+export function checkCall(command, parameters, options) {
+  checkOptions(command, options, { signal: 'signal' });
+  check(command, 'parameters', parameters, 'object');
+  check(command, 'timeout', parameters.timeout, 'seconds');
+  if (Object.hasOwn(parameters, 'client')) throw invalid('client', `${command}: client is not known: the client says itself which it is`);
+}

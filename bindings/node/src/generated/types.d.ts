@@ -1,0 +1,1747 @@
+// Generated from the manifest of EnrollKit 0.1.0 by `make generate`; do not edit.
+
+import type { HostKeys, Transport } from '../index.js';
+
+/** A description of the library. */
+export type SystemDescription = {
+  /** Its own name. */
+  name: 'EnrollKit';
+  /** The version of the library: major.minor.patch. */
+  version: string;
+  /** The version of the C interface: major × 65536 + minor. */
+  abi: number;
+  flavour: Flavour;
+  commands: string[];
+  events: string[];
+  /** The key providers that can protect a store. */
+  keyProviders: string[];
+};
+
+/** How the library was built; small: Embedded Swift, without a runtime. */
+export type Flavour = 'small' | 'standard';
+
+/** Who sends HTTP requests. host: the host does, by host.http.send. */
+export type TransportChoice = 'libcurl' | 'host';
+
+/** The authorization server of a resource. */
+export type ResourceDiscovery = {
+  /** The resource. */
+  resource: string;
+  /** Where the resource's metadata is. */
+  metadataUri: string;
+  /** The resource's own name for itself. Nothing proves it. */
+  name?: string;
+  /** The authorization servers that the resource names. */
+  authorizationServers: string[];
+  /** The chosen one. Show it to the user before you go on. */
+  issuer: string;
+  /** The page that the user will be sent to. */
+  authorizationEndpoint: string;
+  /** The scopes that the resource lists. */
+  scopes?: string[];
+  /** Whether the server registers clients (RFC 7591). */
+  canRegister: boolean;
+  /** Whether the server takes the URL of a client id metadata document as a client id. */
+  takesClientMetadataDocuments: boolean;
+  /** Whether the resource takes only tokens that are bound to a key (RFC 9449). */
+  requiresDPoP: boolean;
+};
+
+/** An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit. */
+export type StoreFolder = string;
+
+/** Where the key of a store is kept. */
+export type Keys = {
+  provider: KeyProvider;
+  /** file: an absolute path outside the store. By default the file is in the store's directory. */
+  file?: string;
+  /** passphrase: the passphrase. */
+  passphrase?: string;
+  /** Seconds for which the kernel's keyring remembers the opened key for other processes of the user. In seconds. */
+  sessionCacheSeconds?: number;
+};
+
+/**
+ * auto: the best one that is available, or the one that has the key. secret-service: the desktop's keyring. host:
+ * the host's own, by host.store.get, host.store.set and host.store.remove.
+ */
+export type KeyProvider = 'auto' | 'file' | 'secret-service' | 'passphrase' | 'host';
+
+/** A client for a resource. */
+export type ResourceClient = {
+  /** A configuration for client.open. It may hold a secret of the client. */
+  configuration: Record<string, unknown>;
+  origin: ClientOrigin;
+  /** Whether this call registered the client. */
+  isNew: boolean;
+};
+
+/**
+ * How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a
+ * registration (RFC 7591).
+ */
+export type ClientOrigin = 'configured' | 'metadataDocument' | 'registered';
+
+/** The provider and the client. */
+export type Configuration = {
+  /** A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence. */
+  provider?: ProviderPreset;
+  /** With provider: the provider's host, such as dev-1.okta.com, with a port or path if it has one. */
+  domain?: string;
+  /** With provider entra, entra-external or b2c: the GUID of the tenant. */
+  tenant?: string;
+  /** With provider b2c: the user flow or policy, such as B2C_1_signin. */
+  policy?: string;
+  /** With provider keycloak: the realm. */
+  realm?: string;
+  /** With provider cognito: the id of the user pool, such as eu-west-1_aBcDeF. */
+  userPool?: string;
+  /** Another spelling of userPool, never beside it. */
+  user_pool?: string;
+  /** With provider pingone: the id of the environment. */
+  environment?: string;
+  /** With provider authentik: the slug of the application. */
+  application?: string;
+  /**
+   * The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it.
+   * With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID).
+   */
+  issuer?: string;
+  /**
+   * The URL of the discovery document if it is not below the issuer. Without issuer, it is the document's URL or the
+   * issuer itself.
+   */
+  discoveryUri?: string;
+  /** Another spelling of discoveryUri, never beside it. */
+  discovery_uri?: string;
+  /** With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default. */
+  tenants?: string[];
+  /** The client id that the provider registered. */
+  clientId?: string;
+  /** Another spelling of clientId, never beside it. */
+  client_id?: string;
+  /**
+   * The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
+   * has it: it is published, not confidential (RFC 8252 §8.5).
+   */
+  clientSecret?: string;
+  /** Another spelling of clientSecret, never beside it. */
+  client_secret?: string;
+  /**
+   * How clientSecret is sent. The default is a method that the provider announces, client_secret_post before
+   * client_secret_basic.
+   */
+  tokenEndpointAuthMethod?: ClientSecretMethod;
+  /** Another spelling of tokenEndpointAuthMethod, never beside it. */
+  token_endpoint_auth_method?: ClientSecretMethod;
+  /**
+   * The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as
+   * com.example.app:/callback, or http://127.0.0.1/callback.
+   */
+  redirectUri?: string;
+  /** Another spelling of redirectUri, never beside it. */
+  redirect_uri?: string;
+  /** The redirect URI after a logout. */
+  postLogoutRedirectUri?: string;
+  /** Another spelling of postLogoutRedirectUri, never beside it. */
+  post_logout_redirect_uri?: string;
+  /** Another spelling of postLogoutRedirectUri, never beside it. */
+  end_session_redirect_uri?: string;
+  /** Another spelling of postLogoutRedirectUri, never beside it. */
+  logoutRedirectUri?: string;
+  /** Another spelling of postLogoutRedirectUri, never beside it. */
+  logout_redirect_uri?: string;
+  /**
+   * A provider's own logout instead of RP-Initiated Logout. auth0: /v2/logout with returnTo. cognito: /logout with
+   * logout_uri.
+   */
+  logoutDialect?: LogoutDialect;
+  /** Another spelling of logoutDialect, never beside it. */
+  logout_dialect?: LogoutDialect;
+  /** The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent. */
+  prompt?: string;
+  /** The prompt of the sign-in after a logout or retry. login by default. */
+  promptAfterLogout?: PromptAfterLogout;
+  /** Another spelling of promptAfterLogout, never beside it. */
+  prompt_after_logout?: PromptAfterLogout;
+  /**
+   * Endpoints in place of those in the discovery document. If these are all that a sign-in needs
+   * (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched.
+   */
+  endpoints?: Endpoints;
+  /** Where a provider without OpenID Connect describes the user, and under which names. */
+  profile?: ProfileMapping;
+  /** Seconds that an access token is valid if its response has no expires_in, or never. 300 by default. */
+  withoutExpiry?: WithoutExpiry;
+  /** Another spelling of withoutExpiry, never beside it. */
+  without_expiry?: WithoutExpiry;
+  /** The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request. */
+  userAgent?: string;
+  /** Another spelling of userAgent, never beside it. */
+  user_agent?: string;
+  /**
+   * Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if
+   * the provider has an endpoint for it.
+   */
+  pushedRequests?: FeaturePolicy;
+  /** Another spelling of pushedRequests, never beside it. */
+  pushed_requests?: FeaturePolicy;
+  /**
+   * Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
+   * from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always
+   * refuses a sign-in that brings Bearer tokens. A session from before goes on with its own tokens.
+   */
+  dpop?: FeaturePolicy;
+  /** The accepted signature algorithms of id_tokens. All of these by default. */
+  idTokenAlgorithms?: SignatureAlgorithm[];
+  /** Another spelling of idTokenAlgorithms, never beside it. */
+  id_token_algorithms?: SignatureAlgorithm[];
+  /**
+   * The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads
+   * to tokens; another resource is another account. Without it the provider decides.
+   */
+  resource?: string;
+  /**
+   * The scopes to request, as a list or separated by spaces. openid profile offline_access by default;
+   * offline_access is left out if the provider lists its scopes without it.
+   */
+  scopes?: string | string[];
+  /** Additional parameters of every authorization request. Names that the protocol uses are refused. */
+  authorizeParameters?: Record<string, string>;
+  /** Another spelling of authorizeParameters, never beside it. */
+  authorize_parameters?: Record<string, string>;
+  /** Seconds before its expiry at which an access token is renewed. 60 by default. */
+  grace?: number;
+  /** Seconds that a sign-in may take. 600 by default. */
+  transactionLifetime?: number;
+  /** Another spelling of transactionLifetime, never beside it. */
+  transaction_lifetime?: number;
+  /** Seconds to wait for the link in an e-mail. 86400 by default. */
+  emailWait?: number;
+  /** Another spelling of emailWait, never beside it. */
+  email_wait?: number;
+  /** Whether the user must confirm the profile before the tokens are used. True by default. */
+  confirmation?: boolean;
+  /** Whether the user must have a verified e-mail address. Adds the scope email. False by default. */
+  requireVerifiedEmail?: boolean;
+  /** Another spelling of requireVerifiedEmail, never beside it. */
+  require_verified_email?: boolean;
+  /**
+   * How a registration begins: with the sign-in page, with prompt=create, or at the gateway's own page. signIn by
+   * default.
+   */
+  registration?: RegistrationStart;
+  /** What an activation link opens: an authorization request, or the welcome page. authorize by default. */
+  activation?: Activation;
+  /**
+   * With activation openPage: the page to open, such as https://id.example/welcome/{activationToken}. The activation
+   * link itself by default.
+   */
+  welcomePage?: string;
+  /** Another spelling of welcomePage, never beside it. */
+  welcome_page?: string;
+  /** The templates of accepted activation links, such as https://app.example/welcome/{activationToken}. */
+  appLinks?: string[];
+  /** Another spelling of appLinks, never beside it. */
+  app_links?: string[];
+  /** The link by which the gateway leads back into a registration. */
+  fallbackUri?: string;
+  /** Another spelling of fallbackUri, never beside it. */
+  fallback_uri?: string;
+  /** False on a platform that is not a native app. standInToken is then used instead of a sign-in. True by default. */
+  native?: boolean;
+  /** The access token to use on a platform that is not a native app. */
+  standInToken?: string;
+  /** Another spelling of standInToken, never beside it. */
+  stand_in_token?: string;
+  /** The URL of your back end that confirms that an account exists. */
+  registrationCheckUri?: string;
+  /** Another spelling of registrationCheckUri, never beside it. */
+  registration_check_uri?: string;
+  /**
+   * Whether registrationCheckUri must confirm the account before each state B, C and H. False by default: it is
+   * requested before H only, and only a contradiction in its response stops the sign-in.
+   */
+  requireCheck?: boolean;
+  /** Another spelling of requireCheck, never beside it. */
+  require_check?: boolean;
+  /** The URL of your back end that receives the confirmed profile. */
+  profileUpdateUri?: string;
+  /** Another spelling of profileUpdateUri, never beside it. */
+  profile_update_uri?: string;
+  /** The URL of your back end that receives a report of every failure, without secrets. */
+  errorReportUri?: string;
+  /** Another spelling of errorReportUri, never beside it. */
+  error_report_uri?: string;
+  /** The ways to register that the host presents. */
+  choices?: ConfiguredChoice[];
+  /** Registration by another app, which returns by a link. */
+  app2app?: App2App;
+  /** Another spelling of app2app, never beside it. */
+  anotherApp?: App2App;
+  /** Another spelling of app2app, never beside it. */
+  another_app?: App2App;
+  /** A back end that signs the user in for the app (BFF). */
+  bff?: BFF;
+  /** Another spelling of bff, never beside it. */
+  backend?: BFF;
+  /** The provider whose passwordless sign-in API is used. */
+  passwordless?: PasswordlessDialect;
+  /**
+   * The name of the parameter that selects a connection: connection, idp, kc_idp_hint, provider, … connection by
+   * default.
+   */
+  connectionParameter?: string;
+  /** Another spelling of connectionParameter, never beside it. */
+  connection_parameter?: string;
+  /** The page that the browser shows after a loopback redirect. */
+  returnPage?: ReturnPage;
+  /** Another spelling of returnPage, never beside it. */
+  return_page?: ReturnPage;
+  /** Whether http to a provider on this machine is allowed. False by default. */
+  allowLoopbackHTTP?: boolean;
+  /** Another spelling of allowLoopbackHTTP, never beside it. */
+  allow_loopback_http?: boolean;
+  /** Another spelling of allowLoopbackHTTP, never beside it. */
+  allowLoopbackHttp?: boolean;
+  /** A PEM file with the certificate authorities to trust instead of the system's. */
+  caFile?: string;
+  /** Another spelling of caFile, never beside it. */
+  ca_file?: string;
+};
+
+/** A provider whose configuration EnrollKit knows. */
+export type ProviderPreset =
+  | 'google'
+  | 'google-ios'
+  | 'entra'
+  | 'entra-common'
+  | 'entra-external'
+  | 'b2c'
+  | 'facebook'
+  | 'github'
+  | 'github-device'
+  | 'gitlab'
+  | 'okta'
+  | 'auth0'
+  | 'keycloak'
+  | 'cognito'
+  | 'forgerock'
+  | 'pingone'
+  | 'adfs'
+  | 'onelogin'
+  | 'spring'
+  | 'zitadel'
+  | 'authentik'
+  | 'authelia'
+  | 'kanidm'
+  | 'dex'
+  | 'hydra'
+  | 'salesforce'
+  | 'discord'
+  | 'x'
+  | 'spotify'
+  | 'apple'
+  | 'linkedin'
+  | 'slack';
+
+/** How a client secret is sent (RFC 6749 §2.3.1). */
+export type ClientSecretMethod = 'client_secret_post' | 'client_secret_basic';
+
+/** A provider's own way to log out. */
+export type LogoutDialect = 'auth0' | 'cognito';
+
+/** What the sign-in after a logout asks for. */
+export type PromptAfterLogout = 'login' | 'select_account' | 'consent';
+
+/** Endpoints of the provider. */
+export type Endpoints = {
+  /** RFC 6749 §3.1. */
+  authorizationEndpoint?: string;
+  /** Another spelling of authorizationEndpoint, never beside it. */
+  authorization_endpoint?: string;
+  /** RFC 6749 §3.2. */
+  tokenEndpoint?: string;
+  /** Another spelling of tokenEndpoint, never beside it. */
+  token_endpoint?: string;
+  /** The provider's keys, RFC 7517. Needed for the scope openid. */
+  jwksUri?: string;
+  /** Another spelling of jwksUri, never beside it. */
+  jwks_uri?: string;
+  /** OpenID Connect Core §5.3. */
+  userinfoEndpoint?: string;
+  /** Another spelling of userinfoEndpoint, never beside it. */
+  userinfo_endpoint?: string;
+  /** RFC 7009. */
+  revocationEndpoint?: string;
+  /** Another spelling of revocationEndpoint, never beside it. */
+  revocation_endpoint?: string;
+  /** OpenID Connect RP-Initiated Logout §2. */
+  endSessionEndpoint?: string;
+  /** Another spelling of endSessionEndpoint, never beside it. */
+  end_session_endpoint?: string;
+  /** RFC 7662. */
+  introspectionEndpoint?: string;
+  /** Another spelling of introspectionEndpoint, never beside it. */
+  introspection_endpoint?: string;
+  /** RFC 9126. */
+  pushedAuthorizationRequestEndpoint?: string;
+  /** Another spelling of pushedAuthorizationRequestEndpoint, never beside it. */
+  pushed_authorization_request_endpoint?: string;
+  /** RFC 8628 §3.1. */
+  deviceAuthorizationEndpoint?: string;
+  /** Another spelling of deviceAuthorizationEndpoint, never beside it. */
+  device_authorization_endpoint?: string;
+  /** Whether every redirect has iss (RFC 9207). If true, a redirect without iss is refused. False by default. */
+  authorizationResponseIssParameterSupported?: boolean;
+  /** Another spelling of authorizationResponseIssParameterSupported, never beside it. */
+  authorization_response_iss_parameter_supported?: boolean;
+};
+
+/** How a provider without OpenID Connect describes the user. */
+export type ProfileMapping = {
+  /** The URL that describes the user, requested with the access token. The userinfo endpoint by default. */
+  endpoint?: string;
+  /**
+   * Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number
+   * becomes text. sub by default.
+   */
+  subject?: string | string[];
+  /** Where name is, as one path or several. */
+  name?: string | string[];
+  /** Where email is, as one path or several. */
+  email?: string | string[];
+  /** Where email_verified is, as one path or several. */
+  emailVerified?: string | string[];
+  /** Another spelling of emailVerified, never beside it. */
+  email_verified?: string | string[];
+  /** Where picture is, as one path or several. */
+  picture?: string | string[];
+  /**
+   * The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary
+   * and verified.
+   */
+  emailsEndpoint?: string;
+  /** Another spelling of emailsEndpoint, never beside it. */
+  emails_endpoint?: string;
+};
+
+/** The life of an access token whose response states none. */
+export type WithoutExpiry = 'never' | number;
+
+/** When something that a provider may support is used. */
+export type FeaturePolicy = 'auto' | 'always' | 'never';
+
+/** An algorithm that signs id_tokens. */
+export type SignatureAlgorithm =
+  | 'RS256'
+  | 'RS384'
+  | 'RS512'
+  | 'PS256'
+  | 'PS384'
+  | 'PS512'
+  | 'ES256'
+  | 'ES384'
+  | 'ES512'
+  | 'EdDSA';
+
+/** How a registration begins. */
+export type RegistrationStart = 'signIn' | 'promptCreate' | RegistrationGateway;
+
+/** A registration that begins at a gateway's own page. */
+export type RegistrationGateway = {
+  /** The registration gateway's own page. */
+  registrationUri?: string;
+  /** Another spelling of registrationUri, never beside it. */
+  registration_uri?: string;
+};
+
+/** The effect of an activation link. */
+export type Activation = 'authorize' | 'openPage';
+
+/** A way to register that the host presents. */
+export type ConfiguredChoice = {
+  /** The host's own name for it: google, email, … */
+  kind: string;
+  /** The provider's name of the connection. */
+  connection?: string;
+  /** The text that the user sees. */
+  label: string;
+  /** A further explanation that the user sees. */
+  guidance?: string;
+};
+
+/** Registration by another app, which returns by a link. */
+export type App2App = {
+  /** The gateway's endpoint that begins a registration and returns the other app's link. */
+  initUri?: string;
+  /** Another spelling of initUri, never beside it. */
+  init_uri?: string;
+  /** The gateway's endpoint that ends a registration and returns tokens. */
+  completeUri?: string;
+  /** Another spelling of completeUri, never beside it. */
+  complete_uri?: string;
+  /** The names of the gateway's fields. */
+  fields?: App2AppFields;
+  /** The prefixes of links that may be opened. A prefix ends with a whole host or path segment. */
+  allowedLinks?: string[];
+  /** Another spelling of allowedLinks, never beside it. */
+  allowed_links?: string[];
+  /** Whether the user must set a PIN before the profile is shown: the step is pin until pin.set. False by default. */
+  requirePin?: boolean;
+  /** Another spelling of requirePin, never beside it. */
+  require_pin?: boolean;
+};
+
+/** The names of the gateway's fields. */
+export type App2AppFields = {
+  /** sessionId by default. */
+  sessionId?: string;
+  /** Another spelling of sessionId, never beside it. */
+  session_id?: string;
+  /** link by default. */
+  link?: string;
+  /** artefactId by default. */
+  artefactId?: string;
+  /** Another spelling of artefactId, never beside it. */
+  artefact_id?: string;
+};
+
+/** A back end that signs the user in for the app (BFF). */
+export type BFF = {
+  /** The base URL of the back end, below which it serves /v1/auth. */
+  base: string;
+  /** Accepts a session token in the redirect URL, where other programs can read it. False by default. */
+  dangerouslyAcceptTokenInRedirect?: boolean;
+  /** Another spelling of dangerouslyAcceptTokenInRedirect, never beside it. */
+  dangerously_accept_token_in_redirect?: boolean;
+};
+
+/** A provider's way of passwordless sign-in. */
+export type PasswordlessDialect = 'auth0';
+
+/** What the page after a loopback redirect shows. */
+export type ReturnPage = {
+  /** The app's name, at the top of the page. */
+  appName?: string;
+  /** Another spelling of appName, never beside it. */
+  app_name?: string;
+  /** An additional line of text, in the page's language. */
+  text?: string;
+  /** The language of the page's texts. en by default. */
+  language?: ReturnPageLanguage;
+  /** The colour of the line at the top of the page, such as #0b6e4f. */
+  color?: string;
+  /** Another spelling of color, never beside it. */
+  colour?: string;
+  /**
+   * The page's background colour. Its text is then black or white, whichever has more contrast. The browser's
+   * colours by default.
+   */
+  backgroundColor?: string;
+  /** Another spelling of backgroundColor, never beside it. */
+  background_color?: string;
+  /** Another spelling of backgroundColor, never beside it. */
+  backgroundColour?: string;
+  /** A link back to the app: a claimed https or private-scheme URL. */
+  link?: string;
+};
+
+/** A language of the return page. */
+export type ReturnPageLanguage = 'en' | 'de' | 'fr' | 'es' | 'it' | 'nl' | 'pt';
+
+/** The host's description of the device. */
+export type Platform = {
+  /** False: the platform has no external browser; the stand-in token is used. */
+  native?: boolean;
+  /** The kind of device, in the host's own words. */
+  type?: string;
+  /** Of the screen, in pixels. */
+  width?: number;
+  /** Of the screen, in pixels. */
+  height?: number;
+  /** The host app's version. */
+  appVersion?: string;
+  /** The host's id of the device. */
+  deviceId?: string;
+};
+
+/** What will work at a provider. */
+export type ProviderCheck = {
+  /** The name to configure as provider: EnrollKit knows this one, and it is not configured so. */
+  provider?: string;
+  /** What works, and what does not. */
+  findings: ProviderFinding[];
+};
+
+/** One finding about a provider. */
+export type ProviderFinding = {
+  subject: ProviderSubject;
+  verdict: ProviderVerdict;
+  /** Why, in one sentence. */
+  text: string;
+  /** What to do. */
+  advice?: string;
+  /** The key of the configuration that helps. */
+  key?: string;
+};
+
+/** Something that an app wants of its provider. */
+export type ProviderSubject = 'signIn' | 'scopes' | 'profile' | 'renewal' | 'logout' | 'device';
+
+/** Whether it works: limited means in part, or depending on something that is not announced. */
+export type ProviderVerdict = 'works' | 'limited' | 'fails';
+
+/** The state of a registration. */
+export type State =
+  | {
+    state: 'starting';
+  }
+  | {
+    state: 'unregistered';
+    /** The configured ways to register. */
+    choices?: RegistrationChoice[];
+  }
+  | {
+    state: 'authenticating';
+    transaction: TransactionID;
+    step: Step;
+  }
+  | {
+    state: 'awaitingConfirmation';
+    /** The user whose tokens they are. */
+    profile: Claims;
+  }
+  | {
+    state: 'active';
+    reason: ActiveReason;
+  }
+  | RenewalFailed
+  | RegistrationFailed;
+
+/** A configured way to register. */
+export type RegistrationChoice = {
+  /** The host's own name for it: google, email, … */
+  kind: string;
+  /** The provider's name of the connection. */
+  connection?: string;
+  /** The text that the user sees. */
+  label: string;
+  /** A further explanation that the user sees. */
+  guidance?: string;
+};
+
+/** Names a transaction. */
+export type TransactionID = string;
+
+/** The step that a transaction in progress waits for. */
+export type Step = 'browser' | 'emailPending' | 'codePending' | 'otherApp' | 'exchanging' | 'pin';
+
+/** Claims about the user (OpenID Connect Core §5.1). */
+export type Claims = Record<string, unknown>;
+
+/** How a registration became active. */
+export type ActiveReason = 'notNative' | 'valid' | 'renewed' | 'confirmed';
+
+/** The token was due and could not be renewed. */
+export type RenewalFailed = {
+  state: 'failed';
+  reason: 'renewal';
+  error: ErrorDetail;
+  remedy: Remedy;
+  /** Whether the access token still works. */
+  tokenUsable: boolean;
+};
+
+/** Why a call failed; no text in it holds a secret. */
+export type ErrorDetail = {
+  status: Status;
+  /** The status as the number of the C API. */
+  code: number;
+  blame: Blame;
+  /** Whether the same call may succeed later. */
+  retryable: boolean;
+  /** What happened, what was expected and what to do, for a log; never a secret. */
+  message: string;
+  /** The configuration key or parameter at fault. */
+  field?: string;
+  /** The status of the HTTP response that caused it. */
+  httpStatus?: number;
+  /** The provider's own error code (RFC 6749 §5.2). */
+  oauthError?: string;
+  /** How long the server asked us to wait. In seconds. */
+  retryAfter?: number;
+};
+
+/** Why a call failed, by name. */
+export type Status =
+  | 'invalidArgument'
+  | 'handle'
+  | 'reentrant'
+  | 'forked'
+  | 'bufferTooSmall'
+  | 'cancelled'
+  | 'deadlineExceeded'
+  | 'busy'
+  | 'unsupported'
+  | 'illegalState'
+  | 'notFound'
+  | 'outOfMemory'
+  | 'configuration'
+  | 'redirectMalformed'
+  | 'redirectMismatch'
+  | 'unsolicited'
+  | 'alreadySettled'
+  | 'transactionExpired'
+  | 'otherAppMissing'
+  | 'activationFailed'
+  | 'network'
+  | 'tls'
+  | 'timeout'
+  | 'server'
+  | 'responseInvalid'
+  | 'oauth'
+  | 'loginRequired'
+  | 'interactionRequired'
+  | 'consentRequired'
+  | 'accessDenied'
+  | 'issuerMismatch'
+  | 'codeRejected'
+  | 'keysUnavailable'
+  | 'idTokenInvalid'
+  | 'profileMismatch'
+  | 'emailNotVerified'
+  | 'unknownAccount'
+  | 'reauthenticate'
+  | 'rejected'
+  | 'expired'
+  | 'storeLocked'
+  | 'storeCorrupt'
+  | 'storeRefused'
+  | 'storeIO'
+  | 'storeFull'
+  | 'storeKey'
+  | 'storeVersion'
+  | 'json'
+  | 'internal';
+
+/** Who is to blame for a failure. */
+export type Blame = 'caller' | 'host' | 'user' | 'server' | 'network' | 'internal';
+
+/** The remedy after a failed renewal. */
+export type Remedy = 'retry' | 'wait' | 'registerAgain';
+
+/** The browser, link, app or code step failed. */
+export type RegistrationFailed = {
+  state: 'failed';
+  reason: 'registration';
+  error: ErrorDetail;
+};
+
+/** The kind of transaction to begin. */
+export type TransactionKind = 'signIn' | 'register' | 'passwordless' | 'app2app' | 'bff' | 'device';
+
+/** How to begin a transaction. */
+export type BeginOptions = {
+  /** none, login, consent, select_account or create. */
+  prompt?: string;
+  /** The user name or address to suggest at sign-in. */
+  loginHint?: string;
+  /** The user must have signed in at most so long ago. In seconds. */
+  maxAge?: number;
+  /** Authentication classes, the best first. */
+  acrValues?: string[];
+  /** The preferred one first. */
+  uiLocales?: string[];
+  /** An id_token of the user whose session prompt=none checks. */
+  idTokenHint?: string;
+  /**
+   * The provider's name of the connection that the user chose. Required for bff: the back end's name of the
+   * provider.
+   */
+  connection?: string;
+  /** passwordless: the address to which the code or link is sent. */
+  email?: string;
+  /** passwordless: the number to which the code is sent (E.164). */
+  phoneNumber?: string;
+  message?: PasswordlessMessage;
+};
+
+/** The message that a passwordless sign-in sends to the user. */
+export type PasswordlessMessage = 'code' | 'link';
+
+/** A transaction that has begun. */
+export type Transaction = {
+  transaction: TransactionID;
+  action: Action;
+  /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
+  redirectUri?: string;
+  /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
+  expiresAt: number;
+  /** False for a loopback redirect: its listener ends with the process. */
+  survivesProcess: boolean;
+};
+
+/** The action that the host takes so that a transaction continues. */
+export type Action =
+  | {
+    type: 'openURL';
+    /** Contains the state of the transaction. */
+    url: string;
+  }
+  | {
+    type: 'enterCode';
+    /** The address or number to which the code was sent. */
+    recipient: string;
+  }
+  | {
+    type: 'awaitLink';
+    /** The address to which the link was sent. */
+    recipient: string;
+  }
+  | {
+    type: 'openOtherApp';
+    /** The link of another app. */
+    url: string;
+  }
+  | {
+    type: 'showDeviceCode';
+    /** The code that the user types. */
+    userCode: string;
+    /** Where the user types it. */
+    verificationUri: string;
+    /** The address with the code in it, for a QR code. */
+    verificationUriComplete?: string;
+  };
+
+/** The outcome of a link. */
+export type HandledLink =
+  | {
+    kind: 'begun';
+    transaction: TransactionID;
+    action: Action;
+    /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
+    redirectUri?: string;
+    /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
+    expiresAt: number;
+    /** False for a loopback redirect: its listener ends with the process. */
+    survivesProcess: boolean;
+  }
+  | Unsolicited
+  | LinkUsed
+  | LinkExpired;
+
+/** No transaction waits for the URL; nothing happened. */
+export type Unsolicited = {
+  kind: 'unsolicited';
+  /** What the host can offer to the user, the best first. */
+  offers?: LinkOffer[];
+};
+
+/** A transaction that the host may offer to a user whose link had no effect. */
+export type LinkOffer = 'signIn' | 'register';
+
+/** This link, or a fallback link, was used before; nothing happened. */
+export type LinkUsed = {
+  kind: 'linkUsed';
+  /** What the host can offer to the user, the best first. */
+  offers: LinkOffer[];
+};
+
+/** The transaction that waited for the link has expired; nothing happened. */
+export type LinkExpired = {
+  kind: 'linkExpired';
+  /** What the host can offer to the user, the best first. */
+  offers: LinkOffer[];
+};
+
+/** A logout that forgot the device. */
+export type Deregistration = {
+  state: State;
+  /** The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none. */
+  url?: string;
+  providerTold?: ProviderTold;
+  /** Why the tokens cannot be revoked at the provider. */
+  reason?: string;
+};
+
+/**
+ * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
+ * tokens work until they end by themselves). Absent if there was nothing to tell.
+ */
+export type ProviderTold = 'told' | 'queued' | 'notPossible';
+
+/** The meaning of a URL that reached the app. */
+export type HandledURL =
+  | Redirected
+  | LoggedOut
+  | {
+    kind: 'begun';
+    transaction: TransactionID;
+    action: Action;
+    /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
+    redirectUri?: string;
+    /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
+    expiresAt: number;
+    /** False for a loopback redirect: its listener ends with the process. */
+    survivesProcess: boolean;
+  }
+  | Unsolicited
+  | LinkUsed
+  | LinkExpired;
+
+/** The URL was a redirect. */
+export type Redirected = {
+  kind: 'registration';
+  state: State;
+};
+
+/** The URL was the logout callback; the logout is finished. */
+export type LoggedOut = {
+  kind: 'logout';
+};
+
+/** What a call for a valid access token returns. */
+export type AccessOutcome =
+  | {
+    outcome: 'valid';
+    /** For the Authorization header or a form body, and nowhere else. */
+    accessToken: string;
+    /** As the server spells it: Bearer, DPoP. */
+    tokenType: string;
+    /**
+     * By this device's clock; absent for a stand-in token, which does not expire. In seconds since
+     * 1970-01-01T00:00:00Z.
+     */
+    expiresAt?: number;
+    /**
+     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer
+     * than were asked for.
+     */
+    scope?: string;
+  }
+  | {
+    outcome: 'stale';
+    /** For the Authorization header or a form body, and nowhere else. */
+    accessToken: string;
+    /** As the server spells it: Bearer, DPoP. */
+    tokenType: string;
+    /**
+     * By this device's clock; absent for a stand-in token, which does not expire. In seconds since
+     * 1970-01-01T00:00:00Z.
+     */
+    expiresAt?: number;
+    /**
+     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer
+     * than were asked for.
+     */
+    scope?: string;
+    /** A word or a short text, for a log. */
+    reason: string;
+    error: ErrorDetail;
+  }
+  | {
+    outcome: 'expired';
+    /** When the first renewal failed. In seconds since 1970-01-01T00:00:00Z. */
+    offlineSince?: number;
+    /** Until another try makes sense. In seconds. */
+    retryAfter?: number;
+    /** A word or a short text, for a log. */
+    reason: string;
+    error: ErrorDetail;
+  }
+  | {
+    outcome: 'rejected';
+    /** A word or a short text, for a log. */
+    reason: string;
+    error: ErrorDetail;
+  }
+  | {
+    outcome: 'reauthenticate';
+    /** A word or a short text, for a log. */
+    reason: string;
+  }
+  | {
+    outcome: 'storeLocked';
+  }
+  | {
+    outcome: 'busy';
+  };
+
+/** An access token that is kept, without its secret. The session's own has neither resource nor scope. */
+export type KeptToken = {
+  /** The resource server that the token is for. */
+  resource?: string;
+  /** The scopes that were asked for, separated by spaces. */
+  scope?: string;
+  /** The granted scopes, separated by spaces. */
+  granted: string;
+  /** As the server spells it: Bearer, DPoP. */
+  tokenType: string;
+  /** By this device's clock; the token may have expired. In seconds since 1970-01-01T00:00:00Z. */
+  expiresAt: number;
+};
+
+/** Whether the provider knows of a revocation. */
+export type Revocation = {
+  providerTold?: ProviderTold;
+  /** Why the tokens cannot be revoked at the provider. */
+  reason?: string;
+};
+
+/** One of the session's tokens; it is not returned. */
+export type TokenKind = 'accessToken' | 'refreshToken';
+
+/** The provider's answer about a token. */
+export type Introspection = {
+  /** Whether the token is active. */
+  active: boolean;
+  /** The whole response (RFC 7662 §2.2). */
+  claims: Claims;
+};
+
+/** How a logout went on. */
+export type SignOut = {
+  /** Open it in the external browser. Absent if the provider has no such page. */
+  url?: string;
+  providerTold?: ProviderTold;
+  /** Why the tokens cannot be revoked at the provider. */
+  reason?: string;
+};
+
+/** Reads what the store has about the account; never the refresh token. */
+export type Account = {
+  /** The verified claims about the user. */
+  profile?: Claims;
+  /** The id_token as the provider signed it. */
+  idToken?: string;
+  /** The stored access token, even if it has expired; token.access returns one that works. */
+  accessToken?: string;
+  /** When the access token expires. In seconds since 1970-01-01T00:00:00Z. */
+  expiresAt?: number;
+  registrationType?: RegistrationType;
+};
+
+/** How the account was registered; absent for other ways. */
+export type RegistrationType = 'SOCIAL' | 'PASSWORDLESS';
+
+/** The answer to a PIN. */
+export type PINAnswer = {
+  outcome: PINOutcome;
+  /** Tries left before the account is erased. */
+  triesLeft: number;
+  /** Until the next try is looked at. In seconds. */
+  retryAfter: number;
+};
+
+/**
+ * Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account is
+ * gone).
+ */
+export type PINOutcome = 'unlocked' | 'wrong' | 'tooSoon' | 'erased';
+
+/** The state of a store, without secrets. */
+export type StoreDiagnosis =
+  | {
+    /** The folder. */
+    store: string;
+    /** False: there is no such directory. */
+    exists: boolean;
+  }
+  | {
+    /** The folder. */
+    store: string;
+    /** True. */
+    exists: boolean;
+    /** The user id of the owner. */
+    owner: number;
+    /** Octal. */
+    permissions: string;
+    /** The key providers that have the key. None before the first use. */
+    keyProviders: string[];
+    keyChoice?: KeyDecision;
+    /** The number of accounts, readable or not. */
+    accounts: number;
+    /** The number of damaged files that were set aside. */
+    setAside: number;
+    /** The sealed files by name, at most 1000: files that open are left out first. None while the key is unavailable. */
+    files: StoredFile[];
+    /** The number of sealed files that are left out. */
+    omittedFiles?: number;
+    /** The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used. */
+    wrongModes?: WrongMode[];
+    /** What is wrong with the store. */
+    problem?: ErrorDetail;
+  };
+
+/** The key provider that a new store would get, and why. */
+export type KeyDecision = {
+  /** The name of a key provider. Absent while the best one is locked. */
+  provider?: string;
+  /** Why this one was chosen. */
+  reason: string;
+  /** The key providers in the order of preference. */
+  candidates: KeyCandidate[];
+};
+
+/** A key provider, and whether it is available. */
+export type KeyCandidate = {
+  /** The name of a key provider. */
+  provider: string;
+  presence: KeyPresence;
+  /** Why it is not available. */
+  reason?: string;
+};
+
+/** Whether a key provider is available. */
+export type KeyPresence = 'present' | 'locked' | 'absent';
+
+/** A sealed file of a store. */
+export type StoredFile = {
+  /** The file name. It contains no account name. */
+  name: string;
+  kind: StoredFileKind;
+  /** The file was damaged and had this name. If you rename it back, it is used again. */
+  setAsideFrom?: string;
+  /** Grows by one with every write; decimal. */
+  generation?: string;
+  /** Whether the account has a PIN. */
+  pin?: boolean;
+  /** As in diagnostics.export: for humans, without secrets. */
+  account?: Record<string, unknown>;
+  /** Of the outbox: the number of messages that servers have not received yet. */
+  entries?: number;
+  /** What is wrong with the file. */
+  problem?: ErrorDetail;
+};
+
+/** The content of a sealed file. */
+export type StoredFileKind = 'account' | 'outbox' | 'installation' | 'provider' | 'client';
+
+/** A file of a store whose mode is not 0600. */
+export type WrongMode = {
+  /** The file name. It contains no account name. */
+  name: string;
+  /** Octal. */
+  permissions: string;
+};
+
+/** A PKCE verifier and its challenge (RFC 7636 §4). */
+export type PKCE = {
+  /** A secret, 43 characters of base64url. */
+  codeVerifier: string;
+  /** The SHA-256 of the verifier, in base64url. */
+  codeChallenge: string;
+  /** Always S256. */
+  codeChallengeMethod: 'S256';
+};
+
+/** A redirect as it was read, not verified. */
+export type Redirect = {
+  /** The authorization code. */
+  code?: string;
+  /** The state, which names the transaction; not verified. */
+  state?: string;
+  /** The issuer that the redirect names; not verified. */
+  iss?: string;
+  /** The provider's error code. */
+  error?: string;
+  /** The provider's text for the developer. */
+  errorDescription?: string;
+};
+
+/** Which configuration a URL belongs to. */
+export type Route = {
+  /** The index of the configuration that owns the URL. Absent if none does. */
+  index?: number;
+  kind?: Ownership;
+};
+
+/** How a URL relates to the configuration that owns it. */
+export type Ownership = 'redirect' | 'logout' | 'fallback' | 'activation';
+
+/** A link that the allow-list takes. */
+export type Link = {
+  kind: LinkKind;
+  /** In lower case. */
+  scheme: string;
+  /** The host; an IPv6 address with its brackets. */
+  host?: string;
+  /** The port, if the link has one. */
+  port?: number;
+  /** The path, unchanged. */
+  path: string;
+  /** The query, without the question mark. */
+  query?: string;
+  /** Whether the URL had a fragment, which was dropped. */
+  hadFragment: boolean;
+};
+
+/** The permitted use of a link. */
+export type LinkKind = 'https' | 'loopbackHTTP' | 'privateScheme';
+
+/** The part of its life that a token is in. */
+export type Expiry = {
+  band: Band;
+  /** Until it ends; negative once it has ended. In seconds. */
+  secondsLeft: number;
+};
+
+/** The part of its life that a token is in: hand it out; renew it; renew it or fail. */
+export type Band = 'fresh' | 'due' | 'expired';
+
+/** What can be done about a failure. */
+export type Help = 'retry' | 'wait' | 'registerAgain' | 'verifyEmail' | 'createAccount' | 'support';
+
+/** How a call is made. */
+export interface CallOptions {
+  /** Aborting it ends the wait: the call fails with the status 'cancelled'. What was sent to a provider goes on. */
+  signal?: AbortSignal;
+}
+
+/** What each event carries beside its `name`. */
+export interface EventParameters {
+  /** The state of the registration changed. */
+  'registration.changed': {
+    /** The handle that client.open returned. */
+    client: string;
+    state: State;
+  };
+  /** Sent once, when the first state is known: the host may hide its splash screen. */
+  'registration.settled': {
+    /** The handle that client.open returned. */
+    client: string;
+    state: State;
+  };
+  /** The tokens were renewed and stored. */
+  'token.renewed': {
+    /** The handle that client.open returned. */
+    client: string;
+    /** When the access token expires. In seconds since 1970-01-01T00:00:00Z. */
+    expiresAt: number;
+  };
+  /** A renewal failed; the session is unchanged. */
+  'token.renewalFailed': {
+    /** The handle that client.open returned. */
+    client: string;
+    error: ErrorDetail;
+  };
+  /** The browser returned from the logout. */
+  'logout.finished': {
+    /** The handle that client.open returned. */
+    client: string;
+  };
+  /** A failure that the host may show to the user. */
+  'error.reported': {
+    /** The handle that client.open returned. */
+    client: string;
+    error: ErrorDetail;
+    /** A key for the host's own texts: error. and the name of the status. */
+    messageKey: string;
+    helps: Help;
+  };
+}
+
+export type EventName = keyof EventParameters;
+
+export type EnrollEvent = { [Name in EventName]: { name: Name } & EventParameters[Name] }[EventName];
+
+export interface SystemCommands {
+  /** Describes this library: versions, flavour, commands, key providers. */
+  describe(parameters?: Record<string, never>, options?: CallOptions): Promise<SystemDescription>;
+}
+
+export interface ResourceCommands {
+  /**
+   * Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing and
+   * sends no token.
+   */
+  discover(parameters: {
+    /** The URI of the resource: https, without a fragment. */
+    resource: string;
+    /** Which of the resource's authorization servers. The first one by default. */
+    issuer?: string;
+    /** Whether http to servers on this machine is allowed. */
+    allowLoopbackHTTP?: boolean;
+    /** A PEM file with the certificate authorities to trust instead of the system's. */
+    caFile?: string;
+    /** The program's own HTTP. By default the daemon sends requests itself. */
+    transport?: Transport;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<ResourceDiscovery>;
+  /**
+   * Makes a configuration for a resource: with your client id, with your client id metadata document, or with a
+   * client that it registers once and keeps.
+   */
+  register(parameters: {
+    /** The URI of the resource: https, without a fragment. */
+    resource: string;
+    /** The authorization server that the user was shown: issuer of resource.discover. Another one is refused. */
+    issuer: string;
+    /** Where the browser comes back to, as in a configuration. */
+    redirectUri: string;
+    /** The app's name, for the server's pages. */
+    clientName?: string;
+    /** The scopes to request. By default those that the resource lists, and offline_access if the server lists it. */
+    scopes?: string[];
+    /** The client id, if the server knows the app. */
+    clientId?: string;
+    /** The secret of clientId. */
+    clientSecret?: string;
+    /** The https URL of the app's client id metadata document, for servers that take those. */
+    clientMetadataUri?: string;
+    /**
+     * Whether to register anew although a client is kept: after the server answered invalid_client, because it has
+     * forgotten the client.
+     */
+    again?: boolean;
+    /** The directory of the store, whose parent must exist, or 'memory'. */
+    store: string | URL;
+    /** Where the store's key is kept. By default { provider: 'auto' }. */
+    keys?: Keys | HostKeys;
+    /** Whether http to servers on this machine is allowed. */
+    allowLoopbackHTTP?: boolean;
+    /** A PEM file with the certificate authorities to trust instead of the system's. */
+    caFile?: string;
+    /** The program's own HTTP. By default the daemon sends requests itself. */
+    transport?: Transport;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<ResourceClient>;
+}
+
+export interface PlatformCommands {
+  /** Reports that the host's platform is ready (Cordova's deviceready). */
+  ready(parameters?: Record<string, never>, options?: CallOptions): Promise<Record<string, never>>;
+}
+
+export interface ProviderCommands {
+  /** Reads the provider's announcements and tells what will work with this configuration. Nobody signs in. */
+  check(parameters?: {
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<ProviderCheck>;
+}
+
+export interface RegistrationCommands {
+  /** Reads the state of the registration. The first call starts it. */
+  state(parameters?: {
+    /**
+     * Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
+     * outcome.
+     */
+    wait?: boolean;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /** Begins a transaction and returns what the host has to do next. */
+  begin(parameters?: {
+    kind?: TransactionKind;
+    /** The scopes to request instead of the configured ones. */
+    scopes?: string | string[];
+    options?: BeginOptions;
+    /** Additional parameters of the authorization request; names that the protocol uses are refused. */
+    parameters?: Record<string, string>;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<Transaction>;
+  /** Takes the redirect and completes its transaction. */
+  resume(parameters: {
+    /** The URL as the host received it. */
+    url: string;
+    /** The transaction of the redirect. Needed only if the URL has no state and several transactions are pending. */
+    transaction?: TransactionID;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /** Takes an activation or fallback link and returns what the host has to do next. */
+  handleLink(parameters: {
+    /** The URL as the host received it. */
+    url: string;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<HandledLink>;
+  /**
+   * Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the user
+   * on another device.
+   */
+  awaitOutcome(parameters: {
+    transaction: TransactionID;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /** Takes the one-time code that the user typed. */
+  submitCode(parameters: {
+    transaction: TransactionID;
+    /** The code as the user typed it. */
+    code: string;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /** Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration. */
+  confirm(parameters?: {
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /** Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones. */
+  retry(parameters?: {
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /**
+   * Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then
+   * waits for the link of its e-mail.
+   */
+  cancel(parameters?: {
+    /** The transaction; without it, all. */
+    transaction?: TransactionID;
+  }, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /** Reports that the other app's link could not be opened. Its transaction fails (F). */
+  otherAppMissing(parameters: {
+    transaction: TransactionID;
+  }, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /** Erases the local state only. Sends nothing. */
+  clear(parameters?: Record<string, never>, options?: CallOptions): Promise<{
+    state: State;
+  }>;
+  /** Logs out, erases pending transactions and resets the installation id. */
+  deregister(parameters?: {
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<Deregistration>;
+}
+
+export interface UrlCommands {
+  /** Takes any URL that reaches the app: a redirect, a logout callback or a link. */
+  handle(parameters: {
+    /** The URL as the host received it. */
+    url: string;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<HandledURL>;
+}
+
+export interface TokenCommands {
+  /** Returns a valid access token, renewed if due. All callers share one renewal. */
+  access(parameters?: {
+    /**
+     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
+     * default the session's own token.
+     */
+    resource?: string;
+    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    scope?: string | string[];
+    /** How long the token must still live. In seconds. */
+    minimumLifetime?: number;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<AccessOutcome>;
+  /**
+   * Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
+   * provider asked for.
+   */
+  refresh(parameters?: {
+    /**
+     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
+     * default the session's own token.
+     */
+    resource?: string;
+    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    scope?: string | string[];
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<AccessOutcome>;
+  /**
+   * Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is
+   * refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.
+   */
+  rejected(parameters: {
+    /** The refused token. */
+    accessToken: string;
+    /**
+     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
+     * default the session's own token.
+     */
+    resource?: string;
+    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    scope?: string | string[];
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<AccessOutcome>;
+  /**
+   * Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
+   * other audiences.
+   */
+  list(parameters?: Record<string, never>, options?: CallOptions): Promise<{
+    /** Empty if no user is signed in. */
+    tokens: KeptToken[];
+  }>;
+  /** Revokes the session's tokens at the provider and erases them here. */
+  revoke(parameters?: {
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<Revocation>;
+  /** Asks the provider about one of the session's tokens (RFC 7662). */
+  introspect(parameters?: {
+    token?: TokenKind;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<Introspection>;
+}
+
+export interface DpopCommands {
+  /** Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing. */
+  proof(parameters: {
+    /** The method as it is sent, such as GET. */
+    method: string;
+    /** The URL as the host received it. */
+    url: string;
+    /** The nonce that the server demanded. By default the last one of that server. */
+    nonce?: string;
+    /** The token that the request carries. By default the present one. */
+    accessToken?: string;
+  }, options?: CallOptions): Promise<{
+    /** The value of the header DPoP. */
+    proof: string;
+  }>;
+}
+
+export interface IdentityCommands {
+  /** Reads the stored, verified claims about the user. */
+  profile(parameters?: Record<string, never>, options?: CallOptions): Promise<{
+    /** OpenID Connect Core §5.1. */
+    claims: Claims;
+  }>;
+  /** Fetches the claims from the provider. Claims about another user are refused. */
+  userinfo(parameters?: {
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<{
+    /** OpenID Connect Core §5.1. */
+    claims: Claims;
+  }>;
+}
+
+export interface LogoutCommands {
+  /**
+   * Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in
+   * the browser.
+   */
+  begin(parameters?: {
+    /** Sends nothing and returns no URL. */
+    localOnly?: boolean;
+    /** Seconds that the call may take; a fraction is allowed. */
+    timeout?: number;
+  }, options?: CallOptions): Promise<SignOut>;
+  /** Finishes a logout with the redirect from the provider's logout page. */
+  resume(parameters: {
+    /** The URL as the host received it. */
+    url: string;
+  }, options?: CallOptions): Promise<{
+    /** Always true. */
+    done: boolean;
+  }>;
+}
+
+export interface AccountCommands {
+  /** Reads what the store has about the account; never the refresh token. */
+  read(parameters?: Record<string, never>, options?: CallOptions): Promise<Account>;
+}
+
+export interface DiagnosticsCommands {
+  /** Collects what support needs, without secrets: versions, configuration, provider, state, store, last errors. */
+  export(parameters?: Record<string, never>, options?: CallOptions): Promise<{
+    /** For humans: its members may change with any version. */
+    diagnostics: Record<string, unknown>;
+  }>;
+}
+
+export interface PinCommands {
+  /** Protects the account with a PIN. The account stays open in this process. Ends the step pin. */
+  set(parameters: {
+    /** The new PIN. 4 to 64 bytes. */
+    pin: string;
+  }, options?: CallOptions): Promise<Record<string, never>>;
+  /** Opens the account for this process. */
+  unlock(parameters: {
+    /** The PIN. 4 to 64 bytes. */
+    pin: string;
+  }, options?: CallOptions): Promise<PINAnswer>;
+  /** Replaces the PIN. */
+  change(parameters: {
+    /** The present PIN. 4 to 64 bytes. */
+    pin: string;
+    /** The new PIN. 4 to 64 bytes. */
+    newPin: string;
+  }, options?: CallOptions): Promise<PINAnswer>;
+  /** Removes the PIN. The account is open from then on. */
+  remove(parameters: {
+    /** The present PIN. 4 to 64 bytes. */
+    pin: string;
+  }, options?: CallOptions): Promise<PINAnswer>;
+}
+
+export interface AccountsCommands {
+  /** Lists the names of the accounts in a store. Empty if there is no store yet. */
+  list(parameters: {
+    /** The directory of the store, whose parent must exist, or 'memory'. */
+    store: string | URL;
+    /** Where the store's key is kept. By default { provider: 'auto' }. */
+    keys?: Keys | HostKeys;
+  }, options?: CallOptions): Promise<{
+    /** Sorted. */
+    accounts: string[];
+  }>;
+  /** Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error. */
+  remove(parameters: {
+    /** The directory of the store, whose parent must exist, or 'memory'. */
+    store: string | URL;
+    /** Where the store's key is kept. By default { provider: 'auto' }. */
+    keys?: Keys | HostKeys;
+    /** The name of the account: one set of tokens in the store. */
+    account: string;
+  }, options?: CallOptions): Promise<Record<string, never>>;
+}
+
+export interface InstallationCommands {
+  /** Erases the installation id of a store. The next use makes a new one. A missing store is no error. */
+  reset(parameters: {
+    /** The directory of the store, whose parent must exist, or 'memory'. */
+    store: string | URL;
+    /** Where the store's key is kept. By default { provider: 'auto' }. */
+    keys?: Keys | HostKeys;
+  }, options?: CallOptions): Promise<Record<string, never>>;
+}
+
+export interface StoreCommands {
+  /** Examines a store: owner, permissions, key provider, files, damaged files. Changes nothing. */
+  diagnose(parameters: {
+    /** The directory of the store, whose parent must exist, or 'memory'. */
+    store: string | URL;
+    /** Where the store's key is kept. By default { provider: 'auto' }. */
+    keys?: Keys | HostKeys;
+  }, options?: CallOptions): Promise<StoreDiagnosis>;
+  /** Moves a store's key to another key provider, or wraps it again with the same one. */
+  rekey(parameters: {
+    /** The directory of the store, whose parent must exist, or 'memory'. */
+    store: string | URL;
+    /** Where the store's key is kept. By default { provider: 'auto' }. */
+    keys?: Keys | HostKeys;
+    /** Where the store's key is kept from now on. By default in the same place, wrapped anew. */
+    newKeys?: Keys | HostKeys;
+    /** Whether to make a new data key and seal every file with it. */
+    newDataKey?: boolean;
+  }, options?: CallOptions): Promise<{
+    /** The key provider that now has the key. */
+    provider: string;
+  }>;
+}
+
+export interface PkceCommands {
+  /** Makes a verifier and its S256 challenge (RFC 7636 §4). */
+  generate(parameters?: Record<string, never>, options?: CallOptions): Promise<PKCE>;
+}
+
+export interface RedirectCommands {
+  /** Parses a redirect without verifying it (RFC 6749 §4.1.2, RFC 9207). */
+  parse(parameters: {
+    /** The URL as the host received it. */
+    url: string;
+  }, options?: CallOptions): Promise<Redirect>;
+  /** Finds which of several configurations a URL belongs to. Reads no store: the URL may still be unsolicited. */
+  route(parameters: {
+    /** All configurations of the app. */
+    configurations: Configuration[];
+    /** The URL as the host received it. */
+    url: string;
+  }, options?: CallOptions): Promise<Route>;
+}
+
+export interface LinkCommands {
+  /** Parses a link by the rules of R9, or refuses it. Repairs nothing. */
+  parse(parameters: {
+    /** The URL as the host received it. */
+    url: string;
+  }, options?: CallOptions): Promise<Link>;
+}
+
+export interface ExpiryCommands {
+  /** Tells whether a token is fresh, due or expired. */
+  check(parameters: {
+    /** When the token expires. In seconds since 1970-01-01T00:00:00Z. */
+    expiresAt: number;
+    /** The present time. By default that of this device's clock. In seconds since 1970-01-01T00:00:00Z. */
+    now?: number;
+    /** How long before its expiry the token is due. In seconds. */
+    grace?: number;
+    /** How long the token must still live. In seconds. */
+    minimumLifetime?: number;
+    /** Its whole life: at most half of it counts as grace period. In seconds. */
+    lifetime?: number;
+  }, options?: CallOptions): Promise<Expiry>;
+}
+
+/** The commands of a client, by their group. */
+export interface ClientCommands {
+  readonly platform: PlatformCommands;
+  readonly provider: ProviderCommands;
+  readonly registration: RegistrationCommands;
+  readonly url: UrlCommands;
+  readonly token: TokenCommands;
+  readonly dpop: DpopCommands;
+  readonly identity: IdentityCommands;
+  readonly logout: LogoutCommands;
+  readonly account: AccountCommands;
+  readonly diagnostics: DiagnosticsCommands;
+  readonly pin: PinCommands;
+}
+
+/** The commands that need no client, by their group. */
+export interface Commands {
+  readonly system: SystemCommands;
+  readonly resource: ResourceCommands;
+  readonly accounts: AccountsCommands;
+  readonly installation: InstallationCommands;
+  readonly store: StoreCommands;
+  readonly pkce: PkceCommands;
+  readonly redirect: RedirectCommands;
+  readonly link: LinkCommands;
+  readonly expiry: ExpiryCommands;
+}
+
+export interface OpenOptions {
+  /** The configuration; give this or configurationName. */
+  configuration?: Configuration;
+  /** The NAME of a file NAME.json in $XDG_CONFIG_HOME/enrollkit. */
+  configurationName?: string;
+  /** The directory of the store, whose parent must exist, or 'memory'. */
+  store: string | URL;
+  /** Where the store's key is kept. By default { provider: 'auto' }. */
+  keys?: Keys | HostKeys;
+  /** The program's own HTTP. By default the daemon sends requests itself. */
+  transport?: Transport;
+  /** The name of the account: one set of tokens in the store. */
+  account?: string;
+  platform?: Platform;
+  /** Whether calls about the registration wait for platform.ready. */
+  waitForPlatform?: boolean;
+  /** Whether tokens are renewed in the background, shortly before they are due, until client.close. */
+  renewInBackground?: boolean;
+}

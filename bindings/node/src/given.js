@@ -1,0 +1,97 @@
+// Checks what the caller hands in. What is wrong is an EnrollArgumentError that names the key and never shows its value,
+// which may be a secret.
+
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { invalid } from './error.js';
+
+/** The limit of the daemon for one message, in bytes. */
+const MESSAGE_LIMIT = 1 << 20;
+
+export function kindOf(value) {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value !== 'object') return value === undefined ? 'undefined' : `a ${typeof value}`;
+  const name = value.constructor?.name;
+  return name && name !== 'Object' ? `an object of class ${name}` : 'an object';
+}
+
+export function isPlainObject(value) {
+  if (value === null || typeof value !== 'object') return false;
+  const prototype = Object.getPrototypeOf(value);
+  // An object of another realm has another Object.prototype: one whose own prototype is null.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+const TYPES = {
+  object: [isPlainObject, 'an object'],
+  text: [(value) => typeof value === 'string', 'a string'],
+  function: [(value) => typeof value === 'function', 'a function'],
+  signal: [(value) => typeof value?.addEventListener === 'function' && typeof value.aborted === 'boolean', 'an AbortSignal'],
+  seconds: [(value) => typeof value === 'number' && value >= 0, '0 or more seconds as a number'],
+};
+
+/** Throws unless the value has the type; `undefined` is accepted. */
+export function check(what, field, value, type) {
+  const [isRight, expected] = TYPES[type];
+  if (value !== undefined && !isRight(value)) throw invalid(field, `${what}: ${field}: expected ${expected}, got ${kindOf(value)}`);
+}
+
+/** Checks an object of options: {name: type}. Another name is refused. */
+export function checkOptions(what, options, types, field = 'options') {
+  if (!isPlainObject(options)) throw invalid(field, `${what}: ${field}: expected an object, got ${kindOf(options)}`);
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(types, name)) {
+      throw invalid(name, `${what}: ${name} is not known; expected ${Object.keys(types).join(', ')}`);
+    }
+    if (types[name]) check(what, name, value, types[name]);
+  }
+}
+
+/** The store as the daemon takes it: an absolute path, or 'memory'. */
+export function storePath(what, value) {
+  if (value instanceof URL && value.protocol === 'file:') return fileURLToPath(value);
+  if (typeof value !== 'string' || value === '') {
+    throw invalid('store', `${what}: store: expected a path, a file: URL or 'memory', got ${value === '' ? 'an empty string' : kindOf(value)}`);
+  }
+  if (value === 'memory') return value;
+  if (value.startsWith('~')) {
+    throw invalid('store', `${what}: store: expected a path without ~, which nothing expands; use os.homedir()`);
+  }
+  return path.resolve(value);
+}
+
+/** One message for the daemon, as a line. */
+export function encoded(what, message) {
+  const refuse = (key, member) => {
+    if (['function', 'symbol', 'bigint'].includes(typeof member) || (typeof member === 'number' && !Number.isFinite(member))) {
+      const kind = typeof member === 'number' ? 'no finite number' : kindOf(member);
+      throw invalid(key, `${what}: ${key} is ${kind}, which JSON cannot carry`);
+    }
+    return member;
+  };
+  let line;
+  try {
+    line = `${JSON.stringify(message, refuse)}\n`;
+  } catch (error) {
+    if (error.status) throw error;
+    throw invalid('parameters', `${what}: the parameters are not JSON: they refer to themselves, or a toJSON failed`);
+  }
+  const size = Buffer.byteLength(line);
+  if (size > MESSAGE_LIMIT) {
+    throw invalid('parameters', `${what}: the parameters have ${size} bytes; the daemon takes at most ${MESSAGE_LIMIT}`);
+  }
+  return line;
+}
+
+/** Members of results that are secrets: read them by name. They are not enumerable, so that a result that is logged,
+ *  stored or posted holds none. */
+const SECRETS = ['accessToken', 'idToken', 'codeVerifier'];
+
+export function conceal(result) {
+  for (const name of SECRETS) {
+    if (Object.hasOwn(result, name)) Object.defineProperty(result, name, { enumerable: false });
+  }
+  return result;
+}

@@ -1,0 +1,207 @@
+// EnrollKit for Node.js and Electron. The types of commands, results and events are generated from the manifest.
+
+import type {
+  CallOptions, Claims, ClientCommands, Commands, ErrorDetail, EventName, EnrollEvent, EventParameters, LogoutCommands, OpenOptions,
+  RegistrationCommands, SignOut, State, Status, TokenCommands, Transaction,
+} from './generated/types.js';
+
+export * from './generated/types.js';
+
+declare global {
+  // As newer versions of TypeScript declare it.
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
+
+/** Why something failed. No text in it holds a secret. */
+export class EnrollError extends Error implements Omit<ErrorDetail, 'status'> {
+  private constructor();
+  readonly name: 'EnrollError';
+  /** The status by name. `daemonEnded` is this package's own: the daemon ended during a call, or is no enrolld. */
+  readonly status: Status | 'daemonEnded';
+  /** The number of the status in the C library; 0 for `daemonEnded`. */
+  readonly code: number;
+  readonly blame: ErrorDetail['blame'];
+  /** Whether the same call may succeed later without any change. */
+  readonly retryable: boolean;
+  /** The configuration key or the parameter at fault. */
+  readonly field?: string;
+  /** The status of the HTTP response that caused it. */
+  readonly httpStatus?: number;
+  /** The provider's own error code (RFC 6749 §5.2). */
+  readonly oauthError?: string;
+  /** Seconds that the server asked to wait. */
+  readonly retryAfter?: number;
+  /** What the program's own transport or secret store threw, or what the call was aborted with. */
+  readonly cause?: unknown;
+}
+
+/** An argument is missing, of the wrong type or out of range. `field` names it; its value is not shown. */
+export class EnrollArgumentError extends TypeError {
+  private constructor();
+  readonly name: 'EnrollArgumentError';
+  readonly status: 'invalidArgument';
+  readonly code: number;
+  readonly blame: 'caller';
+  readonly retryable: false;
+  readonly field?: string;
+}
+
+/** A token that works. Nothing shows its value but the members `value` and `authorization`. */
+export class AccessToken {
+  private constructor();
+  /** For the Authorization header or a form body, and nowhere else. Not enumerable. */
+  readonly value: string;
+  /** As the server spells it: Bearer, DPoP. */
+  readonly type: string;
+  /** By this device's clock; undefined for a token that does not expire. */
+  readonly expiresAt: Date | undefined;
+  readonly outcome: 'valid' | 'stale';
+  /** Of a token that was asked for with `resource` or `scope`: the granted scopes, separated by spaces. */
+  readonly scope?: string;
+  /** Of a stale token: why it could not be renewed. */
+  readonly error?: EnrollError;
+  /** The value of the header `Authorization`. A token of type DPoP needs a proof beside it: `client.dpop.proof`. */
+  readonly authorization: string;
+  /** It is due and could not be renewed: it works until it expires. */
+  readonly isStale: boolean;
+}
+
+/** An HTTP request that the daemon wants sent. `url`, `headers` and `body` hold tokens; they are not enumerable. */
+export interface HTTPRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  /** The most bytes of a response's body that the daemon takes. */
+  readonly responseLimit: number;
+  /** Seconds that the whole exchange may take. */
+  readonly timeout: number;
+  /** Send the request on a new connection, and never repeat it automatically. */
+  readonly needsFreshConnection: boolean;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A whole response, of any status. */
+export interface HTTPResponse {
+  /** 100 to 599. */
+  status: number;
+  headers?: Record<string, string> | Iterable<readonly [string, string]>;
+  body?: string | Uint8Array;
+}
+
+/**
+ * Sends one request. It must follow no redirect, repeat nothing and check certificates. What it throws becomes the `cause`
+ * of the call that needed the response: a TimeoutError is a `timeout`, a failed certificate `tls`, a failed connection
+ * `network`, and anything else `internal`.
+ */
+export type Transport = (request: HTTPRequest) => HTTPResponse | Promise<HTTPResponse>;
+
+/** The program's own secret store, such as Electron's safeStorage. */
+export interface SecretStore {
+  /** The 32 bytes that were saved under this name; undefined or null if there are none. */
+  load(name: string): Uint8Array | undefined | null | Promise<Uint8Array | undefined | null>;
+  /** Saves 32 bytes. They must be durable before it returns. */
+  save(name: string, secret: Uint8Array): void | Promise<void>;
+  /** Removes a name; an unknown name is no error. */
+  remove(name: string): void | Promise<void>;
+}
+
+/** Keeps the key of a store with this program. */
+export interface HostKeys {
+  host: SecretStore;
+}
+
+export interface StartOptions {
+  /** The enrolld to run. By default that of the environment variable ENROLLD, else the one in this package. */
+  program?: string;
+  /** The daemon's log level, `warning` by default. It never logs parameters, results or URLs. */
+  logLevel?: 'error' | 'warning' | 'info' | 'debug';
+  /** Gets the daemon's log, which goes to standard error otherwise. */
+  log?: (level: 'error' | 'warning' | 'info' | 'debug', text: string) => void;
+}
+
+export interface Enroll extends Commands {}
+
+/** A process of enrolld. It does not keep the program from ending while no call waits, and ends with it. */
+export class Enroll {
+  private constructor();
+  static readonly VERSION: string;
+
+  /** Starts a daemon. Fails with the status 'unsupported' if there is none for this machine, or if it does not fit. */
+  static start(options?: StartOptions): Promise<Enroll>;
+
+  readonly processId: number;
+
+  /** Opens one account at one provider. Sends no request. */
+  open(options: OpenOptions, call?: CallOptions): Promise<EnrollClient>;
+
+  /**
+   * Ends the daemon, and waits for its end: calls that wait for a user are cancelled, renewals that were sent are stored.
+   * A second call changes nothing.
+   */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export type BeginParameters = NonNullable<Parameters<RegistrationCommands['begin']>[0]>;
+
+export interface SignInOptions extends CallOptions {
+  /**
+   * Shows the user what to do. By default it opens the system's browser, and can show nothing else. If it throws, the
+   * sign-in fails with that. It need not wait: the sign-in ends when the user came back, though it may still run.
+   */
+  present?: (action: Transaction['action'], transaction: Transaction) => unknown;
+  /** Shows the profile and returns the user's decision: true confirms it, false revokes the tokens. */
+  confirm?: (profile: Claims) => boolean | Promise<boolean>;
+  /** Seconds to wait for the user. By default until the transaction expires. */
+  timeout?: number;
+}
+
+export interface EnrollClient extends ClientCommands {}
+
+/** One account at one provider: signs its user in and gives the program a valid access token. */
+export class EnrollClient {
+  private constructor();
+  /** The daemon's name for the client. */
+  readonly id: string;
+  readonly isClosed: boolean;
+
+  /**
+   * Signs the user in: begins a transaction, opens the browser, and waits for the redirect. A loopback redirect arrives by
+   * itself; pass any other to `registration.resume` or `url.handle` meanwhile. Without `confirm` a first sign-in ends with
+   * the state 'awaitingConfirmation'. Fails as registration.begin, awaitOutcome and confirm do.
+   */
+  signIn(parameters?: BeginParameters, options?: SignInOptions): Promise<State>;
+
+  /** A token that works. Fails if there is none: with 'reauthenticate' the user has to sign in. */
+  accessToken(parameters?: Parameters<TokenCommands['access']>[0], options?: CallOptions): Promise<AccessToken>;
+
+  /** Renews the token now. */
+  refresh(parameters?: Parameters<TokenCommands['refresh']>[0], options?: CallOptions): Promise<AccessToken>;
+
+  /**
+   * `fetch` with the token of this client, and with a proof if the token is of type DPoP. After a 401 the request is sent
+   * once more, with the nonce that the server asks for or with a renewed token, if its body can be sent twice.
+   */
+  fetch(input: string | URL, init?: RequestInit): Promise<Response>;
+
+  /** Logs out as logout.begin does, and opens the URL that ends the browser's session, if there is one. */
+  logOut(
+    parameters?: Parameters<LogoutCommands['begin']>[0],
+    options?: CallOptions & { present?: (action: { type: 'openURL'; url: string }) => unknown },
+  ): Promise<SignOut>;
+
+  /** The events since this call, until the client is closed or the signal is aborted. It keeps the last 1024. */
+  events(options?: CallOptions): AsyncIterableIterator<EnrollEvent>;
+
+  on<Name extends EventName>(name: Name, listener: (event: { name: Name } & EventParameters[Name]) => void): this;
+  once<Name extends EventName>(name: Name, listener: (event: { name: Name } & EventParameters[Name]) => void): this;
+  off<Name extends EventName>(name: Name, listener: (event: { name: Name } & EventParameters[Name]) => void): this;
+
+  /** Cancels the calls that wait in this client. The tokens stay in the store. A second call changes nothing. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,243 @@
+// The daemon's requests to this process: HTTP and secrets (docs/json-rpc.md, "What the daemon asks its host").
+//
+// What the program's own code throws stays in this process: the daemon gets a status, and the call that fails with it gets
+// the exception as its cause.
+
+import { failed } from './error.js';
+import { kindOf } from './given.js';
+import { ERRORS } from './generated/surface.js';
+
+const METHOD_NOT_FOUND = -32601;
+const MESSAGE_LIMIT = 1 << 20;
+const SECRET_SIZE = 32;
+const OF_TRANSPORTS = ['network', 'tls', 'timeout', 'responseInvalid', 'cancelled'];
+
+/** The program's own parts for one client, or for one command without a client, with their last failures. */
+export class Parts {
+  #failures = new Map();
+
+  constructor(transport, secrets) {
+    this.transport = transport;
+    this.secrets = secrets;
+  }
+
+  worked(part) {
+    this.#failures.delete(part);
+  }
+
+  failed(part, exception, means, told) {
+    this.#failures.set(part, { exception, means, told });
+  }
+
+  /** The error. If the program's own part caused it, what the part threw is its cause. */
+  explained(error) {
+    // Kept until the part works again, because one failure may fail many calls.
+    for (const [part, { exception, means, told }] of this.#failures) {
+      const isAboutKeys = part === 'transport' && error.status === 'keysUnavailable';
+      if (!isAboutKeys && told !== error.status && told !== error.cause?.status) continue;
+      if (error.status === told && told !== means) {
+        return failed('internal', `the program's own ${part} failed: ${nameOf(exception)}`, {}, { cause: exception });
+      }
+      error.cause = exception;
+    }
+    return error;
+  }
+}
+
+const nameOf = (exception) => (exception instanceof Error ? exception.name : kindOf(exception));
+
+/** The requests that one daemon waits for. `reply` sends a message. */
+export class Questions {
+  #reply;
+  #open = new Map();
+  #parts = new Map();
+  #opening = 0;
+  #early = [];
+  /** Commands without a client: the daemon's requests for them cannot be told apart, so only one runs at a time. */
+  #turn = Promise.resolve();
+  #current;
+
+  constructor(reply) {
+    this.#reply = reply;
+  }
+
+  get isServing() {
+    return this.#parts.size > 0 || this.#open.size > 0 || this.#current !== undefined;
+  }
+
+  /** Runs `open`, which gives a client's id; the daemon may ask for that client before its id is known. */
+  async opening(parts, open) {
+    this.#opening += 1;
+    try {
+      const id = await open();
+      this.#parts.set(id, parts);
+      return id;
+    } finally {
+      this.#opening -= 1;
+      for (const question of this.#early.splice(0)) this.#find(question);
+    }
+  }
+
+  closed(client) {
+    this.#parts.delete(client);
+  }
+
+  /** Runs a command without a client that these parts serve. */
+  async serving(parts, run) {
+    const before = this.#turn;
+    let done;
+    this.#turn = new Promise((resolve) => (done = resolve));
+    try {
+      await before;
+      this.#current = parts;
+      return await run();
+    } catch (error) {
+      throw parts.explained(error);
+    } finally {
+      this.#current = undefined;
+      done();
+    }
+  }
+
+  asked(id, method, parameters) {
+    const question = { id, method, parameters, left: new AbortController(), isOver: false };
+    this.#open.set(id, question);
+    this.#find(question);
+  }
+
+  #find(question) {
+    if (question.isOver) return;
+    const { client } = question.parameters;
+    question.parts = client === undefined ? this.#current : this.#parts.get(client);
+    if (!question.parts && client !== undefined && this.#opening > 0) this.#early.push(question);
+    else this.#answer(question);
+  }
+
+  /** The daemon no longer waits for that answer. */
+  givenUp(id) {
+    const question = this.#open.get(id);
+    if (!question) return;
+    this.#open.delete(id);
+    question.isOver = true;
+    question.left.abort();
+  }
+
+  /** The daemon has ended. */
+  end() {
+    for (const id of [...this.#open.keys()]) this.givenUp(id);
+  }
+
+  async #answer(question) {
+    const message = await settled(question);
+    if (question.isOver) return;
+    this.#open.delete(question.id);
+    question.isOver = true;
+    this.#reply(message);
+  }
+}
+
+/** The answer to a question. */
+async function settled(question) {
+  const answer = METHODS[question.method];
+  if (!answer) return refusal(question, METHOD_NOT_FOUND);
+  const part = question.method === 'host.http.send' ? 'transport' : 'secret store';
+  try {
+    const message = { jsonrpc: '2.0', id: question.id, result: await answer(question) };
+    if (Buffer.byteLength(JSON.stringify(message)) > MESSAGE_LIMIT) return refused(question, 'responseInvalid');
+    question.parts.worked(part);
+    return message;
+  } catch (exception) {
+    const means = part === 'transport' ? transportStatus(exception) : secretStatus(exception);
+    // The daemon accepts no other status: the call that needed it ends with this one, and gets the meaning separately.
+    const told = means === 'internal' ? 'network' : means;
+    if (!question.isOver) question.parts?.failed(part, exception, means, told);
+    return refused(question, told);
+  }
+}
+
+const refusal = ({ id }, code, data) => ({ jsonrpc: '2.0', id, error: { code, message: data?.status ?? 'method not found', ...(data && { data }) } });
+const refused = (question, status) => refusal(question, ERRORS[status].code - 32_000, { status });
+
+const METHODS = {
+  async 'host.http.send'({ parameters, parts, left }) {
+    if (!parts?.transport) throw failed('network', 'the client of this transport is closed');
+    const { method, url, headers, body = '', bodyBase64, responseLimit, needsFreshConnection, timeout } = parameters;
+    const request = {
+      method, url, headers, responseLimit, needsFreshConnection, timeout,
+      body: bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, 'base64'),
+      signal: left.signal,
+    };
+    // What it was asked may hold tokens: it shows only when read by name.
+    for (const name of ['url', 'headers', 'body']) Object.defineProperty(request, name, { enumerable: false });
+    return responseOf(await parts.transport(request), responseLimit);
+  },
+
+  async 'host.store.get'({ parameters, parts }) {
+    const secret = await secretsOf(parts).load(parameters.name);
+    return secret === undefined || secret === null ? {} : { secret: textOf(secret) };
+  },
+
+  async 'host.store.set'({ parameters, parts }) {
+    await secretsOf(parts).save(parameters.name, new Uint8Array(Buffer.from(parameters.secret, 'base64url')));
+    return {};
+  },
+
+  async 'host.store.remove'({ parameters, parts }) {
+    await secretsOf(parts).remove(parameters.name);
+    return {};
+  },
+};
+
+function secretsOf(parts) {
+  if (!parts?.secrets) throw failed('storeIO', 'the client of this secret store is closed');
+  return parts.secrets;
+}
+
+function textOf(secret) {
+  if (!(secret instanceof Uint8Array)) throw new TypeError(`a secret store must return a Uint8Array, got ${kindOf(secret)}`);
+  if (secret.length !== SECRET_SIZE) throw new RangeError(`a secret must have ${SECRET_SIZE} bytes, got ${secret.length}`);
+  return Buffer.from(secret).toString('base64url');
+}
+
+/** What a transport returned, as the daemon takes it. */
+function responseOf(response, limit) {
+  if (response === null || typeof response !== 'object') {
+    throw new TypeError(`a transport must return { status, headers, body }, got ${kindOf(response)}`);
+  }
+  const { status, headers = {}, body = '' } = response;
+  if (!Number.isInteger(status) || status < 100 || status > 599) throw new RangeError('a transport must return a status of 100 to 599');
+  const result = { status, headers: {} };
+  const pairs = typeof headers[Symbol.iterator] === 'function' ? headers : Object.entries(headers);
+  const seen = new Set();
+  for (const [name, value] of pairs) {
+    const found = Array.isArray(value) ? value[0] : value;
+    if (typeof name !== 'string' || typeof found !== 'string') throw new TypeError('a header must be a name and a value, both strings');
+    // The first header of a name counts.
+    if (!seen.has(name.toLowerCase())) result.headers[name] = found;
+    seen.add(name.toLowerCase());
+  }
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new TypeError(`a transport must return a body that is a string or a Uint8Array, got ${kindOf(body)}`);
+  }
+  const bytes = Buffer.from(body);
+  if (bytes.length > limit) throw failed('responseInvalid', `the response has ${bytes.length} bytes; expected at most ${limit}`);
+  if (bytes.length > 0) result.bodyBase64 = bytes.toString('base64');
+  return result;
+}
+
+/** The status for what a transport threw. `fetch` wraps the failure of its connection. */
+function transportStatus(exception) {
+  if (OF_TRANSPORTS.includes(exception?.status)) return exception.status;
+  if (exception?.name === 'TimeoutError') return 'timeout';
+  if (exception?.name === 'AbortError') return 'cancelled';
+  for (let fault = exception; fault instanceof Error; fault = fault.cause) {
+    if (typeof fault.code !== 'string') continue;
+    if (/CERT|TLS|SSL|SIGNATURE|UNABLE_TO_/.test(fault.code)) return 'tls';
+    if (/TIMEOUT|TIMEDOUT/.test(fault.code)) return 'timeout';
+    if (/^(E[A-Z]+|UND_ERR_SOCKET)$/.test(fault.code)) return 'network';
+  }
+  return 'internal';
+}
+
+/** The status for what a secret store threw. */
+const secretStatus = (exception) => (exception?.status === 'storeLocked' ? 'storeLocked' : 'storeIO');

@@ -1,0 +1,83 @@
+// The parts of README.md, which are written here and run: Tests/ReadmeTests/readme.py puts them into the page.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Enroll, EnrollArgumentError, EnrollError } from 'enrollkit';
+import { newStore, Sandbox } from './stage.js';
+
+const sandbox = await Sandbox.start();
+test.after(() => sandbox.stop());
+const configuration = sandbox.configuration();
+const keys = { provider: 'file' };
+
+test('the first start, the next start, events', async () => {
+  const store = newStore();
+  const first = await Enroll.start();
+  const one = await first.open({ configuration, store, keys });
+  await one.signIn({}, { present: sandbox.present, confirm: () => true });
+  await first.close();
+  const url = `${sandbox.issuer}/userinfo`;
+  const isMe = () => true;
+
+  // example: next
+  const enroll = await Enroll.start();
+  const client = await enroll.open({ configuration, store });
+  client.on('registration.changed', ({ state }) => console.log(state.state));
+
+  const answer = await client.fetch(url).catch(async (error) => {
+    if (error.status !== 'reauthenticate') throw error;
+    await client.signIn({}, { confirm: isMe });
+    return client.fetch(url);
+  });
+  console.log((await answer.json()).name);
+  // end
+  assert.equal(answer.status, 200);
+
+  const lines = [];
+  const console_ = console;
+  {
+    const console = { ...console_, log: (...line) => lines.push(line.join(' ')) };
+    // example: errors
+    try {
+      await client.refresh({ timeout: 5 }, { signal: AbortSignal.timeout(10_000) });
+    } catch (error) {
+      if (error instanceof EnrollError) console.log(error.status, error.blame, error.retryable, error.httpStatus, error.oauthError);
+      if (error instanceof EnrollArgumentError) console.log(error.field, error.message); // a TypeError
+    }
+    // end
+  }
+  assert.deepEqual(lines, []);
+
+  setImmediate(() => client.close());
+  // example: events
+  for await (const event of client.events()) {
+    if (event.name === 'token.renewalFailed') console.log(event.error.message);
+  }
+  // end
+  await enroll.close();
+});
+
+test('the program\'s own HTTP and secrets', async () => {
+  const store = newStore();
+  const kept = new Map();
+  const enroll = await Enroll.start();
+
+  // example: parts
+  async function transport({ method, url, headers, body, signal }) {
+    const answer = await fetch(url, { method, headers, body: body.length ? body : undefined, redirect: 'manual', signal });
+    return { status: answer.status, headers: answer.headers, body: new Uint8Array(await answer.arrayBuffer()) };
+  }
+
+  const secrets = {
+    load: (name) => kept.get(name), // 32 bytes, or undefined
+    save: (name, secret) => void kept.set(name, secret),
+    remove: (name) => void kept.delete(name),
+  };
+
+  const client = await enroll.open({ configuration, store, transport, keys: { host: secrets } });
+  // end
+  await client.signIn({}, { present: sandbox.present, confirm: () => true });
+  assert.ok(kept.size > 0 && (await client.accessToken()).value);
+  await enroll.close();
+});

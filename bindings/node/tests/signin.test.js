@@ -1,0 +1,258 @@
+// What a program does with the package, against a provider on this machine.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import test from 'node:test';
+import { inspect } from 'node:util';
+
+import { AccessToken } from 'enrollkit';
+import { clock } from '../src/client.js';
+import { CUSTOM, newStore, refused, Sandbox, started } from './stage.js';
+
+const sandbox = await Sandbox.start();
+test.after(() => sandbox.stop());
+const FILE = { provider: 'file' };
+
+test('a user signs in, renews and logs out', async (t) => {
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: FILE });
+  assert.deepEqual(await client.registration.state(), { state: { state: 'unregistered' } });
+  await assert.rejects(client.accessToken(), refused('reauthenticate'));
+
+  const shown = [];
+  const state = await client.signIn({ kind: 'signIn' }, {
+    present: (action, begun) => { shown.push(action.type, begun.survivesProcess); return sandbox.present(action); },
+  });
+  assert.deepEqual(shown, ['openURL', false]);
+  assert.equal(state.state, 'awaitingConfirmation');
+  assert.equal(state.profile.name, 'Alice Example');
+  assert.deepEqual(await client.registration.confirm(), { state: { state: 'active', reason: 'confirmed' } });
+
+  const first = await client.accessToken();
+  assert.ok(first instanceof AccessToken && first.expiresAt instanceof Date);
+  assert.deepEqual([first.type, first.outcome, first.isStale, first.authorization], ['Bearer', 'valid', false, `Bearer ${first.value}`]);
+  assert.equal((await client.token.access()).accessToken, first.value);
+  const second = await client.refresh({ timeout: 20 });
+  assert.notEqual(second.value, first.value);
+  assert.equal((await client.accessToken({ minimumLifetime: 1 })).value, second.value);
+
+  const { claims } = await client.identity.userinfo();
+  assert.equal(claims.email, 'alice@example.com');
+  assert.equal((await client.account.read()).accessToken, second.value);
+  assert.deepEqual((await client.token.introspect()).active, true);
+
+  const opened = [];
+  const { url } = await client.logOut({}, { present: (action) => opened.push(action.url) });
+  assert.ok(url.startsWith(sandbox.issuer));
+  assert.deepEqual(opened, [url]);
+  await assert.rejects(client.accessToken(), refused('reauthenticate'));
+});
+
+test('the next start begins nothing, and the store lists its account', async (t) => {
+  const store = newStore();
+  const first = await sandbox.signedIn(await started(t), { store });
+  const { value } = await first.accessToken();
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: sandbox.configuration(), store, keys: FILE });
+  assert.equal((await client.accessToken()).value, value);
+  assert.deepEqual(await enroll.accounts.list({ store, keys: FILE }), { accounts: ['default'] });
+  assert.equal((await enroll.store.diagnose({ store: new URL(`file://${store}`), keys: FILE })).exists, true);
+});
+
+test('a redirect of a private-use scheme is passed in, also beside a sign-in that waits', async (t) => {
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: sandbox.configuration({ redirectUri: CUSTOM }), store: newStore(), keys: FILE });
+  const state = await client.signIn({}, {
+    present: async ({ url }) => void (await client.url.handle({ url: await sandbox.play(url) })),
+    confirm: (profile) => profile.email === 'alice@example.com',
+  });
+  assert.deepEqual(state, { state: 'active', reason: 'confirmed' });
+});
+
+test('a profile that is not the user\'s is not confirmed', async (t) => {
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: FILE });
+  const state = await client.signIn({}, { present: sandbox.present, confirm: () => false });
+  assert.notEqual(state.state, 'active');
+  await assert.rejects(client.accessToken(), refused('reauthenticate'));
+});
+
+test('a device without a browser shows a code', async (t) => {
+  const enroll = await started(t);
+  const own = await Sandbox.start('--device-interval', '1');
+  t.after(() => own.stop());
+  const client = await enroll.open({ configuration: own.configuration(), store: newStore(), keys: FILE });
+  await assert.rejects(client.signIn({ kind: 'device' }), refused('unsupported', 'present', /showDeviceCode/));
+  const state = await client.signIn({ kind: 'device' }, {
+    present: ({ userCode }) => own.control('device', { userCode }),
+    confirm: () => true,
+  });
+  assert.equal(state.state, 'active');
+});
+
+test('a user who refuses, a present that fails and an abort end the sign-in', async (t) => {
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: FILE });
+  const refuse = async ({ url }) => {
+    const { redirect } = await sandbox.control('settle', { url, error: 'access_denied' });
+    await (await fetch(redirect)).text();
+  };
+  await assert.rejects(client.signIn({}, { present: refuse }), refused('accessDenied'));
+  await assert.rejects(client.signIn({}, { present: () => { throw new RangeError('no screen'); } }), { name: 'RangeError' });
+
+  const controller = new AbortController();
+  const reason = new Error('the window was closed');
+  const left = client.signIn({}, { signal: controller.signal, present: () => controller.abort(reason) });
+  await assert.rejects(left, (error) => refused('cancelled')(error) && error.cause === reason);
+  await assert.rejects(client.signIn({}, { signal: AbortSignal.abort() }), refused('cancelled'));
+  await assert.rejects(client.signIn({}, { timeout: 0.2, present: () => {} }), refused('deadlineExceeded'));
+  // Each of them left nothing behind.
+  assert.deepEqual(await client.signIn({}, { present: sandbox.present, confirm: () => true }), { state: 'active', reason: 'confirmed' });
+});
+
+test('events come to listeners and to iterators, in order, and end with the client', async (t) => {
+  const enroll = await started(t);
+  const client = await sandbox.signedIn(enroll);
+  const stream = client.events();
+  const renewed = once(client, 'token.renewed');
+  await client.refresh();
+  const [event] = await renewed;
+  assert.deepEqual(Object.keys(event).sort(), ['client', 'expiresAt', 'name']);
+  let value;
+  do ({ value } = await stream.next()); while (value.name !== 'token.renewed');
+  assert.deepEqual(value, event);
+
+  const left = new AbortController();
+  const other = client.events({ signal: left.signal });
+  const waiting = other.next();
+  left.abort();
+  assert.deepEqual(await waiting, { value: undefined, done: true });
+
+  const names = [];
+  const reading = (async () => { for await (const one of stream) names.push(one.name); })();
+  await client.refresh();
+  await client.registration.clear();
+  await client.close();
+  await reading;
+  assert.ok(names.includes('token.renewed') && names.includes('registration.changed'), names.join());
+  assert.deepEqual(await client.events().next(), { value: undefined, done: true });
+});
+
+test('a token is given out again for a moment without asking the daemon, never past a change', async (t) => {
+  const enroll = await started(t);
+  const client = await sandbox.signedIn(enroll);
+  let moment = [1000, 2000];
+  t.mock.method(clock, 'now', () => moment);
+  const first = await client.accessToken();
+  assert.equal(await client.accessToken(), first);
+  assert.notEqual(await client.accessToken({ minimumLifetime: 1 }), first);
+  assert.notEqual(await client.accessToken({}, { signal: new AbortController().signal }), first);
+  for (const later of [[1100, 2050], [1050, 2100], [1050, 1999]]) {
+    const known = await client.accessToken();
+    moment = later;
+    const other = await client.accessToken();
+    assert.ok(other !== known && other.value === known.value, later.join());
+    moment = [1000, 2000];
+  }
+  const renewed = await client.refresh();
+  assert.notEqual(renewed.value, first.value);
+  assert.equal((await client.accessToken()).value, renewed.value);
+  await client.logOut({ localOnly: true }, { present: () => {} });
+  await assert.rejects(client.accessToken(), refused('reauthenticate'));
+  await client.close();
+  await assert.rejects(client.accessToken(), refused('handle'));
+});
+
+test('no token appears by accident', async (t) => {
+  const client = await sandbox.signedIn(await started(t));
+  const token = await client.accessToken();
+  const outcome = await client.token.access();
+  const account = await client.account.read();
+  for (const one of [token, outcome, account, client]) {
+    for (const text of [inspect(one, { depth: 9 }), JSON.stringify(one), `${one}`, JSON.stringify({ ...one })]) {
+      assert.ok(!text.includes(token.value) && !text.includes(account.idToken ?? token.value), text);
+    }
+  }
+});
+
+test('fetch sends a request once more after a 401, with a renewed token, if its body can be sent again', async (t) => {
+  const client = await sandbox.signedIn(await started(t));
+  const { value } = await client.accessToken();
+  const came = [];
+  const api = createServer((request, response) => {
+    request.resume();
+    came.push(request.headers.authorization);
+    response.writeHead(request.headers.authorization === `Bearer ${value}` ? 401 : 200).end();
+  });
+  await new Promise((resolve) => api.listen(0, '127.0.0.1', resolve));
+  t.after(() => { api.close(); api.closeAllConnections(); });
+  const url = `http://127.0.0.1:${api.address().port}/things`;
+  const stream = new ReadableStream({ start(one) { one.enqueue(new Uint8Array(3)); one.close(); } });
+  assert.equal((await client.fetch(url, { method: 'POST', body: stream, duplex: 'half' })).status, 401);
+  assert.equal((await client.fetch(url, { method: 'POST', body: '{}' })).status, 200);
+  assert.deepEqual(came, [`Bearer ${value}`, `Bearer ${value}`, `Bearer ${(await client.accessToken()).value}`]);
+  assert.notEqual(came[2], came[1]);
+});
+
+test('fetch sends a token of either type', async (t) => {
+  const own = await Sandbox.start('--dpop', 'required');
+  t.after(() => own.stop());
+  for (const [provider, type] of [[sandbox, 'Bearer'], [own, 'DPoP']]) {
+    const client = await provider.signedIn(await started(t));
+    const before = await client.accessToken();
+    assert.equal(before.type, type);
+    const answer = await client.fetch(`${provider.issuer}/userinfo`);
+    assert.equal(answer.status, 200, await answer.clone().text());
+    assert.equal((await answer.json()).email, 'alice@example.com');
+  }
+});
+
+test('closing ends what waits, twice is as once, and calls after it are refused', async (t) => {
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: FILE });
+  const { transaction } = await client.registration.begin();
+  const waiting = assert.rejects(client.registration.awaitOutcome({ transaction, timeout: 600 }), refused('cancelled'));
+  await enroll.system.describe();
+  assert.equal(client.close(), client.close());
+  await client.close();
+  await waiting;
+  assert.equal(client.isClosed, true);
+  await assert.rejects(client.registration.state(), refused('handle'));
+  await assert.rejects(client.signIn(), refused('handle'));
+
+  const other = await enroll.open({ configuration: sandbox.configuration(), store: 'memory' });
+  const begun = await other.registration.begin();
+  const last = assert.rejects(other.registration.awaitOutcome({ transaction: begun.transaction, timeout: 600 }), refused('cancelled'));
+  await enroll.system.describe();
+  await Promise.all([enroll.close(), enroll.close()]);
+  await last;
+  await assert.rejects(enroll.pkce.generate(), refused('handle'));
+  await assert.rejects(enroll.open({ configuration: {}, store: 'memory' }), refused('handle'));
+  await assert.rejects(other.accessToken(), refused('handle'));
+  await other.close();
+  if (Symbol.asyncDispose) await enroll[Symbol.asyncDispose]();
+});
+
+test('a thousand calls at once each have an outcome, and one token', async (t) => {
+  const client = await sandbox.signedIn(await started(t));
+  const tokens = await Promise.all(Array.from({ length: 1000 }, () => client.accessToken()));
+  assert.equal(new Set(tokens.map(({ value }) => value)).size, 1);
+  const profiles = await Promise.allSettled(Array.from({ length: 1000 }, () => client.identity.profile()));
+  for (const { status, reason } of profiles) assert.ok(status === 'fulfilled' || (reason.status === 'busy' && reason.retryable));
+  assert.equal((await client.identity.profile()).claims.email, 'alice@example.com');
+});
+
+test('a provider that is down is an error of the network, and a session outlives it', async (t) => {
+  const own = await Sandbox.start();
+  t.after(() => own.stop());
+  const enroll = await started(t);
+  const client = await own.signedIn(enroll);
+  const { value } = await client.accessToken();
+  await own.stop();
+  assert.equal((await client.accessToken()).value, value);
+  const token = await client.refresh({ timeout: 5 }).catch((error) => error);
+  assert.ok(token.value === value || token.retryable === true, String(token));
+  const other = await enroll.open({ configuration: own.configuration(), store: 'memory' });
+  await assert.rejects(other.signIn(), refused('network'));
+});
