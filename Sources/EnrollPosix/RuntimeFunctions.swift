@@ -1,0 +1,27 @@
+// What Embedded Swift's hash tables ask of the C library, and nothing else here needs. The linker gives them these functions
+// (scripts/build-library): a program of the small flavour then loads no mathematical library, and runs with a glibc older than
+// 2.36, which has no arc4random_buf.
+
+#if hasFeature(Embedded)
+  import CPosix
+
+  /// The smallest whole number that is not less (C11 §7.12.9.1).
+  @_silgen_name("enrollkit_ceiling")
+  public func ceiling(_ value: Double) -> Double {
+    // From 2^52 on every number is whole, and what is no number stays what it is.
+    guard value.magnitude < 0x1p52 else { return value }
+    let whole = Double(Int64(value))
+    return whole < value ? whole + 1 : whole
+  }
+
+  /// The seed of the hash tables (arc4random(3)). Without the kernel's generator it is what was in the memory before.
+  @_silgen_name("enrollkit_fill_random")
+  public func fillRandom(_ buffer: UnsafeMutableRawPointer, _ count: Int) {
+    var filled = 0
+    while filled < count {
+      let got = getrandom(buffer + filled, count - filled, 0)
+      guard got > 0 || enroll_posix_errno() == EINTR else { return }
+      filled += max(got, 0)
+    }
+  }
+#endif
