@@ -16,6 +16,17 @@ embedded := $(shell find Sources -name 'EnrollKit' -prune -o -name '*Sandbox' -p
 pages := build/man/man3/libenroll.3
 command := build/bin/enroll
 
+# `make lib TARGET=aarch64-linux-gnu`, OPENSSL=static, HTTP=host: scripts/build-library says what they mean. Then it is the
+# library, the daemon and the quick command of the small flavour alone.
+export TARGET OPENSSL HTTP
+options := $(TARGET)$(OPENSSL)$(HTTP)
+ifneq ($(options),)
+special := build/$(if $(TARGET),$(TARGET)/)small$(if $(OPENSSL),-openssl)$(if $(HTTP),-hosthttp)
+libraries := $(special)/libenroll.so.0
+command := $(special)/enroll
+pages :=
+endif
+
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 11
 
@@ -37,18 +48,18 @@ $(programs): $(sources)
 	@$(swift-build) --product $(@F)
 	@touch $@
 
-lib: setup $(libraries) $(command) $(pages) ## build the C library in both flavours, the programs and the man pages, into build/
+lib: setup $(libraries) $(command) $(pages) ## build the C library in both flavours, the programs and the man pages, into build/ (TARGET: for another platform)
 
 # Folders are sources as well: they change when a file goes away.
 $(libraries): build/%/libenroll.so.0: Package.swift scripts/build-library include/enroll.h $(embedded)
 	@scripts/setup lib
-	scripts/build-library $*
+	scripts/build-library $(if $(options),small,$*)
 	@touch $@
 
 # After the library: both are built in one place.
 $(command): Package.swift scripts/build-command $(embedded) $(shell find Sources/enroll) | $(libraries)
 	@scripts/setup lib
-	scripts/build-command
+	$(if $(options),scripts/build-library small enroll,scripts/build-command)
 	@touch $@
 
 # What is built is installed without Swift: `make lib && sudo make install`.
@@ -61,7 +72,7 @@ uninstall: ## take away what `make install` put there
 dist: setup $(libraries) $(command) $(pages) ## make the packages and archives of a release, of every target that is built, in build/dist
 	@scripts/dist
 
-$(pages): $(libraries) scripts/man-pages scripts/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
+build/man/man3/libenroll.3: $(libraries) scripts/man-pages scripts/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
 	@scripts/setup lib
 	@rm -rf build/man
 	scripts/man-pages build/small/enrolld build/man

@@ -4,6 +4,8 @@ import PackageDescription
 // ENROLL_EMBEDDED=1 compiles everything behind the C library and the daemon as Embedded Swift:
 // the small flavour, which needs no Swift runtime. See CONTRIBUTING.md, "Two flavours".
 let embedded = Context.environment["ENROLL_EMBEDDED"] == "1"
+// ENROLL_HTTP=host leaves libcurl out: the program that uses the library sends its requests.
+let hasCurl = Context.environment["ENROLL_HTTP"] != "host"
 
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -45,10 +47,9 @@ var targets: [Target] = [
     swiftSettings: portable),
   .target(
     name: "EnrollHost",
-    dependencies: [
-      "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix",
-    ],
-    swiftSettings: portable),
+    dependencies: ["EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix"]
+      + (hasCurl ? ["CCurl"] : []),
+    exclude: [hasCurl ? "Transport/NoCurl" : "Transport/Curl"], swiftSettings: portable),
   .target(
     name: "EnrollCommands",
     dependencies: ["EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON"],

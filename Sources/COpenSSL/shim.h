@@ -50,18 +50,25 @@ static inline int enroll_openssl_is_a(const struct enroll_openssl *_Nonnull func
   return name && strcmp(name, type) == 0;
 }
 
+#ifdef ENROLL_OPENSSL_STATIC
+// libcrypto is part of this library (OPENSSL=static).
+static inline void *enroll_openssl_open(const char *name) { return (void *)name; }
+static inline const char *enroll_openssl_open_error(void) { return NULL; }
+#define ENROLL_OPENSSL_FIND(library, name) ((void *)&name)
+#else
 // Opens the library by name; NULL where that fails. It is never closed again.
 static inline void *enroll_openssl_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
-
 // Why it could not be opened, in the loader's words; NULL where it says nothing.
 static inline const char *enroll_openssl_open_error(void) { return dlerror(); }
+#define ENROLL_OPENSSL_FIND(library, name) dlsym(library, #name)
+#endif
 
 // Looks every function up. The name of the first that is missing, or NULL.
 static inline const char *enroll_openssl_bind(void *library, struct enroll_openssl *functions) {
 #define ENROLL_OPENSSL_BIND(name) \
-  void *found_##name = dlsym(library, #name); \
+  void *found_##name = ENROLL_OPENSSL_FIND(library, name); \
   if (!found_##name) return #name; \
   functions->name = (__typeof__(&name))found_##name;
   ENROLL_OPENSSL_FUNCTIONS(ENROLL_OPENSSL_BIND)

@@ -4,15 +4,16 @@ A library between the program and libenroll (LD_PRELOAD) has each function that 
 one, and writes down each status that the function's comment does not name.
 """
 
-import subprocess
 import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TOP / "scripts"))
+sys.path[:0] = [str(TOP / "scripts"), str(TOP / "Tests/Faces")]
 import header  # noqa: E402: the header as a table
+import platforms  # noqa: E402
+from compiled import compiled  # noqa: E402
 
-OUT = TOP / "build/tests/c"
+OUT = platforms.OUT / "c"
 LIBRARY = OUT / "libdocumented.so"
 SEEN = OUT / "undocumented.txt"
 #: For the processes of the tests.
@@ -63,9 +64,8 @@ def build():
     functions = [function for function in read.functions if function.type == "enroll_status"]
     source = OUT / "documented.c"
     source.write_text(PRELUDE + "".join(interposed(read, function) for function in functions))
-    subprocess.run(
-        ["cc", "-std=gnu11", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{TOP / 'include'}", source, "-o",
-         LIBRARY, "-ldl"], check=True)  # fmt: skip
+    compiled(
+        LIBRARY, "-std=gnu11", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{TOP / 'include'}", source, "-ldl")  # fmt: skip
     SEEN.unlink(missing_ok=True)
 
 

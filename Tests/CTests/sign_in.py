@@ -13,7 +13,8 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(TOP / "Tests/Faces"))
 import documented  # noqa: E402
-from compiled import c_driver  # noqa: E402
+from compiled import c_driver, compiled  # noqa: E402
+from platforms import BUILD, OUT  # noqa: E402
 from sandbox import Sandbox  # noqa: E402
 
 CUSTOM = "com.example.app:/callback"
@@ -45,7 +46,7 @@ class Driver:
             text=True,
             env={
                 **os.environ,
-                "LD_LIBRARY_PATH": str(TOP / "build" / flavour),
+                "LD_LIBRARY_PATH": str(BUILD / flavour),
                 **({} if wrapper else documented.ENVIRONMENT),
             },
         )
@@ -128,21 +129,29 @@ def walk(issuer, flavour, redirect, wrapper=()):
         expect(code == 0, f"the driver ends well: {code} {complaint}")
 
 
+def no_http(issuer, flavour):
+    """A library without HTTP of its own says so, where it would have sent a request."""
+    with tempfile.TemporaryDirectory() as home:
+        driver = Driver(flavour)
+        driver.call("client.open", configuration={"issuer": issuer, "clientId": "native", "redirectUri": CUSTOM,
+                                                  "allowLoopbackHTTP": True}, store=f"{home}/store")  # fmt: skip
+        word, refused = driver.ask("registration.begin")
+        driver.close()
+        expect((word, refused["status"]) == ("error", "unsupported") and "transport" in refused["message"], refused)
+
+
 def example(issuer, flavour, wrapper=()):
     """Examples/sign_in.c, as the README prints it."""
-    program = TOP / "build/tests/c/sign_in"
-    subprocess.run(
-        ["cc", "-std=c99", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TOP / 'include'}",
-         str(TOP / "Examples/sign_in.c"), "-o", str(program), f"-L{TOP / 'build' / flavour}", "-lenroll"],
-        check=True,
-    )  # fmt: skip
+    program = compiled(
+        OUT / "c/sign_in", "-std=c99", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TOP / 'include'}",
+        TOP / "Examples/sign_in.c", f"-L{BUILD / flavour}", "-lenroll")  # fmt: skip
     with tempfile.TemporaryDirectory() as home:
         process = subprocess.Popen(
             [*wrapper, str(program), issuer, f"{home}/store"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "LD_LIBRARY_PATH": str(TOP / "build" / flavour)},
+            env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / flavour)},
         )
         line = process.stdout.readline()
         if "http" in line:
@@ -160,6 +169,9 @@ def run(count, flavours, valgrind):
         return
     cases = []
     for flavour in flavours:
+        if "hosthttp" in flavour:
+            cases.append((f"without a transport of the host's nothing is sent on {flavour}", no_http, (flavour,)))
+            continue
         cases.append((f"the driver signs in by custom scheme on {flavour}", walk, (flavour, CUSTOM)))
         cases.append((f"the driver signs in by loopback on {flavour}", walk, (flavour, "http://127.0.0.1/callback")))
         cases.append((f"the C example signs in on {flavour}", example, (flavour,)))

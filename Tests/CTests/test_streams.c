@@ -154,7 +154,7 @@ static int without_streams(const char *directory) {
   for (int number = 0; number < 3; number++) close(number);
   if (pthread_create(&logging, NULL, log_on, (void *)&is_over) != 0) return 2;
   int wrong = uses_a_store(directory);
-  if (wrong == 0) wrong = uses_the_network(&server);
+  if (wrong == 0 && getenv("ENROLL_TEST_WITHOUT_HTTP") == NULL) wrong = uses_the_network(&server);
   is_over = 1;
   pthread_join(logging, NULL);
   return wrong;

@@ -13,6 +13,7 @@ import signal
 import threading
 
 from compiled import c_driver
+from platforms import BUILD, runnable
 from processes import TOP, Child, TimedOut, workspace
 
 
@@ -195,11 +196,11 @@ class Face:
         self._client = client
         self._arguments = arguments
         self._program = os.environ.get(variable) or program
-        self._environment = {"LD_LIBRARY_PATH": str(TOP / library)} if library else {}
+        self._environment = {"LD_LIBRARY_PATH": str(BUILD / library)} if library else {}
 
     @property
     def program(self):
-        """The path. The C driver is compiled when it is first asked for."""
+        """The path. What has to be compiled for a test is so when it is first asked for."""
         return TOP / (self._program() if callable(self._program) else self._program)
 
     @property
@@ -231,10 +232,10 @@ FACES = {
     face.name: face
     for face in (
         Face("swift", DriverClient, "ENROLL_SWIFT_DRIVER", ".build/debug/swift-driver"),
-        Face("c", DriverClient, "ENROLL_C_DRIVER", c_driver, "build/standard"),
-        Face("c-small", DriverClient, "ENROLL_C_DRIVER", c_driver, "build/small"),
+        Face("c", DriverClient, "ENROLL_C_DRIVER", c_driver, "standard"),
+        Face("c-small", DriverClient, "ENROLL_C_DRIVER", c_driver, "small"),
         # Its log at its most verbose: none of it may hold a secret.
-        Face("jsonrpc", JSONRPCClient, "ENROLLD", "build/small/enrolld", arguments=("--log-level", "debug")),
+        Face("jsonrpc", JSONRPCClient, "ENROLLD", lambda: runnable(BUILD / "small/enrolld"), arguments=("--log-level", "debug")),
     )
 }
 

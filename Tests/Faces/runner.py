@@ -22,7 +22,6 @@ FACES = ("swift", "c", "c-small", "jsonrpc")
 
 BUILT = {
     "ENROLL": "build/bin/enroll",
-    "ENROLLD": "build/small/enrolld",
     "ENROLL_SWIFT_DRIVER": ".build/debug/swift-driver",
 }
 DEBUG = {
@@ -41,6 +40,7 @@ def read_arguments():
     parser.add_argument("--each-flavour", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--face", action="append", choices=FACES, default=[], help="all unless some are named")
     parser.add_argument("--flavour", choices=FLAVOURS, help="of the daemon; small, or each of them in a suite that says so")
+    parser.add_argument("--target", help="another platform, for which `make lib TARGET=…` built (its small flavour)")
     parser.add_argument("--debug", action="store_true", help="test what `swift build --traits Sandbox` built")
     parser.add_argument("-k", action="append", dest="patterns", metavar="PATTERN", help="as unittest's -k")
     parser.add_argument("-v", "--verbose", action="store_true")
@@ -54,10 +54,17 @@ def prepare(arguments):
             subprocess.run([TOP / "Tests/Faces/debug-library"], check=True)
             arguments.face = arguments.face or ["swift", "c", "jsonrpc"]
         os.environ.update({name: str(TOP / path) for name, path in DEBUG.items()})
+    if arguments.target:
+        os.environ["ENROLL_TARGET"] = arguments.target
+        arguments.face = arguments.face or ["c-small", "jsonrpc"]
+        arguments.flavour = "small"
+    import platforms  # It reads the environment.
+
     for name, path in BUILT.items():
         os.environ.setdefault(name, str(TOP / path))
-    if arguments.flavour:
-        os.environ["ENROLLD"] = str(TOP / "build" / arguments.flavour / "enrolld")
+    if arguments.flavour or "ENROLLD" not in os.environ:
+        daemon = platforms.BUILD / (arguments.flavour or "small") / "enrolld"
+        os.environ["ENROLLD"] = str(platforms.runnable(daemon) if daemon.exists() else daemon)
     os.environ["ENROLL_FACES"] = " ".join(arguments.face)
 
 
@@ -104,7 +111,7 @@ def run_each_flavour():
 
 def main():
     arguments = read_arguments()
-    if arguments.each_flavour and not arguments.flavour and not arguments.debug:
+    if arguments.each_flavour and not (arguments.flavour or arguments.debug or arguments.target):
         passed, failed = run_each_flavour()
     else:
         prepare(arguments)

@@ -9,13 +9,14 @@ import struct
 import time
 
 from compiled import compiled
+from platforms import OUT
 from processes import TOP, workspace
 
 
 @functools.cache
 def _library():
     flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-fPIC", "-shared"]
-    return compiled(TOP / ".build/faces/world.so", *flags, TOP / "Tests/Faces/world.c", "-ldl")
+    return compiled(OUT / "world.so", *flags, TOP / "Tests/Faces/world.c", "-ldl")
 
 
 class Clock:

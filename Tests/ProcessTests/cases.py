@@ -8,6 +8,7 @@ import unittest
 import faces
 from compiled import compiled
 from gate import Gate
+from platforms import BUILD, OUT
 from processes import TOP, Child, workspace
 from sandbox import Sandbox
 from world import Clock
@@ -28,7 +29,7 @@ def _crowd():
         return given
     flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", "-pthread"]
     source = TOP / "Tests/ProcessTests/crowd.c"
-    return compiled(TOP / "build/tests/crowd", *flags, source, f"-L{TOP}/build/small", "-lenroll")
+    return compiled(OUT / "crowd", *flags, source, f"-L{BUILD}/small", "-lenroll")
 
 
 class Crowd:
@@ -38,7 +39,7 @@ class Crowd:
         self._child = Child(
             [_crowd(), json.dumps(configuration), store, threads],
             workspace("crowd") / "stderr",
-            environment={**environment, "LD_LIBRARY_PATH": f"{TOP}/build/{flavour}"},
+            environment={**environment, "LD_LIBRARY_PATH": f"{BUILD}/{flavour}"},
             pipes=True,
         )
         line = self._child.process.stdout.readline().strip()

@@ -6,6 +6,7 @@ import pathlib
 
 from cases import FLAVOURS, ProcessCase
 from compiled import compiled
+from platforms import BUILD, OUT
 from processes import TOP, Child, wait_until, workspace
 
 CLIENTS = 200
@@ -18,7 +19,7 @@ def _holder():
     """The program of the measurements, which holds clients open."""
     flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", "-pthread"]
     source = TOP / "Tests/Bench/scale.c"
-    return compiled(TOP / "build/tests/scale", *flags, source, f"-L{TOP}/build/small", "-lenroll")
+    return compiled(OUT / "scale", *flags, source, f"-L{BUILD}/small", "-lenroll")
 
 
 class ManyClients(ProcessCase):
