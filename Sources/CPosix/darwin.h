@@ -159,7 +159,7 @@ static inline int enroll_posix_allocate(int fd, int64_t count) {
   if (fcntl(fd, F_PREALLOCATE, &space) == -1 && errno != ENOTSUP) return errno;
   return ftruncate(fd, count) == 0 ? 0 : errno;
 }
-static inline struct timespec enroll_posix_modified(const struct stat *status) { return status->st_mtimespec; }
+static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtimespec; }
 // The number that Linux gives a file's filesystem if it is not on a disk of this machine, else 0. 0, or -1 with errno.
 static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   struct statfs found;

@@ -104,7 +104,7 @@ static inline ssize_t enroll_posix_send(int fd, const void *bytes, size_t count)
 static inline int enroll_posix_sync(int fd) { return fsync(fd); }
 // Disk space for the first `count` bytes, which the file then has. 0 or an error number.
 static inline int enroll_posix_allocate(int fd, int64_t count) { return posix_fallocate(fd, 0, count); }
-static inline struct timespec enroll_posix_modified(const struct stat *status) { return status->st_mtim; }
+static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtim; }
 // The magic number of a file's filesystem. 0, or -1 with errno.
 static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   struct statfs found;

@@ -52,6 +52,15 @@ static inline int enroll_posix_own(int fd) {
 #include "linux.h"
 #endif
 
+// When the file was last written, in nanoseconds since 1970; the most that there is for what is later.
+static inline int64_t enroll_posix_modified(const struct stat *status) {
+  struct timespec time = enroll_system_modified(status);
+  int64_t result;
+  return __builtin_mul_overflow((int64_t)time.tv_sec, 1000000000, &result) ||
+                 __builtin_add_overflow(result, (int64_t)time.tv_nsec, &result)
+             ? INT64_MAX
+             : result;
+}
 // The machine's date.
 static const clockid_t enroll_posix_date_clock = CLOCK_REALTIME;
 

@@ -157,7 +157,6 @@ public final class PosixFileSystem: FileSystem {
 extension FileStatus {
   init(_ status: stat) {
     var status = status
-    let modified = enroll_posix_modified(&status)
     let kind: Kind =
       switch Int32(truncatingIfNeeded: status.st_mode) & Int32(S_IFMT) {
       case Int32(S_IFREG): .file
@@ -165,11 +164,10 @@ extension FileStatus {
       case Int32(S_IFLNK): .symbolicLink
       default: .other
       }
-    let (seconds, overflow) = Int64(modified.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
     self.init(
       kind: kind, permissions: UInt32(status.st_mode) & 0o7777, owner: status.st_uid,
       links: UInt64(status.st_nlink), device: UInt64(truncatingIfNeeded: status.st_dev),
       inode: UInt64(status.st_ino),
-      size: Int64(status.st_size), modified: overflow ? .max : seconds &+ Int64(modified.tv_nsec))
+      size: Int64(status.st_size), modified: enroll_posix_modified(&status))
   }
 }
