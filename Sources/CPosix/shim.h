@@ -279,4 +279,9 @@ static inline int enroll_posix_accept(int fd) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_accept(fd));
 }
+// Retains what the tagged pointer points to; one with the highest bit set has nothing to retain.
+static inline void enroll_posix_retain(uintptr_t object) {
+  extern void *swift_retain(void *);
+  if ((intptr_t)object > 0) swift_retain((void *)(object & 0x0ffffffffffffff8));
+}
 #endif

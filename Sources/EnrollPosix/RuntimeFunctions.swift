@@ -1,6 +1,6 @@
-// What Embedded Swift's hash tables ask of the C library, and nothing else here needs. The linker gives them these functions
-// (scripts/build-library): a program of the small flavour then loads no mathematical library, and runs with a glibc older than
-// 2.36, which has no arc4random_buf.
+// Functions that the linker puts in the place of others (scripts/build-library). What Embedded Swift's hash tables ask of the C
+// library: a program of the small flavour then loads no mathematical library, and runs with a glibc older than 2.36, which has
+// no arc4random_buf. And one function of Embedded Swift itself, for arm64.
 
 #if hasFeature(Embedded)
   import CPosix
@@ -23,5 +23,14 @@
       guard got > 0 || enroll_posix_errno() == EINTR else { return }
       filled += max(got, 0)
     }
+  }
+
+  /// In the place of `swift_bridgeObjectRetain`, which returns the object of a text without the tag that it was given with. The
+  /// compiler takes for granted that it is returned as it was, and on arm64 goes on with what was returned: a short text then
+  /// looks like a long one somewhere in memory.
+  @_silgen_name("enrollkit_bridge_object_retain")
+  public func bridgeObjectRetain(_ object: UInt) -> UInt {
+    enroll_posix_retain(object)
+    return object
   }
 #endif
