@@ -240,6 +240,7 @@ static int threads_settled(int wanted) {
   return threads();
 }
 
+#ifdef __GLIBC__ /* musl keeps thread-local memory beside the stack. */
 /* How large the stack of a callback is where the host's own threads have so much by default. */
 static size_t callback_stack(size_t usual) {
   pthread_attr_t before, attributes;
@@ -265,6 +266,7 @@ TEST("a callback's stack grows with the host's own, and a host of small stacks g
   CHECK(callback_stack((size_t)128 << 10) >= LOCAL_BYTES);
   CHECK(callback_stack((size_t)40 << 20) >= (size_t)40 << 20);
 }
+#endif
 
 TEST("clients that renew in the background share one thread, and a closed one leaves none") {
   enum { CLIENTS = 400 };

@@ -15,6 +15,8 @@ TOP = Path(__file__).resolve().parents[2]
 TARGET = os.environ.get("ENROLL_TARGET", "")
 #: What `make lib` built: in it the folder of each flavour.
 BUILD = TOP / "build" / TARGET
+#: The libcurl of a system with musl is not here.
+HAS_LIBCURL = not TARGET.endswith("-musl")
 #: What tests compile.
 OUT = TOP / "build/tests" / TARGET
 _ROOT = TOP / ".build/targets" / TARGET / "root"
@@ -63,7 +65,7 @@ def _runner():
     if architecture != platform.machine():
         return [f"qemu-{architecture}-static", "-L", _ROOT], ""
     if library == "musl":
-        return [_ROOT / "usr/lib" / TARGET / "libc.so"], _ROOT / "usr/lib"
+        return [_ROOT / "lib" / TARGET / "libc.so"], _ROOT / "usr/lib"
     return [], ""
 
 
