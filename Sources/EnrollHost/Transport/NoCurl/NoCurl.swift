@@ -14,7 +14,8 @@ final class CurlLibrary: Sendable {
   /// - Throws: `.unsupported`.
   static func open(_ fileNames: [String]) throws(EnrollError) -> CurlLibrary {
     throw EnrollError(
-      .unsupported, "this library was built without HTTP of its own (HTTP=host): open the client with a transport")
+      .unsupported,
+      "this library was built without HTTP of its own (HTTP=host): open the client with a transport")
   }
 }
 
