@@ -5,6 +5,7 @@
 
 import { EventEmitter } from 'node:events';
 
+import { onAbort } from './abort.js';
 import { openBrowser, presentInBrowser } from './browser.js';
 import { cancelled, failed, invalid } from './error.js';
 import { EventStream } from './events.js';
@@ -79,7 +80,7 @@ export class EnrollClient extends EventEmitter {
     const { transaction, action } = begun;
     const left = new AbortController();
     const leave = () => left.abort(signal.reason);
-    signal?.addEventListener('abort', leave, { once: true });
+    const stopWaiting = onAbort(signal, leave);
     if (signal?.aborted) leave();
     let state;
     try {
@@ -94,7 +95,7 @@ export class EnrollClient extends EventEmitter {
       if (!this.isClosed && error.status !== 'daemonEnded') await this.registration.cancel({ transaction }).catch(() => {});
       throw error;
     } finally {
-      signal?.removeEventListener('abort', leave);
+      stopWaiting();
     }
     if (!confirm || state.state !== 'awaitingConfirmation') return state;
     const isConfirmed = await confirm(state.profile);
@@ -144,15 +145,15 @@ export class EnrollClient extends EventEmitter {
     checkOptions('events', options, { signal: 'signal' });
     const { signal } = options;
     const end = () => stream.end();
+    const stopWaiting = onAbort(signal, end);
     const stream = new EventStream(this.#session.daemon, () => {
       this.#streams.delete(stream);
-      signal?.removeEventListener('abort', end);
+      stopWaiting();
     });
     if (this.isClosed || signal?.aborted) {
       stream.end();
       return stream;
     }
-    signal?.addEventListener('abort', end, { once: true });
     this.#streams.add(stream);
     this.#subscribe().catch(end);
     return stream;

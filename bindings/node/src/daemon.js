@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 
+import { onAbort } from './abort.js';
 import { cancelled, ended, errorOf, failed, unusable } from './error.js';
 import { encoded } from './given.js';
 import { ABI, TIMED, VERSION } from './generated/surface.js';
@@ -72,7 +73,7 @@ export class Daemon {
     let described;
     try {
       described = await this.call('system.describe', {}, { limit: 30 });
-      if (described.name !== 'EnrollKit' || !Number.isInteger(described.abi)) throw failed('internal', 'it describes itself otherwise');
+      if (described.name !== 'EnrollKit' || !Number.isInteger(described.abi)) throw failed('internal', 'its description is not one of EnrollKit');
     } catch (fault) {
       await this.close(true);
       throw unusable(`${this.#program} does not answer as enrolld does: ${fault.message}`, { cause: fault });
@@ -125,7 +126,7 @@ export class Daemon {
       let timer;
       const settle = (answer) => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
+        stopWaiting();
         this.release();
         resolve(answer);
       };
@@ -135,8 +136,7 @@ export class Daemon {
         this.#write(encoded('$/cancelRequest', { jsonrpc: '2.0', method: '$/cancelRequest', params: { id } }));
         settle(answer);
       };
-      const abort = () => giveUp({ aborted: true });
-      signal?.addEventListener('abort', abort, { once: true });
+      const stopWaiting = onAbort(signal, () => giveUp({ aborted: true }));
       if (seconds !== undefined) timer = setTimeout(giveUp, seconds * 1000, { late: true });
       this.#waiting.set(id, settle);
       this.#write(line);

@@ -1,6 +1,7 @@
 // Programs that are no enrolld, daemons that end or talk nonsense, and what the process of the caller has of it.
 
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -123,6 +124,15 @@ test('a signal ends a wait, and so does a timeout; one that is aborted already s
   assert.deepEqual(came, ['link.parse', undefined, '$/cancelRequest', 2, 'resource.discover', undefined, '$/cancelRequest', 3].map((one) => one ?? null));
 });
 
+test('one signal serves many calls, without a warning and without a listener that stays', async (t) => {
+  const enroll = await started(t);
+  const warned = t.mock.method(process, 'emitWarning', () => {});
+  const { signal } = new AbortController();
+  await Promise.all(Array.from({ length: 100 }, () => enroll.pkce.generate({}, { signal })));
+  assert.equal(warned.mock.callCount(), 0);
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+});
+
 test('a client whose opening was given up is closed', async (t) => {
   const program = played(`let held, closed = 0;${describing(`
     if (message.method === 'client.open') held = message.id;
@@ -163,6 +173,7 @@ test('nonsense, a closed pipe and a failed start end a daemon with a clear error
     ["process.stdout.write('{}\\n')", /not a JSON-RPC message/],
     ["process.stdout.write(Buffer.from([0xff, 0xfe, 10]))", /not a JSON-RPC message/],
     ["process.stderr.write('enrolld: error: no memory\\n', () => process.exit(1))", /enrolld ended with status 1; the last line of its log: enrolld: error: no memory/],
+    ["process.stdout.write('x'.repeat((1 << 26) + 1))", /enrolld wrote a line that is too long/],
     ["require('fs').closeSync(1); setInterval(() => {}, 1000)", /enrolld closed its output/],
   ]) {
     const log = [];

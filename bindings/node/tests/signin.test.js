@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import test from 'node:test';
 import { inspect } from 'node:util';
 
 import { AccessToken } from 'enrollkit';
 import { clock } from '../src/client.js';
-import { CUSTOM, newStore, refused, Sandbox, started } from './stage.js';
+import { CUSTOM, folder, newStore, refused, Sandbox, started } from './stage.js';
 
 const sandbox = await Sandbox.start();
 test.after(() => sandbox.stop());
@@ -76,6 +77,28 @@ test('a profile that is not the user\'s is not confirmed', async (t) => {
   const state = await client.signIn({}, { present: sandbox.present, confirm: () => false });
   assert.notEqual(state.state, 'active');
   await assert.rejects(client.accessToken(), refused('reauthenticate'));
+});
+
+test('without `present` the system\'s browser is opened', async (t) => {
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: FILE });
+  const path = process.env.PATH;
+  t.after(() => (process.env.PATH = path));
+  const desktop = folder();
+  const install = (body) => writeFileSync(`${desktop}/xdg-open`, `#!${process.execPath}\n${body}`, { mode: 0o755 });
+  process.env.PATH = desktop;
+  await assert.rejects(client.signIn(), refused('unsupported', 'present', /no browser could be opened/));
+  install('process.exit(3)');
+  await assert.rejects(client.signIn(), (error) => refused('unsupported', 'present')(error) && /status 3/.test(error.cause.message));
+  // Alice signs in; this browser goes on when she did, as some do.
+  install(`
+    const json = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ do: 'settle', url: process.argv[2] }) };
+    fetch(${JSON.stringify(`${sandbox.issuer}/_control`)}, json).then((answer) => answer.json()).then(({ redirect }) => fetch(redirect));
+    process.stdin.resume(); setTimeout(() => {}, 2000);`);
+  assert.deepEqual(await client.signIn({}, { confirm: () => true }), { state: 'active', reason: 'confirmed' });
+  install('require("fs").writeFileSync(__dirname + "/opened", process.argv[2])');
+  const { url } = await client.logOut();
+  assert.equal(readFileSync(`${desktop}/opened`, 'utf8'), url);
 });
 
 test('a device without a browser shows a code', async (t) => {
