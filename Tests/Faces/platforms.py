@@ -62,11 +62,11 @@ def compiler():
 def _runner():
     """What starts a program of the platform here, and the folders in which its loader looks for libraries."""
     architecture, _, library = TARGET.split("-")
+    # Debian's musl looks for libraries in folders of its own alone.
+    libraries = _ROOT / "usr/lib" if library == "musl" else ""
     if architecture != platform.machine():
-        return [f"qemu-{architecture}-static", "-L", _ROOT], ""
-    if library == "musl":
-        return [_ROOT / "lib" / TARGET / "libc.so"], _ROOT / "usr/lib"
-    return [], ""
+        return [f"qemu-{architecture}-static", "-L", _ROOT], libraries
+    return [_ROOT / "lib" / TARGET / "libc.so"] if library == "musl" else [], libraries
 
 
 def runnable(path):
