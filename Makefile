@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lib install uninstall dist generate check docs test torture bench clean
+.PHONY: help setup demo lib install uninstall dist release generate check docs test torture bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox
@@ -35,7 +35,7 @@ lib: packages := lib
 test: packages := $(if $(QUICK),quick,test)
 torture: packages := torture
 bench: packages := bench
-dist: packages := dist
+dist release: packages := dist header
 
 setup: ## install what building needs
 	@scripts/setup $(packages)
@@ -71,6 +71,9 @@ uninstall: ## take away what `make install` put there
 
 dist: setup $(libraries) $(command) $(pages) ## make the packages and archives of a release, of every target that is built, in build/dist
 	@scripts/dist
+
+release: setup $(libraries) $(command) $(pages) ## check a release, make its artefacts and say what to push where (VERSION=x.y.z)
+	@scripts/release $(VERSION)
 
 build/man/man3/libenroll.3: $(libraries) scripts/man-pages scripts/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
 	@scripts/setup lib

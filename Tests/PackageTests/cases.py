@@ -6,14 +6,18 @@ import http.server
 import json
 import os
 import re
+import shutil
 import subprocess
 import threading
+import time
 import urllib.request
 
 from processes import TOP, TIMEOUT, workspace
 from sandbox import Sandbox
 
 IS_TORTURE = os.environ.get("TORTURE") == "1"
+VERSION = re.search(r'let string = "([\d.]+)"', (TOP / "Sources/EnrollHost/LibraryVersion.swift").read_text())[1]
+PACKAGES = "enroll", "enrolld", "libenroll-dev", "libenroll0", "python3-enrollkit"
 TOKEN = r"\A[\w.~+/-]+=*\n\Z"
 
 _sandbox = None
@@ -33,13 +37,21 @@ def tear_down():
 
 @functools.cache
 def debian_packages(version=None):
-    """The folder of the Debian packages of this machine's architecture."""
+    """A folder with the Debian packages of this machine's architecture; of another version, without the other artefacts."""
+    if version is None:
+        return distribution()
     folder = workspace("packages")
-    environment = {**os.environ, **({"VERSION": version} if version else {})}
-    done = subprocess.run([TOP / "scripts/dist-debian", folder], env=environment, capture_output=True, text=True)
+    done = subprocess.run([TOP / "scripts/dist-debian", folder], env={**os.environ, "VERSION": version}, capture_output=True, text=True)
     if done.returncode != 0:
         raise AssertionError(f"dist-debian: {done.stdout}{done.stderr}")
     return folder
+
+
+def files(folder, *names):
+    """The Debian packages of these names, or all, for this machine."""
+    architecture = subprocess.check_output(["dpkg", "--print-architecture"], text=True).strip()
+    return [next(path for path in folder.glob(f"{name}_*.deb") if path.stem.endswith((f"_{architecture}", "_all")))
+            for name in names or PACKAGES]  # fmt: skip
 
 
 @functools.cache
@@ -59,6 +71,32 @@ def only(pattern):
     if len(found) != 1:
         raise AssertionError(f"{pattern}: {[path.name for path in found]}")
     return found[0]
+
+
+def copy_of_the_checkout():
+    """The same commit and the same build, in another folder. Everything that is made from the build is made anew."""
+    other = workspace("elsewhere") / "a folder" / "enrollkit"
+    subprocess.run(["git", "clone", "--quiet", "--shared", TOP, other], check=True)
+    subprocess.run(["git", "-C", other, "checkout", "--quiet", "-B", "copy"], check=True)
+    # What is not committed is a part of it too.
+    changed = subprocess.check_output(["git", "ls-files", "-z", "--modified", "--others", "--exclude-standard"], cwd=TOP)
+    for name in filter(None, changed.decode().split("\0")):
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        if (TOP / name).exists():
+            shutil.copy2(TOP / name, other / name)
+    # Of the same date.
+    date = subprocess.check_output(["git", "log", "-1", "--format=%cI"], cwd=TOP, text=True).strip()
+    subprocess.run(["git", "-C", other, "add", "--all"], check=True)
+    subprocess.run(["git", "-C", other, "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "--allow-empty",
+                    "--message", "As it is"], check=True, env={**os.environ, "GIT_COMMITTER_DATE": date})  # fmt: skip
+    (other / "build").mkdir()
+    for folder in ("small", "standard", "bin", "libexec", "completions", "man", *(path.name for path in TOP.glob("build/*-linux-*"))):
+        subprocess.run(["cp", "-a", TOP / "build" / folder, other / "build" / folder], check=True)
+    (other / ".build").mkdir()
+    for folder in ("kotlin", "targets"):
+        if (TOP / ".build" / folder).exists():
+            (other / ".build" / folder).symlink_to(TOP / ".build" / folder)
+    return other
 
 
 def come_back(url):
@@ -112,6 +150,10 @@ def served(folder):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+def report(way, began):
+    print(f"from a bare system to the first token by {way}: {time.monotonic() - began:.0f} s", flush=True)
 
 
 class Peer:

@@ -5,20 +5,16 @@ import os
 import re
 import socket
 import subprocess
+import time
 import unittest
 
-from cases import IS_TORTURE, TOKEN, Peer, debian_packages, example, sandbox, served, sign_in
+from cases import IS_TORTURE, PACKAGES, TOKEN, VERSION, Peer, debian_packages, example, files, report, sandbox, served, sign_in
 from chroots import AS_ROOT, MIRROR, Chroot, system
 from processes import TOP, Child, wait_until, workspace
 
-PACKAGES = {"libenroll0", "libenroll-dev", "enrolld", "enroll", "python3-enrollkit"}
 STORE = "/root/.local/share/enrollkit"
 # Sorts before every version that can be built from these sources.
-BEFORE = "0.1.0~before"
-
-
-def files(folder, *names):
-    return [next(folder.glob(f"{name}_*.deb")) for name in names or sorted(PACKAGES)]
+BEFORE = f"{VERSION}~before"
 
 
 class BuiltPackages(unittest.TestCase):
@@ -56,10 +52,13 @@ class InstalledPackages(unittest.TestCase):
         return output
 
     def test_a_fresh_system_comes_to_a_token_by_each_package(self):
-        self.chroot.install(*files(debian_packages()))
+        packages = files(debian_packages())
+        began = time.monotonic()
+        self.chroot.install(*packages)
         self.assertFalse(self.chroot.has("/usr/bin/swift"))
         sign_in(self.chroot)
         self.token()
+        report("apt", began)
         self.check_socket()
         self.chroot.put(TOP / "Examples/sign_in.py", "/var/tmp/sign_in.py")
         told = example(self.chroot, "python3", "/var/tmp/sign_in.py", sandbox().issuer, "/var/tmp/store")
@@ -102,7 +101,7 @@ class InstalledPackages(unittest.TestCase):
         self.assertEqual(running.call("token.access", client=client)["accessToken"] + "\n", token)
 
         self.chroot.install(*files(now))
-        shown, _ = self.chroot.run("dpkg-query", "--show", "--showformat", "${Package} ${Version}\n", *sorted(PACKAGES))
+        shown, _ = self.chroot.run("dpkg-query", "--show", "--showformat", "${Package} ${Version}\n", *PACKAGES)
         self.assertNotIn(BEFORE, shown)
         self.assertEqual(len(shown.splitlines()), len(PACKAGES))
         self.assertEqual(running.call("token.access", client=client)["accessToken"] + "\n", token)
@@ -115,7 +114,7 @@ class InstalledPackages(unittest.TestCase):
 
         kept = self.stored()
         self.assertIn(".record", " ".join(kept))
-        output, words = self.chroot.run("apt-get", "purge", "-y", *sorted(PACKAGES))
+        output, words = self.chroot.run("apt-get", "purge", "-y", *PACKAGES)
         self.assertEqual((output + words).count("EnrollKit: the stores of users stay where they are"), 1)
         self.assertIn(f"EnrollKit: found {STORE}\n", output + words)
         self.assertEqual(self.stored(), kept)
@@ -139,8 +138,11 @@ class InstalledOnTrixie(InstalledPackages):
 class Piuparts(unittest.TestCase):
     def test_piuparts_finds_nothing_left_behind(self):
         folder = debian_packages()
-        with served(folder) as address:
-            (folder / "Packages").write_bytes(subprocess.check_output(["dpkg-scanpackages", "."], cwd=folder))
+        listed = workspace("repository")
+        for path in files(folder):
+            (listed / path.name).symlink_to(path)
+        with served(listed) as address:
+            (listed / "Packages").write_bytes(subprocess.check_output(["dpkg-scanpackages", "."], cwd=listed))
             told = subprocess.run(
                 [*AS_ROOT, "piuparts", "--distribution", "bookworm", "--existing-chroot", system("bookworm"), "--mirror",
                  f"{MIRROR} main", "--extra-repo", f"deb [trusted=yes] {address}/ ./", "--warn-on-others",

@@ -4,37 +4,16 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import tarfile
 import unittest
 import zipfile
 
-from cases import distribution, only
+from cases import copy_of_the_checkout, distribution, only
 from processes import TOP, workspace
 
 # What no artefact of these holds: where it was made, and who made it.
 HERE = str(TOP).encode()
-
-
-def copy_of_the_checkout():
-    """The same commit and the same build, in another folder. Everything that is made from the build is made anew."""
-    other = workspace("elsewhere") / "a folder" / "enrollkit"
-    subprocess.run(["git", "clone", "--quiet", "--shared", TOP, other], check=True)
-    # What is not committed is a part of it too.
-    changed = subprocess.check_output(["git", "ls-files", "-z", "--modified", "--others", "--exclude-standard"], cwd=TOP)
-    for name in filter(None, changed.decode().split("\0")):
-        (other / name).parent.mkdir(parents=True, exist_ok=True)
-        if (TOP / name).exists():
-            shutil.copy2(TOP / name, other / name)
-    (other / "build").mkdir()
-    for folder in ("small", "standard", "bin", "libexec", "completions", "man", *(f"{path.name}" for path in TOP.glob("build/*-linux-*"))):
-        subprocess.run(["cp", "-a", TOP / "build" / folder, other / "build" / folder], check=True)
-    (other / ".build").mkdir()
-    for folder in ("kotlin", "targets"):
-        if (TOP / ".build" / folder).exists():
-            (other / ".build" / folder).symlink_to(TOP / ".build" / folder)
-    return other
 
 
 class MadeArtefacts(unittest.TestCase):

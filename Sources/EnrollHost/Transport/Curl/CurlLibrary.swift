@@ -41,7 +41,8 @@ final class CurlLibrary: @unchecked Sendable {
           let reason = dlerror().map { String(cString: $0) } ?? ""
           if failure == nil {
             failure = EnrollError(
-              .unsupported, "\(name) could not be opened (Debian package libcurl4): \(reason)")
+              .unsupported,
+              "\(name) could not be opened (\(reason)). Install libcurl 7.66 or later (Debian package libcurl4)")
           }
           continue
         }

@@ -292,11 +292,12 @@ def load(path: Optional[str] = None) -> ctypes.CDLL:
                 _loaded[name] = library
             return _loaded[name]
     told = "; ".join(faults)
-    hint = (
-        "it needs jansson: install Debian's libjansson4"
-        if "libjansson" in told
-        else "install a wheel of enrollkit that carries it, or name it in ENROLL_LIBRARY"
-    )
+    if "libjansson" in told:
+        hint = "it needs jansson: install Debian's libjansson4"
+    elif "GLIBC_" in told:
+        hint = "it was built for a newer system, with a later C library: install a wheel of enrollkit for this one"
+    else:
+        hint = "install a wheel of enrollkit that carries it, or name it in ENROLL_LIBRARY"
     raise EnrollLibraryError(f"libenroll could not be opened ({told}); {hint}")
 
 

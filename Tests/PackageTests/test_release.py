@@ -1,0 +1,110 @@
+"""`make release`: it goes on when all agree, and names each thing that does not. In a clone, which is thrown away."""
+
+import os
+import re
+import subprocess
+import unittest
+
+from cases import IS_TORTURE, VERSION, copy_of_the_checkout
+from processes import TOP
+
+
+class Releases(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.clone = copy_of_the_checkout()
+        cls.edit("CHANGELOG.md", r"\A(.*?\n)## .*?\n", rf"\1## {VERSION} - 2026-11-24\n")
+        cls.commit("A release")
+
+    @classmethod
+    def edit(cls, name, pattern, replacement):
+        path = cls.clone / name
+        text = path.read_text()
+        changed = re.sub(pattern, replacement, text, count=1, flags=re.S)
+        assert changed != text, name
+        path.write_text(changed)
+
+    @classmethod
+    def commit(cls, words):
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-C", cls.clone, "commit", "--quiet",
+                        "--all", "--message", words], check=True)  # fmt: skip
+
+    def release(self, *words):
+        """Its status, and the lines in which it says what is wrong."""
+        environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "VERSION")}
+        done = subprocess.run([self.clone / "scripts/release", *words], capture_output=True, text=True, env=environment)
+        return done.returncode, re.findall(r"^release: (.*)$", done.stderr, re.M), done.stdout
+
+    def test_when_all_agree_the_checks_pass(self):
+        status, faults, told = self.release("--checks", VERSION)
+        self.assertEqual((status, faults), (0, []), told)
+
+    def test_each_thing_that_does_not_agree_is_named(self):
+        other = "9.8.7"
+        for name, pattern, replacement, said in (
+            ("CHANGELOG.md", rf"## {VERSION} - \S+", "## Unreleased", ("CHANGELOG.md begins with", "Debian's packages would have")),
+            ("CHANGELOG.md", rf"## {VERSION} - \S+", f"## {VERSION}", ("CHANGELOG.md begins with",)),
+            ("Sources/EnrollHost/LibraryVersion.swift", 'let string = "[^"]*"', f'let string = "{other}"', ("LibraryVersion.swift says 9.8.7",)),
+            ("bindings/python/pyproject.toml", '\nversion = "[^"]*"', f'\nversion = "{other}"', ("pyproject.toml says 9.8.7",)),
+            ("bindings/cordova/package.json", '"version": "[^"]*"', f'"version": "{other}"', ("cordova/package.json says 9.8.7",)),
+            ("bindings/cordova/plugin.xml", 'version="[^"]*">', f'version="{other}">', ("plugin.xml says 9.8.7",)),
+            ("bindings/kotlin/build.gradle.kts", '\nversion = "[^"]*"', f'\nversion = "{other}"', ("build.gradle.kts says 9.8.7",)),
+            ("include/enroll.h", r"#define ENROLL_ABI_VERSION \d+", "#define ENROLL_ABI_VERSION 77",
+             ("include/enroll.h has ENROLL_ABI_VERSION 77", "the recorded binary interface", "build/small/enrolld says")),
+            ("include/enroll.h", r"enroll_version_string\(void\)", "enroll_version_string(int x)", ("the recorded binary interface",)),
+        ):  # fmt: skip
+            with self.subTest(name, said=said):
+                self.edit(name, pattern, replacement)
+                self.commit("Something else")
+                status, faults, _ = self.release("--checks", VERSION)
+                subprocess.run(["git", "-C", self.clone, "reset", "--quiet", "--hard", "HEAD~1"], check=True)
+                self.assertEqual(status, 1)
+                for words in said:
+                    self.assertTrue(any(words in fault for fault in faults), faults)
+                # Nothing else is complained of, but for what follows from another number of the library.
+                if "LibraryVersion" not in name:
+                    self.assertEqual(len(faults), len(said), faults)
+
+    def test_a_tree_with_changes_and_a_tag_that_is_taken_are_refused(self):
+        (self.clone / "left.txt").write_text("not committed")
+        subprocess.run(["git", "-C", self.clone, "tag", VERSION], check=True)
+        status, faults, _ = self.release("--checks", VERSION)
+        (self.clone / "left.txt").unlink()
+        subprocess.run(["git", "-C", self.clone, "tag", "--delete", VERSION], check=True, capture_output=True)
+        self.assertEqual(status, 1)
+        self.assertIn("left.txt", faults[0])
+        self.assertEqual(faults[1], f"there is a tag {VERSION} already")
+
+    def test_a_daemon_of_another_version_is_told_from_the_sources(self):
+        daemon = self.clone / "build/small/enrolld"
+        kept = daemon.read_bytes()
+        daemon.unlink()
+        try:
+            self.assertIn("build/small/enrolld is not built; run make lib", self.release("--checks", VERSION)[1])
+            daemon.write_text("#!/bin/sh\necho '{\"version\": \"0.0.9\", \"abi\": 1}'\n")
+            daemon.chmod(0o755)
+            self.assertIn("build/small/enrolld says 0.0.9 with interface 1", self.release("--checks", VERSION)[1][0])
+        finally:
+            daemon.write_bytes(kept)
+
+    def test_a_version_is_three_numbers(self):
+        for words in ((), ("1.2",), ("v1.2.3",), ("1.2.3", "1.2.4")):
+            self.assertEqual(self.release(*words)[0], 1)
+
+    @unittest.skipUnless(IS_TORTURE, "builds a Swift package: TORTURE=1")
+    def test_the_whole_of_a_release_says_what_to_push_where(self):
+        status, faults, told = self.release(VERSION)
+        self.assertEqual((status, faults), (0, []), told)
+        for words in ("git tag --sign", "twine upload", "npm publish", "Maven Central", "reprepro", "SHA256SUMS"):
+            self.assertIn(words, told)
+        listed = subprocess.check_output(["git", "-C", self.clone, "tag"], text=True)
+        self.assertEqual(listed.strip(), "")
+
+    @unittest.skipUnless(IS_TORTURE, "builds a Swift package: TORTURE=1")
+    def test_unsafe_flags_in_a_product_end_the_release(self):
+        self.edit("Package.swift", r'let strict: \[SwiftSetting\] = \[', 'let strict: [SwiftSetting] = [\n  .unsafeFlags(["-Ounchecked"]),')
+        self.commit("Unsafe")
+        status, faults, _ = self.release(VERSION)
+        subprocess.run(["git", "-C", self.clone, "reset", "--quiet", "--hard", "HEAD~1"], check=True)
+        self.assertEqual(status, 1)
+        self.assertIn("unsafe build flags", faults[-1])
