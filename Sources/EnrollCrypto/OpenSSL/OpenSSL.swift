@@ -23,7 +23,8 @@ enum OpenSSL {
       let reason = enroll_openssl_open_error().map { String(cString: $0) } ?? ""
       return .failure(
         CryptoError(
-          .missing, "\(fileName) could not be opened (\(reason)). Install OpenSSL 3 (Debian package libssl3)"))
+          .missing, "\(fileName) could not be opened (\(reason)). Install OpenSSL 3 (Debian package libssl3)")
+      )
     }
     let functions = UnsafeMutablePointer<enroll_openssl>.allocate(capacity: 1)
     if let missing = enroll_openssl_bind(handle, functions) {

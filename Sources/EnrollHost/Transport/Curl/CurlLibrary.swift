@@ -42,7 +42,8 @@ final class CurlLibrary: @unchecked Sendable {
           if failure == nil {
             failure = EnrollError(
               .unsupported,
-              "\(name) could not be opened (\(reason)). Install libcurl 7.66 or later (Debian package libcurl4)")
+              "\(name) could not be opened (\(reason)). Install libcurl 7.66 or later (Debian package libcurl4)"
+            )
           }
           continue
         }
