@@ -66,7 +66,8 @@ def compile_modules(triple, out, words):
     maps = [f"-fmodule-map-file={TOP}/Sources/{name}/module.modulemap" for name in C_MODULES]
     maps.append(f"-fmodule-map-file={TOP}/include/module.modulemap")
     for name in (*LIBRARY, DAEMON):
-        sources = sorted((TOP / "Sources" / name).rglob("*.swift"))
+        # Package.swift leaves that folder out, too, unless HTTP=host.
+        sources = sorted(path for path in (TOP / "Sources" / name).rglob("*.swift") if path.parent.name != "NoCurl")
         command = [
             "swiftc", "-c", "-emit-object", "-wmo", "-target", triple, *SETTINGS, *words, "-I", out,
             "-module-cache-path", out / "cache", *(word for path in maps for word in ("-Xcc", path)),

@@ -100,7 +100,10 @@ static inline int enroll_evp_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
 
 // Zeroes memory in a way that compilers do not remove. Secrets need it even if libcrypto is not loaded.
 static inline void enroll_wipe_memory(void *memory, size_t size) {
-  if (size > 0) explicit_bzero(memory, size);
+  if (size == 0) return;
+  memset(memory, 0, size);
+  // As far as the compiler knows this reads the zeroes, so they stay. Not every system has explicit_bzero(3).
+  __asm__ volatile("" : : "r"(memory) : "memory");
 }
 // Whether two pieces of memory hold the same bytes; the time it takes does not depend on them.
 static inline int enroll_equal_memory(const void *left, const void *right, size_t size) {

@@ -14,12 +14,13 @@
     return whole < value ? whole + 1 : whole
   }
 
-  /// The seed of the hash tables (arc4random(3)). Without the kernel's generator it is what was in the memory before.
+  /// The seed of the hash tables (arc4random(3)), for Linux alone: Android and Darwin have that function. Without the kernel's
+  /// generator it is what was in the memory before.
   @_silgen_name("enrollkit_fill_random")
   public func fillRandom(_ buffer: UnsafeMutableRawPointer, _ count: Int) {
     var filled = 0
     while filled < count {
-      let got = getrandom(buffer + filled, count - filled, 0)
+      let got = enroll_posix_random(buffer + filled, count - filled)
       guard got > 0 || enroll_posix_errno() == EINTR else { return }
       filled += max(got, 0)
     }
