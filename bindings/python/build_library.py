@@ -2,8 +2,8 @@
 
 Those that are older than their sources are taken, and that is told: `make lib` builds them anew.
 
-ENROLLKIT_LIBRARY_FOLDER in the environment names another folder, with files for another platform, and ENROLLKIT_WHEEL_PLATFORM
-the platform that the wheel is for, such as manylinux_2_28_aarch64.
+ENROLLKIT_LIBRARY_FOLDER in the environment names another folder, with files for another platform, and
+ENROLLKIT_WHEEL_PLATFORM the platform that the wheel is for, such as manylinux_2_28_aarch64.
 
 With ENROLLKIT_SYSTEM_LIBRARY=1 in the environment the wheel carries neither and fits every platform; the package then
 uses the libenroll and the enrolld of the system.
