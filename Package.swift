@@ -93,7 +93,9 @@ if embedded {
       exclude: ["Arguments", "Browser", "Report", "main.swift"], swiftSettings: portable))
 } else {
   let sandboxOnly = TargetDependencyCondition.when(traits: ["Sandbox"])
+  let gatewayOnly = TargetDependencyCondition.when(traits: ["Gateway"])
   dependencies += [
+    .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
     .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
   ]
@@ -102,6 +104,7 @@ if embedded {
     .library(name: "EnrollTesting", targets: ["EnrollTesting"]),
     .executable(name: "enroll", targets: ["enroll"]),
     .executable(name: "enroll-sandbox", targets: ["enroll-sandbox"]),
+    .executable(name: "enroll-gateway", targets: ["enroll-gateway"]),
   ]
   targets += [
     .target(
@@ -127,6 +130,46 @@ if embedded {
         .target(name: "EnrollSandbox", condition: sandboxOnly),
         .target(name: "EnrollCrypto", condition: sandboxOnly),
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: sandboxOnly),
+      ],
+      swiftSettings: strict),
+    // The server side: behind the trait `Gateway`, so that nobody who embeds the library fetches or builds any of it.
+    systemLibrary("CSQLite", apt: ["libsqlite3-dev"]),
+    systemLibrary("CPostgreSQL"),
+    .target(
+      name: "EnrollGatewayPages", dependencies: ["EnrollJSON"], resources: [.embedInCode("Texts/en.json"), .embedInCode("Texts/de.json"), .embedInCode("Assets/style.css")],
+      swiftSettings: strict),
+    .target(
+      name: "EnrollGateway",
+      dependencies: ["EnrollGatewayPages", "EnrollCore", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),
+    .target(
+      name: "EnrollGatewayStore",
+      dependencies: [
+        "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "CPostgreSQL",
+        .target(name: "CSQLite", condition: gatewayOnly),
+      ], swiftSettings: strict),
+    .target(
+      name: "EnrollGatewayHost",
+      dependencies: [
+        "EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix",
+        .product(name: "NIOCore", package: "swift-nio", condition: gatewayOnly),
+        .product(name: "NIOPosix", package: "swift-nio", condition: gatewayOnly),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: gatewayOnly),
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "enroll-gateway",
+      dependencies: [
+        .target(name: "EnrollGateway", condition: gatewayOnly),
+        .target(name: "EnrollGatewayStore", condition: gatewayOnly),
+        .target(name: "EnrollGatewayHost", condition: gatewayOnly),
+        .target(name: "EnrollGatewayPages", condition: gatewayOnly),
+        .target(name: "EnrollHost", condition: gatewayOnly),
+        .target(name: "EnrollStore", condition: gatewayOnly),
+        .target(name: "CPosix", condition: gatewayOnly),
+        .target(name: "EnrollPosix", condition: gatewayOnly),
+        .target(name: "EnrollCore", condition: gatewayOnly),
+        .target(name: "EnrollCrypto", condition: gatewayOnly),
+        .target(name: "EnrollJSON", condition: gatewayOnly),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: gatewayOnly),
       ],
       swiftSettings: strict),
     .target(
@@ -198,6 +241,19 @@ if embedded {
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "EnrollGatewayTests",
+      dependencies: [
+        "EnrollGateway", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollTesting", "EnrollStore", "EnrollPosix",
+        "EnrollCore", "EnrollCrypto", "EnrollJSON",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "EnrollGatewayStoreTests",
+      dependencies: ["EnrollGatewayStore", "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EnrollGatewayHostTests",
+      dependencies: ["EnrollGatewayHost", "EnrollGateway", "EnrollPosix", "EnrollCore"], swiftSettings: strict),
     .testTarget(name: "StructureTests", swiftSettings: strict),
   ]
 }
@@ -208,7 +264,10 @@ let package = Package(
   traits: [
     .trait(
       name: "Sandbox",
-      description: "The local provider for demos and tests, on FlyingFox; never in the library.")
+      description: "The local provider for demos and tests, on FlyingFox; never in the library."),
+    .trait(
+      name: "Gateway",
+      description: "The server side of registration, on SwiftNIO and SQLite; never in the library."),
   ],
   dependencies: dependencies,
   targets: targets,

@@ -43,7 +43,7 @@ public struct ConfigurationKey: Sendable {
   public var documentation: String
 
   @inline(never)
-  init(
+  package init(
     _ name: String, or otherSpellings: [String] = [], _ shape: Shape, required: Bool = false,
     secret: Bool = false, _ documentation: String
   ) {

@@ -1,14 +1,14 @@
 // Reads one object of a configuration by its table of keys: unknown keys, two spellings of one key, missing keys and
 // wrong types are refused here, so that the code that picks the values has nothing left to check.
 
-import EnrollJSON
+package import EnrollJSON
 
 /// An object whose keys and types are known to be right, by canonical names.
-struct ConfigurationReader {
+package struct ConfigurationReader {
   private let members: JSONObject
 
   /// - Parameter path: the key that holds the object, for errors; empty at the top.
-  init(_ json: JSON, keys: [ConfigurationKey], path: String = "") throws(EnrollError) {
+  package init(_ json: JSON, keys: [ConfigurationKey], path: String = "") throws(EnrollError) {
     let place = path.utf8.isEmpty ? "configuration" : path
     guard case .object(let object) = json else {
       throw ConfigurationReader.refusal(place, "expected an object, got \(json.kind)")
@@ -34,16 +34,16 @@ struct ConfigurationReader {
   }
 
   @inline(never)
-  func value(_ name: String) -> JSON? { members[name] }
+  package func value(_ name: String) -> JSON? { members[name] }
   @inline(never)
-  func text(_ name: String) -> String? { members[name]?.string }
+  package func text(_ name: String) -> String? { members[name]?.string }
   @inline(never)
-  func boolean(_ name: String) -> Bool? { members[name]?.bool }
+  package func boolean(_ name: String) -> Bool? { members[name]?.bool }
   @inline(never)
-  func integer(_ name: String) -> Int64? { members[name]?.integer }
+  package func integer(_ name: String) -> Int64? { members[name]?.integer }
 
   @inline(never)
-  func texts(_ name: String) -> [String]? {
+  package func texts(_ name: String) -> [String]? {
     guard let array = members[name]?.array else { return nil }
     return array.compactMap { $0.string }
   }

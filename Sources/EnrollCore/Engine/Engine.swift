@@ -75,6 +75,22 @@ public final class Engine: Sendable {
     memory = Guarded(Memory(), by: exclusion())
   }
 
+  /// The steps of another user at the same provider: metadata, keys, transport and time are shared, what is kept is not.
+  package init(sharing other: Engine, store: any TokenStore, exclusion: any Lock) {
+    configuration = other.configuration
+    account = other.account
+    platform = other.platform
+    sender = other.sender
+    transport = other.transport
+    self.store = store
+    clock = other.clock
+    random = other.random
+    observer = other.observer
+    closing = other.closing
+    provider = other.provider
+    memory = Guarded(Memory(), by: exclusion)
+  }
+
   /// - Throws: `.cancelled` once the client is being closed.
   func requireNotClosing() throws(EnrollError) {
     if closing?.isCancelled ?? false { throw EnrollError(.cancelled, "the client was closed") }

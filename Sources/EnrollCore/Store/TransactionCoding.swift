@@ -2,10 +2,10 @@
 // is written as an empty text.
 
 import EnrollCrypto
-import EnrollJSON
+package import EnrollJSON
 
 extension TransactionRecord {
-  var json: JSON {
+  package var json: JSON {
     let flat = StoredFlow(self)
     var object = JSONObject()
     object.put("id", id.text)
@@ -32,7 +32,7 @@ extension TransactionRecord {
     return .object(object)
   }
 
-  init(json: JSON, _ place: String) throws(EnrollError) {
+  package init(json: JSON, _ place: String) throws(EnrollError) {
     let object = StrictObject(json, place)
     let id = object.string("id")
     let kindName = object.string("kind")

@@ -1,0 +1,40 @@
+// Who somebody is at the gateway. The key of an identity is (provider, subject), never an e-mail address: addresses change hands
+// (OpenID Connect Core §5.7).
+
+public import EnrollCore
+
+/// A person's account.
+public struct Account: Sendable, Equatable {
+  /// A UUID of version 7 (RFC 9562 §5.7): the same for life, and nobody else's.
+  public var id: String
+  public var created: UnixTime
+  public var lastLogin: UnixTime
+
+  public init(id: String, created: UnixTime, lastLogin: UnixTime) {
+    self.id = id
+    self.created = created
+    self.lastLogin = lastLogin
+  }
+}
+
+/// What a provider said of somebody who signed in.
+public struct Identity: Sendable, Equatable {
+  /// The gateway's name for the provider: `google`.
+  public var provider: String
+  /// The provider's name for the person (OpenID Connect Core §2, `sub`): 1 to 255 bytes.
+  public var subject: String
+  public var email: String?
+  /// The provider vouches for the address.
+  public var isEmailVerified: Bool
+  public var name: String?
+
+  public init(
+    provider: String, subject: String, email: String? = nil, isEmailVerified: Bool = false, name: String? = nil
+  ) {
+    self.provider = provider
+    self.subject = subject
+    self.email = email
+    self.isEmailVerified = isEmailVerified
+    self.name = name
+  }
+}

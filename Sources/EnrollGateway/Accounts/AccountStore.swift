@@ -1,0 +1,188 @@
+// Where accounts, sessions and one-time codes live. SQLite on one machine, PostgreSQL for several; one suite of tests holds both
+// to these promises. Every call blocks, and is whole: after a failure nothing of it has happened, unless the failure says that
+// nobody knows (``StoreFailure/unknownOutcome``).
+
+public import EnrollCore
+
+/// A session that is to begin. Only the hash of its token is stored: who reads the database can use no session.
+public struct NewSession: Sendable, Equatable {
+  /// SHA-256 of the token, 32 bytes.
+  public var tokenHash: [UInt8]
+  /// Names it to people who list their sessions; opens nothing. A UUID of version 7.
+  public var id: String
+  /// The app that has it; nil: a browser.
+  public var app: String?
+  /// What the browser or the app says it is, at most 200 bytes, for the list of sessions.
+  public var device: String?
+  /// It ends so many seconds after its last use…
+  public var idleSeconds: Int64
+  /// …and so many seconds after its beginning, whatever its use.
+  public var absoluteSeconds: Int64
+
+  public init(
+    tokenHash: [UInt8], id: String, app: String? = nil, device: String? = nil, idleSeconds: Int64,
+    absoluteSeconds: Int64
+  ) {
+    self.tokenHash = tokenHash
+    self.id = id
+    self.app = app
+    self.device = device
+    self.idleSeconds = idleSeconds
+    self.absoluteSeconds = absoluteSeconds
+  }
+}
+
+/// A one-time code that an app will redeem for a session.
+public struct NewAppCode: Sendable, Equatable {
+  /// SHA-256 of the code, 32 bytes.
+  public var codeHash: [UInt8]
+  public var app: String
+  /// The provider by which the user signed in: the code is redeemed at its path.
+  public var provider: String
+  /// The app's S256 challenge (RFC 7636 §4.2).
+  public var challenge: String
+  public var expires: UnixTime
+
+  public init(codeHash: [UInt8], app: String, provider: String, challenge: String, expires: UnixTime) {
+    self.codeHash = codeHash
+    self.app = app
+    self.provider = provider
+    self.challenge = challenge
+    self.expires = expires
+  }
+}
+
+/// What a sign-in begins.
+public enum Beginning: Sendable, Equatable {
+  case session(NewSession)
+  case code(NewAppCode)
+}
+
+/// Somebody signed in.
+public struct SignedIn: Sendable, Equatable {
+  public var account: Account
+  /// The identity was never seen before.
+  public var isNew: Bool
+
+  public init(account: Account, isNew: Bool) {
+    self.account = account
+    self.isNew = isNew
+  }
+}
+
+/// A live session, and whose it is.
+public struct LiveSession: Sendable, Equatable {
+  public var id: String
+  public var account: Account
+  /// The identity by which the user signed in.
+  public var identity: Identity
+  public var app: String?
+  public var device: String?
+  public var created: UnixTime
+  public var lastSeen: UnixTime
+  /// The earlier of both ends.
+  public var expires: UnixTime
+
+  public init(
+    id: String, account: Account, identity: Identity, app: String?, device: String?, created: UnixTime,
+    lastSeen: UnixTime, expires: UnixTime
+  ) {
+    self.id = id
+    self.account = account
+    self.identity = identity
+    self.app = app
+    self.device = device
+    self.created = created
+    self.lastSeen = lastSeen
+    self.expires = expires
+  }
+}
+
+/// How a code was redeemed.
+public enum Redemption: Sendable, Equatable {
+  /// The session has begun.
+  case begun(Account)
+  /// No code has this hash.
+  case unknown
+  /// It came too late.
+  case expired
+  /// It belongs to another provider's path.
+  case otherProvider
+  /// The verifier is not that of the challenge; the code stays good.
+  case otherVerifier
+  /// It was redeemed before; the session that it gave has been ended (RFC 6749 §4.1.2).
+  case reused
+}
+
+/// Why the store did not do what it was asked.
+public enum StoreFailure: Error, Sendable, Equatable {
+  /// It cannot be reached, or has no time: nothing happened, and trying later helps.
+  case unavailable(String)
+  /// The connection was lost while a change was made: it may have happened.
+  case unknownOutcome(String)
+  /// No space, or not writable.
+  case full(String)
+  /// The schema is another than this program's.
+  case schema(found: Int64, expected: Int64)
+  /// A fault of this program, or a damaged database.
+  case fault(String)
+
+  public var message: String {
+    switch self {
+    case .unavailable(let text), .unknownOutcome(let text), .full(let text), .fault(let text): text
+    case .schema(let found, let expected):
+      found > expected
+        ? "the database has schema \(found), and this program knows \(expected): it was migrated by a newer enroll-gateway"
+        : "the database has schema \(found), and this program needs \(expected): run enroll-gateway migrate"
+    }
+  }
+}
+
+public protocol AccountStore: AnyObject, Sendable {
+  /// Finds or makes the account of the identity, in one statement: a thousand calls at once for one new person make one account.
+  /// The identity's e-mail, name and times become those of this sign-in; what this sign-in does not tell (nil) stays.
+  /// - Parameter newAccountID: the id of the account if the identity is new.
+  func signIn(
+    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+  ) throws(StoreFailure) -> SignedIn
+
+  /// Spends a code for a session of the code's app, atomically. A code that was spent before ends the session that it gave.
+  /// - Parameter session: its ``NewSession/app`` is not looked at.
+  func redeem(
+    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+  ) throws(StoreFailure) -> Redemption
+
+  /// The live session of a token; nil for none. Notes its use, at most once a minute.
+  func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession?
+
+  /// The live sessions of an account, the one used last first.
+  func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession]
+
+  /// Ends the session of a token; one that is gone already is no failure.
+  func endSession(tokenHash: [UInt8]) throws(StoreFailure)
+
+  /// Ends a session of this account by its id.
+  /// - Returns: whether there was one.
+  func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool
+
+  /// Ends all sessions of the account, but for that of a token.
+  /// - Returns: how many.
+  func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int
+
+  /// Every identity of the account, the oldest first.
+  func identities(ofAccount id: String) throws(StoreFailure) -> [Identity]
+
+  /// Removes sessions and codes that ended before.
+  /// - Returns: how many.
+  func prune(at now: UnixTime) throws(StoreFailure) -> Int
+
+  /// Brings the schema to this program's, one replica at a time. Migrations only expand: the program from before goes on working.
+  /// - Returns: the versions that were applied.
+  func migrate() throws(StoreFailure) -> [Int64]
+
+  /// Returns if the store answers and has this program's schema.
+  func check() throws(StoreFailure)
+
+  /// Closes every connection. Calls fail with `.unavailable` afterwards.
+  func close()
+}

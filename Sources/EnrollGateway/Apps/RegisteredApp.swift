@@ -1,0 +1,88 @@
+// An app that signs its users in through the gateway: where it may be returned to, and what proves that a link is its own.
+
+import EnrollCore
+
+/// One app of the configuration.
+public struct RegisteredApp: Sendable, Equatable {
+  /// 1 to 64 letters, digits, `-` or `_`.
+  public let id: String
+  /// For pages.
+  public let title: String
+  /// Exact, but for the port of a loopback address (RFC 8252 §7.3). The first one is taken where the app names none.
+  public let redirectURIs: [String]
+  public let android: Android?
+  /// `TEAMID.bundle.id`, for `apple-app-site-association`.
+  public let appleAppIDs: [String]
+  /// The browser shows a page with a link to the app, because some browsers open no app without a press.
+  public let showsContinuePage: Bool
+
+  public struct Android: Sendable, Equatable {
+    public let package: String
+    /// SHA-256 of the signing certificates: 32 bytes in hexadecimal, separated by colons.
+    public let fingerprints: [String]
+  }
+
+  public init(
+    id: String, title: String, redirectURIs: [String], android: Android? = nil, appleAppIDs: [String] = [],
+    showsContinuePage: Bool = false
+  ) {
+    self.id = id
+    self.title = title
+    self.redirectURIs = redirectURIs
+    self.android = android
+    self.appleAppIDs = appleAppIDs
+    self.showsContinuePage = showsContinuePage
+  }
+
+  /// The redirect URI to return to; nil for one that is not registered.
+  func redirectURI(named given: String?) -> String? {
+    guard let given else { return redirectURIs.first { !Self.isLoopback($0) } ?? redirectURIs.first }
+    if redirectURIs.contains(where: { ASCII.equals($0, given) }) { return given }
+    guard let url = try? StrictURL(given), url.isLoopbackLiteral, url.query == nil, !url.hadFragment else {
+      return nil
+    }
+    let isRegistered = redirectURIs.contains { registered in
+      guard let other = try? StrictURL(registered), other.isLoopbackLiteral else { return false }
+      return url.hasSameBase(as: other, ignoringPort: true)
+    }
+    return isRegistered ? given : nil
+  }
+
+  private static func isLoopback(_ text: String) -> Bool { (try? StrictURL(text))?.kind == .loopbackHTTP }
+}
+
+extension RegisteredApp {
+  /// - Throws: `.configuration`; `field` is the key below the app's.
+  func check() throws(EnrollError) {
+    guard !redirectURIs.isEmpty, redirectURIs.count <= 16 else {
+      throw EnrollError(.configuration, "expected 1 to 16 redirect URIs", field: "redirectUris")
+    }
+    for text in redirectURIs {
+      if let problem = Self.problem(in: text) {
+        throw EnrollError(.configuration, problem, field: "redirectUris")
+      }
+    }
+    for print in android?.fingerprints ?? [] {
+      let parts = print.utf8.split(separator: 0x3A, omittingEmptySubsequences: false)
+      guard parts.count == 32, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(Self.isHex) }) else {
+        throw EnrollError(
+          .configuration, "expected SHA-256 fingerprints: 32 bytes in hexadecimal, separated by colons",
+          field: "android.sha256")
+      }
+    }
+  }
+
+  private static func problem(in redirectURI: String) -> String? {
+    let url: StrictURL
+    do throws(StrictURL.Refusal) { url = try StrictURL(redirectURI) } catch { return error.text }
+    if url.hadFragment { return "a redirect URI has no fragment (R3)" }
+    guard url.kind != .loopbackHTTP || url.isLoopbackLiteral else {
+      return "a loopback redirect URI names 127.0.0.1 or [::1], not localhost (R4)"
+    }
+    return nil
+  }
+
+  private static func isHex(_ byte: UInt8) -> Bool {
+    ASCII.isDigit(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
+  }
+}

@@ -1,0 +1,213 @@
+// What the gateway is told: one JSON object. Unknown keys, wrong types and addresses that cannot be used are refused at the start, each by
+// the key as it was written.
+
+public import EnrollCore
+public import EnrollJSON
+
+public struct GatewaySettings: Sendable {
+  /// The origin that browsers see: `https://id.example`, without a path.
+  public let publicURL: String
+  /// `host:port` on which the gateway listens, by HTTP: TLS is the load balancer's.
+  public let listen: String
+  /// The addresses of load balancers whose `X-Forwarded-For` is believed.
+  public let trustedProxies: [String]
+  /// `sqlite:PATH`, or `postgresql:` with what libpq takes.
+  public let database: String
+  public let databaseConnections: Int
+  /// The path of the key file.
+  public let keyFile: String
+  public let providers: [Provider]
+  public let apps: [RegisteredApp]
+  /// Addresses to which a browser may be sent after it signed in, exactly.
+  public let returnTo: [String]
+  public let idleSeconds: Int64
+  public let absoluteSeconds: Int64
+  /// Passed on to the pages.
+  public let theme: JSON?
+  /// Files with changed texts, or with further languages.
+  public let textFiles: [String]
+
+  public struct Provider: Sendable {
+    public let name: String
+    public let label: String
+    public let configuration: Configuration
+  }
+
+  /// The keys at the top, apart from the two maps `providers` and `apps`.
+  public static var keys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "publicUrl", .url, required: true,
+        "The gateway's origin as browsers see it, such as https://id.example."),
+      ConfigurationKey(
+        "listen", .text, "The address and port to listen on, by HTTP. 127.0.0.1:8080 by default."),
+      ConfigurationKey(
+        "trustedProxies", .list(.text),
+        "The addresses of load balancers. Only their X-Forwarded-For header is believed."),
+      ConfigurationKey(
+        "database", .text, required: true,
+        "sqlite:PATH for one machine, or a postgresql:// URL for several."),
+      ConfigurationKey(
+        "databaseConnections", .integer(1...256), "Connections to the database. 8 by default."),
+      ConfigurationKey(
+        "keys", .text, required: true, "The path of the key file, which enroll-gateway keys makes."),
+      ConfigurationKey(
+        "returnTo", .list(.url),
+        "The addresses to which a browser may return after it signed in. Each is compared exactly."),
+      ConfigurationKey(
+        "session",
+        .object([
+          ConfigurationKey(
+            "idleSeconds", .integer(60...31_536_000),
+            "A session ends this many seconds after its last use. 2592000 (30 days) by default."),
+          ConfigurationKey(
+            "absoluteSeconds", .integer(60...63_072_000),
+            "A session ends this many seconds after the sign-in. 15552000 (180 days) by default."),
+        ]), "How long sessions last."),
+      ConfigurationKey(
+        "textFiles", .list(.text), "Files with changed texts, or with the texts of further languages."),
+      ConfigurationKey(
+        "allowLoopbackHttp", .boolean,
+        "For development: publicUrl and providers may use http on this machine. False by default."),
+    ]
+  }
+
+  static let appKeys: [ConfigurationKey] = [
+    ConfigurationKey("title", .text, required: true, "The app's name, for pages."),
+    ConfigurationKey(
+      "redirectUris", .list(.text), required: true,
+      "Where the app may be returned to. The first one is the default; a loopback address matches any port."),
+    ConfigurationKey(
+      "android",
+      .object([
+        ConfigurationKey("package", .text, required: true, "The package name."),
+        ConfigurationKey(
+          "sha256", .list(.text), required: true, "SHA-256 fingerprints of the signing certificates."),
+      ]), "For /.well-known/assetlinks.json."),
+    ConfigurationKey("appleAppIds", .list(.text), "TEAMID.bundle.id, for apple-app-site-association."),
+    ConfigurationKey(
+      "continuePage", .boolean,
+      "Show a page with a link to the app instead of a redirect. False by default."),
+  ]
+
+  /// - Throws: `.configuration`; `field` is the key at fault, with its path (`apps.sample.redirectUris`).
+  public init(json: JSON) throws(EnrollError) {
+    guard var top = json.object else {
+      throw EnrollError(.configuration, "configuration: expected an object, got \(json.kind)")
+    }
+    let maps = (providers: top["providers"], apps: top["apps"], theme: top["theme"])
+    for name in ["providers", "apps", "theme"] { top[name] = nil }
+    let reader = try ConfigurationReader(.object(top), keys: Self.keys)
+    let isDevelopment = reader.boolean("allowLoopbackHttp") ?? false
+    publicURL = try Self.origin(reader.text("publicUrl") ?? "", allowsLoopbackHTTP: isDevelopment)
+    listen = reader.text("listen") ?? "127.0.0.1:8080"
+    trustedProxies = reader.texts("trustedProxies") ?? []
+    database = reader.text("database") ?? ""
+    databaseConnections = Int(reader.integer("databaseConnections") ?? 8)
+    keyFile = reader.text("keys") ?? ""
+    returnTo = reader.texts("returnTo") ?? []
+    for address in returnTo {
+      guard let url = try? StrictURL(address), url.kind != .privateScheme, !url.hadFragment,
+        url.kind == .https || isDevelopment
+      else { throw EnrollError(.configuration, "returnTo: expected https addresses without fragments", field: "returnTo") }
+    }
+    let session = reader.value("session")
+    idleSeconds = session?["idleSeconds"]?.integer ?? 30 * 86_400
+    absoluteSeconds = session?["absoluteSeconds"]?.integer ?? 180 * 86_400
+    providers = try Self.providers(maps.providers, publicURL: publicURL, isDevelopment: isDevelopment)
+    apps = try Self.apps(maps.apps)
+    theme = maps.theme
+    textFiles = reader.texts("textFiles") ?? []
+  }
+}
+
+extension GatewaySettings {
+  private static func origin(_ text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) -> String {
+    guard let url = try? StrictURL(text), url.kind == .https || url.kind == .loopbackHTTP && allowsLoopbackHTTP,
+      ASCII.equals(url.shownOrigin, text), url.query == nil
+    else {
+      throw EnrollError(
+        .configuration,
+        "publicUrl: expected an https origin without a path, such as https://id.example; http on this machine needs allowLoopbackHttp",
+        field: "publicUrl")
+    }
+    return text
+  }
+
+  /// A name that stays one segment of a path.
+  static func isName(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D || $0 == 0x5F }
+  }
+
+  private static func members(of json: JSON?, _ key: String) throws(EnrollError) -> [JSONObject.Member] {
+    guard let json else { return [] }
+    guard let object = json.object, object.members.allSatisfy({ isName($0.key) }) else {
+      throw EnrollError(
+        .configuration, "\(key): expected an object whose keys are names of 1 to 64 letters, digits, - or _",
+        field: key)
+    }
+    return object.members
+  }
+
+  private static func providers(
+    _ json: JSON?, publicURL: String, isDevelopment: Bool
+  ) throws(EnrollError) -> [Provider] {
+    var providers: [Provider] = []
+    for member in try members(of: json, "providers") {
+      let path = "providers.\(member.key)"
+      guard var object = member.value.object else {
+        throw EnrollError(.configuration, "\(path): expected an object, got \(member.value.kind)", field: path)
+      }
+      let label = object["label"]?.string
+      for key in ["redirectUri", "confirmation", "bff", "app2app", "registrationCheckUri"] where object[key] != nil {
+        throw EnrollError(.configuration, "\(path).\(key): the gateway sets this itself; leave it out", field: "\(path).\(key)")
+      }
+      object["label"] = nil
+      object["redirectUri"] = .string(callback(publicURL: publicURL, provider: member.key))
+      object["confirmation"] = .bool(false)
+      if object["scopes"] == nil, object["provider"] == nil { object["scopes"] = .string("openid profile email") }
+      if isDevelopment { object["allowLoopbackHTTP"] = .bool(true) }
+      let configuration: Configuration
+      do throws(EnrollError) { configuration = try Configuration(json: .object(object)) } catch {
+        throw EnrollError(.configuration, "\(path).\(error.message)", field: error.field.map { "\(path).\($0)" } ?? path)
+      }
+      let preset = configuration.preset.flatMap { ProviderPreset.named($0) }?.name
+      providers.append(
+        Provider(name: member.key, label: label ?? preset ?? member.key, configuration: configuration))
+    }
+    guard !providers.isEmpty else {
+      throw EnrollError(.configuration, "providers: expected at least one provider to sign in with", field: "providers")
+    }
+    return providers
+  }
+
+  /// The gateway's redirect URI at a provider.
+  public static func callback(publicURL: String, provider: String) -> String {
+    "\(publicURL)/v1/auth/\(provider)/callback"
+  }
+
+  private static func apps(_ json: JSON?) throws(EnrollError) -> [RegisteredApp] {
+    var apps: [RegisteredApp] = []
+    for member in try members(of: json, "apps") {
+      let path = "apps.\(member.key)"
+      let reader = try ConfigurationReader(member.value, keys: appKeys, path: path)
+      let android = reader.value("android").map { value in
+        RegisteredApp.Android(
+          package: value["package"]?.string ?? "",
+          fingerprints: value["sha256"]?.array?.compactMap { $0.string } ?? [])
+      }
+      let app = RegisteredApp(
+        id: member.key, title: reader.text("title") ?? member.key,
+        redirectURIs: reader.texts("redirectUris") ?? [], android: android,
+        appleAppIDs: reader.texts("appleAppIds") ?? [],
+        showsContinuePage: reader.boolean("continuePage") ?? false)
+      do throws(EnrollError) { try app.check() } catch {
+        throw EnrollError(
+          .configuration, "\(path).\(error.field ?? ""): \(error.message)", field: "\(path).\(error.field ?? "")")
+      }
+      apps.append(app)
+    }
+    return apps
+  }
+}

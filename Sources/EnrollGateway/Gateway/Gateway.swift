@@ -1,0 +1,133 @@
+// The gateway: one request in, one answer out. Everything that it needs of the world comes through the interfaces that it is made with;
+// threads, sockets and files are the host's.
+
+public import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+public import EnrollGatewayPages
+
+/// Answers requests. Any thread may ask at any time.
+public final class Gateway: WebApplication {
+  let settings: GatewaySettings
+  let store: any AccountStore
+  let providers: [SignInProvider]
+  let clock: any Clock
+  let random: any RandomSource
+  let views: Views
+  let log: any LogHandler
+  private let ring: Guarded<KeyRing>
+
+  /// - Parameters:
+  ///   - keys: the ring of the key file; ``reload(_:)`` takes a newer one.
+  ///   - providers: one for each of the settings, in the same order.
+  public init(
+    settings: GatewaySettings, keys: KeyRing, store: any AccountStore, providers: [SignInProvider],
+    pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler, lock: any Lock
+  ) {
+    self.settings = settings
+    self.store = store
+    self.providers = providers
+    self.clock = clock
+    self.random = random
+    self.log = log
+    views = Views(pages: pages)
+    ring = Guarded(keys, by: lock)
+  }
+
+  /// From now on this ring is used. What earlier keys sealed opens as long as they are in it.
+  public func reload(_ keys: KeyRing) { ring.withLock { $0 = keys } }
+
+  var keys: KeyRing { ring.withLock { $0 } }
+  var now: UnixTime { clock.wallTime() }
+
+  /// What answering this request may wait for.
+  public func lane(for request: WebRequest) -> Lane { Route(path: request.path)?.lane ?? .here }
+
+  public func answer(_ request: WebRequest) -> WebResponse {
+    guard let route = Route(path: request.path) else {
+      return views.failure(.notFound, for: request)
+    }
+    guard request.method == route.method else {
+      let allowed = HTTPHeader("Allow", route.method == .get ? "GET, HEAD" : "POST")
+      guard route.isForPrograms else { return views.failure(.methodNotAllowed, for: request, headers: [allowed]) }
+      return .refusal(
+        "invalid_request", "expected \(route.method.rawValue)", status: 405, headers: [allowed])
+    }
+    do throws(Interruption) {
+      return try answer(request, by: route)
+    } catch {
+      return answer(error, to: request, route)
+    }
+  }
+
+  private func answer(_ request: WebRequest, by route: Route) throws(Interruption) -> WebResponse {
+    switch route {
+    case .root: try .redirect(to: liveSession(request) == nil ? "/login" : "/account")
+    case .choice(let isSignUp): try choice(request, isSignUp: isSignUp)
+    case .start(let name): try start(request, try provider(name))
+    case .callback(let name): try finish(request, try provider(name))
+    case .redeem(let name): try redeem(request, provider: name)
+    case .account: try accountPage(request)
+    case .signOut: try signOut(request)
+    case .signedOut(let isEverywhere): views.signedOut(isEverywhere: isEverywhere, for: request)
+    case .endSession: try endSession(request)
+    case .endAllSessions: try endAllSessions(request)
+    case .userinfo: try userinfo(request)
+    case .registrationCheck: try registrationCheck(request)
+    case .profile: try takeProfile(request)
+    case .errorReport: takeErrorReport(request)
+    case .revocation: try revoke(request)
+    case .discovery: discovery()
+    case .keys: .json(.object([("keys", .array([]))]))
+    case .androidAssociation: AppAssociations.android(settings.apps)
+    case .appleAssociation: AppAssociations.apple(settings.apps, publicOrigin: settings.publicURL)
+    case .asset: views.asset(request.path) ?? views.failure(.notFound, for: request)
+    case .live: WebResponse(204)
+    case .ready: try ready()
+    }
+  }
+
+  /// - Throws: `.failure(.unknownProvider)`.
+  private func provider(_ name: String) throws(Interruption) -> SignInProvider {
+    guard let provider = providers.first(where: { ASCII.equals($0.name, name) }) else {
+      throw .failure(.unknownProvider)
+    }
+    return provider
+  }
+
+  private func ready() throws(Interruption) -> WebResponse {
+    try stored { () throws(StoreFailure) in try store.check() }
+    return WebResponse(204)
+  }
+}
+
+extension Gateway {
+  /// Runs a call of the store.
+  func stored<Result>(_ body: () throws(StoreFailure) -> Result) throws(Interruption) -> Result {
+    do throws(StoreFailure) { return try body() } catch { throw .store(error) }
+  }
+
+  /// Runs a rule whose failure would be the gateway's own.
+  func owned<Result>(_ body: () throws(EnrollError) -> Result) throws(Interruption) -> Result {
+    do throws(EnrollError) { return try body() } catch { throw .own(error) }
+  }
+
+  private func answer(_ interruption: Interruption, to request: WebRequest, _ route: Route) -> WebResponse {
+    if let line = interruption.line { log.write(.error, line) }
+    let failure = interruption.failure
+    guard route.isForPrograms else { return views.failure(failure, for: request) }
+    if case .ready = route { return WebResponse(503) }
+    return .refusal(failure.oauthError, failure.words(provider: "the provider"), status: failure.status)
+  }
+}
+
+extension WebResponse {
+  /// A refusal as programs read it (RFC 6749 §5.2).
+  static func refusal(
+    _ error: String, _ description: String, status: Int = 400, headers: [HTTPHeader] = []
+  ) -> WebResponse {
+    .json(
+      .object([("error", .string(error)), ("error_description", .string(description))]), status: status,
+      headers: headers)
+  }
+}

@@ -1,0 +1,95 @@
+// Why a request is not answered as it was meant: what the person is told, with its status, and what a program or an app is told.
+
+import EnrollCore
+import EnrollGatewayPages
+
+/// Ends the answering of a request.
+enum Interruption: Error {
+  /// What the person is told.
+  case failure(EnrollGatewayPages.Failure)
+  case store(StoreFailure)
+  /// A fault of the gateway's own: no randomness, no memory.
+  case own(EnrollError)
+
+  /// What the person is told in each case.
+  var failure: EnrollGatewayPages.Failure {
+    switch self {
+    case .failure(let failure): failure
+    case .store(.unknownOutcome): .outcomeUnknown
+    case .store: .unavailable
+    case .own: .internalError
+    }
+  }
+
+  /// What the log is told; nil where the person's fault is the person's own business.
+  var line: String? {
+    switch self {
+    case .failure: nil
+    case .store(let failure): "store: \(failure.message)"
+    case .own(let error): "\(error.code.name): \(error.message)"
+    }
+  }
+}
+
+extension EnrollGatewayPages.Failure {
+  var status: Int {
+    switch self {
+    case .notFound, .unknownProvider: 404
+    case .methodNotAllowed: 405
+    case .requestTooLarge: 413
+    case .tooManyRequests: 429
+    case .formExpired, .notAllowed: 403
+    case .providerUnavailable, .unavailable, .outcomeUnknown: 503
+    case .internalError: 500
+    case .cancelled, .providerRefused, .providerInvalid, .attemptMissing, .attemptExpired, .attemptUsed,
+      .unknownApp, .invalidRequest:
+      400
+    }
+  }
+
+  /// The code that an app or a program is told (RFC 6749 §4.1.2.1).
+  var oauthError: String {
+    switch self {
+    case .cancelled, .notAllowed: "access_denied"
+    case .providerUnavailable, .unavailable, .outcomeUnknown, .tooManyRequests: "temporarily_unavailable"
+    case .providerRefused, .providerInvalid, .internalError: "server_error"
+    case .notFound, .methodNotAllowed, .requestTooLarge, .unknownProvider, .unknownApp, .invalidRequest,
+      .formExpired, .attemptMissing, .attemptExpired, .attemptUsed:
+      "invalid_request"
+    }
+  }
+
+  /// The same in words, for the developer of the app.
+  func words(provider label: String) -> String {
+    switch self {
+    case .cancelled: "the user cancelled the sign-in at \(label)"
+    case .notAllowed: "the user may not sign in here"
+    case .providerUnavailable: "\(label) cannot be reached now"
+    case .providerRefused: "\(label) refused the sign-in"
+    case .providerInvalid: "the answer of \(label) did not pass a check"
+    case .unavailable: "the gateway's store cannot be reached now"
+    case .outcomeUnknown: "the gateway's store did not say whether it saved the sign-in"
+    case .tooManyRequests: "too many requests"
+    case .internalError: "a fault of the gateway"
+    case .notFound, .methodNotAllowed, .requestTooLarge, .unknownProvider, .unknownApp, .invalidRequest,
+      .formExpired, .attemptMissing, .attemptExpired, .attemptUsed:
+      "the request is not one that the gateway takes: \(rawValue)"
+    }
+  }
+
+  /// Of a sign-in at a provider.
+  init(_ error: EnrollError) {
+    switch error.code {
+    case .accessDenied: self = .cancelled
+    case .network, .timeout, .server, .busy, .keysUnavailable, .tls: self = .providerUnavailable
+    case .idTokenInvalid, .issuerMismatch, .responseInvalid, .profileMismatch: self = .providerInvalid
+    // Of an answer that belongs to no sign-in of this browser.
+    case .unsolicited, .redirectMismatch, .redirectMalformed, .alreadySettled: self = .attemptMissing
+    case .transactionExpired: self = .attemptExpired
+    case .invalidArgument: self = .invalidRequest
+    default:
+      let isBusy = error.oauthError.map { ASCII.equals($0, "temporarily_unavailable") } ?? false
+      self = isBusy ? .providerUnavailable : .providerRefused
+    }
+  }
+}

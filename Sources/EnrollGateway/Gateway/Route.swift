@@ -1,0 +1,103 @@
+// The addresses of the gateway, as one table: what is not in it does not exist. Paths are compared byte by byte, so that no escape and no
+// dot segment leads anywhere.
+
+import EnrollCore
+
+/// An address, with what it names.
+enum Route: Equatable {
+  case root
+  case choice(isSignUp: Bool)
+  case start(provider: String)
+  case callback(provider: String)
+  case redeem(provider: String)
+  case account
+  case signOut
+  case signedOut(isEverywhere: Bool)
+  case endSession
+  case endAllSessions
+  case userinfo
+  case registrationCheck
+  case profile
+  case errorReport
+  case revocation
+  case discovery
+  case keys
+  case androidAssociation
+  case appleAssociation
+  case asset
+  case live
+  case ready
+
+  /// nil for an address that does not exist.
+  init?(path: String) {
+    if let fixed = Self.fixed.first(where: { ASCII.equals($0.path, path) }) {
+      self = fixed.route
+      return
+    }
+    let parts = path.utf8.split(separator: 0x2F, omittingEmptySubsequences: false).map { String(Substring($0)) }
+    switch parts.count {
+    case 3 where ASCII.equals(parts[1], "assets"): self = .asset
+    case 4 where Self.isBelowAuth(parts) && GatewaySettings.isName(parts[3]): self = .start(provider: parts[3])
+    case 5 where Self.isBelowAuth(parts) && GatewaySettings.isName(parts[3]):
+      if ASCII.equals(parts[4], "callback") {
+        self = .callback(provider: parts[3])
+      } else if ASCII.equals(parts[4], "redeem") {
+        self = .redeem(provider: parts[3])
+      } else {
+        return nil
+      }
+    default: return nil
+    }
+  }
+
+  static let fixed: [(path: String, route: Route)] = [
+    ("/", .root), ("/login", .choice(isSignUp: false)), ("/signup", .choice(isSignUp: true)),
+    ("/account", .account), ("/signout", .signOut), ("/signed-out", .signedOut(isEverywhere: false)),
+    ("/signed-out-everywhere", .signedOut(isEverywhere: true)),
+    ("/account/sessions/end", .endSession), ("/account/sessions/end-all", .endAllSessions),
+    ("/v1/userinfo", .userinfo), ("/v1/registration-check", .registrationCheck), ("/v1/profile", .profile),
+    ("/v1/error-reports", .errorReport), ("/v1/revoke", .revocation),
+    (ProviderMetadata.wellKnownPath, .discovery), ("/v1/keys", .keys),
+    (AppAssociations.androidPath, .androidAssociation), (AppAssociations.applePath, .appleAssociation),
+    ("/livez", .live), ("/readyz", .ready),
+  ]
+
+  private static func isBelowAuth(_ parts: [String]) -> Bool {
+    parts[0].utf8.isEmpty && ASCII.equals(parts[1], "v1") && ASCII.equals(parts[2], "auth")
+  }
+
+  var method: WebRequest.Method {
+    switch self {
+    case .redeem, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile, .errorReport, .revocation:
+      .post
+    case .root, .choice, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
+      .androidAssociation, .appleAssociation, .asset, .live, .ready:
+      .get
+    }
+  }
+
+  /// What an answer may wait for.
+  var lane: Lane {
+    switch self {
+    case .start, .callback: .provider
+    case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
+      .revocation, .ready, .root:
+      .database
+    case .choice, .signedOut, .errorReport, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
+      .live:
+      .here
+    }
+  }
+
+  /// Programs read its failures, not people.
+  var isForPrograms: Bool {
+    switch self {
+    case .redeem, .userinfo, .registrationCheck, .profile, .errorReport, .revocation, .discovery, .keys,
+      .androidAssociation, .appleAssociation, .live, .ready:
+      true
+    case .root, .choice, .start, .callback, .account, .signOut, .signedOut, .endSession, .endAllSessions,
+      .asset:
+      false
+    }
+  }
+}

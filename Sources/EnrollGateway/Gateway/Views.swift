@@ -1,0 +1,97 @@
+// What people see: values of the gateway become pages, in the language of the browser.
+
+import EnrollCore
+import EnrollGatewayPages
+
+/// Makes the answers that are pages.
+struct Views: Sendable {
+  let pages: Pages
+
+  private func context(_ request: WebRequest) -> PageContext {
+    let accepted = request.values(of: "Accept-Language")
+    return PageContext(pages.languages.choose(acceptLanguage: accepted.isEmpty ? nil : accepted.joined(separator: ", ")))
+  }
+
+  private func answer(_ page: PageContent, status: Int = 200, headers: [HTTPHeader] = []) -> WebResponse {
+    WebResponse(status, headers: page.headers.map { HTTPHeader($0.name, $0.value) } + headers, body: page.bytes)
+  }
+
+  /// A path of the gateway, with parameters that are text.
+  private func link(_ path: String, _ parameters: [(String, String)] = []) -> PageLink? {
+    var query = FormEncoding(.query)
+    for (name, value) in parameters { query.add(name, value) }
+    return try? PageLink(path: parameters.isEmpty ? path : path + "?" + query.text)
+  }
+
+  func choice(
+    _ providers: [SignInProvider], isSignUp: Bool, returnTo: String?, for request: WebRequest
+  ) -> WebResponse {
+    let carried = returnTo.map { [("return_to", $0)] } ?? []
+    let shown = providers.compactMap { provider in
+      link("/v1/auth/" + provider.name, carried).map {
+        ChoicePage.Provider(label: provider.label, link: $0, sign: ProviderSign(named: provider.name))
+      }
+    }
+    let page = ChoicePage(
+      isSignUp ? .signUp : .signIn, providers: shown, other: link(isSignUp ? "/login" : "/signup", carried))
+    return answer(pages.page(page, in: context(request)))
+  }
+
+  func failure(
+    _ failure: EnrollGatewayPages.Failure, for request: WebRequest, provider: SignInProvider? = nil,
+    headers: [HTTPHeader] = []
+  ) -> WebResponse {
+    let page = FailurePage(
+      failure, provider: provider?.label, retry: provider.flatMap { link("/v1/auth/" + $0.name) },
+      otherWay: link("/login"), start: link("/"), reference: failure.rawValue)
+    return answer(pages.page(page, in: context(request)), status: failure.status, headers: headers)
+  }
+
+  func account(
+    _ session: LiveSession, identities: [Identity], sessions: [LiveSession], providers: [SignInProvider],
+    apps: [RegisteredApp], formToken: String, wasEnded: Bool, now: UnixTime, for request: WebRequest
+  ) -> WebResponse? {
+    guard let end = link("/account/sessions/end"), let signOut = link("/signout"),
+      let everywhere = link("/account/sessions/end-all")
+    else { return nil }
+    let page = AccountPage(
+      name: session.identity.name, created: session.account.created.seconds,
+      identities: identities.map { identity in
+        AccountPage.Identity(
+          label: providers.first { ASCII.equals($0.name, identity.provider) }?.label ?? identity.provider,
+          sign: ProviderSign(named: identity.provider), email: identity.email,
+          isEmailVerified: identity.isEmailVerified)
+      },
+      sessions: sessions.map { one in
+        AccountPage.Session(
+          id: one.id,
+          app: one.app.map { id in apps.first { ASCII.equals($0.id, id) }?.title ?? id }, device: one.device,
+          created: one.created.seconds, lastSeen: one.lastSeen.seconds, isCurrent: ASCII.equals(one.id, session.id))
+      },
+      actions: AccountPage.Actions(endSession: end, signOut: signOut, signOutEverywhere: everywhere),
+      token: FormToken(name: Self.formField, value: formToken), sessionWasEnded: wasEnded, now: now.seconds)
+    return answer(pages.page(page, in: context(request)))
+  }
+
+  static let formField = "token"
+
+  func signedOut(isEverywhere: Bool, for request: WebRequest) -> WebResponse {
+    answer(pages.page(SignedOutPage(isEverywhere: isEverywhere, signIn: link("/login")), in: context(request)))
+  }
+
+  /// nil for an address that no page may lead to.
+  func continueInApp(
+    _ app: RegisteredApp, url: String, for request: WebRequest, headers: [HTTPHeader]
+  ) -> WebResponse? {
+    guard let link = try? PageLink(app: url) else { return nil }
+    return answer(
+      pages.page(ContinuePage(WaitingApp(name: app.title, link: link)), in: context(request)), headers: headers)
+  }
+
+  /// nil for a name that no page loads.
+  func asset(_ path: String) -> WebResponse? {
+    pages.assets.first { ASCII.equals($0.path, path) }.map { asset in
+      WebResponse(200, headers: asset.headers.map { HTTPHeader($0.name, $0.value) }, body: asset.bytes)
+    }
+  }
+}

@@ -1,0 +1,137 @@
+// The gateway's keys: cookies are sealed with them, and forms are marked. Several at a time, so that a rotation signs nobody out: a
+// new key opens at once and seals a day later, when every replica has read it. Each purpose has a key of its own (RFC 5869).
+
+public import EnrollCore
+public import EnrollCrypto
+public import EnrollJSON
+
+/// The keys of one file, the oldest first.
+public struct KeyRing: Sendable {
+  /// What a key is derived for. A text that was sealed for one purpose opens for no other.
+  public enum Purpose: String, Sendable, CaseIterable {
+    /// The cookie of a sign-in under way.
+    case attempt = "enroll-gateway attempt 1"
+    /// The token of a form.
+    case form = "enroll-gateway form 1"
+  }
+
+  private struct Key: Sendable {
+    let id: String
+    let created: UnixTime
+    let derived: [Secret]
+
+    func secret(for purpose: Purpose) -> Secret { derived[purpose == .attempt ? 0 : 1] }
+  }
+
+  private let keys: [Key]
+
+  /// A key seals this many seconds after it was made.
+  public static let readingSeconds: Int64 = 86_400
+  /// Keys of one file.
+  public static let limit = 16
+
+  /// - Parameter json: `{"keys": [{"id": …, "created": seconds since 1970, "secret": 32 bytes in base64url}]}`.
+  /// - Throws: `.configuration`, which says what was expected; never a part of a secret.
+  public init(json: JSON) throws(EnrollError) {
+    guard let entries = json["keys"]?.array, (1...Self.limit).contains(entries.count) else {
+      throw Self.refusal("expected an object with keys, a list of 1 to \(Self.limit) keys")
+    }
+    var keys: [Key] = []
+    for entry in entries {
+      guard let id = entry["id"]?.string, Self.isID(id) else {
+        throw Self.refusal("each key needs an id of 1 to 32 letters, digits or hyphens")
+      }
+      guard !keys.contains(where: { ASCII.equals($0.id, id) }) else {
+        throw Self.refusal("two keys have the id \(id)")
+      }
+      guard let created = entry["created"]?.integer, created >= 0 else {
+        throw Self.refusal("key \(id) needs created, in seconds since 1970")
+      }
+      guard let text = entry["secret"]?.string, let bytes = Base64URL.decode(text),
+        bytes.count == AESGCM.keyCount
+      else { throw Self.refusal("the secret of key \(id) must be \(AESGCM.keyCount) bytes in base64url") }
+      keys.append(try Self.key(id, created: UnixTime(seconds: created), Secret(bytes)))
+    }
+    self.keys = keys.sorted { $0.created < $1.created }
+  }
+
+  private static func key(_ id: String, created: UnixTime, _ secret: Secret) throws(EnrollError) -> Key {
+    var derived: [Secret] = []
+    for purpose in Purpose.allCases {
+      do throws(CryptoError) {
+        derived.append(
+          try HKDF.sha256(key: secret, salt: [], info: Array(purpose.rawValue.utf8), count: AESGCM.keyCount))
+      } catch {
+        throw EnrollError(error, "deriving a key failed")
+      }
+    }
+    return Key(id: id, created: created, derived: derived)
+  }
+
+  private static func isID(_ text: String) -> Bool {
+    (1...32).contains(text.utf8.count)
+      && text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D }
+  }
+
+  private static func refusal(_ text: String) -> EnrollError {
+    EnrollError(.configuration, "key file: \(text)", field: "keys")
+  }
+
+  /// How many keys there are.
+  public var count: Int { keys.count }
+
+  /// The newest key that every replica knows; the oldest one where none is old enough.
+  private func sealing(at now: UnixTime) -> Key {
+    keys.last { $0.created + Self.readingSeconds <= now } ?? keys[0]
+  }
+}
+
+extension KeyRing {
+  /// `key id.base64url(nonce, ciphertext, tag)`.
+  public func seal(
+    _ text: Secret, for purpose: Purpose, at now: UnixTime, random: any RandomSource
+  ) throws(EnrollError) -> String {
+    let key = sealing(at: now)
+    let nonce = try random.bytes(AESGCM.nonceCount)
+    do throws(CryptoError) {
+      let sealed = try AESGCM.seal(
+        text, key: key.secret(for: purpose), nonce: nonce, associatedData: Array(key.id.utf8))
+      return key.id + "." + Base64URL.encode(nonce + sealed)
+    } catch {
+      throw EnrollError(error, "sealing failed")
+    }
+  }
+
+  /// nil for anything that no key of this ring sealed for this purpose.
+  public func open(_ sealed: String, for purpose: Purpose) -> Secret? {
+    guard let dot = sealed.utf8.firstIndex(of: 0x2E) else { return nil }
+    let id = String(sealed[..<dot])
+    guard let key = keys.first(where: { ASCII.equals($0.id, id) }),
+      let bytes = Base64URL.decode(String(sealed[sealed.utf8.index(after: dot)...])),
+      bytes.count >= AESGCM.nonceCount + AESGCM.tagCount
+    else { return nil }
+    return try? AESGCM.open(
+      Array(bytes[AESGCM.nonceCount...]), key: key.secret(for: purpose),
+      nonce: Array(bytes[..<AESGCM.nonceCount]), associatedData: Array(key.id.utf8))
+  }
+
+  /// Marks a text: nobody without a key of this ring can make the mark.
+  public func mark(_ text: [UInt8], for purpose: Purpose, at now: UnixTime) throws(EnrollError) -> String {
+    do throws(CryptoError) {
+      return Base64URL.encode(try HMAC.sha256(key: sealing(at: now).secret(for: purpose), text))
+    } catch {
+      throw EnrollError(error, "HMAC failed")
+    }
+  }
+
+  /// Whether any key of this ring made the mark.
+  public func isMark(_ mark: String, of text: [UInt8], for purpose: Purpose) -> Bool {
+    guard let given = Base64URL.decode(mark) else { return false }
+    var isFound = false
+    for key in keys {
+      guard let made = try? HMAC.sha256(key: key.secret(for: purpose), text) else { continue }
+      if ConstantTime.equal(made, given) { isFound = true }
+    }
+    return isFound
+  }
+}

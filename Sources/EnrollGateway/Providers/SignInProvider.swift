@@ -1,0 +1,111 @@
+// One provider that people sign in with. The gateway is its confidential client (RFC 6749 §2.1): the same rules and steps as in an app,
+// with a secret that no copy of anything has.
+
+public import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+
+/// A provider of the configuration, ready to be asked. Shared by all threads.
+public final class SignInProvider: Sendable {
+  /// As it is in paths: 1 to 64 letters, digits, `-` or `_`.
+  public let name: String
+  /// For people: `Google`.
+  public let label: String
+  private let engine: Engine
+  private let makeStore: @Sendable () -> any TokenStore
+  private let makeLock: @Sendable () -> any Lock
+
+  /// - Parameters:
+  ///   - configuration: with the gateway's callback as its redirect URI, and without confirmation.
+  ///   - makeStore: an empty store in memory, which one request uses.
+  public init(
+    name: String, label: String, configuration: Configuration, transport: any Transport, clock: any Clock,
+    random: any RandomSource, makeStore: @escaping @Sendable () -> any TokenStore,
+    makeLock: @escaping @Sendable () -> any Lock
+  ) {
+    self.name = name
+    self.label = label
+    self.makeStore = makeStore
+    self.makeLock = makeLock
+    engine = Engine(
+      configuration: configuration, account: .default, platform: Platform(), transport: transport,
+      userAgent: "EnrollGateway", store: makeStore(), clock: clock, random: random, observer: Silence(),
+      exclusion: makeLock)
+  }
+
+  /// Asks for the provider's metadata.
+  /// - Throws: why it cannot be used.
+  public func check() throws(EnrollError) { _ = try begin(prompt: nil, loginHint: nil) }
+
+  /// The scopes of an id_token, or userinfo, decide what comes; the state, nonce and verifier are in the transaction.
+  /// - Throws: `.network` and its kin when the provider's metadata cannot be fetched.
+  func begin(prompt: String?, loginHint: String?) throws(EnrollError) -> (url: String, TransactionRecord) {
+    let store = makeStore()
+    let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
+    var options = SignInOptions()
+    options.prompt = prompt
+    options.loginHint = loginHint
+    let begun = try engine.begin(options, cancellation: nil)
+    guard case .openURL(let url) = begun.action, let record = try store.read(engine.account)?.transactions.first
+    else { throw EnrollError(.internal, "a sign-in began without an address") }
+    return (url, record)
+  }
+
+  /// Takes the browser's return: exchanges the code, proves the id_token, asks userinfo where that is needed (R13-R30).
+  /// - Returns: the identity, or why there is none: the provider said no, or its answer was refused.
+  /// - Throws: when the URL is no answer to the transaction, or the provider was not reached before the code was sent.
+  func finish(_ url: String, _ transaction: TransactionRecord) throws(EnrollError) -> Result<Identity, EnrollError> {
+    let store = makeStore()
+    try store.update(engine.account) { record in record.transactions = [transaction] }
+    let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
+    switch try engine.resume(url, cancellation: nil).ending {
+    case .failed(let error): return .failure(error)
+    case .succeeded:
+      guard let record = try store.read(engine.account), let profile = record.profile else {
+        throw EnrollError(.internal, "a sign-in ended without a profile")
+      }
+      return identity(in: profile, issuer: record.confirmed?.identity?.issuer)
+    }
+  }
+
+  private func identity(in claims: JSONObject, issuer: Issuer?) -> Result<Identity, EnrollError> {
+    guard let subject = claims["sub"]?.string, (1...Self.subjectLimit).contains(subject.utf8.count) else {
+      return .failure(
+        EnrollError(.responseInvalid, "the provider told no sub of 1 to \(Self.subjectLimit) bytes", field: "sub"))
+    }
+    // Tenants of one template name their users each for itself (R24).
+    let isTenants = engine.configuration.issuer.isTemplate
+    let key = isTenants ? (issuer?.text ?? "") + " " + subject : subject
+    return .success(
+      Identity(
+        provider: name, subject: key, email: Self.email(claims["email"]?.string),
+        isEmailVerified: Self.isTrue(claims["email_verified"]), name: Self.shown(claims["name"]?.string)))
+  }
+
+  /// OpenID Connect Core §2.
+  static let subjectLimit = 255
+
+  /// Some providers write it as a text (Apple, Cognito).
+  private static func isTrue(_ value: JSON?) -> Bool {
+    value?.bool ?? value?.string.map { ASCII.equals($0, "true") } ?? false
+  }
+
+  /// RFC 5321 §4.5.3.1: at most 254 bytes, one `@`, no blanks or controls; nil for what is no address.
+  static func email(_ text: String?) -> String? {
+    guard let text, (3...254).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+      return nil
+    }
+    let parts = text.utf8.split(separator: 0x40, omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } ? text : nil
+  }
+
+  private static func shown(_ text: String?) -> String? {
+    guard let text, !text.utf8.isEmpty else { return nil }
+    return PrintableText.bounded(text, maximumBytes: 200)
+  }
+
+  /// The gateway tells people itself what went wrong.
+  private final class Silence: EngineObserver {
+    func observe(_ notification: EnrollEvent) {}
+  }
+}

@@ -1,0 +1,87 @@
+// The browser's session: the account page, ending sessions, signing out. Forms are refused that this gateway did not write for this
+// session (CSRF): each has a mark that only the gateway can make, and browsers say where a request comes from.
+
+import EnrollCore
+import EnrollGatewayPages
+
+extension Gateway {
+  /// The session of the browser's cookie; nil for none that lives.
+  func liveSession(_ request: WebRequest) throws(Interruption) -> LiveSession? {
+    guard let hash = sessionHash(request) else { return nil }
+    return try stored { () throws(StoreFailure) in try store.session(tokenHash: hash, at: now) }
+  }
+
+  private func sessionHash(_ request: WebRequest) -> [UInt8]? {
+    request.cookie(Self.sessionCookie).value.flatMap { OneTimeText.hash(of: $0) }
+  }
+
+  func choice(_ request: WebRequest, isSignUp: Bool) throws(Interruption) -> WebResponse {
+    guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
+    return views.choice(
+      providers, isSignUp: isSignUp, returnTo: try returnAddress(parameters), for: request)
+  }
+
+  func accountPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
+    guard let hash = sessionHash(request), let session = try liveSession(request) else {
+      return .redirect(to: "/login", headers: forgetting(request))
+    }
+    let (identities, sessions) = try stored { () throws(StoreFailure) in
+      (
+        try store.identities(ofAccount: session.account.id),
+        try store.sessions(ofAccount: session.account.id, at: now)
+      )
+    }
+    let mark = try owned { () throws(EnrollError) in try keys.mark(hash, for: .form, at: now) }
+    let wasEnded = Parameters(encoded: request.query)?["ended"] != nil
+    let page = views.account(
+      session, identities: identities, sessions: sessions, providers: providers, apps: settings.apps,
+      formToken: mark, wasEnded: wasEnded, now: now, for: request)
+    guard let page else { throw .failure(.internalError) }
+    return page
+  }
+
+  func signOut(_ request: WebRequest) throws(Interruption) -> WebResponse {
+    guard let (hash, _) = try ownForm(request) else { return .redirect(to: "/signed-out", headers: forgetting(request)) }
+    try stored { () throws(StoreFailure) in try store.endSession(tokenHash: hash) }
+    return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
+  }
+
+  func endSession(_ request: WebRequest) throws(Interruption) -> WebResponse {
+    guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
+    guard let id = request.form?["session"] else { throw .failure(.invalidRequest) }
+    let isEnded = try stored { () throws(StoreFailure) in
+      try store.endSession(id: id, ofAccount: session.account.id)
+    }
+    return .redirect(to: isEnded ? "/account?ended=1" : "/account")
+  }
+
+  /// In every browser and every app.
+  func endAllSessions(_ request: WebRequest) throws(Interruption) -> WebResponse {
+    guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
+    _ = try stored { () throws(StoreFailure) in
+      try store.endSessions(ofAccount: session.account.id, exceptTokenHash: nil)
+    }
+    return .redirect(to: "/signed-out-everywhere", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
+  }
+
+  /// - Returns: the session whose form this is; nil where there is no session any more.
+  /// - Throws: `.failure(.formExpired)` for a form that another site, or another session's page, sent.
+  private func ownForm(_ request: WebRequest) throws(Interruption) -> (hash: [UInt8], session: LiveSession)? {
+    if let origin = request.value(of: "Origin"), !ASCII.equals(origin, settings.publicURL) {
+      throw .failure(.formExpired)
+    }
+    if let site = request.value(of: "Sec-Fetch-Site"), !ASCII.equals(site, "same-origin") {
+      throw .failure(.formExpired)
+    }
+    guard let hash = sessionHash(request), let session = try liveSession(request) else { return nil }
+    guard let mark = request.form?[Views.formField], keys.isMark(mark, of: hash, for: .form) else {
+      throw .failure(.formExpired)
+    }
+    return (hash, session)
+  }
+
+  /// Takes away a cookie that opens nothing.
+  private func forgetting(_ request: WebRequest) -> [HTTPHeader] {
+    request.cookie(Self.sessionCookie) == .absent ? [] : [.cookie(Self.sessionCookie, "", seconds: 0)]
+  }
+}

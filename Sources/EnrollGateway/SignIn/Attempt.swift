@@ -1,0 +1,85 @@
+// A sign-in under way, in a sealed cookie of its own: the gateway keeps nothing until the provider has answered, and any replica can
+// take the answer. Refused: what no key of ours sealed, what is older than ten minutes, what belongs to another state.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+
+struct Attempt: Equatable {
+  var provider: String
+  /// The authorize request that waits for its answer: state, nonce and verifier.
+  var transaction: TransactionRecord
+  /// When the cookie stops being of use, by the date: replicas share no other clock.
+  var expires: UnixTime
+  /// The app that waits; nil: a browser.
+  var app: App?
+  /// Where the browser goes afterwards: an address of the configuration's list; nil: the account page.
+  var returnTo: String?
+
+  /// The app's side of the hand-off.
+  struct App: Equatable {
+    var id: String
+    var redirectURI: String
+    var state: String?
+    /// S256 (RFC 7636 §4.2).
+    var challenge: String
+  }
+
+  static let lifetimeSeconds: Int64 = 600
+  /// Sign-ins that one browser may have under way: what a request can carry is limited.
+  static let limit = 5
+  private static let cookiePrefix = "__Host-enroll-signin-"
+
+  /// A cookie for each state, so that sign-ins side by side do not end one another.
+  static func cookieName(forState state: Secret) throws(EnrollError) -> String {
+    do throws(CryptoError) {
+      return cookiePrefix + Base64URL.encode(Array(try Digest.sha256.hash(state)[..<12]))
+    } catch {
+      throw EnrollError(error, "SHA-256 failed")
+    }
+  }
+
+  /// The names of all such cookies in a request.
+  static func cookieNames(in request: WebRequest) -> [String] {
+    request.cookies.map { $0.name }.filter { $0.utf8.starts(with: cookiePrefix.utf8) }
+  }
+}
+
+extension Attempt {
+  private var json: JSON {
+    .object([
+      ("provider", .string(provider)), ("transaction", transaction.json), ("expires", .integer(expires.seconds)),
+      (
+        "app",
+        app.map {
+          .object([
+            ("id", .string($0.id)), ("redirect", .string($0.redirectURI)), ("state", $0.state.map { .string($0) }),
+            ("challenge", .string($0.challenge)),
+          ])
+        }
+      ),
+      ("returnTo", returnTo.map { .string($0) }),
+    ])
+  }
+
+  /// The value of its cookie.
+  func sealed(with keys: KeyRing, at now: UnixTime, random: any RandomSource) throws(EnrollError) -> String {
+    try keys.seal(Secret(json.serialized()), for: .attempt, at: now, random: random)
+  }
+
+  /// nil for anything that was not sealed here, or not for this moment.
+  init?(sealed text: String, with keys: KeyRing, at now: UnixTime) {
+    guard let opened = keys.open(text, for: .attempt), let json = try? JSON.parse(opened.revealBytes()),
+      let provider = json["provider"]?.string, let transaction = json["transaction"],
+      let record = try? TransactionRecord(json: transaction, "attempt"),
+      let expires = json["expires"]?.integer, now < UnixTime(seconds: expires)
+    else { return nil }
+    self.init(provider: provider, transaction: record, expires: UnixTime(seconds: expires))
+    returnTo = json["returnTo"]?.string
+    guard let app = json["app"] else { return }
+    guard let id = app["id"]?.string, let redirect = app["redirect"]?.string,
+      let challenge = app["challenge"]?.string
+    else { return nil }
+    self.app = App(id: id, redirectURI: redirect, state: app["state"]?.string, challenge: challenge)
+  }
+}

@@ -1,0 +1,104 @@
+// `GET /v1/auth/{provider}/callback`: the provider sent the browser back. The browser proves by its cookie that the sign-in began here
+// (RFC 9700 §4.7), the answer is exchanged and proven, and the account is found or made in one statement of the store.
+// Refused: another browser's answer, an answer of another provider (mix-up, RFC 9700 §4.4), an answer after ten minutes.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollGatewayPages
+
+extension Gateway {
+  /// The browser's session.
+  static let sessionCookie = "__Host-enroll"
+  /// Between the redirect to an app and the app's call.
+  static let appCodeSeconds: Int64 = 60
+
+  func finish(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
+    guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
+    guard let state = parameters["state"], let name = try? Attempt.cookieName(forState: Secret(state)),
+      let attempt = request.cookie(name).value.flatMap({ Attempt(sealed: $0, with: keys, at: now) }),
+      ASCII.equals(attempt.provider, provider.name)
+    else { throw .failure(.attemptMissing) }
+
+    let over = HTTPHeader.cookie(name, "", seconds: 0)
+    let url = "\(settings.publicURL)\(request.path)?\(request.query ?? "")"
+    let answer: Result<Identity, EnrollError>
+    do throws(EnrollError) {
+      answer = try provider.finish(url, attempt.transaction)
+    } catch {
+      log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
+      // Nothing was sent: the cookie stays, and the same address may be tried again.
+      return try fail(EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, for: request)
+    }
+    switch answer {
+    case .failure(let error):
+      log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
+      return try fail(EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, for: request, headers: [over])
+    case .success(let identity):
+      guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
+      return try enterApp(request, identity, waiting, provider, over: over)
+    }
+  }
+
+  /// The web's mode: a session of its own, under a token that nobody had before (session fixation).
+  private func enterWeb(
+    _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, over: HTTPHeader
+  ) throws(Interruption) -> WebResponse {
+    let (token, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
+    _ = try signIn(identity, beginning: .session(newSession(hash, app: nil, for: request)))
+    if let before = request.cookie(Self.sessionCookie).value.flatMap({ OneTimeText.hash(of: $0) }) {
+      try stored { () throws(StoreFailure) in try store.endSession(tokenHash: before) }
+    }
+    return .redirect(
+      to: attempt.returnTo ?? "/account",
+      headers: [over, .cookie(Self.sessionCookie, token, seconds: settings.absoluteSeconds)])
+  }
+
+  /// An app gets a code that works once, for its own verifier (RFC 8252 §8.1).
+  private func enterApp(
+    _ request: WebRequest, _ identity: Identity, _ waiting: Attempt.App, _ provider: SignInProvider,
+    over: HTTPHeader
+  ) throws(Interruption) -> WebResponse {
+    guard let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }) else {
+      throw .failure(.unknownApp)
+    }
+    let (code, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
+    do throws(Interruption) {
+      _ = try signIn(
+        identity,
+        beginning: .code(
+          NewAppCode(
+            codeHash: hash, app: app.id, provider: provider.name, challenge: waiting.challenge,
+            expires: now + Self.appCodeSeconds)))
+    } catch {
+      guard case .store(let failure) = error else { throw error }
+      log.write(.error, "store: \(failure.message)")
+      return try fail(error.failure, app: waiting, provider: provider, for: request, headers: [over])
+    }
+    return returnToApp(
+      app, waiting.redirectURI, state: waiting.state, [("code", code)], for: request, headers: [over])
+  }
+
+  private func signIn(_ identity: Identity, beginning: Beginning) throws(Interruption) -> SignedIn {
+    let id = try newID()
+    let now = now
+    let signedIn = try stored { () throws(StoreFailure) in
+      try store.signIn(identity, newAccountID: id, beginning: beginning, at: now)
+    }
+    log.write(
+      .info, "\(identity.provider): account \(signedIn.account.id) \(signedIn.isNew ? "registered" : "signed in")")
+    return signedIn
+  }
+
+  func newID() throws(Interruption) -> String {
+    try owned { () throws(EnrollError) in
+      UUID7.make(at: now, random: try random.bytes(UUID7.randomByteCount))
+    }
+  }
+
+  func newSession(_ hash: [UInt8], app: String?, for request: WebRequest) throws(Interruption) -> NewSession {
+    NewSession(
+      tokenHash: hash, id: try newID(), app: app,
+      device: request.value(of: "User-Agent").map { PrintableText.bounded($0, maximumBytes: 200) },
+      idleSeconds: settings.idleSeconds, absoluteSeconds: settings.absoluteSeconds)
+  }
+}

@@ -1,0 +1,120 @@
+// `GET /v1/auth/{provider}`: a browser, or the browser of an app, is sent to the provider. Two challenges of PKCE: the gateway's own at the
+// provider, and the app's at the gateway (RFC 9700 §2.1.1). Refused: an app that is not registered, a redirect or a return that is
+// not on the list, an app without an S256 challenge.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollGatewayPages
+
+extension Gateway {
+  func start(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
+    guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
+    switch parameters["platform"] {
+    case nil:
+      let returnTo = try returnAddress(parameters)
+      return try send(request, to: provider, parameters, app: nil, returnTo: returnTo)
+    case "mobile": return try startForApp(request, provider, parameters)
+    default: throw .failure(.invalidRequest)
+    }
+  }
+
+  /// - Throws: `.failure(.invalidRequest)`: an address from a request is never followed (RFC 9700 §4.11).
+  func returnAddress(_ parameters: Parameters) throws(Interruption) -> String? {
+    guard let address = parameters["return_to"] else { return nil }
+    guard settings.returnTo.contains(where: { ASCII.equals($0, address) }) else { throw .failure(.invalidRequest) }
+    return address
+  }
+
+  private func startForApp(
+    _ request: WebRequest, _ provider: SignInProvider, _ parameters: Parameters
+  ) throws(Interruption) -> WebResponse {
+    let app = try app(named: parameters["app"] ?? parameters["client_id"])
+    guard let redirectURI = app.redirectURI(named: parameters["redirect_uri"]) else {
+      throw .failure(.unknownApp)
+    }
+    let state = parameters["state"]
+    guard state.map({ (1...Self.stateLimit).contains($0.utf8.count) }) ?? true else { throw .failure(.invalidRequest) }
+    guard let challenge = parameters["code_challenge"], Self.isChallenge(challenge),
+      parameters["code_challenge_method"].map({ ASCII.equals($0, PKCE.challengeMethod) }) ?? false
+    else {
+      return returnToApp(
+        app, redirectURI, state: state,
+        [("error", "invalid_request"), ("error_description", "an S256 code_challenge is needed (RFC 7636 §4.3)")],
+        for: request)
+    }
+    let waiting = Attempt.App(id: app.id, redirectURI: redirectURI, state: state, challenge: challenge)
+    return try send(request, to: provider, parameters, app: waiting, returnTo: nil)
+  }
+
+  /// Bytes of an app's state, which the cookie carries.
+  static let stateLimit = 512
+
+  /// The one app, or the one that is named.
+  private func app(named name: String?) throws(Interruption) -> RegisteredApp {
+    guard let name else {
+      guard settings.apps.count == 1 else { throw .failure(.unknownApp) }
+      return settings.apps[0]
+    }
+    guard let app = settings.apps.first(where: { ASCII.equals($0.id, name) }) else { throw .failure(.unknownApp) }
+    return app
+  }
+
+  private static func isChallenge(_ text: String) -> Bool {
+    text.utf8.count == 43 && Base64URL.decode(text) != nil
+  }
+
+  private func send(
+    _ request: WebRequest, to provider: SignInProvider, _ parameters: Parameters, app: Attempt.App?,
+    returnTo: String?
+  ) throws(Interruption) -> WebResponse {
+    let url: String
+    let transaction: TransactionRecord
+    do throws(EnrollError) {
+      (url, transaction) = try provider.begin(prompt: parameters["prompt"], loginHint: parameters["login_hint"])
+    } catch {
+      log.write(.warning, "\(provider.name): a sign-in could not begin: \(error.code.name): \(error.message)")
+      return try fail(EnrollGatewayPages.Failure(error), app: app, provider: provider, for: request)
+    }
+    guard let state = transaction.redirect?.state else { throw .failure(.internalError) }
+    let attempt = Attempt(
+      provider: provider.name, transaction: transaction, expires: now + Attempt.lifetimeSeconds, app: app,
+      returnTo: returnTo)
+    let (name, value) = try owned { () throws(EnrollError) in
+      (try Attempt.cookieName(forState: state), try attempt.sealed(with: keys, at: now, random: random))
+    }
+    // A browser names its oldest cookies first (RFC 6265 §5.4).
+    let tooMany = Attempt.cookieNames(in: request).dropLast(Attempt.limit - 1)
+    return .redirect(
+      to: url,
+      headers: tooMany.map { .cookie($0, "", seconds: 0) }
+        + [.cookie(name, value, seconds: Attempt.lifetimeSeconds)])
+  }
+
+  /// An app is told by its redirect, a person by a page.
+  func fail(
+    _ failure: EnrollGatewayPages.Failure, app waiting: Attempt.App?, provider: SignInProvider, for request: WebRequest,
+    headers: [HTTPHeader] = []
+  ) throws(Interruption) -> WebResponse {
+    guard let waiting, let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }) else {
+      return views.failure(failure, for: request, provider: provider, headers: headers)
+    }
+    return returnToApp(
+      app, waiting.redirectURI, state: waiting.state,
+      [("error", failure.oauthError), ("error_description", failure.words(provider: provider.label))],
+      for: request, headers: headers)
+  }
+
+  func returnToApp(
+    _ app: RegisteredApp, _ redirectURI: String, state: String?, _ pairs: [(String, String)],
+    for request: WebRequest, headers: [HTTPHeader] = []
+  ) -> WebResponse {
+    var query = FormEncoding(.query)
+    for (name, value) in pairs { query.add(name, value) }
+    if let state { query.add("state", state) }
+    let separator = redirectURI.utf8.contains(0x3F) ? "&" : "?"
+    let url = redirectURI + separator + query.text
+    let page =
+      app.showsContinuePage ? views.continueInApp(app, url: url, for: request, headers: headers) : nil
+    return page ?? .redirect(to: url, headers: headers)
+  }
+}

@@ -1,0 +1,153 @@
+// The gateway as a program: `serve` answers, the other commands prepare and check. Failures are one line on standard error, which says
+// what to do, and the exit status 1.
+
+#if Gateway
+  import ArgumentParser
+  import CPosix
+  import EnrollCore
+  import EnrollGateway
+  import EnrollGatewayHost
+  import EnrollGatewayPages
+  import EnrollGatewayStore
+  import EnrollPosix
+
+  @main
+  struct GatewayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "enroll-gateway",
+      abstract: "Signs people in at your providers, keeps their accounts, and hands apps their sessions.",
+      subcommands: [Serve.self, Migrate.self, Check.self, Keys.self])
+  }
+
+  struct ConfigOption: ParsableArguments {
+    @Option(help: "The configuration file.")
+    var config = "/etc/enroll-gateway/gateway.json"
+  }
+
+  struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Answer requests until SIGTERM. SIGHUP reads the key file again.")
+
+    @OptionGroup var file: ConfigOption
+
+    func run() throws {
+      // Before the first thread, so that all of them have the signals blocked.
+      let signals = ServiceSignals()
+      try told { () throws(EnrollError) in
+        let setup = try Setup(path: file.config)
+        let log = GatewayLog(level: .info, clock: setup.clock)
+        let store = try setup.store()
+        let applied = try setup.migrated(store)
+        if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
+        let gateway = Gateway(
+          settings: setup.settings, keys: try setup.keys(), store: store, providers: setup.providers(),
+          pages: try setup.pages(), clock: setup.clock, random: SystemRandomSource(), log: log, lock: Mutex())
+        let host = try setup.host(gateway)
+        log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
+        let pruning = Pruning(store, clock: setup.clock, log: log)
+        pruning.start()
+        while signals.next() == SIGHUP {
+          do throws(EnrollError) {
+            let ring = try setup.keys()
+            gateway.reload(ring)
+            log.write(.info, "the key file was read again: \(ring.count) keys")
+          } catch {
+            log.write(.error, "the key file was not read; the keys from before stay in use: \(error.message)")
+          }
+        }
+        log.write(.info, "stopping: requests in work are answered first")
+        let isDone = host.stop()
+        pruning.stop()
+        store.close()
+        log.write(isDone ? .info : .warning, isDone ? "stopped" : "stopped with requests in work")
+      }
+    }
+  }
+
+  struct Migrate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Bring the database to this program's schema. serve does so, too.")
+
+    @OptionGroup var file: ConfigOption
+
+    func run() throws {
+      try told { () throws(EnrollError) in
+        let setup = try Setup(path: file.config)
+        let store = try setup.store()
+        defer { store.close() }
+        let applied = try setup.migrated(store)
+        StandardStream.say(
+          applied.isEmpty ? "The schema is up to date." : "Applied: \(applied.map { String($0) }.joined(separator: ", ")).")
+      }
+    }
+  }
+
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Read the configuration, the keys and the database, and ask every provider for its metadata.")
+
+    @OptionGroup var file: ConfigOption
+    @Flag(help: "Ask no provider.")
+    var offline = false
+
+    func run() throws {
+      try told { () throws(EnrollError) in
+        let setup = try Setup(path: file.config)
+        _ = try setup.keys()
+        _ = try setup.pages()
+        let store = try setup.store()
+        defer { store.close() }
+        try setup.checked(store)
+        StandardStream.say("configuration, keys, texts and database: fine")
+        var failed: EnrollError?
+        for provider in offline ? [] : setup.providers() {
+          do throws(EnrollError) {
+            try provider.check()
+            StandardStream.say("\(provider.name): fine")
+          } catch {
+            StandardStream.say("\(provider.name): \(error.message)")
+            failed = error
+          }
+        }
+        if failed != nil { throw EnrollError(.configuration, "a provider cannot be used; its line says why") }
+      }
+    }
+  }
+
+  struct Keys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make keys.", subcommands: [Add.self], defaultSubcommand: Add.self)
+
+    struct Add: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Add a key to the key file. It opens at once and seals after a day; send SIGHUP to each gateway.")
+
+      @OptionGroup var file: ConfigOption
+
+      func run() throws {
+        try told { () throws(EnrollError) in
+          let setup = try Setup(path: file.config)
+          let id = try KeyFile.addKey(to: setup.settings.keyFile, at: setup.clock.wallTime())
+          StandardStream.say("key \(id) is in \(setup.settings.keyFile)")
+        }
+      }
+    }
+  }
+
+  /// Runs a command; a failure is one line and the exit status 1.
+  private func told(_ body: () throws(EnrollError) -> Void) throws {
+    do throws(EnrollError) { try body() } catch {
+      StandardStream.say("enroll-gateway: \(error.message)", to: STDERR_FILENO)
+      throw ExitCode(1)
+    }
+  }
+#else
+  import EnrollPosix
+
+  @main
+  struct GatewayCommand {
+    static func main() {
+      print("This build has no gateway. Build it so: swift build --traits Gateway --product enroll-gateway")
+    }
+  }
+#endif

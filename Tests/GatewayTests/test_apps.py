@@ -1,0 +1,93 @@
+"""Apps with EnrollKit sign in through the gateway (flows.md §10), on each face."""
+
+import json
+import signal
+import urllib.request
+
+from cases import CUSTOM, on_each_face
+from gateway import Browser, Gateway, play, sandbox_for
+from processes import wait_until
+from sandbox import hop, parameter
+
+
+@on_each_face
+class AppsAtTheGateway:
+    def test_the_whole_way_and_again_in_another_process(self):
+        client = self.open()
+        begun = self.begin(client)
+        url = play(self.sandbox, begun["action"]["url"]).location
+        self.assertTrue(url.startswith(CUSTOM), url)
+        client.kill()
+
+        client = self.open()
+        state = client.call("registration.resume", url=url)["state"]
+        self.assertEqual(state["state"], "awaitingConfirmation", state)
+        self.assertEqual(state["profile"]["email"], "alice@example.com")
+        client.call("registration.confirm")
+        token = client.call("token.access")["accessToken"]
+        claims = client.call("identity.userinfo")["claims"]
+        self.assertEqual(claims["sub"], state["profile"]["sub"])
+        self.assertTrue(claims["email_verified"])
+        self.assertRefused("alreadySettled", client, "registration.resume", url=url)
+        answer = Browser(self.gateway.base).open("/v1/userinfo", headers={"Authorization": f"Bearer {token}"})
+        self.assertEqual((answer.status, answer.json["sub"]), (200, claims["sub"]))
+
+    def test_a_loopback_redirect_comes_back_by_itself(self):
+        client = self.open(redirectUri="http://127.0.0.1/callback")
+        begun = self.begin(client)
+        waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
+        redirect = play(self.sandbox, begun["action"]["url"]).location
+        self.assertTrue(redirect.startswith(begun["redirectUri"] + "?code="), redirect)
+        self.assertEqual(hop(redirect).status, 303)
+        self.assertEqual(waiting.result()["state"]["state"], "awaitingConfirmation")
+
+    def test_the_gateway_is_killed_and_its_keys_change_while_the_person_is_at_the_provider(self):
+        gateway = Gateway()
+        sandbox = sandbox_for(gateway)
+        self.addCleanup(sandbox.stop)
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        client = self.open(gateway)
+        browser = Browser()
+        sent = browser.open(self.begin(client)["action"]["url"])
+        gateway.kill()
+        gateway.run("keys", "add", "--config", str(gateway.configuration))
+        gateway.start()
+        back = browser.open(sandbox.control("settle", url=sent.location)["redirect"])
+        state = client.call("registration.resume", url=back.location)["state"]
+        self.assertEqual(state["state"], "awaitingConfirmation")
+        # A key that is read while the gateway runs ends no session.
+        client.call("registration.confirm")
+        gateway.run("keys", "add", "--config", str(gateway.configuration))
+        gateway.signal(signal.SIGHUP)
+        wait_until(lambda: "3 keys" in gateway.log(), "the keys are read again")
+        self.assertEqual(client.call("identity.userinfo")["claims"]["sub"], state["profile"]["sub"])
+
+    def test_what_the_person_refuses_reaches_the_app(self):
+        client = self.open()
+        denied = play(self.sandbox, self.begin(client)["action"]["url"], error="access_denied").location
+        self.assertEqual(parameter(denied, "error"), "access_denied")
+        self.assertRefused("accessDenied", client, "registration.resume", url=denied)
+
+    def test_the_gateway_is_the_apps_back_end_for_checks_and_reports(self):
+        base = self.gateway.base
+        client = self.open(
+            registrationCheckUri=f"{base}/v1/registration-check", requireCheck=True,
+            profileUpdateUri=f"{base}/v1/profile", errorReportUri=f"{base}/v1/error-reports")  # fmt: skip
+        url = play(self.sandbox, self.begin(client)["action"]["url"]).location
+        client.call("registration.resume", url=url)
+        self.assertEqual(client.call("registration.confirm")["state"]["state"], "active")
+
+    def test_a_session_that_the_person_ends_in_the_browser_is_over_in_the_app(self):
+        client = self.open(registrationCheckUri=f"{self.gateway.base}/v1/registration-check", requireCheck=True)
+        browser = Browser(self.gateway.base)
+        url = play(self.sandbox, self.begin(client)["action"]["url"], browser).location
+        client.call("registration.resume", url=url)
+        client.call("registration.confirm")
+        token = client.call("token.access")["accessToken"]
+        play(self.sandbox, f"{self.gateway.base}/v1/auth/sandbox", browser)
+        page = browser.open("/account").text
+        mark = page.partition('name="token" value="')[2].partition('"')[0]
+        self.assertEqual(browser.open("/account/sessions/end-all", {"token": mark}).status, 303)
+        answer = Browser(self.gateway.base).open("/v1/userinfo", headers={"Authorization": f"Bearer {token}"})
+        self.assertEqual(answer.status, 401)
