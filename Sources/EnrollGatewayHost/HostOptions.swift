@@ -1,0 +1,90 @@
+// What the HTTP host is started with: where it listens, by which names it is reached, whom it believes, and its limits.
+
+/// Settings of an ``HTTPHost``.
+public struct HostOptions: Sendable {
+  /// IPv4 or IPv6 addresses to listen on, in numbers. `::` alone takes IPv4, too, where the system maps it.
+  public var addresses: [String]
+  /// 0: the system chooses; ``HTTPHost/port`` says which. All addresses share the port.
+  public var port: Int
+  /// Scheme and authority that browsers see, without a slash at the end: `https://login.example.com`.
+  public var publicOrigin: String
+  /// More values of `Host` that are answered, as they are written in the header: what a load balancer's probe sends.
+  public var otherNames: [String] = []
+  /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). Only their `X-Forwarded-For` is
+  /// believed.
+  public var trustedProxies: [String] = []
+  /// Threads that read and write connections.
+  public var eventLoops = 2
+  /// The threads for ``EnrollGateway/Lane/database``, and how many requests may wait for one.
+  public var database = Workers(threads: 16, queue: 2_048)
+  /// The threads for ``EnrollGateway/Lane/provider``, and how many requests may wait for one.
+  public var provider = Workers(threads: 256, queue: 2_048)
+  public var limits = HostLimits()
+
+  public struct Workers: Sendable {
+    /// Most threads at once, at least 1; they start when there is work.
+    public var threads: Int
+    /// Requests that may wait for a thread; the next one is answered by 503.
+    public var queue: Int
+
+    public init(threads: Int, queue: Int) {
+      self.threads = threads
+      self.queue = queue
+    }
+  }
+
+  public init(addresses: [String] = ["127.0.0.1"], port: Int = 0, publicOrigin: String) {
+    self.addresses = addresses
+    self.port = port
+    self.publicOrigin = publicOrigin
+  }
+
+  /// The authority of ``publicOrigin``; nil unless that is `http://` or `https://`, an authority, and nothing more.
+  var publicAuthority: String? {
+    let prefix = isSecure ? "https://" : "http://"
+    guard publicOrigin.hasPrefix(prefix) else { return nil }
+    let authority = publicOrigin.dropFirst(prefix.count)
+    let isProper = authority.utf8.allSatisfy { byte in
+      byte > 0x20 && byte < 0x7F && !"/?#@\\".utf8.contains(byte)
+    }
+    return authority.isEmpty || !isProper ? nil : String(authority)
+  }
+
+  var isSecure: Bool { publicOrigin.hasPrefix("https://") }
+}
+
+/// What a client may send, and how long it may take.
+public struct HostLimits: Sendable {
+  /// Bytes of the request target.
+  public var targetBytes = 8 << 10
+  /// Bytes of all header lines.
+  public var headerBytes = 16 << 10
+  /// Header lines.
+  public var headerCount = 100
+  /// Bytes of a body, without the framing of its chunks.
+  public var bodyBytes = 64 << 10
+  /// Bytes behind the last chunk.
+  public var trailerBytes = 4 << 10
+  /// Connections at once; the next one is closed unanswered.
+  public var connections = 10_000
+  /// Connections at once from one address that is no trusted proxy.
+  public var connectionsPerAddress = 256
+  /// Requests that a client sends without waiting for an answer; the connection is closed behind the last of them.
+  public var pipelined = 100
+  /// From the first moment of a connection, or the first byte of a later request, to the end of its header lines.
+  public var headerTimeoutMilliseconds: Int64 = 10_000
+  /// From the end of the header lines to the end of the body.
+  public var bodyTimeoutMilliseconds: Int64 = 30_000
+  /// Between an answer and the next request, and for a client to take an answer.
+  public var idleTimeoutMilliseconds: Int64 = 60_000
+  /// How long a refused connection is read on, so that the client sees the answer and not a reset.
+  public var lingerMilliseconds: Int64 = 2_000
+
+  public init() {}
+}
+
+/// Why an ``HTTPHost`` did not start.
+public struct HostError: Error, Sendable, CustomStringConvertible {
+  /// What happened, what was expected, what to do.
+  public var description: String
+}

@@ -1,0 +1,52 @@
+// What the host refuses by itself: a request that breaks HTTP (RFC 9110 §15.5, RFC 9112) or a limit. No such request reaches the
+// gateway, and its connection is closed.
+
+/// Why the host refused a request, an answer or a connection.
+public enum Refusal: String, Sendable, CaseIterable {
+  case malformed, misdirected, version, method, targetTooLong, headersTooLarge, bodyTooLarge, expectation
+  case headerTimeout, bodyTimeout
+  /// Every worker is busy and the queue is full.
+  case overloaded
+  /// The gateway's own answer could not be written.
+  case badAnswer
+  /// The client does not take its answer.
+  case slowReader
+  case tooManyConnections, tooManyFromAddress, tooManyPipelined
+
+  /// The status of the answer; nil when the connection is closed without one.
+  public var status: Int? {
+    switch self {
+    case .malformed: 400
+    case .method: 405
+    case .headerTimeout, .bodyTimeout: 408
+    case .bodyTooLarge: 413
+    case .targetTooLong: 414
+    case .expectation: 417
+    case .misdirected: 421
+    case .headersTooLarge: 431
+    case .badAnswer: 500
+    case .overloaded: 503
+    case .version: 505
+    case .slowReader, .tooManyConnections, .tooManyFromAddress, .tooManyPipelined: nil
+    }
+  }
+
+  /// One sentence for the client. It quotes nothing of the request.
+  var sentence: String {
+    switch self {
+    case .malformed: "The request is not well-formed HTTP."
+    case .method: "The server answers GET, HEAD and POST."
+    case .headerTimeout: "The header lines did not come in time."
+    case .bodyTimeout: "The body did not come in time."
+    case .bodyTooLarge: "The body is too large."
+    case .targetTooLong: "The request target is too long."
+    case .expectation: "The server meets no expectation but 100-continue."
+    case .misdirected: "The server does not answer for this host."
+    case .headersTooLarge: "The header lines are too large or too many."
+    case .badAnswer: "The server could not write its answer."
+    case .overloaded: "The server is busy. Try again in a moment."
+    case .version: "The server speaks HTTP/1.0 and HTTP/1.1."
+    case .slowReader, .tooManyConnections, .tooManyFromAddress, .tooManyPipelined: ""
+    }
+  }
+}

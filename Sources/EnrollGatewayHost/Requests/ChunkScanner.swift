@@ -1,0 +1,112 @@
+// Finds the end of a chunked body while its bytes arrive (RFC 9112 §7.1). Chunk extensions are refused: no client of the gateway
+// sends them, and readers differ in where they end. NIO's parser then reads the same bytes.
+
+/// Reads one chunked body; each call begins with the bytes that the last one did not pass.
+struct ChunkScanner {
+  enum Outcome: Equatable {
+    case needsMore
+    case whole
+    case refused(Refusal)
+  }
+
+  private enum Expected {
+    case size, trailers
+    case data(left: Int)
+    case dataEnd
+  }
+
+  private var expected = Expected.size
+  private var total = 0
+  /// Bytes of the trailer section that were looked at, and where its current line begins.
+  private var trailerPosition = 0
+  private var trailerLine = 0
+
+  /// - Returns: how many of `bytes` are read and may be passed on, and what comes next.
+  mutating func scan(_ bytes: UnsafeRawBufferPointer, _ limits: HostLimits) -> (passed: Int, outcome: Outcome)
+  {
+    var passed = 0
+    while passed < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[passed...])
+      switch expected {
+      case .size:
+        switch Self.size(rest) {
+        case .needsMore: return (passed, .needsMore)
+        case .refused: return (passed, .refused(.malformed))
+        case .proper(let size, let count):
+          guard size <= limits.bodyBytes - total else { return (passed, .refused(.bodyTooLarge)) }
+          total += size
+          passed += count
+          expected = size == 0 ? .trailers : .data(left: size)
+        }
+      case .data(let left):
+        let count = min(left, rest.count)
+        passed += count
+        expected = count == left ? .dataEnd : .data(left: left - count)
+      case .dataEnd:
+        guard rest[0] == 0x0D, rest.count < 2 || rest[1] == 0x0A else {
+          return (passed, .refused(.malformed))
+        }
+        guard rest.count >= 2 else { return (passed, .needsMore) }
+        passed += 2
+        expected = .size
+      case .trailers:
+        let outcome = trailers(rest, limits)
+        if outcome == .whole { passed += trailerPosition }
+        return (passed, outcome)
+      }
+    }
+    return (passed, .needsMore)
+  }
+
+  private enum Size {
+    case proper(Int, count: Int)
+    case needsMore, refused
+  }
+
+  /// One to eight hexadecimal digits and CRLF.
+  private static func size(_ bytes: UnsafeRawBufferPointer) -> Size {
+    var size = 0
+    var count = 0
+    while count < bytes.count, let digit = hexadecimal(bytes[count]) {
+      guard count < 8 else { return .refused }
+      size = size << 4 | digit
+      count += 1
+    }
+    guard count < bytes.count else { return .needsMore }
+    guard count > 0, bytes[count] == 0x0D else { return .refused }
+    guard count + 1 < bytes.count else { return .needsMore }
+    return bytes[count + 1] == 0x0A ? .proper(size, count: count + 2) : .refused
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> Int? {
+    switch byte {
+    case 0x30...0x39: Int(byte) - 0x30
+    case 0x41...0x46: Int(byte) - 0x37
+    case 0x61...0x66: Int(byte) - 0x57
+    default: nil
+    }
+  }
+
+  /// Lines up to an empty one, none of them folded.
+  private mutating func trailers(_ bytes: UnsafeRawBufferPointer, _ limits: HostLimits) -> Outcome {
+    while trailerPosition < bytes.count {
+      guard trailerPosition < limits.trailerBytes else { return .refused(.headersTooLarge) }
+      let byte = bytes[trailerPosition]
+      if byte == 0x0D {
+        guard trailerPosition + 1 < bytes.count else { return .needsMore }
+        guard bytes[trailerPosition + 1] == 0x0A else { return .refused(.malformed) }
+        let isEmpty = trailerPosition == trailerLine
+        trailerPosition += 2
+        trailerLine = trailerPosition
+        if isEmpty { return .whole }
+      } else if byte >= 0x20 && byte != 0x7F || byte == 0x09 {
+        let isFolded = trailerPosition == trailerLine && (byte == 0x20 || byte == 0x09)
+        if isFolded { return .refused(.malformed) }
+        trailerPosition += 1
+      } else {
+        return .refused(.malformed)
+      }
+    }
+    return .needsMore
+  }
+}

@@ -1,0 +1,100 @@
+// Addresses of clients and proxies as numbers, so that `::ffff:10.0.0.7` and `10.0.0.7` are one address (RFC 4291 §2.5.5.2).
+
+import CPosix
+
+/// An IPv6 address, or an IPv4 address as the IPv6 address that it is mapped to.
+struct IPAddress: Hashable, Sendable {
+  private let high: UInt64
+  private let low: UInt64
+
+  private static let mapped: UInt64 = 0xFFFF_0000_0000
+
+  /// - Parameter text: the address in numbers, without brackets, port or zone.
+  init?(_ text: String) {
+    guard text.utf8.count <= 45 else { return nil }
+    var four: UInt32 = 0
+    if inet_pton(AF_INET, text, &four) == 1 {
+      high = 0
+      low = Self.mapped | UInt64(UInt32(bigEndian: four))
+      return
+    }
+    var six: InlineArray<2, UInt64> = [0, 0]
+    guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
+    high = UInt64(bigEndian: six[0])
+    low = UInt64(bigEndian: six[1])
+  }
+
+  /// An entry of `X-Forwarded-For`: an address, perhaps in brackets, perhaps with a port.
+  init?(forwarded text: Substring) {
+    let entry = text.trimmed
+    if entry.first == "[" {
+      guard let end = entry.firstIndex(of: "]"), Self.isPort(entry[entry.index(after: end)...]) else {
+        return nil
+      }
+      self.init(String(entry[entry.index(after: entry.startIndex)..<end]))
+    } else if let colon = entry.firstIndex(of: ":"), colon == entry.lastIndex(of: ":") {
+      guard Self.isPort(entry[colon...]) else { return nil }
+      self.init(String(entry[..<colon]))
+    } else {
+      self.init(String(entry))
+    }
+  }
+
+  private static func isPort(_ text: Substring) -> Bool {
+    text.isEmpty || text.first == ":" && text.utf8.count <= 6 && UInt16(text.dropFirst()) != nil
+  }
+
+  private var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+  /// The address in its shortest form.
+  var text: String {
+    var characters = [CChar](repeating: 0, count: 64)
+    if isIPv4 {
+      var four = UInt32(truncatingIfNeeded: low).bigEndian
+      inet_ntop(AF_INET, &four, &characters, 64)
+    } else {
+      var six: InlineArray<2, UInt64> = [high.bigEndian, low.bigEndian]
+      inet_ntop(AF_INET6, &six, &characters, 64)
+    }
+    return String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// A network: the addresses that begin with the same bits.
+  struct Network: Hashable, Sendable {
+    private let address: IPAddress
+    private let bits: Int
+
+    /// - Parameter text: `10.0.0.0/8`, `2001:db8::/32`, or an address alone.
+    init?(_ text: String) {
+      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count <= 2, let address = IPAddress(String(parts[0])) else { return nil }
+      self.address = address
+      let unmapped = address.isIPv4 ? 96 : 0
+      guard parts.count == 2 else {
+        bits = 128
+        return
+      }
+      guard parts[1].utf8.count <= 3, let count = UInt8(parts[1]), unmapped + Int(count) <= 128 else {
+        return nil
+      }
+      bits = unmapped + Int(count)
+    }
+
+    func contains(_ other: IPAddress) -> Bool {
+      // A shift by the whole width gives 0, so no bit is compared.
+      let highMask = ~UInt64(0) << UInt64(64 - min(bits, 64))
+      let lowMask = ~UInt64(0) << UInt64(64 - max(bits - 64, 0))
+      return (address.high ^ other.high) & highMask == 0 && (address.low ^ other.low) & lowMask == 0
+    }
+  }
+}
+
+extension Substring {
+  /// Without the blanks and tabs around it.
+  var trimmed: Substring {
+    var text = self
+    while let first = text.utf8.first, first == 0x20 || first == 0x09 { text.removeFirst() }
+    while let last = text.utf8.last, last == 0x20 || last == 0x09 { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,91 @@
+// The first line of a request, byte by byte (RFC 9112 §3): one blank between its parts, no byte in the target that a URL may not
+// have, no fragment. What HTTP parsers forgive is refused, because a proxy in front may have read it differently.
+
+/// A request line that is proper, and that the host answers.
+struct RequestLine: Equatable {
+  enum Method { case get, head, post }
+
+  var method: Method
+  var targetCount: Int
+  var isHTTP11: Bool
+
+  enum Reading: Equatable {
+    case proper(RequestLine)
+    case refused(Refusal)
+  }
+
+  /// - Parameter line: where the line is in `bytes`, without its end.
+  static func read(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>, targetLimit: Int) -> Reading {
+    guard let methodEnd = first(0x20, bytes, line), methodEnd > line.lowerBound else {
+      return .refused(.malformed)
+    }
+    for index in line.lowerBound..<methodEnd where !HeaderGrammar.isToken(bytes[index]) {
+      return .refused(.malformed)
+    }
+    let targetStart = methodEnd + 1
+    guard let targetEnd = first(0x20, bytes, targetStart..<line.upperBound), targetEnd > targetStart else {
+      return .refused(.malformed)
+    }
+    for index in targetStart..<targetEnd {
+      let byte = bytes[index]
+      guard byte > 0x20, byte < 0x7F, byte != 0x23 else { return .refused(.malformed) }
+    }
+    guard let version = version(bytes, targetEnd + 1..<line.upperBound) else { return .refused(.malformed) }
+    guard version == 0 || version == 1 else { return .refused(.version) }
+    guard targetEnd - targetStart <= targetLimit else { return .refused(.targetTooLong) }
+    guard let method = method(bytes, line.lowerBound..<methodEnd) else { return .refused(.method) }
+    return .proper(RequestLine(method: method, targetCount: targetEnd - targetStart, isHTTP11: version == 1))
+  }
+
+  /// The minor version of HTTP/1; 10 for another major version; nil for what is no version.
+  private static func version(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt8? {
+    guard range.count == 8, matches(bytes, range.prefix(5), "HTTP/"), bytes[range.lowerBound + 6] == 0x2E,
+      let major = digit(bytes[range.lowerBound + 5]), let minor = digit(bytes[range.lowerBound + 7])
+    else { return nil }
+    return major == 1 ? minor : 10
+  }
+
+  private static func method(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Method? {
+    if matches(bytes, range, "GET") { return .get }
+    if matches(bytes, range, "POST") { return .post }
+    return matches(bytes, range, "HEAD") ? .head : nil
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? { byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : nil }
+
+  private static func first(_ byte: UInt8, _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int? {
+    for index in range where bytes[index] == byte { return index }
+    return nil
+  }
+
+  private static func matches(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ word: StaticString)
+    -> Bool
+  {
+    guard range.count == word.utf8CodeUnitCount else { return false }
+    for index in 0..<range.count where bytes[range.lowerBound + index] != word.utf8Start[index] {
+      return false
+    }
+    return true
+  }
+}
+
+/// Bytes of header names and values (RFC 9110 §5.1, §5.5).
+enum HeaderGrammar {
+  /// `tchar` of RFC 9110 §5.6.2.
+  static func isToken(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+    default: false
+    }
+  }
+
+  static func isName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.allSatisfy { isToken($0) }
+  }
+
+  /// No control character but the tab.
+  static func isValue(_ value: String) -> Bool {
+    value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+  }
+}

@@ -1,0 +1,109 @@
+// What the host refuses, played over real sockets.
+
+#if Gateway
+  import EnrollGateway
+  import EnrollGatewayHost
+  import Foundation
+  import Testing
+
+  @Suite struct StrictnessTests {
+    @Test(
+      "a request that breaks HTTP is refused, reaches nobody, and ends its connection",
+      arguments: MalformedRequest.all)
+    func malformed(_ request: MalformedRequest) throws {
+      let application = TestApplication()
+      try withHost(application) { host in
+        let wire = try #require(Wire(host.port))
+        wire.send(request.bytes)
+        // Whatever the host made of it: a request behind it must not be answered.
+        wire.send("GET /second HTTP/1.1\r\nHost: gateway.test\r\n\r\n")
+        let text = try #require(wire.readAll(), "the connection is not closed")
+        let answer = try #require(Answer(Array(text.utf8)))
+        #expect(answer.status == request.status)
+        #expect(text.components(separatedBy: "HTTP/1.1 ").count == 2)
+        #expect(answer.header("connection") == "close")
+        #expect(application.seen.isEmpty)
+        #expect(host.metrics.refusals.values.reduce(0, +) == 1)
+      }
+    }
+
+    @Test("the table has every kind of refusal that a request alone can cause")
+    func complete() {
+      #expect(MalformedRequest.all.count >= 40)
+      #expect(Set(MalformedRequest.all.map(\.status)) == [400, 405, 413, 414, 417, 421, 431, 505])
+      #expect(Set(MalformedRequest.all.map(\.name)).count == MalformedRequest.all.count)
+    }
+
+    @Test("405 names the methods that are answered")
+    func allow() throws {
+      try withHost { host in
+        let wire = try #require(Wire(host.port))
+        wire.send("DELETE / HTTP/1.1\r\nHost: gateway.test\r\n\r\n")
+        #expect(wire.readAnswer()?.header("allow") == "GET, HEAD, POST")
+      }
+    }
+
+    @Test(
+      "a request that is unusual and proper is answered",
+      arguments: [
+        "GET http://gateway.test/page HTTP/1.1\r\nHost: gateway.test\r\n\r\n",
+        "GET HTTP://GATEWAY.TEST/page HTTP/1.1\r\nHost: gateway.test\r\n\r\n",
+        "GET /page HTTP/1.1\r\nhOST:\tGateway.Test \t\r\n\r\n",
+        "GET /page HTTP/1.1\r\nHost: probe:80\r\nA:\r\nB: \t\r\nC: caf\u{E9}\r\n\r\n",
+        "GET /page HTTP/1.0\r\nHost: gateway.test\r\n\r\n",
+        "GET /page HTTP/1.1\r\nHost: gateway.test\r\nContent-Length: 0\r\n\r\n",
+        "GET /page HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\n\r\n",
+        "POST /page HTTP/1.1\r\nHost: gateway.test\r\n\r\n",
+        "POST /page HTTP/1.0\r\nHost: gateway.test\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\na",
+        "POST /page HTTP/1.1\r\nHost: gateway.test\r\nTransfer-Encoding: chunked\r\n\r\n"
+          + "1\r\na\r\n0\r\nTrailer: one\r\n\r\n",
+      ])
+    func proper(_ request: String) throws {
+      let application = TestApplication()
+      try withHost(application, { $0.otherNames = ["probe:80"] }) { host in
+        let wire = try #require(Wire(host.port))
+        wire.send(request)
+        let answer = try #require(wire.readAnswer())
+        #expect(answer.status == 200)
+        #expect(application.seen.map(\.path) == ["/page"])
+      }
+    }
+
+    @Test("as much as the limits allow is answered")
+    func limits() throws {
+      let application = TestApplication()
+      try withHost(application) { host in
+        let target = "/" + String(repeating: "a", count: 8_191)
+        // 97 lines of 6 bytes, one of 15,000, that of the host and that of the length.
+        let lines =
+          String(repeating: "A: b\r\n", count: 97) + "B: \(String(repeating: "b", count: 15_000))\r\n"
+        let body = String(repeating: "c", count: 65_536)
+        let wire = try #require(Wire(host.port))
+        wire.send(
+          "POST \(target) HTTP/1.1\r\nHost: gateway.test\r\n\(lines)Content-Length: 65536\r\n\r\n\(body)")
+        #expect(wire.readAnswer()?.status == 200)
+        let request = try #require(application.seen.first)
+        #expect(request.path == target)
+        #expect(request.headers.count == 100)
+        #expect(request.body == Array(body.utf8))
+      }
+    }
+
+    @Test("an upgrade is ignored, and the connection goes on")
+    func upgrade() throws {
+      let application = TestApplication()
+      try withHost(application) { host in
+        let wire = try #require(Wire(host.port))
+        for path in ["/one", "/two"] {
+          wire.send(
+            "POST \(path) HTTP/1.1\r\nHost: gateway.test\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+              + "UPGRADE: h2c\r\nupgrade: websocket\r\nHTTP2-Settings: AAA\r\nContent-Length: 3\r\n\r\nabc")
+          #expect(wire.readAnswer()?.body == path)
+        }
+        #expect(application.seen.map(\.path) == ["/one", "/two"])
+        #expect(application.seen.map { $0.value(of: "Upgrade") } == [nil, nil])
+        #expect(application.seen.map { $0.value(of: "HTTP2-Settings") } == ["AAA", "AAA"])
+      }
+    }
+  }
+#endif
