@@ -3,6 +3,7 @@
 #if Gateway
   import EnrollCore
   import EnrollCrypto
+  import EnrollGatewayStore
   import EnrollJSON
   import EnrollTesting
   import Testing

@@ -42,11 +42,11 @@ _STOP = """() => {
 
 
 class Tab:
-    """One browser profile of that width."""
+    """One browser profile of that width. The titles of its pages end with `product`."""
 
-    def __init__(self, case, width):
-        self._case, self.width = case, width
-        self._context = browser().context(viewport={"width": width, "height": HEIGHTS[width]})
+    def __init__(self, case, width, product="EnrollKit Sandbox", **options):
+        self._case, self.width, self._product = case, width, product
+        self._context = browser().context(viewport={"width": width, "height": HEIGHTS[width]}, **options)
         case.addCleanup(self._context.close)
         self._left, self._refused = [], []
         self.page = self._context.new_page()
@@ -87,7 +87,7 @@ class Tab:
         self.page.locator("h1", has_text=heading).wait_for()
         self.page.wait_for_load_state()
         self._case.assertEqual(self.page.locator("h1").count(), 1, name)
-        self._case.assertTrue(self.page.title().endswith(" – EnrollKit Sandbox"), self.page.title())
+        self._case.assertTrue(self.page.title().endswith(self._product), self.page.title())
         self._photograph(name)
         self._check_width(name)
         self._check_stops(name)
