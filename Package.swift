@@ -136,8 +136,11 @@ if embedded {
     systemLibrary("CSQLite", apt: ["libsqlite3-dev"]),
     systemLibrary("CPostgreSQL"),
     .target(
-      name: "EnrollGatewayPages", dependencies: ["EnrollJSON"], resources: [.embedInCode("Texts/en.json"), .embedInCode("Texts/de.json"), .embedInCode("Assets/style.css")],
-      swiftSettings: strict),
+      name: "EnrollGatewayPages", dependencies: ["EnrollJSON"],
+      // In the program itself: there is no bundle to install beside it.
+      resources: [
+        .embedInCode("Texts/en.json"), .embedInCode("Texts/de.json"), .embedInCode("Assets/style.css"),
+      ], swiftSettings: strict),
     .target(
       name: "EnrollGateway",
       dependencies: ["EnrollGatewayPages", "EnrollCore", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),

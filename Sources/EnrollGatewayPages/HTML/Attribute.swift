@@ -1,0 +1,70 @@
+// The attributes that pages use. Names are fixed here, so that no `style` and no `on…` can be written; addresses come from a
+// `PageLink`, which was checked when it was made.
+
+/// One attribute of an element.
+struct Attribute: Sendable {
+  enum Value: Sendable {
+    /// The name alone: `required`.
+    case none
+    case literal(StaticString)
+    case text(String)
+    /// Ids of things that come several times: `device-1 end-1`.
+    case numbered([StaticString], Int)
+  }
+
+  let name: StaticString
+  let value: Value
+
+  private init(_ name: StaticString, _ value: Value) {
+    self.name = name
+    self.value = value
+  }
+
+  // Addresses.
+  static func href(_ link: PageLink) -> Attribute { Attribute("href", .text(link.text)) }
+  static func src(_ link: PageLink) -> Attribute { Attribute("src", .text(link.text)) }
+  /// One picture for all densities.
+  static func srcset(_ link: PageLink) -> Attribute { Attribute("srcset", .text(link.text)) }
+  static func action(_ link: PageLink) -> Attribute { Attribute("action", .text(link.text)) }
+  /// The main content, for the skip link.
+  static let hrefToMain = Attribute("href", .literal("#main"))
+
+  // Literals.
+  static func `class`(_ names: StaticString) -> Attribute { Attribute("class", .literal(names)) }
+  static func id(_ id: StaticString) -> Attribute { Attribute("id", .literal(id)) }
+  static func id(_ prefix: StaticString, _ number: Int) -> Attribute {
+    Attribute("id", .numbered([prefix], number))
+  }
+  static func name(_ name: StaticString) -> Attribute { Attribute("name", .literal(name)) }
+  static func content(_ content: StaticString) -> Attribute { Attribute("content", .literal(content)) }
+  static func rel(_ relation: StaticString) -> Attribute { Attribute("rel", .literal(relation)) }
+  static func type(_ type: StaticString) -> Attribute { Attribute("type", .literal(type)) }
+  static func media(_ media: StaticString) -> Attribute { Attribute("media", .literal(media)) }
+  static func role(_ role: StaticString) -> Attribute { Attribute("role", .literal(role)) }
+  static let charset = Attribute("charset", .literal("utf-8"))
+  static let post = Attribute("method", .literal("post"))
+  static let hidden = Attribute("aria-hidden", .literal("true"))
+  static let current = Attribute("aria-current", .literal("true"))
+  /// A picture that says nothing which the text beside it does not say.
+  static let decorative = Attribute("alt", .literal(""))
+
+  // Texts.
+  static func named(_ name: String) -> Attribute { Attribute("name", .text(name)) }
+  static func value(_ value: String) -> Attribute { Attribute("value", .text(value)) }
+  static func alt(_ text: String) -> Attribute { Attribute("alt", .text(text)) }
+  static func label(_ text: String) -> Attribute { Attribute("aria-label", .text(text)) }
+  static func dateTime(_ text: String) -> Attribute { Attribute("datetime", .text(text)) }
+
+  // Languages.
+  static func lang(_ language: Language) -> Attribute { Attribute("lang", .text(language.tag.text)) }
+  static func hreflang(_ language: Language) -> Attribute { Attribute("hreflang", .text(language.tag.text)) }
+  static func dir(_ direction: Language.Direction) -> Attribute {
+    Attribute("dir", .literal(direction == .rightToLeft ? "rtl" : "ltr"))
+  }
+
+  // Names of things by other things.
+  static func labelledBy(_ id: StaticString) -> Attribute { Attribute("aria-labelledby", .literal(id)) }
+  static func labelledBy(_ prefixes: StaticString..., number: Int) -> Attribute {
+    Attribute("aria-labelledby", .numbered(prefixes, number))
+  }
+}

@@ -1,0 +1,159 @@
+// An address that a page may lead to: a path of the gateway, a page on the web, or an app (RFC 8252 §7). `javascript:`, `data:`
+// and their like, user names in addresses, and every character that RFC 3986 does not allow are refused.
+
+/// An address that was checked.
+public struct PageLink: Sendable, Hashable {
+  /// As it was written.
+  public let text: String
+  /// What stands before the path; nil for a path of the gateway. `https://app.example`, or `com.example.app:`. It is what a
+  /// Content-Security-Policy names an address by (CSP 3 §2.3.1).
+  public let origin: String?
+
+  /// More bytes than this are refused.
+  public static let longest = 8192
+
+  /// Why a text is no address for a page. The message says what was expected.
+  public struct Refusal: Error, Sendable, Equatable {
+    public let message: String
+  }
+
+  /// A path of the gateway itself, with its query: `/login?app=notes`.
+  /// - Throws: when it does not begin with exactly one slash, or has characters that RFC 3986 does not allow.
+  public init(path text: String) throws(Refusal) {
+    try Self.check(text)
+    let bytes = Array(text.utf8.prefix(2))
+    guard bytes.first == UInt8(ascii: "/"), bytes.count < 2 || bytes[1] != UInt8(ascii: "/") else {
+      throw Refusal(message: "A path begins with one slash, and this text does not.")
+    }
+    self.init(text, origin: nil)
+  }
+
+  /// A page on the web: https, or http on this computer (127.0.0.1, [::1] or localhost).
+  /// - Throws: for every other scheme, for user names, and for an authority that is no host with an optional port.
+  public init(web text: String) throws(Refusal) {
+    try Self.check(text)
+    guard let (scheme, rest) = Self.split(text), scheme == "https" || scheme == "http" else {
+      throw Refusal(message: "The address needs to begin with https://.")
+    }
+    try self.init(text, scheme: scheme, rest: rest)
+  }
+
+  /// Where an app is waiting: a claimed https link, http on this computer, or a private-use scheme with a dot in it
+  /// (RFC 8252 §7.1). Every scheme of the browser itself (`javascript`, `data`, `blob`, …) has none.
+  /// - Throws: for every other scheme, and what ``init(web:)`` throws.
+  public init(app text: String) throws(Refusal) {
+    try Self.check(text)
+    guard let (scheme, rest) = Self.split(text) else {
+      throw Refusal(message: "The app's address has no scheme.")
+    }
+    if scheme == "https" || scheme == "http" {
+      try self.init(text, scheme: scheme, rest: rest)
+      return
+    }
+    guard scheme.utf8.contains(UInt8(ascii: ".")), !rest.isEmpty else {
+      throw Refusal(
+        message:
+          "The app's scheme has no dot. Private-use schemes are reversed domain names: com.example.app.")
+    }
+    self.init(text, origin: scheme + ":")
+  }
+
+  /// `https` and `http`, behind whose scheme an authority stands.
+  private init(_ text: String, scheme: String, rest: Substring) throws(Refusal) {
+    guard rest.hasPrefix("//") else { throw Refusal(message: "The address has no host.") }
+    let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard let host = Self.host(of: authority) else {
+      throw Refusal(message: "The address needs a host, with a port or without, and no user name.")
+    }
+    guard scheme == "https" || host == "127.0.0.1" || host == "[::1]" || host == "localhost" else {
+      throw Refusal(
+        message: "The address is http. Only this computer's own addresses may be; others need https.")
+    }
+    self.init(text, origin: scheme + "://" + authority)
+  }
+
+  /// A path that this module's sources say.
+  init(asset text: String) { self.init(text, origin: nil) }
+
+  private init(_ text: String, origin: String?) {
+    self.text = text
+    self.origin = origin
+  }
+
+  private static func check(_ text: String) throws(Refusal) {
+    guard text.utf8.count <= longest else {
+      throw Refusal(message: "The address has more than \(longest) bytes.")
+    }
+    for byte in text.utf8 where !isAllowed(byte) {
+      throw Refusal(message: "The address has a character that must be percent-encoded (RFC 3986).")
+    }
+  }
+
+  /// Unreserved, reserved and the percent sign (RFC 3986 §2).
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: allowedSigns.contains(byte)
+    }
+  }
+
+  private static let allowedSigns = Array("-._~:/?#[]@!$&'()*+,;=%".utf8)
+
+  /// The scheme in lower case (RFC 3986 §3.1), and what follows its colon.
+  private static func split(_ text: String) -> (scheme: String, rest: Substring)? {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let scheme = text[..<colon].lowercased()
+    guard let first = scheme.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else {
+      return nil
+    }
+    for byte in scheme.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+        UInt8(ascii: "-"), UInt8(ascii: "."):
+        continue
+      default: return nil
+      }
+    }
+    return (scheme, text[text.index(after: colon)...])
+  }
+
+  /// The host of `host[:port]`; nil for anything else. An IPv6 address keeps its brackets.
+  private static func host(of authority: Substring) -> String? {
+    var host = authority
+    if authority.hasPrefix("[") {
+      guard let end = authority.firstIndex(of: "]") else { return nil }
+      host = authority[...end]
+      guard host.utf8.dropFirst().dropLast().allSatisfy(isAddress) else { return nil }
+    } else {
+      host = authority.prefix { $0 != ":" }
+      guard !host.isEmpty, host.utf8.allSatisfy(isHost) else { return nil }
+    }
+    let port = authority[host.endIndex...]
+    guard port.isEmpty || isPort(port) else { return nil }
+    return host.lowercased()
+  }
+
+  private static func isPort(_ text: Substring) -> Bool {
+    let digits = text.dropFirst()
+    return text.first == ":"
+      && digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && UInt16(digits) != nil
+  }
+
+  private static func isAddress(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+    case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: ":"), UInt8(ascii: "."): true
+    default: false
+    }
+  }
+
+  private static func isHost(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+    default: false
+    }
+  }
+}

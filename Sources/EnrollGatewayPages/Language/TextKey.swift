@@ -1,0 +1,121 @@
+// Every text that a page can show, by a key, and the values that go into it. Catalogues are read against this list, so that a key
+// which no page uses, a missing text and a missing value are found when the program starts.
+
+/// The texts of pages: `texts` in a catalogue.
+enum PageText: String, Sendable, CaseIterable {
+  case skip = "frame.skip"
+  case about = "frame.about"
+  case language = "frame.language"
+  case privacy = "frame.privacy"
+  case terms = "frame.terms"
+  case imprint = "frame.imprint"
+  case help = "frame.help"
+
+  case signInTitle = "signIn.title"
+  case signInLead = "signIn.lead"
+  case signInWith = "signIn.with"
+  case noAccount = "signIn.noAccount"
+  case toSignUp = "signIn.toSignUp"
+  case signUpTitle = "signUp.title"
+  case signUpLead = "signUp.lead"
+  case signUpWith = "signUp.with"
+  case haveAccount = "signUp.haveAccount"
+  case toSignIn = "signUp.toSignIn"
+  case providers = "choice.providers"
+  case noProviders = "choice.none"
+  case forApp = "choice.forApp"
+  case cancel = "choice.cancel"
+  case sessionEnded = "choice.sessionEnded"
+  case signInFirst = "choice.signInFirst"
+
+  case tryAgain = "failure.tryAgain"
+  case otherWay = "failure.otherWay"
+  case toStart = "failure.toStart"
+  case reference = "failure.reference"
+  case someProvider = "failure.someProvider"
+  case toApp = "page.toApp"
+
+  case accountTitle = "account.title"
+  case profile = "account.profile"
+  case name = "account.name"
+  case since = "account.since"
+  case waysIn = "account.waysIn"
+  case emailConfirmed = "account.emailConfirmed"
+  case emailUnconfirmed = "account.emailUnconfirmed"
+  case noEmail = "account.noEmail"
+  case sessions = "account.sessions"
+  case sessionsLead = "account.sessionsLead"
+  case thisBrowser = "account.thisBrowser"
+  case activeNow = "account.activeNow"
+  case lastUsed = "account.lastUsed"
+  case signedInOn = "account.signedInOn"
+  case endSession = "account.endSession"
+  case signOut = "account.signOut"
+  case everywhereTitle = "account.everywhereTitle"
+  case everywhereLead = "account.everywhereLead"
+  case signOutEverywhere = "account.signOutEverywhere"
+  case sessionWasEnded = "account.sessionWasEnded"
+  case unknownDevice = "device.unknown"
+  case browserOnSystem = "device.browserOnSystem"
+  case appOnDevice = "device.appOnDevice"
+
+  case signedOutTitle = "signedOut.title"
+  case signedOutHere = "signedOut.here"
+  case signedOutEverywhere = "signedOut.everywhere"
+  case stillAtProvider = "signedOut.stillAtProvider"
+  case signInAgain = "signedOut.signInAgain"
+
+  case continueTitle = "continue.title"
+  case continueWhat = "continue.what"
+  case continueOpen = "continue.open"
+  case continueHelp = "continue.help"
+
+  case day = "date.day"
+  case moment = "date.moment"
+
+  /// The values that the text must contain, each in braces. `{product}` may be in any text.
+  var placeholders: Set<Placeholder> {
+    switch self {
+    case .signInWith, .signUpWith, .emailConfirmed, .stillAtProvider: [.provider]
+    case .forApp, .cancel, .toApp, .continueTitle, .continueWhat, .continueOpen, .continueHelp: [.app]
+    case .reference: [.reference]
+    case .lastUsed, .signedInOn: [.date]
+    case .browserOnSystem: [.browser, .system]
+    case .appOnDevice: [.app, .device]
+    case .day: [.day, .month, .year]
+    case .moment: [.date, .time]
+    default: []
+    }
+  }
+}
+
+/// What stands in braces in a text, and is put in when a page is made.
+enum Placeholder: String, Sendable, CaseIterable {
+  case product, provider, app, reference, browser, system, device, date, time, day, month, year
+}
+
+/// A text of a catalogue: one of ``PageText``, or a part of a failure.
+enum TextKey: Hashable, Sendable, CaseIterable {
+  case text(PageText)
+  case failure(Failure, FailurePart)
+
+  static let allCases =
+    PageText.allCases.map(TextKey.text)
+    + Failure.allCases.flatMap { failure in FailurePart.allCases.map { .failure(failure, $0) } }
+
+  /// Its place in a catalogue: `texts.signIn.title`, `failures.cancelled.help`.
+  var path: String {
+    switch self {
+    case .text(let text): "texts." + text.rawValue
+    case .failure(let failure, let part): "failures." + failure.rawValue + "." + part.rawValue
+    }
+  }
+
+  var placeholders: Set<Placeholder> {
+    switch self {
+    case .text(let text): text.placeholders
+    case .failure(let failure, .what): failure.namesProvider ? [.provider] : []
+    case .failure: []
+    }
+  }
+}

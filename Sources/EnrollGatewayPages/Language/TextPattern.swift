@@ -1,0 +1,99 @@
+// A text with places for values: "Sign in with {provider}". Braces have no other use, and a text is one paragraph.
+
+/// A text, read once.
+struct TextPattern: Sendable, Equatable {
+  enum Piece: Sendable, Equatable {
+    case literal(String)
+    case value(Placeholder)
+  }
+
+  let pieces: [Piece]
+
+  /// More bytes than this are refused.
+  static let longest = 1000
+
+  var placeholders: Set<Placeholder> {
+    var found: Set<Placeholder> = []
+    for case .value(let placeholder) in pieces { found.insert(placeholder) }
+    return found
+  }
+
+  /// A text without values.
+  init(literal: String) { pieces = [.literal(literal)] }
+
+  /// - Throws: ``CatalogueError``: the text is empty, too long, or has control characters; a value is missing or unknown; a brace
+  ///   stands alone.
+  init(_ text: String, for key: TextKey) throws(CatalogueError) {
+    let path = key.path
+    guard text.utf8.count <= Self.longest else { throw .tooLong(path) }
+    guard text.utf8.contains(where: { $0 > 0x20 }) else { throw .empty(path) }
+    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw .controlCharacter(path) }
+    var pieces: [Piece] = []
+    var rest = text[...]
+    while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+      guard rest[brace] == "{", let end = rest[brace...].firstIndex(of: "}") else { throw .strayBrace(path) }
+      if rest.startIndex < brace { pieces.append(.literal(String(rest[..<brace]))) }
+      let name = String(rest[rest.index(after: brace)..<end])
+      guard let placeholder = Placeholder(rawValue: name),
+        placeholder == .product || key.placeholders.contains(placeholder)
+      else { throw .unknownPlaceholder(path, name: name) }
+      pieces.append(.value(placeholder))
+      rest = rest[rest.index(after: end)...]
+    }
+    if !rest.isEmpty { pieces.append(.literal(String(rest))) }
+    self.pieces = pieces
+    let missing = key.placeholders.subtracting(placeholders).map(\.rawValue).sorted()
+    if let first = missing.first { throw .missingPlaceholder(path, name: first) }
+  }
+}
+
+/// A pattern with the values that go into it.
+struct Phrase: Sendable {
+  let pattern: TextPattern
+  let values: [(Placeholder, String)]
+  /// The page runs from right to left: every value is kept apart from the text around it then.
+  let isRightToLeft: Bool
+
+  /// For titles and attributes.
+  var plain: String {
+    var text = ""
+    for piece in pattern.pieces {
+      switch piece {
+      case .literal(let literal): text += literal
+      case .value(let placeholder): text += value(of: placeholder)
+      }
+    }
+    return text
+  }
+
+  /// A value that nobody gave shows its own placeholder: it would be a fault of a page, and tests look for braces.
+  func value(of placeholder: Placeholder) -> String {
+    values.first { $0.0 == placeholder }?.1 ?? "{" + placeholder.rawValue + "}"
+  }
+}
+
+extension HTML {
+  /// A phrase. A value that may be written from right to left is isolated, so that it cannot reorder the text around it
+  /// (Unicode UAX #9 §2.7).
+  mutating func phrase(_ phrase: Phrase) {
+    for piece in phrase.pattern.pieces {
+      switch piece {
+      case .literal(let literal): text(literal)
+      case .value(let placeholder): isolated(phrase.value(of: placeholder), always: phrase.isRightToLeft)
+      }
+    }
+  }
+
+  /// A text of somebody's own: a name, an address, a device.
+  mutating func isolated(_ value: String, always: Bool) {
+    if always || value.utf8.contains(where: { $0 >= 0x80 }) {
+      element(.bdi, text: value)
+    } else {
+      text(value)
+    }
+  }
+
+  mutating func element(_ tag: Tag, _ attributes: Attribute..., phrase: Phrase) {
+    element(tag, with: attributes) { $0.phrase(phrase) }
+  }
+}

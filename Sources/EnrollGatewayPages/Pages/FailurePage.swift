@@ -1,0 +1,61 @@
+// A failure in words: what happened, what helps, and the ways on. Nothing that the provider or the request said is shown but the
+// provider's configured name.
+
+/// The page of a failure.
+public struct FailurePage: Sendable {
+  public var failure: Failure
+  /// The provider's label, where one is concerned; nil: "The sign-in service".
+  public var provider: String?
+  /// Begins again.
+  public var retry: PageLink?
+  /// The choice of providers.
+  public var otherWay: PageLink?
+  public var start: PageLink?
+  /// The app that waits: told of the failure by its link.
+  public var app: WaitingApp?
+  /// Finds the failure in the log: its name, the request's id, or both.
+  public var reference: String?
+
+  public init(
+    _ failure: Failure, provider: String? = nil, retry: PageLink? = nil, otherWay: PageLink? = nil,
+    start: PageLink? = nil, app: WaitingApp? = nil, reference: String? = nil
+  ) {
+    self.failure = failure
+    self.provider = provider
+    self.retry = retry
+    self.otherWay = otherWay
+    self.start = start
+    self.app = app
+    self.reference = reference
+  }
+
+  func content(texts: Texts) -> Content {
+    let heading = texts(failure, .title)
+    return Content(heading: heading) { html in
+      html.element(.span, .class("sign"), .hidden, text: "!")
+      html.element(.h1, phrase: heading)
+      let provider = provider ?? texts(.someProvider).plain
+      html.element(.p, .class("lead"), phrase: texts(failure, .what, [.provider: provider]))
+      html.element(.p, phrase: texts(failure, .help))
+      actions(texts, into: &html)
+      if let reference {
+        html.element(.p, .class("reference"), phrase: texts(.reference, [.reference: reference]))
+      }
+    }
+  }
+
+  /// The first way on is the main one.
+  private func actions(_ texts: Texts, into html: inout HTML) {
+    var actions: [(Phrase, PageLink)] = []
+    if let retry { actions.append((texts(.tryAgain), retry)) }
+    if let otherWay { actions.append((texts(.otherWay), otherWay)) }
+    if let app { actions.append((texts(.toApp, [.app: app.name]), app.link)) }
+    if let start { actions.append((texts(.toStart), start)) }
+    guard !actions.isEmpty else { return }
+    html.element(.div, .class("actions")) { html in
+      for (place, action) in actions.enumerated() {
+        html.element(.a, .class(place == 0 ? "button" : "button quiet"), .href(action.1), phrase: action.0)
+      }
+    }
+  }
+}
