@@ -253,7 +253,7 @@ if embedded {
     .testTarget(
       name: "EnrollGatewayStoreTests",
       dependencies: ["EnrollGatewayStore", "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto"],
-      swiftSettings: strict),
+      exclude: ["postgres"], swiftSettings: strict),
     .testTarget(
       name: "EnrollGatewayHostTests",
       dependencies: ["EnrollGatewayHost", "EnrollGateway", "EnrollPosix", "EnrollCore"], swiftSettings: strict),

@@ -1,0 +1,68 @@
+// The connection string of PostgreSQL (libpq, "Connection Strings"): keywords or a URI, with one or several hosts. What it does
+// not say is added such that a dead server is noticed within five seconds, and of several servers the one that takes
+// writes is found. Its password appears in no error.
+
+import CPostgreSQL
+import EnrollGateway
+
+struct ConnectionString: Sendable {
+  /// Keywords with their values, as libpq takes them.
+  let parameters: [(keyword: String, value: String)]
+  private let secrets: [String]
+
+  /// What holds unless the text says otherwise. The kernel gives up a connection after four seconds: of unanswered data by
+  /// tcp_user_timeout, in silence by keepalives.
+  private static let defaults = [
+    ("target_session_attrs", "read-write"), ("connect_timeout", "3"), ("tcp_user_timeout", "4000"),
+    ("keepalives", "1"), ("keepalives_idle", "1"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
+    ("fallback_application_name", "enroll-gateway"),
+  ]
+
+  /// - Throws: `.fault` for a text that libpq cannot read, or whose password seems to have slipped into another part of a URI.
+  init(_ text: String, by functions: PostgreSQLLibrary.Functions) throws(StoreFailure) {
+    var error: UnsafeMutablePointer<CChar>?
+    guard !text.utf8.contains(0), let options = functions.pointee.PQconninfoParse(text, &error) else {
+      // libpq's own words would quote the text, and with it the password.
+      if let error { functions.pointee.PQfreemem(error) }
+      throw Self.unreadable("libpq cannot read it")
+    }
+    defer { functions.pointee.PQconninfoFree(options) }
+    var given: [String: String] = [:]
+    var parameters: [(keyword: String, value: String)] = []
+    var option = options
+    while let keyword = option.pointee.keyword {
+      if let value = option.pointee.value {
+        given[String(cString: keyword)] = String(cString: value)
+        parameters.append((String(cString: keyword), String(cString: value)))
+      }
+      option += 1
+    }
+    let isURI = text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+    if isURI, ["host", "port", "dbname"].contains(where: { given[$0]?.contains("@") == true }) {
+      throw Self.unreadable("a part behind the password contains an @")
+    }
+    if let port = given["port"], !port.utf8.allSatisfy({ $0 == UInt8(ascii: ",") || (48...57).contains($0) })
+    {
+      throw Self.unreadable("the port is no number")
+    }
+    for (keyword, value) in Self.defaults where given[keyword] == nil { parameters.append((keyword, value)) }
+    parameters.removeAll { $0.keyword == "client_encoding" }
+    parameters.append(("client_encoding", "UTF8"))
+    self.parameters = parameters
+    secrets = ["password", "sslpassword"].compactMap { given[$0] }.filter { !$0.isEmpty }
+  }
+
+  /// A message of libpq on one line, without the password.
+  func redacted(_ message: String) -> String {
+    var line = message.split(whereSeparator: \.isNewline).joined(separator: "; ")
+    for secret in secrets { line = line.replacing(secret, with: "…") }
+    return line
+  }
+
+  private static func unreadable(_ why: String) -> StoreFailure {
+    .fault(
+      "The connection string of PostgreSQL is not understood: \(why). The store expects keywords "
+        + "(host=db user=gateway dbname=gateway) or a URI (postgresql://gateway@db/gateway). In a URI write @ and / of "
+        + "a password as %40 and %2F.")
+  }
+}

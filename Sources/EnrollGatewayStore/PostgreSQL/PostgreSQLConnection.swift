@@ -1,0 +1,223 @@
+// One connection to PostgreSQL, used by one thread at a time. Statements are prepared once and run with binary parameters, one
+// round trip each. An answer is awaited until a deadline: a server that has stopped without closing the connection is
+// given up as well.
+
+import CPostgreSQL
+import EnrollGateway
+import EnrollPosix
+
+final class PostgreSQLConnection: PooledConnection {
+  private let functions: PostgreSQLLibrary.Functions
+  private let handle: OpaquePointer
+  private let string: ConnectionString
+  private let timeoutMilliseconds: Int64
+  private var prepared = [Bool](repeating: false, count: PostgreSQLStatement.allCases.count)
+  private(set) var isBroken = false
+
+  private init(
+    _ functions: PostgreSQLLibrary.Functions, _ handle: OpaquePointer, _ string: ConnectionString,
+    timeoutMilliseconds: Int64
+  ) {
+    self.functions = functions
+    self.handle = handle
+    self.string = string
+    self.timeoutMilliseconds = timeoutMilliseconds
+  }
+
+  /// - Parameter statementMilliseconds: the server ends a statement then; the answer is awaited for two seconds more.
+  /// - Throws: `.unavailable` where no server takes the connection, `.fault` for a database that does not store UTF-8.
+  static func open(
+    _ functions: PostgreSQLLibrary.Functions, _ string: ConnectionString, statementMilliseconds: Int64
+  ) throws(StoreFailure) -> PostgreSQLConnection {
+    let made = ExitBarrier.outside { connect(functions, string) }
+    guard let handle = made else { throw PostgreSQLError.unavailable("no memory for a connection") }
+    let connection = PostgreSQLConnection(
+      functions, handle, string, timeoutMilliseconds: statementMilliseconds + 2_000)
+    do throws(StoreFailure) {
+      guard functions.pointee.PQstatus(handle) == enroll_postgresql_connected else {
+        throw PostgreSQLError.unavailable(connection.lastWords)
+      }
+      try connection.configure(statementMilliseconds)
+    } catch {
+      connection.close()
+      throw error
+    }
+    return connection
+  }
+
+  private static func connect(
+    _ functions: PostgreSQLLibrary.Functions, _ string: ConnectionString
+  ) -> OpaquePointer? {
+    let keywords = string.parameters.map { CText($0.keyword) }
+    let values = string.parameters.map { CText($0.value) }
+    return withExtendedLifetime((keywords, values)) {
+      functions.pointee.PQconnectdbParams(keywords.map(\.pointer) + [nil], values.map(\.pointer) + [nil], 0)
+    }
+  }
+
+  private func configure(_ statementMilliseconds: Int64) throws(StoreFailure) {
+    enroll_postgresql_silence(functions, handle)
+    let encoding = functions.pointee.PQparameterStatus(handle, "server_encoding").map { String(cString: $0) }
+    guard encoding == "UTF8" else {
+      throw .fault(
+        "The database of PostgreSQL stores texts as \(encoding ?? "nothing known"). The store expects UTF8. "
+          + "Make the database with ENCODING 'UTF8'.")
+    }
+    // Every statement finds its rows by an index. A plan made while a table was small would read all of it when it has grown.
+    do {
+      try execute(
+        """
+        SET statement_timeout = \(max(1, statementMilliseconds));
+        SET idle_in_transaction_session_timeout = 60000;
+        SET default_transaction_isolation = 'read committed';
+        SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan
+        """)
+    } catch {
+      throw error.failure
+    }
+  }
+
+  func close() { functions.pointee.PQfinish(handle) }
+
+  /// Gives the connection up, whatever its state.
+  func giveUp() { isBroken = true }
+
+  /// The server has closed it meanwhile; known without a round trip. Its last words come before the end of the stream.
+  var hasEnded: Bool {
+    while !isBroken, enroll_postgresql_wait(functions.pointee.PQsocket(handle), 0) != 0 {
+      if functions.pointee.PQconsumeInput(handle) == 0 { isBroken = true }
+    }
+    return isBroken || functions.pointee.PQstatus(handle) != enroll_postgresql_connected
+  }
+
+  // MARK: Statements
+
+  /// - Returns: what `read` makes of each row.
+  func rows<Record>(
+    _ statement: PostgreSQLStatement, _ values: [SQLValue], _ read: (PostgreSQLRow) -> Record
+  ) throws(PostgreSQLError) -> [Record] {
+    let result = try run(statement, values)
+    return (0..<result.count).map { read(result.row($0)) }
+  }
+
+  func first<Record>(
+    _ statement: PostgreSQLStatement, _ values: [SQLValue], _ read: (PostgreSQLRow) -> Record
+  ) throws(PostgreSQLError) -> Record? {
+    let result = try run(statement, values)
+    return result.count > 0 ? read(result.row(0)) : nil
+  }
+
+  /// - Returns: how many rows were changed.
+  func change(_ statement: PostgreSQLStatement, _ values: [SQLValue]) throws(PostgreSQLError) -> Int {
+    try run(statement, values).changed
+  }
+
+  /// Runs statements without parameters, in one round trip.
+  func execute(_ text: String, timeoutMilliseconds: Int64? = nil) throws(PostgreSQLError) {
+    guard functions.pointee.PQsendQuery(handle, text) == 1 else { throw loss(true) }
+    _ = try answer(within: timeoutMilliseconds ?? self.timeoutMilliseconds)
+  }
+
+  /// The number that a query gives.
+  func number(_ query: String) throws(PostgreSQLError) -> Int64 {
+    guard functions.pointee.PQsendQueryParams(handle, query, 0, nil, nil, nil, nil, 1) == 1 else {
+      throw loss(true)
+    }
+    let result = try answer(within: timeoutMilliseconds)
+    return result.count > 0 ? result.row(0).integer(0) : 0
+  }
+
+  private func run(
+    _ statement: PostgreSQLStatement, _ values: [SQLValue]
+  ) throws(PostgreSQLError) -> PostgreSQLResult {
+    try prepare(statement)
+    let parameters = PostgreSQLParameters(values)
+    let isSent = parameters.withPointers { count, values, sizes, formats in
+      functions.pointee.PQsendQueryPrepared(handle, statement.name, count, values, sizes, formats, 1)
+    }
+    guard isSent == 1 else { throw loss(true) }
+    return try answer(within: timeoutMilliseconds)
+  }
+
+  private func prepare(_ statement: PostgreSQLStatement) throws(PostgreSQLError) {
+    guard !prepared[statement.rawValue] else { return }
+    do throws(PostgreSQLError) {
+      guard functions.pointee.PQsendPrepare(handle, statement.name, statement.text, 0, nil) == 1 else {
+        throw loss(false)
+      }
+      _ = try answer(within: timeoutMilliseconds)
+    } catch {
+      // To prepare a statement changes nothing.
+      if case .lost(let text, _) = error { throw .lost(text, mayHaveHappened: false) }
+      throw error
+    }
+    prepared[statement.rawValue] = true
+  }
+
+  // MARK: Answers
+
+  private func answer(within milliseconds: Int64) throws(PostgreSQLError) -> PostgreSQLResult {
+    let end = SystemClock.monotonic() + milliseconds * 1_000_000
+    var last: PostgreSQLResult?
+    var refusal: PostgreSQLError?
+    while true {
+      try awaitInput(until: end)
+      guard let found = functions.pointee.PQgetResult(handle) else { break }
+      let result = PostgreSQLResult(functions, found)
+      if result.isGood { last = result } else if refusal == nil { refusal = refused(result) }
+    }
+    if let refusal { throw refusal }
+    guard let last, functions.pointee.PQstatus(handle) == enroll_postgresql_connected else {
+      throw loss(true)
+    }
+    return last
+  }
+
+  private func awaitInput(until end: Int64) throws(PostgreSQLError) {
+    while functions.pointee.PQisBusy(handle) != 0 {
+      let left = (end - SystemClock.monotonic()) / 1_000_000
+      guard left > 0 else {
+        isBroken = true
+        throw .lost("the server gave no answer in time", mayHaveHappened: true)
+      }
+      let socket = functions.pointee.PQsocket(handle)
+      let found = ExitBarrier.outside { enroll_postgresql_wait(socket, Int32(clamping: left)) }
+      if found < 0 || (found > 0 && functions.pointee.PQconsumeInput(handle) == 0) { throw loss(true) }
+    }
+  }
+
+  private func refused(_ result: PostgreSQLResult) -> PostgreSQLError {
+    let state = result.field(enroll_postgresql_state) ?? ""
+    let text = string.redacted(result.field(enroll_postgresql_message) ?? lastWords)
+    // Without a state the words are libpq's own: the connection is gone.
+    guard !state.isEmpty, !PostgreSQLError.endsConnection(state) else {
+      isBroken = true
+      return .lost(text, mayHaveHappened: true)
+    }
+    return .refused(state: state, text: text)
+  }
+
+  private func loss(_ mayHaveHappened: Bool) -> PostgreSQLError {
+    isBroken = true
+    return .lost(lastWords, mayHaveHappened: mayHaveHappened)
+  }
+
+  private var lastWords: String {
+    string.redacted(functions.pointee.PQerrorMessage(handle).map { String(cString: $0) } ?? "")
+  }
+}
+
+/// A text that ends with NUL, at a stable address.
+private final class CText {
+  let pointer: UnsafePointer<CChar>?
+  private let memory: UnsafeMutablePointer<CChar>
+
+  init(_ text: String) {
+    let bytes = text.utf8CString
+    memory = .allocate(capacity: bytes.count)
+    for (place, byte) in bytes.enumerated() { (memory + place).initialize(to: byte) }
+    pointer = UnsafePointer(memory)
+  }
+
+  deinit { memory.deallocate() }
+}

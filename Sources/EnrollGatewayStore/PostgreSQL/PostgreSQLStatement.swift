@@ -1,0 +1,121 @@
+// Every statement of the PostgreSQL adapter, by name. A connection prepares each once, when it is first used.
+
+enum PostgreSQLStatement: Int, CaseIterable {
+  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. Then $8 … $14: the
+  /// session's hash, id, app, device, idle seconds, absolute end, end.
+  case signInToSession
+  /// $1 … $7 as before. Then $8 … $12: the code's hash, provider, app, challenge, end.
+  case signInToCode
+  /// $1 … $4: the code's hash, provider, challenge, now. Then $5 … $10: the session's hash, id, device, idle seconds, absolute
+  /// end, end.
+  case redeem
+  /// $1: the code's hash. $2: the hash of the session whose beginning may have been missed. Whether that session lives.
+  case isOwnSession
+  /// $1: now; $2: at most so many.
+  case pruneSessions
+  /// $1: now; $2: at most so many.
+  case pruneCodes
+  case session
+  case sessions
+  case touch
+  case endSession
+  case endSessionByID
+  case endSessions
+  case endOtherSessions
+  case identities
+  case code
+
+  var name: String { "enroll_\(rawValue)" }
+
+  /// The whole of a sign-in in one statement, under READ COMMITTED. The identity comes first: of many calls for one new person
+  /// one inserts it, and the others wait for that, then update it and get the account that it names. Only then is the account
+  /// inserted, by the id that the identity has, so that none is left without one; its foreign key is checked at the end of the
+  /// statement. A known account is found by the conflict, which sees what was committed after the statement began.
+  /// `xmax` is 0 in a row that was just inserted. A new identity whose account is there already would join somebody else's: the
+  /// null that it then writes is refused.
+  private static let person = """
+    WITH person AS (
+      INSERT INTO identities AS known
+        (provider, subject, account, email, email_verified, name, created, last_login)
+      VALUES ($1::text, $2::text, $3::uuid, $4::text, $5::boolean, $6::text, $7::bigint, $7::bigint)
+      ON CONFLICT (provider, subject) DO UPDATE SET
+        email_verified =
+          CASE WHEN excluded.email IS NULL THEN known.email_verified ELSE excluded.email_verified END,
+        email = coalesce(excluded.email, known.email),
+        name = coalesce(excluded.name, known.name),
+        last_login = excluded.last_login
+      RETURNING account, xmax = 0 AS is_new
+    ), owner AS (
+      INSERT INTO accounts (id, created, last_login)
+      SELECT account, $7::bigint, $7::bigint FROM person
+      ON CONFLICT (id) DO UPDATE SET
+        last_login = CASE WHEN (SELECT is_new FROM person) THEN NULL ELSE excluded.last_login END
+      RETURNING id, created
+    )
+    """
+
+  var text: String {
+    switch self {
+    case .signInToSession:
+      """
+      \(Self.person), begun AS (
+        INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
+          idle_seconds, absolute_expires, expires)
+        SELECT $8::bytea, $9::uuid, account, $1::text, $2::text, $10::text, $11::text, $7::bigint, $7::bigint,
+          $12::bigint, $13::bigint, $14::bigint FROM person
+        ON CONFLICT (token_hash) DO NOTHING
+      )
+      SELECT id, created FROM owner
+      """
+    case .signInToCode:
+      """
+      \(Self.person), begun AS (
+        INSERT INTO app_codes (code_hash, account, provider, subject, app, challenge, expires)
+        SELECT $8::bytea, account, $9::text, $2::text, $10::text, $11::text, $12::bigint FROM person
+        ON CONFLICT (code_hash) DO NOTHING
+      )
+      SELECT id, created FROM owner
+      """
+    case .redeem:
+      """
+      WITH code AS (
+        UPDATE app_codes SET spent = $4::bigint, session_hash = $5::bytea
+        WHERE code_hash = $1::bytea AND provider = $2::text AND challenge = $3::text
+          AND expires > $4::bigint AND spent IS NULL
+        RETURNING account, provider, subject, app
+      ), begun AS (
+        INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
+          idle_seconds, absolute_expires, expires)
+        SELECT $5::bytea, $6::uuid, account, provider, subject, app, $7::text, $4::bigint, $4::bigint,
+          $8::bigint, $9::bigint, $10::bigint FROM code
+        ON CONFLICT (token_hash) DO NOTHING
+      )
+      SELECT a.id, a.created, a.last_login FROM code JOIN accounts a ON a.id = code.account
+      """
+    case .isOwnSession:
+      """
+      SELECT 1::bigint FROM app_codes c JOIN sessions s ON s.token_hash = c.session_hash
+      WHERE c.code_hash = $1::bytea AND s.token_hash = $2::bytea
+      """
+    case .pruneSessions:
+      """
+      DELETE FROM sessions WHERE token_hash = ANY (ARRAY(
+        SELECT token_hash FROM sessions WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+      """
+    case .pruneCodes:
+      """
+      DELETE FROM app_codes WHERE code_hash = ANY (ARRAY(
+        SELECT code_hash FROM app_codes WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+      """
+    case .session: SharedQueries.session
+    case .sessions: SharedQueries.sessions
+    case .touch: SharedQueries.touch
+    case .endSession: SharedQueries.endSession
+    case .endSessionByID: SharedQueries.endSessionByID
+    case .endSessions: SharedQueries.endSessions
+    case .endOtherSessions: SharedQueries.endOtherSessions
+    case .identities: SharedQueries.identities
+    case .code: SharedQueries.code
+    }
+  }
+}

@@ -1,0 +1,206 @@
+// Accounts in PostgreSQL, for one gateway or several. Each change is one statement, so that no connection is ever left inside a
+// transaction, and no call needs more round trips than it has statements.
+
+public import EnrollCore
+public import EnrollGateway
+
+public final class PostgreSQLStore: AccountStore {
+  let pool: ConnectionPool<PostgreSQLConnection>
+  /// So many rows are pruned by one statement: others write in between.
+  private static let pruneBatch: Int64 = 1_000
+
+  private init(_ pool: ConnectionPool<PostgreSQLConnection>) { self.pool = pool }
+
+  /// Reads the connection string; connects when the store is first used.
+  ///
+  /// Several hosts may be named; the one that takes writes is used (`target_session_attrs=read-write`). A dead server is
+  /// noticed within five seconds. Both hold unless the string says otherwise. A connection pooler in between has to pool
+  /// sessions.
+  /// - Parameters:
+  ///   - conninfo: keywords or a URI, as libpq reads them (PostgreSQL, libpq, "Connection Strings").
+  ///   - connections: how many are open at most.
+  ///   - statementMilliseconds: the server ends a statement that takes longer.
+  ///   - waitMilliseconds: how long a call waits for a free connection.
+  /// - Throws: `.fault` if libpq is not installed, or the string cannot be read. No error contains the password.
+  public convenience init(
+    _ conninfo: String, connections: Int = 8, statementMilliseconds: Int64 = 5_000,
+    waitMilliseconds: Int64 = 5_000
+  ) throws(StoreFailure) {
+    let functions = try PostgreSQLLibrary.functions()
+    let string = try ConnectionString(conninfo, by: functions)
+    let opener = Opener(functions: functions, string: string, statementMilliseconds: statementMilliseconds)
+    self.init(
+      ConnectionPool("the connections to PostgreSQL", size: connections, waitMilliseconds: waitMilliseconds) {
+        () throws(StoreFailure) in try opener.open()
+      })
+  }
+
+  private struct Opener: @unchecked Sendable {
+    // Unchecked: the functions are never written again.
+    let functions: PostgreSQLLibrary.Functions
+    let string: ConnectionString
+    let statementMilliseconds: Int64
+
+    func open() throws(StoreFailure) -> PostgreSQLConnection {
+      try PostgreSQLConnection.open(functions, string, statementMilliseconds: statementMilliseconds)
+    }
+  }
+
+  public func signIn(
+    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+  ) throws(StoreFailure) -> SignedIn {
+    let identity = try CheckedIdentity(identity)
+    let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
+    var values = [
+      identity.provider, identity.subject, .bytes(newID), identity.email, identity.isEmailVerified,
+      identity.name,
+      .integer(now.seconds),
+    ]
+    let statement: PostgreSQLStatement
+    switch try CheckedBeginning(beginning, at: now) {
+    case .session(let session):
+      statement = .signInToSession
+      values += [
+        session.tokenHash, session.id, session.app, session.device, session.idleSeconds,
+        session.absoluteExpires,
+        session.expires,
+      ]
+    case .code(let code):
+      statement = .signInToCode
+      values += [code.codeHash, code.provider, code.app, code.challenge, code.expires]
+    }
+    let parameters = values
+    // Repeated, it finds the identity with the account that it made, and the session or code that it began.
+    let found = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      try connection.first(statement, parameters) { (id: $0.bytes(0), created: $0.time(1)) }
+    }
+    guard let found else { throw .fault("PostgreSQL gave no account for a sign-in. The store expected one.") }
+    return SignedIn(
+      account: Account(id: StoredID.text(of: found.id), created: found.created, lastLogin: now),
+      isNew: found.id == newID)
+  }
+
+  public func redeem(
+    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+  ) throws(StoreFailure) -> Redemption {
+    let session = try CheckedSession(session, at: now)
+    guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
+    return try perform(.repeatable) { (connection, isRepeated) throws(PostgreSQLError) in
+      let begun = try connection.first(
+        .redeem,
+        [
+          .bytes(codeHash), .text(provider), .text(challenge), .integer(now.seconds), session.tokenHash,
+          session.id,
+          session.device, session.idleSeconds, session.absoluteExpires, session.expires,
+        ]
+      ) { Account(id: StoredID.text(of: $0.bytes(0)), created: $0.time(1), lastLogin: $0.time(2)) }
+      if let begun { return .begun(begun) }
+      // This statement sees what the one before has waited for.
+      guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
+        return .unknown
+      }
+      if isRepeated,
+        try connection.first(.isOwnSession, [.bytes(codeHash), session.tokenHash], { $0.integer(0) }) != nil
+      {
+        return .begun(code.account)
+      }
+      let refusal = code.refusal(provider: provider, challenge: challenge, at: now)
+      if refusal == .reused { _ = try connection.change(.endSession, [.bytes(code.sessionHash)]) }
+      return refusal ?? .unknown
+    }
+  }
+
+  public func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession? {
+    try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      let found = try connection.first(.session, [.bytes(tokenHash), .integer(now.seconds)]) {
+        SessionRecord($0)
+      }
+      guard var record = found else { return nil }
+      guard record.isDue(at: now) else { return record.session }
+      do {
+        _ = try connection.change(.touch, record.touchValues(tokenHash, at: now))
+        record.touch(at: now)
+      } catch {
+        // A full disk signs nobody out: the session lives, and its next use is noted.
+      }
+      return record.session
+    }
+  }
+
+  public func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession] {
+    guard let account = StoredID.bytes(of: id) else { return [] }
+    return try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      try connection.rows(.sessions, [.bytes(account), .integer(now.seconds)]) { SessionRecord($0).session }
+    }
+  }
+
+  public func endSession(tokenHash: [UInt8]) throws(StoreFailure) {
+    try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      _ = try connection.change(.endSession, [.bytes(tokenHash)])
+    }
+  }
+
+  public func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool {
+    guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
+    return try perform(.once) { (connection, _) throws(PostgreSQLError) in
+      try connection.change(.endSessionByID, [.bytes(id), .bytes(account)]) > 0
+    }
+  }
+
+  public func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int {
+    guard let account = StoredID.bytes(of: account) else { return 0 }
+    return try perform(.once) { (connection, _) throws(PostgreSQLError) in
+      guard let exceptTokenHash else { return try connection.change(.endSessions, [.bytes(account)]) }
+      return try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
+    }
+  }
+
+  public func identities(ofAccount id: String) throws(StoreFailure) -> [Identity] {
+    guard let account = StoredID.bytes(of: id) else { return [] }
+    return try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      try connection.rows(.identities, [.bytes(account)]) { Identity(row: $0) }
+    }
+  }
+
+  public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
+    try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now)
+  }
+
+  /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
+  private func prune(_ statement: PostgreSQLStatement, at now: UnixTime) throws(StoreFailure) -> Int {
+    var removed = 0
+    while true {
+      let count = try perform(.once) { (connection, _) throws(PostgreSQLError) in
+        try connection.change(statement, [.integer(now.seconds), .integer(Self.pruneBatch)])
+      }
+      removed += count
+      if count < Self.pruneBatch { return removed }
+    }
+  }
+
+  public func check() throws(StoreFailure) {
+    let found = try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      try PostgreSQLMigration.version(by: connection)
+    }
+    guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
+  }
+
+  public func migrate() throws(StoreFailure) -> [Int64] {
+    let connection = try takeLive()
+    defer { pool.give(connection) }
+    do {
+      return try PostgreSQLMigration.run(by: connection)
+    } catch {
+      // The server rolls back what was not committed.
+      connection.giveUp()
+      throw error
+    }
+  }
+
+  public func close() { pool.close() }
+
+  /// The number that a query gives.
+  func number(_ query: String) throws(StoreFailure) -> Int64 {
+    try perform(.reading) { (connection, _) throws(PostgreSQLError) in try connection.number(query) }
+  }
+}

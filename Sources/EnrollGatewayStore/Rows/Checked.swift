@@ -1,0 +1,126 @@
+// Values checked before they become parameters. Both adapters use these, so that one database cannot take what the other
+// refuses: PostgreSQL stores no NUL, ids are UUIDs, hashes have 32 bytes, sums of seconds do not overflow.
+
+import EnrollCore
+import EnrollGateway
+
+/// A sign-in whose values both databases can store.
+struct CheckedIdentity {
+  let provider: SQLValue
+  let subject: SQLValue
+  let email: SQLValue
+  let isEmailVerified: SQLValue
+  let name: SQLValue
+
+  /// - Throws: `.fault` for a NUL in the provider, subject or address: PostgreSQL stores none.
+  init(_ identity: Identity) throws(StoreFailure) {
+    provider = try StoredText.exact(identity.provider, "The provider's name")
+    subject = try StoredText.exact(identity.subject, "The subject")
+    email = if let email = identity.email { try StoredText.exact(email, "The e-mail address") } else { .null }
+    isEmailVerified = .boolean(identity.isEmailVerified)
+    name = StoredText.shown(identity.name)
+  }
+}
+
+/// A new session as parameters.
+struct CheckedSession {
+  let tokenHash: SQLValue
+  let id: SQLValue
+  let app: SQLValue
+  let device: SQLValue
+  let idleSeconds: SQLValue
+  let absoluteExpires: SQLValue
+  let expires: SQLValue
+
+  /// More seconds than this are as good as for ever, and sums with them do not overflow.
+  private static let longestSeconds: Int64 = 1 << 40
+
+  init(_ session: NewSession, at now: UnixTime) throws(StoreFailure) {
+    guard session.tokenHash.count == 32 else {
+      throw .fault(
+        "The hash of the session's token has \(session.tokenHash.count) bytes. The store expects 32.")
+    }
+    tokenHash = .bytes(session.tokenHash)
+    id = .bytes(try CheckedID.bytes(session.id, "The session's id"))
+    app = StoredText.shown(session.app)
+    device = StoredText.shown(session.device)
+    let idle = min(max(session.idleSeconds, 0), Self.longestSeconds)
+    let absolute = now + min(max(session.absoluteSeconds, 0), Self.longestSeconds)
+    idleSeconds = .integer(idle)
+    absoluteExpires = .integer(absolute.seconds)
+    expires = .integer(min(now + idle, absolute).seconds)
+  }
+
+  /// The parameters of the statement that inserts it.
+  /// - Parameter app: the app that its code was made for; nil: the one that the session names.
+  func values(
+    account: [UInt8], _ provider: SQLValue, _ subject: SQLValue, app: SQLValue? = nil, at now: UnixTime
+  ) -> [SQLValue] {
+    [
+      tokenHash, id, .bytes(account), provider, subject, app ?? self.app, device, .integer(now.seconds),
+      idleSeconds, absoluteExpires, expires,
+    ]
+  }
+}
+
+/// A new code as parameters.
+struct CheckedCode {
+  let codeHash: SQLValue
+  let app: SQLValue
+  let provider: SQLValue
+  let challenge: SQLValue
+  let expires: SQLValue
+
+  init(_ code: NewAppCode) throws(StoreFailure) {
+    guard code.codeHash.count == 32 else {
+      throw .fault("The hash of the code has \(code.codeHash.count) bytes. The store expects 32.")
+    }
+    codeHash = .bytes(code.codeHash)
+    app = try StoredText.exact(code.app, "The app's name")
+    provider = try StoredText.exact(code.provider, "The code's provider")
+    challenge = try StoredText.exact(code.challenge, "The code's challenge")
+    expires = .integer(code.expires.seconds)
+  }
+
+  /// The parameters of the statement that inserts it.
+  func values(account: [UInt8], subject: SQLValue) -> [SQLValue] {
+    [codeHash, .bytes(account), provider, subject, app, challenge, expires]
+  }
+}
+
+/// What a sign-in begins, as parameters.
+enum CheckedBeginning {
+  case session(CheckedSession)
+  case code(CheckedCode)
+
+  init(_ beginning: Beginning, at now: UnixTime) throws(StoreFailure) {
+    switch beginning {
+    case .session(let session): self = .session(try CheckedSession(session, at: now))
+    case .code(let code): self = .code(try CheckedCode(code))
+    }
+  }
+}
+
+enum CheckedID {
+  static func bytes(_ text: String, _ what: String) throws(StoreFailure) -> [UInt8] {
+    guard let bytes = StoredID.bytes(of: text) else {
+      throw .fault("\(what) is no UUID in lower case. The store expects one of version 7 (RFC 9562 §5.7).")
+    }
+    return bytes
+  }
+}
+
+enum StoredText {
+  static func exact(_ text: String, _ what: String) throws(StoreFailure) -> SQLValue {
+    guard !text.utf8.contains(0) else {
+      throw .fault("\(what) contains a NUL character. The store expects a text without one.")
+    }
+    return .text(text)
+  }
+
+  /// A text that is only shown to people loses its NULs.
+  static func shown(_ text: String?) -> SQLValue {
+    guard let text else { return .null }
+    return .text(text.utf8.contains(0) ? text.filter { $0 != "\0" } : text)
+  }
+}

@@ -1,0 +1,92 @@
+// Rows read into the values of EnrollGateway, and the rules that hold for them: when a session's use is noted, and what stands
+// against a code. Both adapters use these, so that neither differs from the other.
+
+import EnrollCore
+import EnrollGateway
+
+/// A row of ``SharedQueries/session`` or ``SharedQueries/sessions``.
+struct SessionRecord {
+  var session: LiveSession
+  let idleSeconds: Int64
+  let absoluteExpires: UnixTime
+
+  init(_ row: some SQLRow) {
+    session = LiveSession(
+      id: StoredID.text(of: row.bytes(0)),
+      account: Account(
+        id: StoredID.text(of: row.bytes(8)), created: row.time(9), lastLogin: row.time(10)),
+      identity: Identity(
+        provider: row.text(11), subject: row.text(12), email: row.textOrNil(13),
+        isEmailVerified: row.boolean(14), name: row.textOrNil(15)),
+      app: row.textOrNil(1), device: row.textOrNil(2), created: row.time(3), lastSeen: row.time(4),
+      expires: row.time(5))
+    idleSeconds = row.integer(6)
+    absoluteExpires = row.time(7)
+  }
+
+  /// How seldom a use is noted.
+  static let touchSeconds: Int64 = 60
+
+  /// A use at `now` is to be noted.
+  func isDue(at now: UnixTime) -> Bool { now.since(session.lastSeen) >= Self.touchSeconds }
+
+  /// The use at `now` was noted.
+  mutating func touch(at now: UnixTime) {
+    session.lastSeen = now
+    session.expires = expires(afterUseAt: now)
+  }
+
+  /// The parameters of ``SharedQueries/touch``.
+  func touchValues(_ tokenHash: [UInt8], at now: UnixTime) -> [SQLValue] {
+    [
+      .bytes(tokenHash), .integer(now.seconds), .integer((now - Self.touchSeconds).seconds),
+      .integer(expires(afterUseAt: now).seconds),
+    ]
+  }
+
+  private func expires(afterUseAt now: UnixTime) -> UnixTime { min(now + idleSeconds, absoluteExpires) }
+}
+
+extension Identity {
+  /// A row of ``SharedQueries/identities``.
+  init(row: some SQLRow) {
+    self.init(
+      provider: row.text(0), subject: row.text(1), email: row.textOrNil(2), isEmailVerified: row.boolean(3),
+      name: row.textOrNil(4))
+  }
+}
+
+/// A row of ``SharedQueries/code``.
+struct CodeRecord {
+  let provider: String
+  let challenge: String
+  let expires: UnixTime
+  let isSpent: Bool
+  let sessionHash: [UInt8]
+  let account: Account
+  let accountID: [UInt8]
+  let subject: String
+  let app: String
+
+  init(_ row: some SQLRow) {
+    provider = row.text(0)
+    challenge = row.text(1)
+    expires = row.time(2)
+    isSpent = !row.isNull(3)
+    sessionHash = row.isNull(4) ? [] : row.bytes(4)
+    accountID = row.bytes(5)
+    account = Account(id: StoredID.text(of: accountID), created: row.time(8), lastLogin: row.time(9))
+    subject = row.text(6)
+    app = row.text(7)
+  }
+
+  /// What stands against the code; nil if it is good. Reuse comes first: whatever else the caller got wrong, somebody has a code
+  /// that was spent (RFC 6749 §4.1.2).
+  func refusal(provider: String, challenge: String, at now: UnixTime) -> Redemption? {
+    if isSpent { return .reused }
+    if provider != self.provider { return .otherProvider }
+    if now >= expires { return .expired }
+    if challenge != self.challenge { return .otherVerifier }
+    return nil
+  }
+}

@@ -1,0 +1,28 @@
+// What goes into a statement, and what comes out of a row, the same for both databases.
+
+import EnrollCore
+
+/// A parameter of a statement.
+enum SQLValue: Sendable, Equatable {
+  case null
+  case integer(Int64)
+  case boolean(Bool)
+  case text(String)
+  case bytes([UInt8])
+
+  static func text(orNull text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
+}
+
+/// One row of a result; valid until the statement goes on. Columns count from 0.
+protocol SQLRow {
+  func isNull(_ column: Int32) -> Bool
+  func integer(_ column: Int32) -> Int64
+  func boolean(_ column: Int32) -> Bool
+  func text(_ column: Int32) -> String
+  func bytes(_ column: Int32) -> [UInt8]
+}
+
+extension SQLRow {
+  func textOrNil(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+  func time(_ column: Int32) -> UnixTime { UnixTime(seconds: integer(column)) }
+}

@@ -1,0 +1,237 @@
+// Accounts in one SQLite file, for a gateway on one machine. One connection writes, a few read beside it; each change is one
+// transaction that begins with the lock to write, so that nothing it has read can change under it.
+
+#if Gateway
+  public import EnrollCore
+  public import EnrollGateway
+
+  public final class SQLiteStore: AccountStore {
+    private let writer: ConnectionPool<SQLiteConnection>
+    private let readers: ConnectionPool<SQLiteConnection>
+    /// So many rows are pruned in one transaction: others write in between.
+    private static let pruneBatch: Int64 = 1_000
+
+    private init(writer: ConnectionPool<SQLiteConnection>, readers: ConnectionPool<SQLiteConnection>) {
+      self.writer = writer
+      self.readers = readers
+    }
+
+    /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables.
+    /// - Parameters:
+    ///   - path: a file in a folder that can be written, on a local disk: SQLite keeps two more files beside it.
+    ///   - readers: how many connections read at once, at least 1.
+    ///   - busyMilliseconds: how long a call waits for its turn, and for another program that holds the file.
+    /// - Throws: `.full` if the file or its folder cannot be written, `.unavailable` if it cannot be opened or is locked,
+    ///   `.fault` if it is no SQLite database, or other users may read it.
+    public convenience init(path: String, readers: Int = 4, busyMilliseconds: Int64 = 5_000)
+      throws(StoreFailure)
+    {
+      try SQLiteFile.prepare(path)
+      let busy = Int32(clamping: busyMilliseconds)
+      let writer = ConnectionPool(
+        "the connection that writes to \(path)", size: 1, waitMilliseconds: Int64(busy)
+      ) {
+        () throws(StoreFailure) in
+        try SQLiteConnection.open(path, forWriting: true, busyMilliseconds: busy)
+      }
+      // What stands against the file is said here, not at the first sign-in.
+      writer.give(try writer.take())
+      self.init(
+        writer: writer,
+        readers: ConnectionPool(
+          "the connections that read \(path)", size: readers, waitMilliseconds: Int64(busy)
+        ) {
+          () throws(StoreFailure) in
+          try SQLiteConnection.open(path, forWriting: false, busyMilliseconds: busy)
+        })
+    }
+
+    public func signIn(
+      _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+    ) throws(StoreFailure) -> SignedIn {
+      let identity = try CheckedIdentity(identity)
+      let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
+      let beginning = try CheckedBeginning(beginning, at: now)
+      return try changing { (connection) throws(StoreFailure) in
+        let moment = SQLValue.integer(now.seconds)
+        let known = try connection.first(
+          .updateIdentity,
+          [
+            identity.provider, identity.subject, identity.email, identity.isEmailVerified, identity.name,
+            moment,
+          ]
+        ) { $0.bytes(0) }
+        let id = known ?? newID
+        var created = now
+        if known == nil {
+          try connection.change(.insertAccount, [.bytes(id), moment])
+          try connection.change(
+            .insertIdentity,
+            [
+              identity.provider, identity.subject, .bytes(id), identity.email, identity.isEmailVerified,
+              identity.name, moment,
+            ])
+        } else if let before = try connection.first(.updateAccount, [.bytes(id), moment], { $0.time(0) }) {
+          created = before
+        }
+        switch beginning {
+        case .session(let session):
+          try connection.change(
+            .insertSession, session.values(account: id, identity.provider, identity.subject, at: now))
+        case .code(let code):
+          try connection.change(.insertCode, code.values(account: id, subject: identity.subject))
+        }
+        return SignedIn(
+          account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
+      }
+    }
+
+    public func redeem(
+      codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+    ) throws(StoreFailure) -> Redemption {
+      let begun = try CheckedSession(session, at: now)
+      return try changing { (connection) throws(StoreFailure) in
+        guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
+          return .unknown
+        }
+        if let refusal = code.refusal(provider: provider, challenge: challenge, at: now) {
+          if refusal == .reused { try connection.change(.endSession, [.bytes(code.sessionHash)]) }
+          return refusal
+        }
+        try connection.change(.spendCode, [.bytes(codeHash), .integer(now.seconds), begun.tokenHash])
+        try connection.change(
+          .insertSession,
+          begun.values(
+            account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app), at: now)
+        )
+        return .begun(code.account)
+      }
+    }
+
+    public func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession? {
+      let found = try reading { (connection) throws(StoreFailure) in
+        try connection.first(.session, [.bytes(tokenHash), .integer(now.seconds)]) { SessionRecord($0) }
+      }
+      guard var record = found else { return nil }
+      guard record.isDue(at: now) else { return record.session }
+      do {
+        try touching { (connection) throws(StoreFailure) in
+          _ = try connection.change(.touch, record.touchValues(tokenHash, at: now))
+        }
+        record.touch(at: now)
+      } catch {
+        // A full disk signs nobody out: the session lives, and its next use is noted.
+      }
+      return record.session
+    }
+
+    public func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession] {
+      guard let account = StoredID.bytes(of: id) else { return [] }
+      return try reading { (connection) throws(StoreFailure) in
+        try connection.rows(.sessions, [.bytes(account), .integer(now.seconds)]) { SessionRecord($0).session }
+      }
+    }
+
+    public func endSession(tokenHash: [UInt8]) throws(StoreFailure) {
+      try changing { (connection) throws(StoreFailure) in
+        _ = try connection.change(.endSession, [.bytes(tokenHash)])
+      }
+    }
+
+    public func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool {
+      guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
+      return try changing { (connection) throws(StoreFailure) in
+        try connection.change(.endSessionByID, [.bytes(id), .bytes(account)]) > 0
+      }
+    }
+
+    public func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int
+    {
+      guard let account = StoredID.bytes(of: account) else { return 0 }
+      return try changing { (connection) throws(StoreFailure) in
+        guard let exceptTokenHash else { return try connection.change(.endSessions, [.bytes(account)]) }
+        return try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
+      }
+    }
+
+    public func identities(ofAccount id: String) throws(StoreFailure) -> [Identity] {
+      guard let account = StoredID.bytes(of: id) else { return [] }
+      return try reading { (connection) throws(StoreFailure) in
+        try connection.rows(.identities, [.bytes(account)]) { Identity(row: $0) }
+      }
+    }
+
+    public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
+      try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now)
+    }
+
+    /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
+    private func prune(_ statement: SQLiteStatement, at now: UnixTime) throws(StoreFailure) -> Int {
+      var removed = 0
+      while true {
+        let count = try changing { (connection) throws(StoreFailure) in
+          try connection.change(statement, [.integer(now.seconds), .integer(Self.pruneBatch)])
+        }
+        removed += count
+        if count < Self.pruneBatch { return removed }
+      }
+    }
+
+    public func migrate() throws(StoreFailure) -> [Int64] {
+      try changing { (connection) throws(StoreFailure) in
+        try connection.execute(Migration.versionTable)
+        let pending = try Migration.pending(after: connection.schemaVersion())
+        for migration in pending {
+          for statement in migration.sqlite { try connection.execute(statement) }
+          try connection.execute(
+            "INSERT INTO schema_versions VALUES (\(migration.version), CAST(strftime('%s', 'now') AS integer))"
+          )
+        }
+        return pending.map(\.version)
+      }
+    }
+
+    public func check() throws(StoreFailure) {
+      let found = try reading { (connection) throws(StoreFailure) in try connection.schemaVersion() }
+      guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
+    }
+
+    public func close() {
+      readers.close()
+      writer.close()
+    }
+
+    /// The number that a query gives, on the connection that writes.
+    func number(_ query: String) throws(StoreFailure) -> Int64 {
+      try touching { (connection) throws(StoreFailure) in try connection.first(query) { $0.integer(0) } ?? 0 }
+    }
+
+    // MARK: Connections
+
+    private func reading<Result>(
+      _ body: (SQLiteConnection) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+      let connection = try readers.take()
+      defer { readers.give(connection) }
+      return try body(connection)
+    }
+
+    /// One statement on the connection that writes.
+    private func touching<Result>(
+      _ body: (SQLiteConnection) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+      let connection = try writer.take()
+      defer { writer.give(connection) }
+      return try body(connection)
+    }
+
+    /// One transaction.
+    private func changing<Result>(
+      _ body: (SQLiteConnection) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+      try touching { (connection) throws(StoreFailure) in
+        try connection.transaction { () throws(StoreFailure) in try body(connection) }
+      }
+    }
+  }
+#endif

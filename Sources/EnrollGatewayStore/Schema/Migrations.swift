@@ -1,0 +1,29 @@
+// The schema of the database, as data: versions in order, each with its statements for both databases. Migrations only expand
+// (new tables, new columns that may be null or have a default, new indexes), so that a program of the version before goes
+// on working while replicas are replaced. A version that was released never changes.
+
+import EnrollGateway
+
+/// One step of the schema.
+struct Migration: Sendable {
+  let version: Int64
+  let sqlite: [String]
+  let postgresql: [String]
+
+  /// Every version, the oldest first.
+  static let all = [version1]
+  /// The version that this program reads and writes.
+  static var current: Int64 { all.last?.version ?? 0 }
+
+  /// The table that says which versions were applied; both databases read this text alike.
+  static let versionTable =
+    "CREATE TABLE IF NOT EXISTS schema_versions (version bigint PRIMARY KEY, applied bigint NOT NULL)"
+  static let versionQuery = "SELECT coalesce(max(version), 0) FROM schema_versions"
+
+  /// The versions that a database of schema `found` lacks.
+  /// - Throws: `.schema` if it is newer than this program.
+  static func pending(after found: Int64) throws(StoreFailure) -> [Migration] {
+    guard found <= current else { throw .schema(found: found, expected: current) }
+    return all.filter { $0.version > found }
+  }
+}

@@ -1,0 +1,67 @@
+// Many sign-ins at once: no person has two accounts, and no account is without a person.
+
+#if Gateway
+  import EnrollCore
+  import EnrollGateway
+  import Testing
+
+  @testable import EnrollGatewayStore
+
+  @Suite("Sign-ins at once")
+  struct RaceTests {
+    private static let threads = 32
+
+    @Test("1,000 sign-ins of one new person from 32 threads make one account", arguments: Database.installed)
+    func onePerson(database: Database) throws {
+      let store = try database.store()
+      let person = Sample.person()
+      let signedIn = try onThreads(Self.threads) { thread in
+        try stride(from: thread, to: 1_000, by: Self.threads).map { _ in
+          try store.begin(Sample.session(idle: 100), for: person)
+        }
+      }.flatMap { $0 }
+      #expect(signedIn.count == 1_000)
+      #expect(Set(signedIn.map(\.account.id)).count == 1)
+      #expect(signedIn.filter(\.isNew).count == 1)
+      #expect(try store.count("accounts") == 1)
+      #expect(try store.count("identities") == 1)
+      #expect(try store.count("sessions") == 1_000)
+      #expect(try store.orphans == 0)
+      // More than one batch is pruned by one call.
+      try store.begin(Sample.session(idle: 100), for: person)
+      #expect(try store.prune(at: Sample.now + 100) == 1_001)
+    }
+
+    @Test(
+      "many new people at once, each from several threads, have one account each",
+      arguments: Database.installed)
+    func manyPeople(database: Database) throws {
+      let store = try database.store()
+      let people = (0..<20).map { Sample.person("\($0)") }
+      _ = try onThreads(Self.threads) { thread in
+        for turn in 0..<people.count {
+          try store.begin(Sample.session(), for: people[(turn + thread / 4) % people.count])
+        }
+      }
+      #expect(try store.count("accounts") == 20)
+      #expect(try store.count("identities") == 20)
+      #expect(try store.count("sessions") == 640)
+      #expect(try store.orphans == 0)
+    }
+
+    @Test(
+      "of many uses at once in a due minute one is noted, and every one is answered",
+      arguments: Database.installed)
+    func touches(database: Database) throws {
+      let store = try database.store()
+      let session = Sample.session()
+      try store.begin(session, for: Sample.person())
+      let live = try onThreads(Self.threads) { thread in
+        try store.session(tokenHash: session.tokenHash, at: Sample.now + 60 + Int64(thread))
+      }
+      #expect(live.allSatisfy { $0?.id == session.id })
+      let noted = try store.number("SELECT last_seen FROM sessions") - Sample.now.seconds
+      #expect((60..<120).contains(noted))
+    }
+  }
+#endif
