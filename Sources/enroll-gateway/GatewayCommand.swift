@@ -35,14 +35,15 @@
       let signals = ServiceSignals()
       try told { () throws(EnrollError) in
         let setup = try Setup(path: file.config)
+        let (keys, pages, options) = (try setup.keys(), try setup.pages(), try setup.hostOptions())
         let log = GatewayLog(level: .info, clock: setup.clock)
         let store = try setup.store()
         let applied = try setup.migrated(store)
         if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
         let gateway = Gateway(
-          settings: setup.settings, keys: try setup.keys(), store: store, providers: setup.providers(),
-          pages: try setup.pages(), clock: setup.clock, random: SystemRandomSource(), log: log, lock: Mutex())
-        let host = try setup.host(gateway)
+          settings: setup.settings, keys: keys, store: store, providers: setup.providers(), pages: pages,
+          clock: setup.clock, random: SystemRandomSource(), log: log, lock: Mutex())
+        let host = try Setup.host(gateway, options)
         log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
         let pruning = Pruning(store, clock: setup.clock, log: log)
         pruning.start()

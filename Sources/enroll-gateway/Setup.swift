@@ -121,7 +121,8 @@
       EnrollError(.configuration, "database: \(failure.message)", field: "database")
     }
 
-    func host(_ gateway: Gateway) throws(EnrollError) -> HTTPHost {
+    /// - Throws: `.configuration` for an address that is none.
+    func hostOptions() throws(EnrollError) -> HostOptions {
       let text = settings.listen
       guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...]) else {
         throw EnrollError(.configuration, "listen: expected an address and a port, such as 127.0.0.1:8080", field: "listen")
@@ -131,6 +132,10 @@
       var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
       options.trustedProxies = settings.trustedProxies
       options.database.threads = settings.databaseConnections
+      return options
+    }
+
+    static func host(_ gateway: Gateway, _ options: HostOptions) throws(EnrollError) -> HTTPHost {
       do throws(HostError) { return try HTTPHost.start(options, gateway) } catch {
         throw EnrollError(.configuration, "listen: \(error.description)", field: "listen")
       }

@@ -61,7 +61,7 @@ class Program(unittest.TestCase):
         browser = Browser(gateway.base)
         play(sandbox, f"{gateway.base}/v1/auth/sandbox", browser)
         lines = [json.loads(line) for line in gateway.log().splitlines()]
-        self.assertTrue(any("signed in" in line["message"] for line in lines))
+        self.assertTrue(any(": account " in line["message"] for line in lines))
         self.assertNotIn(browser.cookies["__Host-enroll"], gateway.log())
 
     def test_it_says_that_it_lives_and_that_it_is_ready(self):

@@ -33,6 +33,10 @@ public struct GatewaySettings: Sendable {
     public let configuration: Configuration
   }
 
+  private static let connectionRange: ClosedRange<Int64> = 1...256
+  private static let idleRange: ClosedRange<Int64> = 60...31_536_000
+  private static let absoluteRange: ClosedRange<Int64> = 60...63_072_000
+
   /// The keys at the top, apart from the two maps `providers` and `apps`.
   public static var keys: [ConfigurationKey] {
     [
@@ -48,7 +52,7 @@ public struct GatewaySettings: Sendable {
         "database", .text, required: true,
         "sqlite:PATH for one machine, or a postgresql:// URL for several."),
       ConfigurationKey(
-        "databaseConnections", .integer(1...256), "Connections to the database. 8 by default."),
+        "databaseConnections", .integer(connectionRange), "Connections to the database. 8 by default."),
       ConfigurationKey(
         "keys", .text, required: true, "The path of the key file, which enroll-gateway keys makes."),
       ConfigurationKey(
@@ -58,10 +62,10 @@ public struct GatewaySettings: Sendable {
         "session",
         .object([
           ConfigurationKey(
-            "idleSeconds", .integer(60...31_536_000),
+            "idleSeconds", .integer(idleRange),
             "A session ends this many seconds after its last use. 2592000 (30 days) by default."),
           ConfigurationKey(
-            "absoluteSeconds", .integer(60...63_072_000),
+            "absoluteSeconds", .integer(absoluteRange),
             "A session ends this many seconds after the sign-in. 15552000 (180 days) by default."),
         ]), "How long sessions last."),
       ConfigurationKey(
@@ -103,7 +107,9 @@ public struct GatewaySettings: Sendable {
     listen = reader.text("listen") ?? "127.0.0.1:8080"
     trustedProxies = reader.texts("trustedProxies") ?? []
     database = reader.text("database") ?? ""
-    databaseConnections = Int(reader.integer("databaseConnections") ?? 8)
+    databaseConnections = Int(
+      try Self.number(
+        reader.value("databaseConnections"), in: Self.connectionRange, "databaseConnections", otherwise: 8))
     keyFile = reader.text("keys") ?? ""
     returnTo = reader.texts("returnTo") ?? []
     for address in returnTo {
@@ -112,8 +118,10 @@ public struct GatewaySettings: Sendable {
       else { throw EnrollError(.configuration, "returnTo: expected https addresses without fragments", field: "returnTo") }
     }
     let session = reader.value("session")
-    idleSeconds = session?["idleSeconds"]?.integer ?? 30 * 86_400
-    absoluteSeconds = session?["absoluteSeconds"]?.integer ?? 180 * 86_400
+    idleSeconds = try Self.number(
+      session?["idleSeconds"], in: Self.idleRange, "session.idleSeconds", otherwise: 30 * 86_400)
+    absoluteSeconds = try Self.number(
+      session?["absoluteSeconds"], in: Self.absoluteRange, "session.absoluteSeconds", otherwise: 180 * 86_400)
     providers = try Self.providers(maps.providers, publicURL: publicURL, isDevelopment: isDevelopment)
     apps = try Self.apps(maps.apps)
     theme = maps.theme
@@ -132,6 +140,17 @@ extension GatewaySettings {
         field: "publicUrl")
     }
     return text
+  }
+
+  private static func number(
+    _ value: JSON?, in range: ClosedRange<Int64>, _ field: String, otherwise: Int64
+  ) throws(EnrollError) -> Int64 {
+    let number = value?.integer ?? otherwise
+    guard range.contains(number) else {
+      throw EnrollError(
+        .configuration, "\(field): expected \(range.lowerBound) to \(range.upperBound), got \(number)", field: field)
+    }
+    return number
   }
 
   /// A name that stays one segment of a path.
