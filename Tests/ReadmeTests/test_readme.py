@@ -113,6 +113,12 @@ class ReadmeTests(unittest.TestCase):
                 explained = re.sub(r"(\./)?build/dist", '"$DIST"', part).replace("app.c", "sign_in.c")
                 self.assertTrue(any(line.startswith(explained) for line in page), f"{name}: {explained}")
 
+    def test_gradles_lines_name_the_libraries_that_the_binding_is_built_with(self):
+        built = re.findall(r'^ +api\("(.*)"\)', (ROOT / "bindings/kotlin/build.gradle.kts").read_text(), re.M)
+        self.assertEqual(len(built), 2)
+        for page in ("docs/install.md", "bindings/kotlin/README.md"):
+            self.assertEqual(re.findall(r'^ +implementation\("(.*)"\)', (ROOT / page).read_text(), re.M), built, page)
+
     def test_the_swift_example_signs_in(self):
         self.signs_in(ROOT / ".build/debug/sign-in-example")
 
