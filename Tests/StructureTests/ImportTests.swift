@@ -177,6 +177,21 @@ struct ImportTests {
     }
   }
 
+  @Test("C headers ask which system they are compiled for in CPosix alone")
+  func systemsInC() throws {
+    let names = ["__APPLE__", "__ANDROID__", "__linux__", "__GLIBC__", "__unix__", "_WIN32"]
+    var askers: Set<String> = []
+    for folder in ["Sources", "include"] {
+      let place = root.appendingPathComponent(folder)
+      for name in try FileManager.default.subpathsOfDirectory(atPath: place.path) where name.hasSuffix(".h") {
+        let text = try String(contentsOf: place.appendingPathComponent(name), encoding: .utf8)
+        if names.contains(where: { text.contains($0) }) { askers.insert("\(folder)/\(name)") }
+      }
+    }
+    #expect(askers.contains("Sources/CPosix/shim.h"))
+    #expect(askers.filter { !$0.hasPrefix("Sources/CPosix/") } == [])
+  }
+
   @Test("every C function is compared with the header by the compiler")
   func implementation() throws {
     for file in try sources(of: "EnrollC") {
