@@ -1,7 +1,7 @@
-"""The bill of materials: CycloneDX 1.6, with the artefacts, and what of others is in them, or is needed or opened by them.
+"""The bill of materials: CycloneDX 1.6, with the artefacts, and the parts of others that they contain, need or open.
 
-Each version is read where the part comes from: the toolchain, SwiftPM's record of the build, the header of the jansson that
-was compiled, scripts/sysroot, bindings/kotlin/build.gradle.kts.
+Each version is read where the part comes from: the toolchain, SwiftPM's record of the build, the header of the jansson
+that was compiled, scripts/sysroot, bindings/kotlin/build.gradle.kts.
 """
 
 import hashlib
@@ -29,9 +29,17 @@ def others(targets):
 
 def of_swift():
     swift = re.search(r"Swift version ([\d.]+)", run("swift", "--version"))[1]
-    yield part("swift-stdlib", swift, "pkg:github/swiftlang/swift", SWIFT, "Parts are in every native library and program.")
+    yield part(
+        "swift-stdlib", swift, "pkg:github/swiftlang/swift", SWIFT, "Parts are in every native library and program."
+    )
     yield part("swift-foundation", swift, "pkg:github/swiftlang/swift-foundation", SWIFT, f"Parts are in {FULL}.")
-    yield part("swift-corelibs-libdispatch", swift, "pkg:github/swiftlang/swift-corelibs-libdispatch", SWIFT, f"Parts are in {FULL}.")
+    yield part(
+        "swift-corelibs-libdispatch",
+        swift,
+        "pkg:github/swiftlang/swift-corelibs-libdispatch",
+        SWIFT,
+        f"Parts are in {FULL}.",
+    )
     parser = "swift-argument-parser"
     yield part(parser, resolved(parser), f"pkg:github/apple/{parser}", SWIFT, f"In {FULL}.")
 
@@ -51,12 +59,20 @@ def of_every_build(targets):
     for target, built in targets.items():
         header = TOP / ".build/targets" / target / "sysroot/usr/include/jansson.h"
         if built == TOP / "build":
-            versions.setdefault(run("pkg-config", "--modversion", "jansson").strip(), set()).add("linked by those that are built for this machine")
+            versions.setdefault(run("pkg-config", "--modversion", "jansson").strip(), set()).add(
+                "linked by those that are built for this machine"
+            )
         else:
             number = re.search(r'#define JANSSON_VERSION "(.+)"', header.read_text())[1]
             versions.setdefault(number, set()).add("inside those of `make lib TARGET=…`")
     for number, ways in sorted(versions.items()):
-        yield part("jansson", number, "pkg:github/akheron/jansson", MIT, f"Of the native libraries and programs: {', '.join(sorted(ways))}.")
+        yield part(
+            "jansson",
+            number,
+            "pkg:github/akheron/jansson",
+            MIT,
+            f"Of the native libraries and programs: {', '.join(sorted(ways))}.",
+        )
     gcc = run("gcc", "-dumpfullversion").strip()
     yield part("gcc", gcc, "pkg:generic/gcc", GCC, f"libgcc, libstdc++ and start-up objects: parts are in {FULL}.")
 
@@ -67,12 +83,24 @@ def of_other_platforms(targets):
     text = (TOP / "scripts/sysroot").read_text()
     if cross:
         zig = re.search(r'^ZIG = "ziglang==(.+)"', text, re.M)[1]
-        yield part("ziglang", zig, "pkg:pypi/ziglang", MIT, "Its compiler_rt: parts are in the libraries and programs of `make lib TARGET=…`.")
+        yield part(
+            "ziglang",
+            zig,
+            "pkg:pypi/ziglang",
+            MIT,
+            "Its compiler_rt: parts are in the libraries and programs of `make lib TARGET=…`.",
+        )
     if any(target.endswith("-gnu") for target in cross):
         yield part("glibc", re.search(r'"gnu\.([\d.]+)"', text)[1], "pkg:generic/glibc", LGPL,
-                   "Start-up objects and libc_nonshared.a, whose notices allow linking with everything: in the programs for glibc.")  # fmt: skip
+                   "Start-up objects and libc_nonshared.a, which may be linked with everything: in the programs for glibc.")  # fmt: skip
     if any(target.endswith("-musl") for target in cross):
-        yield part("musl", None, "pkg:generic/musl", MIT, "Start-up objects, of the version that the ziglang package has: in the programs for musl.")
+        yield part(
+            "musl",
+            None,
+            "pkg:generic/musl",
+            MIT,
+            "Start-up objects, of the version that the ziglang package has: in the programs for musl.",
+        )
 
 
 def opened():

@@ -1,4 +1,4 @@
-"""The Kotlin jar with the native libraries of each glibc target, its sources and its documentation, and Android's sources."""
+"""The Kotlin jar with the native libraries of each glibc target, its sources and documentation, and Android's sources."""
 
 import os
 import re
@@ -25,11 +25,17 @@ def jar(out, targets):
                 environment["TARGET"] = target
             run(BINDING / "natives", folder, env=environment)
         natives = archives.below(folder)
-        return archives.jar(out / f"enrollkit-{version()}.jar", {**classes, **natives, "META-INF/LICENSE": TOP / "LICENSE"})
+        return archives.jar(
+            out / f"enrollkit-{version()}.jar", {**classes, **natives, "META-INF/LICENSE": TOP / "LICENSE"}
+        )
 
 
 def sources(out):
-    files = {name: path for folder in ("src/main/kotlin", "src/generated/kotlin") for name, path in archives.below(BINDING / folder).items()}
+    files = {
+        name: path
+        for folder in ("src/main/kotlin", "src/generated/kotlin")
+        for name, path in archives.below(BINDING / folder).items()
+    }
     files["META-INF/native/enroll_jni.c"] = BINDING / "src/main/c/enroll_jni.c"
     return archives.jar(out / f"enrollkit-{version()}-sources.jar", {**files, "META-INF/LICENSE": TOP / "LICENSE"})
 
@@ -50,7 +56,10 @@ def gradle():
 def needed():
     """Group, name and version of what the jar needs beside it."""
     stdlib = re.search(r'kotlin\("jvm"\) version "(.+)"', gradle())[1]
-    return [*re.findall(r'^ +api\("(.+):(.+):(.+)"\)', gradle(), re.M), ("org.jetbrains.kotlin", "kotlin-stdlib", stdlib)]
+    return [
+        *re.findall(r'^ +api\("(.+):(.+):(.+)"\)', gradle(), re.M),
+        ("org.jetbrains.kotlin", "kotlin-stdlib", stdlib),
+    ]
 
 
 def description(out):
@@ -90,7 +99,7 @@ def description(out):
 
 
 def android(out):
-    """What Gradle and the NDK build: the binding, what Android adds, the header. Its folders are those of the repository."""
+    """What Gradle and the NDK build: the binding, what Android adds, the header, in the folders of the repository."""
     root = f"enrollkit-android-{version()}"
     files = {"LICENSE": TOP / "LICENSE", "include/enroll.h": TOP / "include/enroll.h"}
     for folder in ("android", "src/main", "src/generated"):

@@ -22,7 +22,9 @@ def targets():
 
 def run(*command, **options):
     """The output of a command. If it fails, this program ends with the last lines of that output."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    done = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    )
     if done.returncode != 0:
         raise SystemExit(f"dist: {command[0]} failed:\n" + "\n".join(done.stdout.splitlines()[-20:]))
     return done.stdout

@@ -1,4 +1,4 @@
-"""The Python wheels, one for each target, and the source distribution. bindings/python/build_library.py fills the wheels."""
+"""The Python wheels, one for each target, and the source distribution (bindings/python/build_library.py)."""
 
 import os
 import re
@@ -59,7 +59,9 @@ def within(found, promised):
 
 def check_musl(machine, built):
     """auditwheel knows no library of musl's systems by its name: nothing is needed beside the C library."""
-    needed = set(re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", built / "small/libenroll.so.0", built / "small/enrolld")))
+    needed = set(
+        re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", built / "small/libenroll.so.0", built / "small/enrolld"))
+    )
     if extra := needed - {"libc.so", f"libc.musl-{machine}.so.1"}:
         raise SystemExit(f"dist: the programs for {machine} with musl need {', '.join(sorted(extra))}")
 
