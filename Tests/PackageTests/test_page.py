@@ -47,6 +47,8 @@ class TypedPage(unittest.TestCase):
             libraries = {"LD_LIBRARY_PATH": f"{self.home}/.local/lib"} if program == "sign_in" else {}
             ran = subprocess.run([self.home / program], capture_output=True, text=True, env=libraries)
             self.assertEqual((ran.returncode, ran.stderr.split()[0]), (2, "usage:"), ran.stderr)
+        self.typed("tar-uninstall")
+        self.assertEqual([path for path in self.home.glob(".local/**/*") if not path.is_dir()], [])
 
     def test_apt(self):
         chroot = Chroot.of("bookworm")
