@@ -31,8 +31,13 @@ def built():
     return {line.split()[0]: TOP / line.split()[1] for line in told.splitlines()}
 
 
+@functools.cache
 def artefacts():
-    """Each artefact with programs for one target, and the names of these there. The jar's are stripped once more."""
+    """The target, the path and the programs of each artefact. The jar's programs are stripped once more."""
+    return tuple(found_artefacts())
+
+
+def found_artefacts():
     for path in sorted(distribution().iterdir()):
         is_tar = path.name.endswith(tuple(f"-{target}.tar.gz" for target in built()))
         if is_tar or path.suffix in (".whl", ".deb") and not path.name.startswith("python3-"):
