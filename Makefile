@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lib install uninstall dist release generate check docs test torture bench clean
+.PHONY: help setup demo lib install uninstall dist release others generate check docs test torture bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox
@@ -57,9 +57,9 @@ $(libraries): build/%/libenroll.so.0: Package.swift scripts/build-library includ
 	@touch $@
 
 # After the library: both are built in one place.
-$(command): Package.swift scripts/build-command $(embedded) $(shell find Sources/enroll) | $(libraries)
+$(command): Package.swift scripts/build-command packaging/older-glibc.c $(embedded) $(shell find Sources/enroll) | $(libraries)
 	@scripts/setup lib
-	$(if $(options),scripts/build-library small enroll,scripts/build-command)
+	scripts/build-command
 	@touch $@
 
 # What is built is installed without Swift: `make lib && sudo make install`.
@@ -69,11 +69,16 @@ install: $(libraries) $(command) $(pages) ## install library, header, programs a
 uninstall: ## take away what `make install` put there
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' scripts/install uninstall
 
-dist: setup $(libraries) $(command) $(pages) ## make the packages and archives of a release, of every target that is built, in build/dist
+dist: setup $(libraries) $(command) $(pages) others ## make the packages and archives of a release, of every target that is built, in build/dist
 	@scripts/dist
 
-release: setup $(libraries) $(command) $(pages) ## check a release, make its artefacts and say what to push where (VERSION=x.y.z)
+release: setup $(libraries) $(command) $(pages) others ## check a release, make its artefacts and say what to push where (VERSION=x.y.z)
 	@scripts/release $(VERSION)
+
+# The builds for other platforms are brought up to date, like this machine's own.
+others: $(libraries) $(command)
+	@scripts/targets 2>/dev/null | while read -r target folder; do \
+	  [ "$$folder" = build ] || $(MAKE) --no-print-directory lib TARGET="$$target" </dev/null || exit; done
 
 build/man/man3/libenroll.3: $(libraries) scripts/man-pages scripts/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
 	@scripts/setup lib

@@ -83,7 +83,8 @@
  *
  * OTHER LIBRARIES. jansson is linked. OpenSSL 3 (libcrypto.so.3) and libcurl (libcurl.so.4 or libcurl-gnutls.so.4) are
  * opened when they are first needed, and never closed; where one is missing, what needs it is ENROLL_E_UNSUPPORTED.
- * libsecret (libsecret-1.so.0) is opened only where its keyring was asked for (ENROLL_KEYS_*).
+ * libsecret (libsecret-1.so.0) is opened only where its keyring was asked for (ENROLL_KEYS_*). These are the names on
+ * Linux.
  *
  * SINCE. Everything here is there since version 0.1.0 unless it says otherwise. A program that was built with this
  * header runs with every later library of the same soname, libenroll.so.0: what may change, and what may not, is in

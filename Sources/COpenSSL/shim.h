@@ -15,6 +15,8 @@
 #include <openssl/x509.h>
 #include <string.h>
 
+#include "../CPosix/libraries.h"
+
 #define ENROLL_OPENSSL_FUNCTIONS(each) \
   each(BN_bin2bn) each(BN_bn2binpad) each(BN_free) each(BN_num_bits) \
   each(ECDSA_SIG_free) each(ECDSA_SIG_get0_r) each(ECDSA_SIG_get0_s) each(ECDSA_SIG_new) each(ECDSA_SIG_set0) \

@@ -1,6 +1,6 @@
 // The C library of the system, for EnrollPosix, EnrollStore, EnrollHost and the programs. Macros and variadics become functions
 // here. What differs between systems is in the back ends: linux.h, android.h and darwin.h give the same functions (enroll_posix_…
-// for Swift, enroll_system_… for this file) with the same meaning.
+// for Swift, enroll_system_… for this file) with the same meaning. libraries.h names the shared libraries of each.
 // No _GNU_SOURCE here or in any other shim: it changes fd_set, and Swift refuses modules that disagree about a type.
 #ifndef ENROLL_CPOSIX_SHIM_H
 #define ENROLL_CPOSIX_SHIM_H
@@ -44,6 +44,7 @@ static inline int enroll_posix_own(int fd) {
   errno = saved;
   return moved;
 }
+#include "libraries.h"
 #if defined(__APPLE__)
 #include "darwin.h"
 #elif defined(__ANDROID__)

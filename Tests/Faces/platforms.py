@@ -1,7 +1,7 @@
 """The platform under test: this machine's, or the one that ENROLL_TARGET names (scripts/sysroot has the list).
 
-What was built for another one is run by qemu or by musl's loader, behind a small program of the same name, so that a test starts
-it as it starts any other.
+qemu or musl's loader runs what was built for another platform, behind a small program of the same name. A test starts
+that program as it starts any other.
 """
 
 import functools
@@ -57,6 +57,15 @@ def compiler():
     folders = [_ROOT / "usr/lib", _ROOT / "usr/lib" / TARGET]
     # What these libraries need of a newer C library is there when they run.
     return [*told.stdout.split("\n")[:-1], *(f"-L{folder}" for folder in folders), "-Wl,--allow-shlib-undefined"]
+
+
+def static_libcrypto():
+    """The path of libcrypto.a: `-lcrypto` would link the shared one."""
+    words = [*compiler(), "-print-file-name=libcrypto.a"]
+    found = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    if not os.path.isabs(found):
+        raise SystemExit("tests: no libcrypto.a is found; install libssl-dev, or run make lib OPENSSL=static TARGET=…")
+    return found
 
 
 def _runner():

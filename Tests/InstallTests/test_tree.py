@@ -84,6 +84,19 @@ class TreeTests(unittest.TestCase):
                 left = [path.name for path in stage.rglob("*") if path.is_symlink() or path.is_file()]
                 self.assertEqual(left, ["somebody-else.so"])
 
+    def test_the_units_are_where_systemd_looks_in_a_home_too(self):
+        home, stage = HOME / "home", HOME / "home-stage"
+        searched = subprocess.check_output(
+            ["systemd-analyze", "--user", "unit-paths"], text=True, env={"PATH": "/usr/bin:/bin", "HOME": str(home)})
+        for prefix in (home / ".local", "/usr/local", "/usr"):
+            with self.subTest(prefix):
+                words = (f"PREFIX={prefix}", f"DESTDIR={stage}")
+                self.assertEqual(make("install", *words, HOME=str(home)).returncode, 0)
+                unit, = stage.rglob("enrolld.socket")
+                self.assertIn(f"/{unit.parent.relative_to(stage)}", searched.split())
+                make("uninstall", *words, HOME=str(home))
+                self.assertFalse(unit.exists())
+
     def test_the_last_lines_say_where_it_went_and_what_leads_there_every_time(self):
         home, stage = HOME / "told", HOME / "told-stage"
         where = f"EnrollKit {VERSION} (small) is"

@@ -19,6 +19,8 @@ IS_TORTURE = os.environ.get("TORTURE") == "1"
 VERSION = re.search(r'let string = "([\d.]+)"', (TOP / "Sources/EnrollHost/LibraryVersion.swift").read_text())[1]
 PACKAGES = "enroll", "enrolld", "libenroll-dev", "libenroll0", "python3-enrollkit"
 TOKEN = r"\A[\w.~+/-]+=*\n\Z"
+#: The command's, of root in a system.
+STORE = "/root/.local/share/enrollkit"
 
 _sandbox = None
 

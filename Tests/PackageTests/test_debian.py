@@ -1,5 +1,6 @@
-"""The Debian packages: judged by lintian, installed by apt, used, upgraded while they are in use, and purged."""
+"""The Debian packages: judged by lintian, installed by apt, used, replaced while they are in use, and purged."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,24 +9,35 @@ import subprocess
 import time
 import unittest
 
-from cases import IS_TORTURE, PACKAGES, TOKEN, VERSION, Peer, debian_packages, example, files, report, sandbox, served, sign_in
+import earlier
+from cases import (
+    IS_TORTURE, PACKAGES, STORE, TOKEN, VERSION, Peer, debian_packages, distribution, example, files, report, sandbox,
+    served, sign_in,
+)  # fmt: skip
 from chroots import AS_ROOT, MIRROR, Chroot, system
-from processes import TOP, Child, wait_until, workspace
+from processes import TOP, Child, workspace
 
-STORE = "/root/.local/share/enrollkit"
-# Sorts before every version that can be built from these sources.
-BEFORE = f"{VERSION}~before"
+# There is no release before this one. These are the same programs, under a number that sorts before every version.
+LOWER = f"{VERSION}~before"
 
 
 class BuiltPackages(unittest.TestCase):
+    """Those of every architecture that is built."""
+
     def test_lintian_finds_no_error_and_no_warning(self):
         told = subprocess.run(
             ["lintian", "--allow-root", "--pedantic", "--no-tag-display-limit", "--fail-on", "error,warning,pedantic",
-             *files(debian_packages())], capture_output=True, text=True)  # fmt: skip
+             *sorted(distribution().glob("*.deb"))], capture_output=True, text=True)  # fmt: skip
         self.assertEqual((told.returncode, told.stdout), (0, ""), told.stderr)
 
     def test_packages_name_what_is_opened_when_they_run(self):
-        for path in files(debian_packages(), "libenroll0", "enrolld", "enroll"):
+        packages = [
+            path
+            for path in distribution().glob("*.deb")
+            if path.name.partition("_")[0] in ("libenroll0", "enrolld", "enroll")
+        ]
+        self.assertGreaterEqual(len(packages), 3)
+        for path in packages:
             with self.subTest(path.name):
                 depends = subprocess.check_output(["dpkg-deb", "--field", path, "Depends"], text=True)
                 self.assertIn("libssl3 | libssl3t64", depends)
@@ -33,11 +45,17 @@ class BuiltPackages(unittest.TestCase):
                 self.assertRegex(depends, r"libc6 \(>= 2\.\d+\)")
 
     def test_every_function_has_a_version_in_the_symbols_file(self):
-        folder = workspace("control")
-        subprocess.run(["dpkg-deb", "--control", *files(debian_packages(), "libenroll0"), folder / "DEBIAN"], check=True)
-        told = dict(re.findall(r"^ (enroll_\w+)@Base ([\d.]+)~$", (folder / "DEBIAN/symbols").read_text(), re.M))
-        exported = subprocess.check_output(["nm", "-D", "--defined-only", TOP / "build/small/libenroll.so.0"], text=True)
-        self.assertEqual(set(told), set(re.findall(r" T (enroll_\w+)", exported)))
+        exported = subprocess.check_output(
+            ["nm", "-D", "--defined-only", TOP / "build/small/libenroll.so.0"], text=True
+        )
+        for path in distribution().glob("libenroll0_*.deb"):
+            with self.subTest(path.name):
+                folder = workspace("control")
+                subprocess.run(["dpkg-deb", "--control", path, folder / "DEBIAN"], check=True)
+                told = dict(
+                    re.findall(r"^ (enroll_\w+)@Base ([\d.]+)~$", (folder / "DEBIAN/symbols").read_text(), re.M)
+                )
+                self.assertEqual(set(told), set(re.findall(r" T (enroll_\w+)", exported)))
 
 
 class InstalledPackages(unittest.TestCase):
@@ -68,7 +86,11 @@ class InstalledPackages(unittest.TestCase):
         self.assertIn("libenroll.so.0", self.chroot.run("ldconfig", "-p")[0])
         for path in ("man1/enroll.1.gz", "man1/enrolld.1.gz", "man3/libenroll.3.gz", "man5/enroll-configuration.5.gz"):
             self.assertTrue(self.chroot.has(f"/usr/share/man/{path}"), path)
-        for path in ("bash-completion/completions/enroll", "zsh/vendor-completions/_enroll", "fish/vendor_completions.d/enroll.fish"):
+        for path in (
+            "bash-completion/completions/enroll",
+            "zsh/vendor-completions/_enroll",
+            "fish/vendor_completions.d/enroll.fish",
+        ):
             self.assertTrue(self.chroot.has(f"/usr/share/{path}"), path)
 
     def check_socket(self):
@@ -83,14 +105,19 @@ class InstalledPackages(unittest.TestCase):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(60)
             connection.connect(str(path))
-            request = {"jsonrpc": "2.0", "id": 1, "method": "accounts.list", "params": {"store": STORE, "keys": {"provider": "auto"}}}
+            request = {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "accounts.list",
+                "params": {"store": STORE, "keys": {"provider": "auto"}},
+            }
             connection.sendall(json.dumps(request).encode() + b"\n")
             answer = connection.makefile().readline()
             self.assertIn("result", json.loads(answer), answer)
         listener.stop()
 
-    def test_an_upgrade_keeps_sessions_and_running_daemons_and_a_purge_keeps_the_stores(self):
-        before, now = debian_packages(BEFORE), debian_packages()
+    def test_packages_of_a_higher_number_keep_sessions_and_running_daemons_and_a_purge_keeps_the_stores(self):
+        before, now = debian_packages(LOWER), debian_packages()
         self.chroot.install(*files(before))
         sign_in(self.chroot)
         token = self.token()
@@ -102,11 +129,11 @@ class InstalledPackages(unittest.TestCase):
 
         self.chroot.install(*files(now))
         shown, _ = self.chroot.run("dpkg-query", "--show", "--showformat", "${Package} ${Version}\n", *PACKAGES)
-        self.assertNotIn(BEFORE, shown)
+        self.assertNotIn(LOWER, shown)
         self.assertEqual(len(shown.splitlines()), len(PACKAGES))
         self.assertEqual(running.call("token.access", client=client)["accessToken"] + "\n", token)
         self.assertEqual(self.token(), token)
-        # The daemon from before renews, and what it stores is read by the programs of now.
+        # The daemon that was started before renews, and the programs that were installed since read what it stores.
         renewed = running.call("token.refresh", client=client)["accessToken"] + "\n"
         self.assertNotEqual(renewed, token)
         running.end()
@@ -120,9 +147,24 @@ class InstalledPackages(unittest.TestCase):
         self.assertEqual(self.stored(), kept)
         left, _ = self.chroot.run("find", "/usr", "/etc", "/var/lib", "-name", "*enroll*")
         self.assertEqual(left, "")
-        # What was kept is of use to whoever installs it again.
+        # A user who installs the command again still has the session.
         self.chroot.install(*files(now, "enroll"))
         self.assertEqual(self.token(), renewed)
+        self.check_earlier_homes()
+
+    def check_earlier_homes(self):
+        """The session of a user who signed in with an earlier build (Tests/EarlierStores) is renewed."""
+        self.assertTrue(earlier.ARCHIVES, "no archive of stores")
+        for archive in earlier.ARCHIVES:
+            with self.subTest(archive.name), contextlib.closing(earlier.EarlierStore(archive, "command-home")) as made:
+                self.chroot.run("rm", "-rf", "/srv/home")
+                self.chroot.put(made.folder / "home", "/srv/home")
+                tokens = [
+                    self.chroot.run("enroll", "token", *words, HOME="/srv/home")[0] for words in ((), ("--renew",))
+                ]
+                for token in tokens:
+                    self.assertRegex(token, TOKEN)
+                self.assertNotIn(tokens[1], (tokens[0], *(f"{one}\n" for one in made.facts.get("tokens", []))))
 
     def stored(self):
         told, _ = self.chroot.run("sh", "-c", f"find {STORE} -type f ! -name '*.lock' -exec sha256sum {{}} + | sort")

@@ -1,39 +1,71 @@
-"""What `make dist` makes: the same bytes each time, all of it listed, and each artefact used where there is no Swift."""
+"""What `make dist` makes: the same bytes each time, all of it listed, what is in it, and what is left out."""
 
 import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 import unittest
+import xml.etree.ElementTree
 import zipfile
 
-from cases import copy_of_the_checkout, distribution, only
+from archived import members
+from cases import IS_TORTURE, VERSION, copy_of_the_checkout, distribution, only
 from processes import TOP, workspace
 
-# What no artefact of these holds: where it was made, and who made it.
-HERE = str(TOP).encode()
+#: Where the artefacts are made.
+HERE = str(TOP).encode() + b"/"
+#: What decides elsewhere what is built, packed or installed. None of it may reach an artefact.
+ELSEWHERE = {
+    "PREFIX": "/nowhere", "LIBDIR": "/nowhere/lib", "DESTDIR": "/nowhere", "FLAVOUR": "standard", "BUILT": "nowhere",
+    "BUILD": "/nowhere", "TARGET": "aarch64-linux-musl", "VERSION": "9.9.9", "OPENSSL": "static", "HTTP": "host",
+    "ENROLLKIT_SYSTEM_LIBRARY": "1", "ENROLLKIT_WHEEL_PLATFORM": "nowhere", "DH_OPTIONS": "-Nlibenroll0", "DEB_BUILD_OPTIONS": "nodoc",
+}  # fmt: skip
+TARGETS = "x86_64-linux-gnu", "aarch64-linux-gnu", "x86_64-linux-musl", "aarch64-linux-musl"
+
+
+def second_checkout():
+    """A copy of the checkout, with what SwiftPM recorded of the build."""
+    other = copy_of_the_checkout()
+    record = ".build/standard/workspace-state.json"
+    (other / record).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(TOP / record, other / record)
+    return other
+
+
+def digests(folder, names):
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
 class MadeArtefacts(unittest.TestCase):
-    def test_two_builds_in_two_folders_have_equal_bytes(self):
-        other = copy_of_the_checkout()
+    def test_two_packagings_of_one_build_have_equal_bytes_and_say_what_is_left_out(self):
+        other = second_checkout()
         out = workspace("again")
-        # Nor does it matter how the second one's environment differs.
-        environment = {**os.environ, "TZ": "Asia/Kolkata", "LANG": "C", "HOME": str(workspace("home")), "PREFIX": "/nowhere"}
-        subprocess.run(["sh", "-c", 'umask 077 && exec "$0" "$1"', other / "scripts/dist", out], env=environment,
-                       capture_output=True, text=True, check=True)  # fmt: skip
-        first, second = ({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
-                         for folder in (distribution(), out))  # fmt: skip
+        environment = {**os.environ, **ELSEWHERE, "TZ": "Asia/Kolkata", "LANG": "C", "HOME": str(workspace("home"))}
+        done = subprocess.run(["sh", "-c", 'umask 077 && exec "$0" "$1"', other / "scripts/dist", out], env=environment,
+                              capture_output=True, text=True)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = (
+            digests(folder, sorted(path.name for path in folder.iterdir())) for folder in (distribution(), out)
+        )
         self.assertEqual(first.keys(), second.keys())
         self.assertEqual([name for name in first if first[name] != second[name]], [])
         self.assertGreater(len(first), 10)
+        missing = [target for target in TARGETS if not list(out.glob(f"*-{target}.tar.gz"))]
+        last = [line for line in done.stderr.splitlines() if "LEFT OUT" in line]
+        self.assertEqual(
+            last,
+            [f"dist: LEFT OUT: {target}, because it is not built; run make lib TARGET={target}" for target in missing],
+        )
 
     def test_the_sums_and_the_bill_of_materials_list_every_artefact(self):
         folder = distribution()
         made = {path.name for path in folder.iterdir()} - {"SHA256SUMS"}
-        checked = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, capture_output=True, text=True)
+        checked = subprocess.run(
+            ["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, capture_output=True, text=True
+        )
         self.assertEqual((checked.returncode, checked.stdout), (0, ""), checked.stderr)
         listed = {line.split()[1] for line in (folder / "SHA256SUMS").read_text().splitlines()}
         self.assertEqual(listed, made)
@@ -42,33 +74,56 @@ class MadeArtefacts(unittest.TestCase):
         for name in made - {only("*.cdx.json").name}:
             self.assertEqual(hashes.pop(name), hashlib.sha256((folder / name).read_bytes()).hexdigest())
         self.assertEqual(hashes, {})
-        self.assertLessEqual({"jansson", "swift-stdlib", "openssl", "curl"}, {one["name"] for one in bill["components"]})
+
+    def test_the_bill_names_what_is_inside_and_its_version(self):
+        bill = json.loads(only("*.cdx.json").read_text())
+        listed = {one["name"]: one for one in bill["components"] if one["type"] == "library"}
+        inside = {name for name, one in listed.items() if one["scope"] == "required"}
+        self.assertLessEqual({"swift-stdlib", "swift-foundation", "swift-argument-parser", "jansson", "gcc"}, inside)
+        self.assertLessEqual({"openssl", "curl", "libsecret", "kotlin-stdlib"}, listed.keys() - inside)
+        cross = [target for target in TARGETS if (TOP / "build" / target / "small/libenroll.so.0").exists()]
+        self.assertEqual("ziglang" in inside, bool(cross))
+        self.assertEqual("musl" in inside, any("musl" in target for target in cross))
+        for target in cross:
+            header = (TOP / ".build/targets" / target / "sysroot/usr/include/jansson.h").read_text()
+            self.assertEqual(listed["jansson"]["version"], re.search(r'#define JANSSON_VERSION "(.+)"', header)[1])
+        compiler = subprocess.check_output(["gcc", "-dumpfullversion"], text=True).strip()
+        self.assertEqual(listed["gcc"]["version"], compiler)
+        checkout = subprocess.check_output(
+            ["git", "-C", TOP / ".build/standard/checkouts/swift-argument-parser", "describe", "--tags"], text=True
+        )
+        self.assertEqual(listed["swift-argument-parser"]["version"], checkout.strip())
 
     def test_a_bill_that_breaks_the_schema_is_refused(self):
         bad = workspace("bill") / "bad.cdx.json"
         text = only("*.cdx.json").read_text()
         for content, status in ((text, 0), (text.replace('"SHA-256"', '"SHA-255"', 1), 1)):
             bad.write_text(content)
-            program = "import sys; sys.path[:0] = ['scripts/distribution']; import bill, pathlib; bill.check(*map(pathlib.Path, sys.argv[1:]))"
-            told = subprocess.run(["python3", "-B", "-c", program, TOP / ".build/dist", bad], cwd=TOP, capture_output=True)
+            program = (
+                "import sys; sys.path[:0] = ['scripts/distribution']; import bill, pathlib;"
+                " bill.check(*map(pathlib.Path, sys.argv[1:]))"
+            )
+            told = subprocess.run(
+                ["python3", "-B", "-c", program, TOP / ".build/dist", bad], cwd=TOP, capture_output=True
+            )
             self.assertEqual(told.returncode, status, told.stderr)
 
-    def test_every_archive_has_a_licence_and_no_name_of_the_machine(self):
-        for path in sorted(distribution().iterdir()):
+    def test_every_archive_has_a_licence_no_owner_and_no_path_of_the_checkout(self):
+        archives = [
+            path for path in sorted(distribution().iterdir()) if path.suffix in (".tgz", ".gz", ".whl", ".jar", ".deb")
+        ]
+        self.assertGreater(len(archives), 10)
+        for path in archives:
             with self.subTest(path.name):
+                found = members(path)
+                if "javadoc" not in path.name:
+                    licence = r"(^|/)copyright$" if path.suffix == ".deb" else r"(^|/)LICENSE$"
+                    self.assertTrue([name for name in found if re.search(licence, name)])
+                self.assertEqual([name for name, content in found.items() if HERE in content], [])
                 if path.suffix in (".tgz", ".gz"):
                     with tarfile.open(path) as archive:
-                        members = {one.name: archive.extractfile(one).read() for one in archive if one.isfile()}
                         self.assertEqual({(one.uid, one.gid, one.uname, one.mtime) for one in archive},
                                          {(0, 0, "", next(iter(archive)).mtime)})  # fmt: skip
-                elif path.suffix in (".whl", ".jar"):
-                    with zipfile.ZipFile(path) as archive:
-                        members = {name: archive.read(name) for name in archive.namelist()}
-                else:
-                    continue
-                if "javadoc" not in path.name:
-                    self.assertTrue([name for name in members if re.search(r"(^|/)LICENSE$", name)])
-                self.assertEqual([name for name, content in members.items() if HERE + b"/" in content], [])
 
     def test_a_wheels_tag_is_what_its_libraries_need(self):
         for wheel in distribution().glob("*.whl"):
@@ -78,5 +133,59 @@ class MadeArtefacts(unittest.TestCase):
                 told = subprocess.check_output([TOP / ".build/dist/bin/auditwheel", "show", wheel], text=True)
                 consistent = re.search(r'following platform tag:\s+"(\w+)"', told)[1]
                 tag = wheel.stem.split("-")[-1]
-                number = [tuple(map(int, found)) for found in (re.findall(r"manylinux_(\d+)_(\d+)", name) for name in (tag, consistent)) for found in found]
+                number = [
+                    tuple(map(int, found))
+                    for found in (re.findall(r"manylinux_(\d+)_(\d+)", name) for name in (tag, consistent))
+                    for found in found
+                ]
                 self.assertTrue(tag == consistent or number[0] >= number[1], (tag, consistent))
+
+
+class MavenFiles(unittest.TestCase):
+    def test_the_pom_has_what_maven_central_asks_for_and_the_jar_needs(self):
+        space = {"": "http://maven.apache.org/POM/4.0.0"}
+        pom = xml.etree.ElementTree.parse(only("*.pom")).getroot()
+        asked = ("groupId", "artifactId", "version", "name", "description", "url", "licenses/license/name",
+                 "licenses/license/url", "developers/developer/name", "developers/developer/email", "scm/connection", "scm/url")  # fmt: skip
+        self.assertEqual([path for path in asked if not (pom.findtext(path, "", space) or "").strip()], [])
+        self.assertEqual(
+            (pom.findtext("artifactId", "", space), pom.findtext("version", "", space)), ("enrollkit", VERSION)
+        )
+        self.assertTrue(pom.findtext("scm/connection", "", space).startswith("scm:git:https://"))
+        needed = {":".join(one.findtext(part, "", space) for part in ("groupId", "artifactId", "version"))
+                  for one in pom.findall("dependencies/dependency", space)}  # fmt: skip
+        gradle = (TOP / "bindings/kotlin/build.gradle.kts").read_text()
+        stdlib = re.search(r'kotlin\("jvm"\) version "(.+)"', gradle)[1]
+        self.assertEqual(
+            needed, {*re.findall(r'\bapi\("(.+)"\)', gradle), f"org.jetbrains.kotlin:kotlin-stdlib:{stdlib}"}
+        )
+
+    def test_the_documentation_jar_says_where_the_comments_of_symbols_are(self):
+        with zipfile.ZipFile(only("*-javadoc.jar")) as jar:
+            page = jar.read("index.html").decode()
+        named = re.search(r"This jar has the page of the Kotlin binding.*?<code>(.+?)</code>", page, re.S)[1]
+        with zipfile.ZipFile(distribution() / named) as jar:
+            self.assertIn(b"/**", jar.read("org/enrollkit/EnrollClient.kt"))
+
+
+@unittest.skipUnless(IS_TORTURE, "compiles a target once more: TORTURE=1")
+class CompiledTwice(unittest.TestCase):
+    def test_one_target_compiled_in_two_folders_has_equal_bytes(self):
+        target = "x86_64-linux-gnu"
+        other = second_checkout()
+        shutil.rmtree(other / "build" / target, ignore_errors=True)
+        (other / ".build/targets").unlink()
+        (other / ".build/targets").mkdir()
+        # zig and the sources are what they are; the C library's stubs, jansson and all modules are made anew.
+        for name in ("zig", "sources"):
+            (other / ".build/targets" / name).symlink_to(TOP / ".build/targets" / name)
+        environment = {
+            name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", *ELSEWHERE)
+        }
+        for folder in (TOP, other):
+            done = subprocess.run(
+                ["make", "lib", f"TARGET={target}"], cwd=folder, env=environment, capture_output=True, text=True
+            )
+            self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
+        names = "small/libenroll.so.0", "small/enrolld", "small/enroll", "small/libenroll.a"
+        self.assertEqual(*(digests(folder / "build" / target, names) for folder in (TOP, other)))

@@ -5,14 +5,18 @@ import re
 import subprocess
 import unittest
 
-from cases import IS_TORTURE, VERSION, copy_of_the_checkout
-from processes import TOP
+from cases import IS_TORTURE, VERSION
+from test_dist import TARGETS, second_checkout
 
 
 class Releases(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.clone = copy_of_the_checkout()
+        cls.clone = second_checkout()
+        # The checks ask whether a target is there. `make test` builds none for musl; `make torture` does, and packs them.
+        for target in TARGETS:
+            (cls.clone / "build" / target / "small").mkdir(parents=True, exist_ok=True)
+            (cls.clone / "build" / target / "small/libenroll.so.0").touch()
         cls.edit("CHANGELOG.md", r"\A(.*?\n)## .*?\n", rf"\1## {VERSION} - 2026-11-24\n")
         cls.commit("A release")
 
@@ -26,12 +30,14 @@ class Releases(unittest.TestCase):
 
     @classmethod
     def commit(cls, words):
-        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-C", cls.clone, "commit", "--quiet",
-                        "--all", "--message", words], check=True)  # fmt: skip
+        person = "-c", "user.name=t", "-c", "user.email=t@example.com"
+        subprocess.run(["git", *person, "-C", cls.clone, "commit", "--quiet", "--all", "--message", words], check=True)
 
     def release(self, *words):
         """Its status, and the lines in which it says what is wrong."""
-        environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "VERSION")}
+        environment = {
+            name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "VERSION")
+        }
         done = subprocess.run([self.clone / "scripts/release", *words], capture_output=True, text=True, env=environment)
         return done.returncode, re.findall(r"^release: (.*)$", done.stderr, re.M), done.stdout
 
@@ -41,17 +47,31 @@ class Releases(unittest.TestCase):
 
     def test_each_thing_that_does_not_agree_is_named(self):
         other = "9.8.7"
-        for name, pattern, replacement, said in (
-            ("CHANGELOG.md", rf"## {VERSION} - \S+", "## Unreleased", ("CHANGELOG.md begins with", "Debian's packages would have")),
-            ("CHANGELOG.md", rf"## {VERSION} - \S+", f"## {VERSION}", ("CHANGELOG.md begins with",)),
-            ("Sources/EnrollHost/LibraryVersion.swift", 'let string = "[^"]*"', f'let string = "{other}"', ("LibraryVersion.swift says 9.8.7",)),
-            ("bindings/python/pyproject.toml", '\nversion = "[^"]*"', f'\nversion = "{other}"', ("pyproject.toml says 9.8.7",)),
-            ("bindings/cordova/package.json", '"version": "[^"]*"', f'"version": "{other}"', ("cordova/package.json says 9.8.7",)),
-            ("bindings/cordova/plugin.xml", 'version="[^"]*">', f'version="{other}">', ("plugin.xml says 9.8.7",)),
-            ("bindings/kotlin/build.gradle.kts", '\nversion = "[^"]*"', f'\nversion = "{other}"', ("build.gradle.kts says 9.8.7",)),
+        quoted = rf'"{other}"'
+        member = '"version": "[^"]*"', f'"version": {quoted}'
+        line = '\nversion = "[^"]*"', f"\nversion = {quoted}"
+        end = r"\Z"
+        git = "https://example.org/enrollkit.git"
+        for name, pattern, replacement, *said in (
+            ("CHANGELOG.md", rf"## {VERSION} - \S+", "## Unreleased", "CHANGELOG.md begins with", "Debian's packages would"),
+            ("CHANGELOG.md", rf"## {VERSION} - \S+", f"## {VERSION}", "CHANGELOG.md begins with"),
+            ("Sources/EnrollHost/LibraryVersion.swift", 'let string = "[^"]*"', f"let string = {quoted}",
+             "LibraryVersion.swift says 9.8.7"),
+            ("bindings/python/pyproject.toml", *line, "pyproject.toml says 9.8.7"),
+            ("bindings/cordova/package.json", *member, "cordova/package.json says 9.8.7"),
+            ("bindings/node/package.json", *member, "node/package.json says 9.8.7"),
+            ("bindings/cordova/www/enroll.d.ts", r"manifest of EnrollKit \S+ by", f"manifest of EnrollKit {other} by",
+             "enroll.d.ts says 9.8.7"),
+            ("bindings/cordova/plugin.xml", 'version="[^"]*">', f"version={quoted}>", "plugin.xml says 9.8.7"),
+            ("bindings/kotlin/build.gradle.kts", *line, "build.gradle.kts says 9.8.7"),
+            # A page that names artefacts names those of the version.
+            ("README.md", end, "\nnpm install ./enrollkit-9.8.7.tgz\n", f"says enrollkit-9.8.7; write {VERSION}"),
+            ("bindings/node/README.md", end, "\n./libenroll0_9.8.7-1_amd64.deb\n", f"says libenroll0_9.8.7; write {VERSION}"),
+            ("README.md", end, f'\n.package(url: "{git}", from: {quoted})\n', f"says from: {quoted}; write {VERSION}"),
             ("include/enroll.h", r"#define ENROLL_ABI_VERSION \d+", "#define ENROLL_ABI_VERSION 77",
-             ("include/enroll.h has ENROLL_ABI_VERSION 77", "the recorded binary interface", "build/small/enrolld says")),
-            ("include/enroll.h", r"enroll_version_string\(void\)", "enroll_version_string(int x)", ("the recorded binary interface",)),
+             "include/enroll.h has ENROLL_ABI_VERSION 77", "the recorded binary interface", "build/small/enrolld says"),
+            ("include/enroll.h", r"enroll_version_string\(void\)", "enroll_version_string(int x)",
+             "the recorded binary interface"),
         ):  # fmt: skip
             with self.subTest(name, said=said):
                 self.edit(name, pattern, replacement)
@@ -75,13 +95,27 @@ class Releases(unittest.TestCase):
         self.assertIn("left.txt", faults[0])
         self.assertEqual(faults[1], f"there is a tag {VERSION} already")
 
+    def test_a_target_that_is_missing_or_for_this_machine_alone_is_named_with_the_command_that_builds_it(self):
+        for target in TARGETS:
+            built, away = (self.clone / "build" / name for name in (target, f"away-{target}"))
+            built.rename(away)
+            try:
+                status, faults, _ = self.release("--checks", VERSION)
+            finally:
+                away.rename(built)
+            self.assertEqual((status, len(faults)), (1, 1), faults)
+            # Plain `make lib` has built for this machine.
+            own = f"{os.uname().machine}-linux-gnu"
+            why = "built for the C library of this machine alone" if target == own else "not built"
+            self.assertRegex(faults[0], rf"^{target} is {why}.*; run make lib TARGET={target}$")
+
     def test_a_daemon_of_another_version_is_told_from_the_sources(self):
         daemon = self.clone / "build/small/enrolld"
         kept = daemon.read_bytes()
         daemon.unlink()
         try:
             self.assertIn("build/small/enrolld is not built; run make lib", self.release("--checks", VERSION)[1])
-            daemon.write_text("#!/bin/sh\necho '{\"version\": \"0.0.9\", \"abi\": 1}'\n")
+            daemon.write_text('#!/bin/sh\necho \'{"version": "0.0.9", "abi": 1}\'\n')
             daemon.chmod(0o755)
             self.assertIn("build/small/enrolld says 0.0.9 with interface 1", self.release("--checks", VERSION)[1][0])
         finally:
@@ -102,7 +136,11 @@ class Releases(unittest.TestCase):
 
     @unittest.skipUnless(IS_TORTURE, "builds a Swift package: TORTURE=1")
     def test_unsafe_flags_in_a_product_end_the_release(self):
-        self.edit("Package.swift", r'let strict: \[SwiftSetting\] = \[', 'let strict: [SwiftSetting] = [\n  .unsafeFlags(["-Ounchecked"]),')
+        self.edit(
+            "Package.swift",
+            r"let strict: \[SwiftSetting\] = \[",
+            'let strict: [SwiftSetting] = [\n  .unsafeFlags(["-Ounchecked"]),',
+        )
         self.commit("Unsafe")
         status, faults, _ = self.release(VERSION)
         subprocess.run(["git", "-C", self.clone, "reset", "--quiet", "--hard", "HEAD~1"], check=True)

@@ -85,16 +85,39 @@ class ReadmeTests(unittest.TestCase):
         return json.loads(dumped.stdout)
 
     def test_the_package_example_names_a_product_that_there_is(self):
-        text = re.search(r"<!-- manifest -->\n```swift\n(.*?)```", README.read_text(), re.S)[1]
+        page = README.read_text()
+        text = re.search(r"<!-- manifest -->\n```swift\n(.*?)```", page, re.S)[1]
+        address, path = re.search(r"\.package\(url: .*?\)", text)[0], re.search(r"`(\.package\(path: .*?\))`", page)[1]
         with tempfile.TemporaryDirectory() as home:
-            for name, manifest in (("hello", text), ("enrollkit", (ROOT / "Package.swift").read_text())):
+            manifests = {"hello": text, "beside": text.replace(address, path), "enrollkit": (ROOT / "Package.swift").read_text()}
+            for name, manifest in manifests.items():
                 pathlib.Path(home, name).mkdir()
                 pathlib.Path(home, name, "Package.swift").write_text(manifest)
-            hello, ours = self.manifest(f"{home}/hello"), self.manifest(f"{home}/enrollkit")
-        path = hello["dependencies"][0]["fileSystem"][0]["path"]
+            hello, beside, ours = (self.manifest(f"{home}/{name}") for name in manifests)
+        (remote,), (local,) = hello["dependencies"][0]["sourceControl"], beside["dependencies"][0]["fileSystem"]
         (product, package, *_), = [one["product"] for target in hello["targets"] for one in target["dependencies"]]
-        self.assertEqual(package, pathlib.Path(path).name)
+        self.assertEqual((remote["identity"], local["identity"], pathlib.Path(local["path"]).name), (package, package, package))
         self.assertIn(product, [one["name"] for one in ours["products"]])
+        # The version of these sources is in the range that the example asks for.
+        (wanted,) = remote["requirement"]["range"]
+        version = re.search(r'let string = "(.*)"', (ROOT / "Sources/EnrollHost/LibraryVersion.swift").read_text())[1]
+        lowest, here, end = (tuple(map(int, one.split("."))) for one in (wanted["lowerBound"], version, wanted["upperBound"]))
+        self.assertTrue(lowest <= here < end, (lowest, here, end))
+
+    def test_the_table_of_installing_has_the_commands_that_the_page_of_installing_explains(self):
+        page = (ROOT / "docs/install.md").read_text().splitlines()
+        rows = re.findall(r"^\| (pip|apt|npm|tar|C) \| `(.*?)` \|", README.read_text(), re.M)
+        self.assertEqual([name for name, _ in rows], ["pip", "apt", "npm", "tar", "C"])
+        for name, command in rows:
+            for part in command.split(" && "):
+                explained = re.sub(r"(\./)?build/dist", '"$DIST"', part).replace("app.c", "sign_in.c")
+                self.assertTrue(any(line.startswith(explained) for line in page), f"{name}: {explained}")
+
+    def test_gradles_lines_name_the_libraries_that_the_binding_is_built_with(self):
+        built = re.findall(r'^ +api\("(.*)"\)', (ROOT / "bindings/kotlin/build.gradle.kts").read_text(), re.M)
+        self.assertEqual(len(built), 2)
+        for page in ("docs/install.md", "bindings/kotlin/README.md"):
+            self.assertEqual(re.findall(r'^ +implementation\("(.*)"\)', (ROOT / page).read_text(), re.M), built, page)
 
     def test_the_swift_example_signs_in(self):
         self.signs_in(ROOT / ".build/debug/sign-in-example")

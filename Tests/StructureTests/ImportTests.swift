@@ -88,6 +88,15 @@ private func imports(in text: String) -> [String] {
   }
 }
 
+/// What follows `#if` and `#elseif`, wherever a line begins with them.
+private func conditions(in text: String) -> [String] {
+  text.split(separator: "\n").compactMap { line in
+    let bare = line.trimmingCharacters(in: .whitespaces)
+    guard let word = ["#if ", "#elseif "].first(where: { bare.hasPrefix($0) }) else { return nil }
+    return bare.dropFirst(word.count).trimmingCharacters(in: .whitespaces)
+  }
+}
+
 /// Initializers of classes that may fail before every property is set: Embedded Swift 6.3 does not free the object then.
 /// A convenience initializer has no object before it calls another one.
 private func leakingInitializers(in text: String) throws -> [String] {
@@ -154,6 +163,33 @@ struct ImportTests {
         #expect(!text.contains("\n#if") && !text.contains("\n  #if"), "\(module)/\(file.lastPathComponent)")
       }
     }
+  }
+
+  @Test("no Swift file asks which system it is compiled for", arguments: modules.map(\.name))
+  func systems(module: String) throws {
+    // The flavour, and Foundation's smaller half where there is one.
+    let foundation = module == "EnrollKit" ? ["canImport(FoundationEssentials)"] : []
+    let allowed = ["hasFeature(Embedded)"] + foundation
+    for file in try sources(of: module) {
+      for condition in conditions(in: try String(contentsOf: file, encoding: .utf8)) {
+        #expect(allowed.contains(condition), "\(module)/\(file.lastPathComponent) has #if \(condition)")
+      }
+    }
+  }
+
+  @Test("C headers ask which system they are compiled for in CPosix alone")
+  func systemsInC() throws {
+    let names = ["__APPLE__", "__ANDROID__", "__linux__", "__GLIBC__", "__unix__", "_WIN32"]
+    var askers: Set<String> = []
+    for folder in ["Sources", "include"] {
+      let place = root.appendingPathComponent(folder)
+      for name in try FileManager.default.subpathsOfDirectory(atPath: place.path) where name.hasSuffix(".h") {
+        let text = try String(contentsOf: place.appendingPathComponent(name), encoding: .utf8)
+        if names.contains(where: { text.contains($0) }) { askers.insert("\(folder)/\(name)") }
+      }
+    }
+    #expect(askers.contains("Sources/CPosix/shim.h"))
+    #expect(askers.filter { !$0.hasPrefix("Sources/CPosix/") } == [])
   }
 
   @Test("every C function is compared with the header by the compiler")
@@ -224,6 +260,12 @@ struct ImportTests {
       try leakingInitializers(in: text) == [
         "init(_ text: String) throws(E)", "public init?(\n    number: Int\n  )",
       ])
+  }
+
+  @Test("conditions are read at every depth, and not in comments")
+  func conditionReader() {
+    let text = "#if os(Linux)\n  #elseif  canImport(Darwin)\n#else\n#endif\n// #if A\n#if !B && C\n"
+    #expect(conditions(in: text) == ["os(Linux)", "canImport(Darwin)", "!B && C"])
   }
 
   @Test("imports are read whatever stands before them")

@@ -1,4 +1,8 @@
-"""The bill of materials: CycloneDX 1.6, with the artefacts, and what of others is in them or is opened by them."""
+"""The bill of materials: CycloneDX 1.6, with the artefacts, and the parts of others that they contain, need or open.
+
+Each version is read where the part comes from: the toolchain, SwiftPM's record of the build, the header of the jansson
+that was compiled, scripts/sysroot, bindings/kotlin/build.gradle.kts.
+"""
 
 import hashlib
 import json
@@ -6,34 +10,120 @@ import re
 import uuid
 from datetime import datetime, timezone
 
+import kotlin
 from archives import epoch
 from project import TOP, run, version
 
 APACHE = {"license": {"id": "Apache-2.0"}}
+MIT = {"license": {"id": "MIT"}}
+SWIFT = {"expression": "Apache-2.0 WITH Swift-exception"}
+GCC = {"expression": "GPL-3.0-or-later WITH GCC-exception-3.1"}
+LGPL = {"license": {"id": "LGPL-2.1-or-later"}}
+FULL = "the full program of the command enroll"
 
 
 def others(targets):
-    """What is not ours: in the artefacts, or opened where they run."""
+    """What is not ours."""
+    return [*of_swift(), *of_every_build(targets), *of_other_platforms(targets), *opened(), *of_kotlin()]
+
+
+def of_swift():
     swift = re.search(r"Swift version ([\d.]+)", run("swift", "--version"))[1]
-    parser = re.search(r'swift-argument-parser", \.upToNextMinor\(from: "([\d.]+)"', (TOP / "Package.swift").read_text())[1]
-    jansson = run("pkg-config", "--modversion", "jansson").strip()
-    is_inside = any(built != TOP / "build" for built in targets.values())
-    return [
-        part("swift-stdlib", swift, "pkg:github/swiftlang/swift", {"expression": "Apache-2.0 WITH Swift-exception"},
-             "Parts of the standard library are in every native library and program."),
-        part("swift-argument-parser", parser, "pkg:github/apple/swift-argument-parser",
-             {"expression": "Apache-2.0 WITH Swift-exception"}, "In the full program of the command enroll."),
-        part("jansson", jansson, "pkg:github/akheron/jansson", {"license": {"id": "MIT"}},
-             "In the native libraries." if is_inside else "Linked by the native libraries; not in them."),
-        part("openssl", "3", "pkg:github/openssl/openssl", APACHE, "libcrypto.so.3 of the system, opened when it is needed.", False),
-        part("curl", "7.66", "pkg:github/curl/curl", {"license": {"id": "curl"}},
-             "libcurl.so.4 of the system, this version or later, opened when it is needed.", False),
-    ]  # fmt: skip
+    yield part(
+        "swift-stdlib", swift, "pkg:github/swiftlang/swift", SWIFT, "Parts are in every native library and program."
+    )
+    yield part("swift-foundation", swift, "pkg:github/swiftlang/swift-foundation", SWIFT, f"Parts are in {FULL}.")
+    yield part(
+        "swift-corelibs-libdispatch",
+        swift,
+        "pkg:github/swiftlang/swift-corelibs-libdispatch",
+        SWIFT,
+        f"Parts are in {FULL}.",
+    )
+    parser = "swift-argument-parser"
+    yield part(parser, resolved(parser), f"pkg:github/apple/{parser}", SWIFT, f"In {FULL}.")
+
+
+def resolved(package):
+    """The version of a Swift package that the full program was built with."""
+    state = TOP / ".build/standard/workspace-state.json"
+    if not state.exists():
+        raise SystemExit(f"dist: {state} is missing: it says which versions the command was built with; run make lib")
+    found = json.loads(state.read_text())["object"]["dependencies"]
+    return next(one["state"]["checkoutState"]["version"] for one in found if one["packageRef"]["identity"] == package)
+
+
+def of_every_build(targets):
+    """jansson of each origin, and what this machine's compiler links into programs."""
+    versions = {}
+    for target, built in targets.items():
+        header = TOP / ".build/targets" / target / "sysroot/usr/include/jansson.h"
+        if built == TOP / "build":
+            versions.setdefault(run("pkg-config", "--modversion", "jansson").strip(), set()).add(
+                "linked by those that are built for this machine"
+            )
+        else:
+            number = re.search(r'#define JANSSON_VERSION "(.+)"', header.read_text())[1]
+            versions.setdefault(number, set()).add("inside those of `make lib TARGET=…`")
+    for number, ways in sorted(versions.items()):
+        yield part(
+            "jansson",
+            number,
+            "pkg:github/akheron/jansson",
+            MIT,
+            f"Of the native libraries and programs: {', '.join(sorted(ways))}.",
+        )
+    gcc = run("gcc", "-dumpfullversion").strip()
+    yield part("gcc", gcc, "pkg:generic/gcc", GCC, f"libgcc, libstdc++ and start-up objects: parts are in {FULL}.")
+
+
+def of_other_platforms(targets):
+    """What scripts/sysroot takes from the ziglang package."""
+    cross = [target for target, built in targets.items() if built != TOP / "build"]
+    text = (TOP / "scripts/sysroot").read_text()
+    if cross:
+        zig = re.search(r'^ZIG = "ziglang==(.+)"', text, re.M)[1]
+        yield part(
+            "ziglang",
+            zig,
+            "pkg:pypi/ziglang",
+            MIT,
+            "Its compiler_rt: parts are in the libraries and programs of `make lib TARGET=…`.",
+        )
+    if any(target.endswith("-gnu") for target in cross):
+        yield part("glibc", re.search(r'"gnu\.([\d.]+)"', text)[1], "pkg:generic/glibc", LGPL,
+                   "Start-up objects and libc_nonshared.a, which may be linked with everything: in the programs for glibc.")  # fmt: skip
+    if any(target.endswith("-musl") for target in cross):
+        yield part(
+            "musl",
+            None,
+            "pkg:generic/musl",
+            MIT,
+            "Start-up objects, of the version that the ziglang package has: in the programs for musl.",
+        )
+
+
+def opened():
+    """Libraries of the system, in the version that is needed at least."""
+    for name, number, address, licence, description in (
+        ("openssl", "3", "pkg:github/openssl/openssl", APACHE, "libcrypto.so.3 of the system, opened when it is needed."),
+        ("curl", "7.66", "pkg:github/curl/curl", {"license": {"id": "curl"}},
+         "libcurl.so.4 of the system, this version or later, opened when it is needed."),
+        ("libsecret", None, "pkg:generic/libsecret", LGPL, "libsecret-1.so.0 of the system, opened if keys are in a keyring."),
+    ):  # fmt: skip
+        yield part(name, number, address, licence, description, is_inside=False)
+
+
+def of_kotlin():
+    for group, name, number in kotlin.needed():
+        yield part(name, number, f"pkg:maven/{group}/{name}", APACHE, "Needed by the jar; not in it.", is_inside=False)
 
 
 def part(name, number, address, licence, description, is_inside=True):
+    """`number`: None if nothing tells the version."""
+    address += f"@{number}" if number else ""
     return {
-        "type": "library", "bom-ref": f"{address}@{number}", "name": name, "version": number, "purl": f"{address}@{number}",
+        "type": "library", "bom-ref": address, "name": name, **({"version": number} if number else {}), "purl": address,
         "description": description, "licenses": [licence], "scope": "required" if is_inside else "optional",
     }  # fmt: skip
 

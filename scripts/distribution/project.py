@@ -1,4 +1,4 @@
-"""What the makers of artefacts ask of the repository."""
+"""What the makers of artefacts need to know of the repository, and how they run commands."""
 
 import re
 import subprocess
@@ -14,14 +14,17 @@ def version():
 
 
 def targets():
-    """Each target that is built, and the folder of what is built; those that are missing are told."""
-    told = subprocess.run([TOP / "scripts/targets"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    return {line.split()[0]: TOP / line.split()[1] for line in told.splitlines()}
+    """Each target that is built, with the folder of what is built, and the names of those that are not built."""
+    asked = subprocess.run([TOP / "scripts/targets"], capture_output=True, text=True, check=True)
+    found = {line.split()[0]: TOP / line.split()[1] for line in asked.stdout.splitlines()}
+    return found, re.findall(r"^targets: (\S+) is not built", asked.stderr, re.M)
 
 
 def run(*command, **options):
-    """Its output; where it fails, the end of what it said is shown."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    """The output of a command. If it fails, this program ends with the last lines of that output."""
+    done = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    )
     if done.returncode != 0:
         raise SystemExit(f"dist: {command[0]} failed:\n" + "\n".join(done.stdout.splitlines()[-20:]))
     return done.stdout
@@ -32,7 +35,7 @@ def say(words):
 
 
 def libc(program):
-    """The C library that a program is for: `glibc` with the version that it asks for, or `musl`."""
+    """The C library that a program needs: `glibc` and the lowest version that has its functions, or `musl`."""
     told = run("objdump", "-T", "-p", program)
     asked = re.findall(r"GLIBC_(\d+)\.(\d+)", told)
     if not asked:

@@ -1,4 +1,4 @@
-"""The Python wheels, one for each target, and the source distribution. bindings/python/build_library.py fills the wheels."""
+"""The Python wheels, one for each target, and the source distribution (bindings/python/build_library.py)."""
 
 import os
 import re
@@ -6,10 +6,10 @@ import tempfile
 from pathlib import Path
 
 import archives
-from project import TOP, libc, run
+from project import TOP, run
 
 PROJECT = TOP / "bindings/python"
-# What the wheels of the cross builds promise; auditwheel says whether that is true.
+# What the wheels of `make lib TARGET=…` promise; auditwheel says whether that is true.
 PROMISED = {"gnu": "manylinux_2_28", "musl": "musllinux_1_2"}
 
 
@@ -20,33 +20,50 @@ def build(tools, kind, out, **environment):
 
 def wheel(tools, out, target, built):
     """A wheel whose tag is the platform that its libraries really need."""
+    files = {"ENROLLKIT_LIBRARY_FOLDER": str(built / "small")}
     machine, _, library = target.split("-")
+    if built != TOP / "build":
+        tag = f"{PROMISED[library]}_{machine}"
+        build(tools, "wheel", out, **files, ENROLLKIT_WHEEL_PLATFORM=tag)
+        path = next(out.glob(f"*-{tag}.whl"))
+        if library == "musl":
+            check_musl(machine, built)
+        else:
+            found = consistent(tools, path)
+            if not within(found, tag):
+                raise SystemExit(f"dist: {path.name} needs {found}")
+        return path
+    # This machine's own build promises nothing: a first wheel tells what it needs.
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        files = {"ENROLLKIT_LIBRARY_FOLDER": str(built / "small")}
         build(tools, "wheel", folder, **files, ENROLLKIT_WHEEL_PLATFORM=f"linux_{machine}")
-        tag = found(tools, next(folder.glob("*.whl")), machine, library, built)
-    build(tools, "wheel", out, **files, ENROLLKIT_WHEEL_PLATFORM=tag)
-    return next(out.glob(f"*-{tag}.whl"))
+        found = consistent(tools, next(folder.glob("*.whl")))
+    build(tools, "wheel", out, **files, ENROLLKIT_WHEEL_PLATFORM=found)
+    return next(out.glob(f"*-{found}.whl"))
 
 
-def found(tools, path, machine, library, built):
+def consistent(tools, path):
     """The tag of a platform that has what the libraries in a wheel need, as auditwheel tells."""
-    if library == "musl":
-        # No system of musl's carries other libraries: what is needed beside the C library would be missing.
-        needed = set(re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", built / "small/libenroll.so.0", built / "small/enrolld")))
-        if extra := needed - {"libc.so", f"libc.musl-{machine}.so.1"}:
-            raise SystemExit(f"dist: the programs for {machine} with musl need {', '.join(sorted(extra))}")
-        return f"{PROMISED[library]}_{machine}"
     told = " ".join(run(tools / "bin/auditwheel", "show", path).split())
-    tag = re.search(r'is consistent with the following platform tag: "(\w+)"', told)[1]
-    lowest = re.match(r"manylinux_(\d+)_(\d+)_", tag)
-    promised = re.match(r"manylinux_(\d+)_(\d+)", PROMISED[library])
-    if lowest and tuple(map(int, lowest.groups())) <= tuple(map(int, promised.groups())):
-        return f"{PROMISED[library]}_{machine}"
-    if built != TOP / "build":
-        raise SystemExit(f"dist: the wheel for {machine} is {tag} and not {PROMISED[library]}: {told}")
-    return tag
+    return re.search(r'is consistent with the following platform tag: "(\w+)"', told)[1]
+
+
+def within(found, promised):
+    """Whether each machine of the platform `promised` has what `found` has."""
+    versions = [re.match(r"manylinux_(\d+)_(\d+)_(\w+)", tag) for tag in (found, promised)]
+    if not all(versions) or versions[0][3] != versions[1][3]:
+        return False
+    lowest, at_least = (tuple(map(int, version.groups()[:2])) for version in versions)
+    return lowest <= at_least
+
+
+def check_musl(machine, built):
+    """auditwheel knows no library of musl's systems by its name: nothing is needed beside the C library."""
+    needed = set(
+        re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", built / "small/libenroll.so.0", built / "small/enrolld"))
+    )
+    if extra := needed - {"libc.so", f"libc.musl-{machine}.so.1"}:
+        raise SystemExit(f"dist: the programs for {machine} with musl need {', '.join(sorted(extra))}")
 
 
 def sources(tools, out):

@@ -22,11 +22,11 @@ def make(out, target, built):
             files[f"lib/pkgconfig/{name}"] = re.sub(r"^prefix=.*", "prefix=${pcfiledir}/../..", text, flags=re.M).encode()
         unit = files["lib/systemd/user/enrolld@.service"].read_text()
         files["lib/systemd/user/enrolld@.service"] = unit.replace("/usr/local/bin", "%h/.local/bin").encode()
-        kind, lowest = libc(built / "small/enrolld")
+        kind, lowest, needed = asked(files.values())
         words = {
             "@version@": version(), "@target@": target, "@machine@": target.partition("-")[0],
             "@libc@": f"{kind} {lowest}".strip(), "@kind@": kind, "@lowest@": lowest or "0",
-            "@command@": (COMMAND if "libexec/enrollkit/enroll" in files else PART) + jansson(built),
+            "@command@": (COMMAND if "libexec/enrollkit/enroll" in files else PART) + (JANSSON if "libjansson.so.4" in needed else ""),
         }  # fmt: skip
         for name in ("install", "README.md"):
             text = (TOP / "packaging/tar" / name).read_text()
@@ -47,7 +47,19 @@ PART = (
     "program, which is not part of this archive: sign in through the library or `enrolld`."
 )
 
+JANSSON = "\n\nThe programs also need jansson 2.14 (Debian package libjansson4)."
 
-def jansson(built):
-    told = run("readelf", "-d", built / "small/enrolld")
-    return "\n\nThe programs also need jansson 2.14 (Debian package libjansson4)." if "libjansson" in told else ""
+
+def asked(paths):
+    """What the programs and the library ask of a system, all of them together: the kind of C library, its version, and the
+    libraries that the loader opens."""
+    programs = [path for path in paths if not isinstance(path, bytes) and not path.is_symlink() and is_program(path)]
+    kinds = [libc(path) for path in programs]
+    kind, = {kind for kind, _ in kinds}
+    lowest = max((lowest for _, lowest in kinds), key=lambda text: [int(part) for part in text.split(".") if part])
+    return kind, lowest, set(re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", *programs)))
+
+
+def is_program(path):
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"

@@ -5,8 +5,7 @@ import COpenSSL
 
 /// The functions of libcrypto.
 enum OpenSSL {
-  /// Of OpenSSL 3, whose functions keep their meaning until its major version changes.
-  static let fileName = "libcrypto.so.3"
+  static let fileName = ENROLL_POSIX_LIBCRYPTO
 
   // Unsafe: written once, with every function, before it is handed out, and never freed.
   private nonisolated(unsafe) static let library = open(fileName)
@@ -23,13 +22,14 @@ enum OpenSSL {
       let reason = enroll_openssl_open_error().map { String(cString: $0) } ?? ""
       return .failure(
         CryptoError(
-          .missing, "\(fileName) could not be opened (\(reason)). Install OpenSSL 3 (Debian package libssl3)")
+          .missing, "\(fileName) could not be opened (\(reason)). \(ENROLL_POSIX_LIBCRYPTO_ADVICE)")
       )
     }
     let functions = UnsafeMutablePointer<enroll_openssl>.allocate(capacity: 1)
     if let missing = enroll_openssl_bind(handle, functions) {
       functions.deallocate()
-      return .failure(CryptoError(.missing, "\(fileName) is too old: it has no \(String(cString: missing))"))
+      return .failure(
+        CryptoError(.missing, "\(fileName) is not OpenSSL 3: it has no \(String(cString: missing))"))
     }
     enroll_openssl_keep_at_exit(functions)
     _ = enroll_atomic_fill(openedCell, functions)

@@ -59,7 +59,9 @@ public final class PosixFileSystem: FileSystem {
   public func readBack(
     _ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileFault) -> Int {
-    let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+    // Without bytes to fill there may be no address, which not every C library takes.
+    guard let start = buffer.baseAddress else { return 0 }
+    let count = pread(descriptor, start, buffer.count, off_t(offset))
     if count < 0 { throw FileFault(.readBack, enroll_posix_errno()) }
     return count
   }

@@ -1,13 +1,14 @@
 // libsecret, opened on first use and never linked: whoever does not choose the Secret Service gets neither it nor GLib's
 // threads into the process. Never closed again.
 
+import CPosix
 import CSecret
 import EnrollCore
 import EnrollPosix
 
 /// The functions of libsecret and of the GLib under it.
 enum SecretServiceLibrary {
-  static let fileName = "libsecret-1.so.0"
+  static let fileName = ENROLL_POSIX_LIBSECRET
 
   private struct Opened: @unchecked Sendable {
     // Unchecked: written once, before it is handed out, and never freed.
@@ -30,7 +31,7 @@ enum SecretServiceLibrary {
       return .failure(
         EnrollError(
           .unsupported,
-          "libsecret is not installed: \(fileName) could not be opened (Debian package libsecret-1-0)",
+          "libsecret is not installed: \(fileName) could not be opened (\(ENROLL_POSIX_LIBSECRET_ADVICE))",
           field: "keys"))
     }
     let functions = UnsafeMutablePointer<enroll_secret>.allocate(capacity: 1)

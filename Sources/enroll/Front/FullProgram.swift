@@ -15,12 +15,19 @@ enum FullProgram {
       )
     }
     defer { free(path) }
-    let reason = SystemError.words(enroll_posix_execute(path))
-    return fail("\(Shown.text(String(cString: path))) cannot be started: \(reason)")
+    let number = enroll_posix_execute(path)
+    return fail(
+      "\(Shown.text(String(cString: path))) cannot be started: \(SystemError.words(number))",
+      advice: number == ENOENT ? isLeftOut : installAgain)
   }
 
-  private static func fail(_ words: String) -> Int32 {
-    Terminal.errors.say("enroll: \(words). Install EnrollKit again.")
+  private static let installAgain = "Install EnrollKit again."
+  /// Some platforms' archives come without the full program.
+  private static let isLeftOut =
+    "Without it there is `enroll token` alone. Sign in through the library or enrolld, or install a package that has it."
+
+  private static func fail(_ words: String, advice: String = installAgain) -> Int32 {
+    Terminal.errors.say("enroll: \(words). \(advice)")
     return CommandStatus.failed.rawValue
   }
 }

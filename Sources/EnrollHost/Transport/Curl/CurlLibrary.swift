@@ -1,5 +1,5 @@
-// libcurl, opened on first use: linking it would cost every start of the host several milliseconds. Looks for the build
-// on OpenSSL, then the one on GnuTLS; both export the same functions. Never closed again: its threads may still run.
+// libcurl, opened on first use: linking it would cost every start of the host several milliseconds. Never closed
+// again: its threads may still run.
 
 import CCurl
 import CPosix
@@ -18,7 +18,7 @@ final class CurlLibrary: @unchecked Sendable {
 
   deinit { functions.deallocate() }
 
-  static let fileNames = ["libcurl.so.4", "libcurl-gnutls.so.4"]
+  static let fileNames = [ENROLL_POSIX_LIBCURL, ENROLL_POSIX_LIBCURL_ELSE]
 
   /// libcurl before 7.84 initialises itself for one thread at a time.
   private static let opening = Mutex()
@@ -42,8 +42,7 @@ final class CurlLibrary: @unchecked Sendable {
           if failure == nil {
             failure = EnrollError(
               .unsupported,
-              "\(name) could not be opened (\(reason)). Install libcurl 7.66 or later (Debian package libcurl4)"
-            )
+              "\(name) could not be opened (\(reason)). \(ENROLL_POSIX_LIBCURL_ADVICE)")
           }
           continue
         }

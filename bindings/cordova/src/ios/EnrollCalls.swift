@@ -81,10 +81,13 @@ final class EnrollHandle: @unchecked Sendable {
 
     var opened: OpaquePointer?
     let status = KeychainSecretStore.withStruct { secrets in
-      keys.host = secrets
-      return withUnsafePointer(to: &keys) { keys in
-        options.keys = keys
-        return enroll_client_new(&options, &opened, &error)
+      URLSessionTransport.withStruct { transport in
+        keys.host = secrets
+        options.transport = transport
+        return withUnsafePointer(to: &keys) { keys in
+          options.keys = keys
+          return enroll_client_new(&options, &opened, &error)
+        }
       }
     }
     guard status == ENROLL_OK, let opened else { throw EnrollFailure(error) }

@@ -1,6 +1,7 @@
 package org.enrollkit
 
 import java.io.File
+import java.io.IOException
 import java.nio.file.Files
 
 /** Finds and loads `libenroll_jni.so`, once for the process. */
@@ -57,7 +58,21 @@ internal object NativeLibrary {
 
   private fun carried(name: String) = NativeLibrary::class.java.getResource("/${platformFolder()}/$name")
 
+  /** Whether musl's loader started this JVM: the memory of the process then holds it. */
+  private fun isOnMusl() = try {
+    File("/proc/self/maps").useLines { lines -> lines.any { "/ld-musl-" in it } }
+  } catch (_: IOException) {
+    false
+  }
+
   private fun loadCarried() {
+    if (isOnMusl()) {
+      throw EnrollException(
+        Status.UNSUPPORTED,
+        "the jar's libraries need glibc, and this JVM uses musl: set enrollkit.library.path to a folder with $JNI and $CORE " +
+          "for musl, or use Enroll.daemon",
+      )
+    }
     // Mode 0700, so that no other user can replace the library. A loaded file no longer needs a name.
     val folder = Files.createTempDirectory("enrollkit").toFile()
     try {

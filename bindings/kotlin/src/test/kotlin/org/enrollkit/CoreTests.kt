@@ -71,6 +71,14 @@ class CoreTests : Case() {
   }
 
   @Test
+  @DisplayName("a JVM of musl is told that the jar's libraries are for glibc, and what helps")
+  fun musl() {
+    val (code, output) = java("org.enrollkit.OnMuslKt")
+    assertEquals(0, code, output)
+    assertTrue("unsupported: the jar's libraries need glibc, and this JVM uses musl: set enrollkit.library.path" in output, output)
+  }
+
+  @Test
   @DisplayName("a program whose threads are inside the library ends all the same")
   fun endsMeanwhile() {
     val (code, output) = java("org.enrollkit.EndsMeanwhileKt", "-Denroll.issuer=${Sandbox.shared.issuer}")

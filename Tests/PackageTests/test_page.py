@@ -1,0 +1,62 @@
+"""The commands of docs/install.md, typed as they stand there, by somebody who has the files of `make dist` and no Swift."""
+
+import re
+import shutil
+import subprocess
+import unittest
+
+from cases import VERSION, distribution, files
+from chroots import Chroot
+from processes import TOP, workspace
+
+# apt asks before it installs, and a fresh system has only root.
+PLAYED = 'sudo() { "$@"; }; apt() { apt-get --yes --no-install-recommends "$@"; }\n'
+# Nothing is fetched, and nobody is asked about the latest npm.
+QUIET = {"npm_config_offline": "true", "npm_config_audit": "false", "npm_config_update_notifier": "false"}
+
+
+def block(name):
+    text = (TOP / "docs/install.md").read_text()
+    return re.search(rf"<!-- run: {name} -->\n```\n(.*?)```", text, re.S)[1]
+
+
+class TypedPage(unittest.TestCase):
+    def setUp(self):
+        self.home = workspace("page")
+
+    def typed(self, *names):
+        """What the blocks print, one after the other in one shell, in an empty home on this machine."""
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", "".join(map(block, names))], cwd=self.home, capture_output=True, text=True,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.home), "DIST": str(distribution()), **QUIET})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_pip(self):
+        self.assertEqual(self.typed("pip").splitlines()[-1], VERSION)
+
+    def test_npm(self):
+        self.assertEqual(self.typed("npm").splitlines()[-1], VERSION)
+
+    def test_the_tar_then_c(self):
+        shutil.copy(TOP / "Examples/sign_in.c", self.home)
+        told = self.typed("tar", "c")
+        self.assertIn(f"is installed in {self.home}/.local\n", told)
+        self.assertIn(VERSION, told.splitlines()[-1])
+        for program in ("sign_in", "sign_in_static"):
+            libraries = {"LD_LIBRARY_PATH": f"{self.home}/.local/lib"} if program == "sign_in" else {}
+            ran = subprocess.run([self.home / program], capture_output=True, text=True, env=libraries)
+            self.assertEqual((ran.returncode, ran.stderr.split()[0]), (2, "usage:"), ran.stderr)
+        self.typed("tar-uninstall")
+        self.assertEqual([path for path in self.home.glob(".local/**/*") if not path.is_dir()], [])
+
+    def test_apt(self):
+        chroot = Chroot.of("bookworm")
+        for path in files(distribution()):
+            chroot.put(path, f"/srv/dist/{path.name}")
+        told, _ = chroot.run("bash", "-euo", "pipefail", "-c", PLAYED + block("apt"), DIST="/srv/dist")
+        self.assertIn(VERSION, told.splitlines()[-1])
+        # The page lists every package.
+        table = re.search(r"^\| package \|.*?\n\n", (TOP / "docs/install.md").read_text(), re.S | re.M)[0]
+        named = re.findall(r"^\| `([\w-]+)`", table, re.M)
+        self.assertEqual(sorted(named), sorted({path.name.partition("_")[0] for path in files(distribution())}))

@@ -1,0 +1,23 @@
+package org.enrollkit
+
+import java.nio.channels.FileChannel
+import java.nio.file.Files
+import kotlin.io.path.writeText
+
+/** For a JVM of its own that looks like one of musl: a file with the name of musl's loader is in its memory. */
+fun main() {
+  val folder = Files.createTempDirectory("enrollkit-musl")
+  val loader = folder.resolve("ld-musl-x86_64.so.1")
+  try {
+    loader.writeText("musl")
+    val inMemory = FileChannel.open(loader).use { it.map(FileChannel.MapMode.READ_ONLY, 0, 4) }
+    try {
+      Enroll.library()
+    } catch (fault: EnrollException) {
+      println(fault.message)
+    }
+    check(inMemory.get(0) == 'm'.code.toByte())
+  } finally {
+    folder.toFile().deleteRecursively()
+  }
+}
