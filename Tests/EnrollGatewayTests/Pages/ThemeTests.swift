@@ -58,6 +58,21 @@ import Testing
   }
 
   @Test(
+    "the text on an accent is white or nearly black, whichever can be read better, also under the pointer",
+    arguments: [
+      ("#ffd400", "#111111"), ("#0000ff", "#ffffff"), ("#ffffff", "#111111"), ("#000000", "#ffffff"),
+    ])
+  func textOnAccents(_ text: String, _ expected: String) throws {
+    for house in [Palette.light, Palette.dark] {
+      let palette = house.changed([.accent: try #require(Colour(text))])
+      #expect(palette[.onAccent].text == expected)
+      #expect(
+        palette[.onAccent].contrast(against: palette[.accentHover])
+          >= palette[.onAccent].contrast(against: palette[.accent]))
+    }
+  }
+
+  @Test(
     "what is wrong in a theme is named",
     arguments: [
       (#"{}"#, .malformed("product", expected: "a name")),
