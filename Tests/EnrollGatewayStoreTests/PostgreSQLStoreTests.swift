@@ -267,6 +267,18 @@
       #expect(try store.count("sessions") == 1)
     }
 
+    @Test(
+      "a server that has stopped without closing its connections is noticed, and another connection answers")
+    func hung() throws {
+      let store = try PostgreSQLStore(conninfo(), statementMilliseconds: 100)
+      _ = try store.migrate()
+      let backend = pid_t(try store.number("SELECT pg_backend_pid()::bigint"))
+      kill(backend, SIGSTOP)
+      defer { kill(backend, SIGCONT) }
+      try store.check()
+      #expect(try store.number("SELECT pg_backend_pid()::bigint") != Int64(backend))
+    }
+
     @Test("the database's own isolation level does not make sign-ins fail")
     func isolation() throws {
       let conninfo = try conninfo().replacing(

@@ -13,11 +13,15 @@
 
     @Test("1,000 sign-ins of one new person from 32 threads make one account", arguments: Database.installed)
     func onePerson(database: Database) throws {
-      let store = try database.store()
+      let place = try database.place()
+      let store = try place.open()
+      _ = try store.migrate()
+      // Three programs, as three replicas.
+      let stores = [store, try place.open(), try place.open()]
       let person = Sample.person()
       let signedIn = try onThreads(Self.threads) { thread in
         try stride(from: thread, to: 1_000, by: Self.threads).map { _ in
-          try store.begin(Sample.session(idle: 100), for: person)
+          try stores[thread % 3].begin(Sample.session(idle: 100), for: person)
         }
       }.flatMap { $0 }
       #expect(signedIn.count == 1_000)

@@ -24,7 +24,10 @@ final class PostgreSQLConnection: PooledConnection {
     self.timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /// - Parameter statementMilliseconds: the server ends a statement then; the answer is awaited for two seconds more.
+  /// How much longer than the server's own limit an answer is awaited: the way there and back.
+  private static let marginMilliseconds: Int64 = 500
+
+  /// - Parameter statementMilliseconds: the server ends a statement then; the answer is awaited a little longer.
   /// - Throws: `.unavailable` where no server takes the connection, `.fault` for a database that does not store UTF-8.
   static func open(
     _ functions: PostgreSQLLibrary.Functions, _ string: ConnectionString, statementMilliseconds: Int64
@@ -32,7 +35,7 @@ final class PostgreSQLConnection: PooledConnection {
     let made = ExitBarrier.outside { connect(functions, string) }
     guard let handle = made else { throw PostgreSQLError.unavailable("no memory for a connection") }
     let connection = PostgreSQLConnection(
-      functions, handle, string, timeoutMilliseconds: statementMilliseconds + 2_000)
+      functions, handle, string, timeoutMilliseconds: statementMilliseconds + marginMilliseconds)
     do throws(StoreFailure) {
       guard functions.pointee.PQstatus(handle) == enroll_postgresql_connected else {
         throw PostgreSQLError.unavailable(connection.lastWords)

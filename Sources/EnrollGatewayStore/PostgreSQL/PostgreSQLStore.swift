@@ -19,11 +19,11 @@ public final class PostgreSQLStore: AccountStore {
   /// - Parameters:
   ///   - conninfo: keywords or a URI, as libpq reads them (PostgreSQL, libpq, "Connection Strings").
   ///   - connections: how many are open at most.
-  ///   - statementMilliseconds: the server ends a statement that takes longer.
+  ///   - statementMilliseconds: the server ends a statement that takes longer; half a second later it counts as hung.
   ///   - waitMilliseconds: how long a call waits for a free connection.
   /// - Throws: `.fault` if libpq is not installed, or the string cannot be read. No error contains the password.
   public convenience init(
-    _ conninfo: String, connections: Int = 8, statementMilliseconds: Int64 = 5_000,
+    _ conninfo: String, connections: Int = 8, statementMilliseconds: Int64 = 4_000,
     waitMilliseconds: Int64 = 5_000
   ) throws(StoreFailure) {
     let functions = try PostgreSQLLibrary.functions()

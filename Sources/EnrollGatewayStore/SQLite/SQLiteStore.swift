@@ -90,6 +90,7 @@
       codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
     ) throws(StoreFailure) -> Redemption {
       let begun = try CheckedSession(session, at: now)
+      guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
       return try changing { (connection) throws(StoreFailure) in
         guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
           return .unknown
