@@ -2,17 +2,17 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lib install uninstall dist release others generate check docs test torture bench clean
+.PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs test torture bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
-swift-build := swift build --traits Sandbox
+swift-build := swift build --traits Sandbox,Gateway
 programs := .build/debug/enrolld .build/debug/enroll-sandbox
 sources := Package.swift $(shell find Sources include -type f)
 
 # What `make lib` builds, and what the C library and the daemon are made of.
 libraries := build/small/libenroll.so.0 build/standard/libenroll.so.0
 embedded := $(shell find Sources -name 'EnrollKit' -prune -o -name '*Sandbox' -prune -o -name '*sandbox' -prune \
-  -o -name EnrollTesting -prune -o -name enroll -prune -o -print)
+  -o -iname '*gateway*' -prune -o -name EnrollTesting -prune -o -name enroll -prune -o -print)
 pages := build/man/man3/libenroll.3
 command := build/bin/enroll
 
@@ -43,8 +43,12 @@ setup: ## install what building needs
 demo: setup $(programs) ## sign in against a local provider, renew, sign out (AUTO=1: plays the user)
 	@python3 Examples/demo.py $(if $(AUTO),--auto)
 
+demo-gateway: packages := lib gateway
+demo-gateway: setup $(programs) .build/debug/enroll-gateway ## register a person through a gateway, and sign an app in (AUTO=1: plays the user)
+	@python3 Examples/demo_gateway.py $(if $(AUTO),--auto)
+
 # Asking the build system takes seconds; looking at dates does not.
-$(programs): $(sources)
+$(programs) .build/debug/enroll-gateway: $(sources)
 	@$(swift-build) --product $(@F)
 	@touch $@
 

@@ -8,6 +8,9 @@
 #include <poll.h>
 #include <stddef.h>
 
+// libpq of PostgreSQL 9.2 and up, on Linux.
+#define ENROLL_POSTGRESQL_LIBPQ "libpq.so.5"
+
 // PGconn and PGresult.
 struct pg_conn;
 struct pg_result;

@@ -61,6 +61,35 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
       "Foundation",
     ]
   ),
+  (
+    "EnrollGatewayPages", "the gateway's pages: HTML, texts in several languages, theme", ["EnrollJSON"]
+  ),
+  (
+    "EnrollGateway", "the gateway's rules and steps, over the interfaces of its store and its providers",
+    ["EnrollGatewayPages", "EnrollCore", "EnrollCrypto", "EnrollJSON"]
+  ),
+  (
+    "EnrollGatewayStore", "accounts and sessions in SQLite or PostgreSQL",
+    [
+      "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto", "CPosix", "CPostgreSQL", "CSQLite",
+    ]
+  ),
+  (
+    "EnrollGatewayHost", "the gateway's HTTP server, on SwiftNIO",
+    ["EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "CPosix", "NIOCore", "NIOHTTP1", "NIOPosix"]
+  ),
+  (
+    "enroll-gateway", "the gateway as a program",
+    [
+      "EnrollGateway", "EnrollGatewayHost", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollHost",
+      "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "ArgumentParser",
+    ]
+  ),
+]
+
+/// The server side, which a program that embeds the library neither fetches nor builds.
+private let gateway: Set<String> = [
+  "EnrollGatewayPages", "EnrollGateway", "EnrollGatewayStore", "EnrollGatewayHost", "enroll-gateway",
 ]
 
 /// Modules that no library and no daemon may reach.
@@ -126,6 +155,13 @@ struct ImportTests {
     }
   }
 
+  @Test("no module outside the gateway imports a part of it")
+  func gatewayApart() {
+    for module in modules where !gateway.contains(module.name) {
+      #expect(module.imports.isDisjoint(with: gateway), "\(module.name)")
+    }
+  }
+
   @Test("every module of Sources is drawn, or is a C module, a program or the other side")
   func complete() throws {
     let folders = try FileManager.default.contentsOfDirectory(
@@ -133,7 +169,8 @@ struct ImportTests {
     let undrawn = Set(folders).subtracting(modules.map(\.name))
     #expect(
       undrawn.isSubset(of: [
-        "CCurl", "CJansson", "COpenSSL", "CPosix", "CSecret", "EnrollSandbox", "enroll-sandbox",
+        "CCurl", "CJansson", "COpenSSL", "CPosix", "CPostgreSQL", "CSQLite", "CSecret", "EnrollSandbox",
+        "enroll-sandbox",
       ]))
   }
 
@@ -169,7 +206,9 @@ struct ImportTests {
   func systems(module: String) throws {
     // The flavour, and Foundation's smaller half where there is one.
     let foundation = module == "EnrollKit" ? ["canImport(FoundationEssentials)"] : []
-    let allowed = ["hasFeature(Embedded)"] + foundation
+    // The trait, without which the packages and libraries of the gateway are not there.
+    let trait = gateway.contains(module) ? ["Gateway"] : []
+    let allowed = ["hasFeature(Embedded)"] + foundation + trait
     for file in try sources(of: module) {
       for condition in conditions(in: try String(contentsOf: file, encoding: .utf8)) {
         #expect(allowed.contains(condition), "\(module)/\(file.lastPathComponent) has #if \(condition)")
@@ -228,7 +267,8 @@ struct ImportTests {
   @Test(
     "in the small library an object that cannot be made is not begun: such initializers are convenience ones")
   func failingInitializers() throws {
-    for module in modules.map(\.name) where !["EnrollKit", "EnrollTesting", "enroll"].contains(module) {
+    let others = gateway.union(["EnrollKit", "EnrollTesting", "enroll"])
+    for module in modules.map(\.name) where !others.contains(module) {
       for file in try sources(of: module) {
         let found = try leakingInitializers(in: try String(contentsOf: file, encoding: .utf8))
         #expect(found.isEmpty, "\(module)/\(file.lastPathComponent): \(found)")

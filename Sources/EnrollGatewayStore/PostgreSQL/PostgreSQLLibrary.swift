@@ -8,7 +8,7 @@ import EnrollGateway
 enum PostgreSQLLibrary {
   typealias Functions = UnsafePointer<enroll_postgresql>
 
-  static let fileNames = ["libpq.so.5", "libpq.5.dylib"]
+  static let fileNames = [ENROLL_POSTGRESQL_LIBPQ]
 
   private struct Opened: @unchecked Sendable {
     // Unchecked: written once, before it is handed out, and never freed.

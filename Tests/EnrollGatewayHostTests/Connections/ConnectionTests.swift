@@ -85,7 +85,7 @@
       }
     }
 
-    @Test("a client that sends on while a request is in work is not read on")
+    @Test("a client that sends on while a request is in work is not read on, and loses nothing")
     func backpressure() throws {
       let entered = Event()
       let gate = Event()
@@ -97,15 +97,29 @@
         return WebResponse(200, body: Array(request.path.utf8))
       }
       try withHost(application) { host in
+        defer { gate.set() }
         let wire = try #require(Wire(host.port))
         wire.send(Self.get("/first"))
         entered.wait()
-        for index in 0..<20 { wire.send(Self.get("/\(index)")) }
+        // Far more than the host would hold: had it read on, it would have closed the connection.
+        let large = "A: \(String(repeating: "a", count: 10_000))\r\n"
+        for index in 0..<60 { wire.send(Self.get("/\(index)", large)) }
         wire.send(Self.get("/last", "Connection: close\r\n"))
         #expect(application.seen.map(\.path) == ["/first"])
         gate.set()
         let text = try #require(wire.readAll())
-        #expect(Self.bodies(text) == ["/first"] + (0..<20).map { "/\($0)" } + ["/last"])
+        #expect(Self.bodies(text) == ["/first"] + (0..<60).map { "/\($0)" } + ["/last"])
+      }
+    }
+
+    @Test("a client that is refused and sends on is not listened to for ever")
+    func sendsOn() throws {
+      try withHost(TestApplication(), { $0.limits.lingerMilliseconds = 600_000 }) { host in
+        let wire = try #require(Wire(host.port))
+        wire.send("GET\r\n")
+        let part = [UInt8](repeating: 0x61, count: 65_536)
+        #expect((0..<10_000).contains { _ in !wire.send(part) })
+        #expect(eventually { host.metrics.connectionsOpen == 0 })
       }
     }
 
@@ -160,18 +174,30 @@
       }
     }
 
-    @Test("a large answer arrives whole, also when the connection then closes")
-    func largeAnswer() throws {
-      let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) }
-      try withHost(
-        TestApplication { _ in WebResponse(200, body: body) }, { $0.limits.lingerMilliseconds = 20 }
-      ) {
-        host in
-        let wire = try #require(Wire(host.port))
-        wire.send(Self.get("/", "Connection: close\r\n"))
-        var received: [UInt8] = []
-        while let part = wire.receive(), !part.isEmpty { received += part }
-        #expect(Array(received.suffix(body.count)) == body)
+    @Test("a client that has sent much when it is refused still gets the answer, and no reset")
+    func lingers() throws {
+      try withHost { host in
+        for _ in 0..<5 {
+          let wire = try #require(Wire(host.port))
+          wire.send("GET\r\n" + String(repeating: "a", count: 300_000))
+          wire.finish()
+          #expect(wire.readAll()?.hasPrefix("HTTP/1.1 400 ") == true)
+        }
+      }
+    }
+
+    @Test("connections of a trusted proxy count only in all")
+    func proxyConnections() throws {
+      let change: (inout HostOptions) -> Void = {
+        $0.trustedProxies = ["127.0.0.1"]
+        $0.limits.connectionsPerAddress = 1
+      }
+      try withHost(TestApplication(), change) { host in
+        let wires = try (0..<3).map { _ in try #require(Wire(host.port)) }
+        for wire in wires {
+          wire.send(Self.get("/"))
+          #expect(wire.readAnswer()?.status == 200)
+        }
       }
     }
 

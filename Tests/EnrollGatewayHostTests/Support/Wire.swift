@@ -60,6 +60,16 @@ final class Wire: Sendable {
   @discardableResult
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
+  /// Sends `text` again and again until something comes back.
+  /// - Returns: false when nothing does for long.
+  func sendUntilReadable(_ text: String) -> Bool {
+    for _ in 0..<2_000 {
+      if isReadable(withinMilliseconds: 10) { return true }
+      send(text)
+    }
+    return false
+  }
+
   /// Nothing more will be sent.
   func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
