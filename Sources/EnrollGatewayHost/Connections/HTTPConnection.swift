@@ -176,6 +176,8 @@
     }
 
     private func next() {
+      // The host may have begun to stop while the client took its answer.
+      if shared.drains.isCancelled { return end() }
       waiting = .request
       deadline = .now() + .milliseconds(shared.limits.idleTimeoutMilliseconds)
       framer?.resume()
