@@ -121,8 +121,8 @@ class Daemon:
 class Sandbox:
     """The provider as a child process, which ends with its stdin."""
 
-    def __init__(self, program):
-        self.process = subprocess.Popen([program, "--port", "0", "--quiet", "--exit-with-stdin"],
+    def __init__(self, program, *options):
+        self.process = subprocess.Popen([program, "--port", "0", "--quiet", "--exit-with-stdin", *options],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         line = self.process.stdout.readline()
         if not line:

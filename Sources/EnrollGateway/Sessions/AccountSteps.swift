@@ -58,9 +58,10 @@ extension Gateway {
   /// In every browser and every app.
   func endAllSessions(_ request: WebRequest) throws(Interruption) -> WebResponse {
     guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
-    _ = try stored { () throws(StoreFailure) in
+    let count = try stored { () throws(StoreFailure) in
       try store.endSessions(ofAccount: session.account.id, exceptTokenHash: nil)
     }
+    log.write(.info, "account \(session.account.id): \(count) sessions were ended")
     return .redirect(to: "/signed-out-everywhere", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
   }
 

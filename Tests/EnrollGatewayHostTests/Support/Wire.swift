@@ -63,7 +63,7 @@ final class Wire: Sendable {
   /// Sends `text` again and again until something comes back.
   /// - Returns: false when nothing does for long.
   func sendUntilReadable(_ text: String) -> Bool {
-    for _ in 0..<2_000 {
+    for _ in 0..<500 {
       if isReadable(withinMilliseconds: 10) { return true }
       send(text)
     }
