@@ -90,7 +90,10 @@ class Chroot:
                 self.put(package, f"/var/tmp/{package.name}")
                 package = f"/var/tmp/{package.name}"
             names.append(package)
-        return self.run("apt-get", "install", "-y", "--no-install-recommends", *names)
+        # What apt downloads is kept for all systems, and apt does not wait for another one.
+        with open(HOME / "archives.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return self.run("apt-get", "install", "-y", "--no-install-recommends", *names)
 
     def has(self, path):
         return (self.root / path.lstrip("/")).exists()

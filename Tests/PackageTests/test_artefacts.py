@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import tarfile
 import time
@@ -13,12 +12,15 @@ import unittest
 import zipfile
 from pathlib import Path
 
-from cases import TOKEN, come_back, distribution, example, files, only, report, sandbox, sign_in
+from cases import STORE, TOKEN, VERSION, Peer, come_back, distribution, example, files, only, report, sandbox, sign_in
 from chroots import Chroot
 from processes import TIMEOUT, TOP, workspace
 
 MACHINE = platform.machine()
-TAR = f"enrollkit-*-{MACHINE}-linux-gnu.tar.gz"
+TARGET = f"{MACHINE}-linux-gnu"
+TAR = f"enrollkit-*-{TARGET}.tar.gz"
+#: glibc's own libraries, before and after 2.34 made one of them; musl has one.
+OF_THE_C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|ld-linux-.*)\.so")
 SOURCES = "enrollkit-[0-9]*[0-9].tar.gz"
 LIBRARIES = ("libssl3", "libcurl4")
 
@@ -30,15 +32,20 @@ def wheel():
 
 @functools.cache
 def needed():
-    """jansson is inside what `make lib TARGET=…` builds."""
-    tree = unpacked(workspace("needs"))
-    told = subprocess.check_output(["readelf", "-d", tree / "bin/enrolld", tree / "libexec/enrollkit/enroll"], text=True)
-    return (*LIBRARIES, *(["libjansson4"] if "libjansson" in told else []))
+    """The Debian packages that the page in the tar asks for: jansson is inside what `make lib TARGET=…` builds."""
+    page = (unpacked(workspace("needs")) / "README.md").read_text()
+    return (*LIBRARIES, *(["libjansson4"] if "libjansson4" in page else []))
 
 
-def unpacked(folder):
-    subprocess.run(["tar", "-xzf", only(TAR), "-C", folder], check=True)
+def unpacked(folder, pattern=TAR):
+    subprocess.run(["tar", "-xzf", only(pattern), "-C", folder], check=True)
     return next(Path(folder).iterdir())
+
+
+def programs(folder):
+    """Every program and library below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return [path for path in files if path.read_bytes()[:4] == b"\x7fELF"]
 
 
 class UsedArtefacts(unittest.TestCase):
@@ -49,6 +56,12 @@ class UsedArtefacts(unittest.TestCase):
         """A virtual environment in the system, and its Python."""
         self.chroot.run("python3", "-m", "venv", "/srv/venv")
         return "/srv/venv/bin/python"
+
+    def read(self, path):
+        return (self.chroot.root / path.lstrip("/")).read_text()
+
+    def below(self, folder):
+        return set(self.chroot.run("find", folder)[0].splitlines())
 
     def check_python(self, python):
         self.chroot.put(TOP / "Examples/sign_in.py", "/srv/sign_in.py")
@@ -64,8 +77,8 @@ class UsedArtefacts(unittest.TestCase):
         self.check_python(python)
         report("pip", began)
         # The daemon comes in the wheel, too.
-        program = "import enrollkit; d = enrollkit.Daemon(); d.__enter__(); print(d.diagnose('/srv/store')['accounts'] if 0 else 'runs'); d.__exit__(None, None, None)"
-        self.assertEqual(self.chroot.run(python, "-c", program)[0], "runs\n")
+        program = "import enrollkit\nwith enrollkit.Daemon() as daemon: print(daemon.describe().version)"
+        self.assertEqual(self.chroot.run(python, "-c", program)[0], f"{VERSION}\n")
 
     def test_the_source_distribution_uses_the_systems_library(self):
         self.chroot.install("python3-venv", *files(distribution(), "libenroll0", "enrolld"))
@@ -92,8 +105,7 @@ class UsedArtefacts(unittest.TestCase):
         token, _ = self.chroot.run("/opt/enrollkit/bin/enroll", "token")
         self.assertRegex(token, TOKEN)
         report("tar", began)
-        unit = (self.chroot.root / "opt/enrollkit/lib/systemd/user/enrolld@.service").read_text()
-        self.assertIn("ExecStart=/opt/enrollkit/bin/enrolld\n", unit)
+        self.assertIn("ExecStart=/opt/enrollkit/bin/enrolld\n", self.read("/opt/enrollkit/lib/systemd/user/enrolld@.service"))
         # Elsewhere, without being installed: the programs find one another, and pkg-config the library.
         self.assertEqual(self.chroot.run("/srv/here/bin/enroll", "token")[0], token)
         self.assertIn("accounts", self.chroot.run("/srv/here/bin/enroll", "accounts", "--json")[0])
@@ -105,6 +117,71 @@ class UsedArtefacts(unittest.TestCase):
             self.chroot.put(program, f"/srv/{module}")
             told = example(self.chroot, f"/srv/{module}", sandbox().issuer, f"/srv/store-{module}", LD_LIBRARY_PATH="/srv/here/lib")
             self.assertRegex(told, r"A valid token of \d+ bytes\.")
+
+    def test_the_tar_in_a_home_is_replaced_while_it_is_in_use_and_removed_and_the_sessions_stay(self):
+        self.chroot.install(*needed())
+        self.chroot.put(unpacked(workspace("tar")), "/srv/here")
+        self.chroot.run("mkdir", "-p", "/root/.local/share/man")
+        before = self.below("/root/.local")
+        told, _ = self.chroot.run("/srv/here/install")
+        self.assertIn("is installed in /root/.local\n", told)
+        # Where systemd looks, which is in a home another folder than elsewhere: so nothing more has to be said about it.
+        self.assertNotIn("systemctl", told)
+        unit = "/root/.local/share/systemd/user/enrolld@.service"
+        searched = subprocess.check_output(["systemd-analyze", "--user", "unit-paths"], text=True,
+                                           env={"PATH": "/usr/bin:/bin", "HOME": "/root"})  # fmt: skip
+        self.assertIn(str(Path(unit).parent), searched.split())
+        self.assertIn("ExecStart=/root/.local/bin/enrolld\n", self.read(unit))
+        self.assertFalse(self.chroot.has("/root/.local/lib/systemd"))
+        sign_in(self.chroot, "/root/.local/bin/enroll")
+        token, _ = self.chroot.run("/root/.local/bin/enroll", "token")
+        installed = self.below("/root/.local")
+
+        # A later version, while the daemon runs: it has one file less, and one more.
+        daemon = Peer(self.chroot.start("/root/.local/bin/enrolld"))
+        self.assertEqual(daemon.call("system.describe")["version"], VERSION)
+        self.chroot.run("mv", "/srv/here/share/man/man1/enrolld.1", "/srv/here/share/man/man1/later.1")
+        self.chroot.run("/srv/here/install")
+        daemon.end()
+        man = "/root/.local/share/man/man1"
+        self.assertEqual(self.below("/root/.local") ^ installed, {f"{man}/enrolld.1", f"{man}/later.1"})
+
+        # Files of others in the folders of ours stay, and so does the store, which is in one of them.
+        self.chroot.run("touch", f"{man}/other.1")
+        told, _ = self.chroot.run("/srv/here/install", "--uninstall")
+        self.assertIn("EnrollKit is removed from /root/.local\n", told)
+        self.assertIn(f"Yours is {STORE}\n", told)
+        kept = {path for path in self.below("/root/.local") if not path.startswith(STORE)}
+        self.assertEqual(kept - before, {man, f"{man}/other.1"})
+        self.assertEqual(self.chroot.run("/srv/here/bin/enroll", "token")[0], token)
+
+    def test_an_uninstallation_that_cannot_be_removes_nothing(self):
+        self.chroot.install(*needed())
+        self.chroot.put(unpacked(workspace("tar")), "/srv/here")
+        words = self.chroot.run("/srv/here/install", "--uninstall", "/opt/elsewhere", status=1)[1]
+        self.assertEqual(words.count("\n"), 1, words)
+        self.assertIn("EnrollKit is not installed in /opt/elsewhere: there is no /opt/elsewhere/lib/enrollkit/installed", words)
+        self.chroot.run("/srv/here/install", "/opt/enrollkit")
+        self.chroot.run("sh", "-c", "touch /opt/other && echo ../other >>/opt/enrollkit/lib/enrollkit/installed")
+        words = self.chroot.run("/srv/here/install", "--uninstall", "/opt/enrollkit", status=1)[1]
+        self.assertEqual(words.count("\n"), 1, words)
+        self.assertIn("names files outside /opt/enrollkit. Nothing is removed.", words)
+        self.assertTrue(self.chroot.has("/opt/other") and self.chroot.has("/opt/enrollkit/bin/enrolld"))
+        # As it says, another installation makes a good list again. It leaves the other file alone, too.
+        self.chroot.run("/srv/here/install", "/opt/enrollkit")
+        self.chroot.run("/srv/here/install", "--uninstall", "/opt/enrollkit")
+        self.assertEqual(self.chroot.run("ls", "/opt")[0], "other\n")
+
+    def test_the_npm_package_without_a_registry(self):
+        began = time.monotonic()
+        self.chroot.install("nodejs", "npm", *needed())
+        package = only("enrollkit-[0-9]*.tgz")
+        self.chroot.put(package, f"/srv/{package.name}")
+        self.chroot.run("npm", "install", "--offline", "--no-audit", "--prefix", "/srv/project", f"/srv/{package.name}")
+        self.chroot.put(TOP / "bindings/node/examples/sign_in.js", "/srv/project/sign_in.mjs")
+        told = example(self.chroot, "node", "/srv/project/sign_in.mjs", sandbox().issuer, "/srv/store")
+        self.assertRegex(told, r"A valid token of \d+ bytes\.")
+        report("npm", began)
 
 
 class JavaAndNode(unittest.TestCase):
@@ -152,17 +229,26 @@ class JavaAndNode(unittest.TestCase):
             self.assertTrue((binding / "android" / path).exists(), path)
 
 
-class EveryTarget(unittest.TestCase):
-    def test_programs_and_libraries_are_of_the_machine_that_the_name_says(self):
-        kinds = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
-        for path in (*distribution().glob("*-linux-*.tar.gz"), *distribution().glob("*.whl")):
+class EveryTar(unittest.TestCase):
+    def test_programs_need_no_more_than_the_page_beside_them_says(self):
+        for path in distribution().glob("enrollkit-*-linux-*.tar.gz"):
             with self.subTest(path.name):
-                folder = workspace("kinds")
-                shutil.unpack_archive(path, folder, "zip" if path.suffix == ".whl" else "gztar")
-                machine = next(name for name in kinds if name in path.name)
-                found = [file for file in folder.rglob("*") if file.is_file() and file.read_bytes()[:4] == b"\x7fELF"]
-                self.assertGreaterEqual(len(found), 2)
-                for file in found:
-                    told = subprocess.check_output(["readelf", "-hd", file], text=True)
-                    self.assertRegex(told, rf"Machine: +{kinds[machine]}", file.name)
-                    self.assertEqual("libc.so.6" in told, "musl" not in path.name, file.name)
+                tree = unpacked(workspace("needs"), path.name)
+                page = (tree / "README.md").read_text()
+                promised = re.search(r"glibc (\d+)\.(\d+) or later", page)
+                promised = tuple(map(int, promised.groups())) if promised else ()
+                libraries = {"libjansson.so.4"} if "libjansson4" in page else set()
+                found = programs(tree)
+                self.assertIn(tree / "bin/enrolld", found)
+                for program in found:
+                    told = subprocess.check_output(["readelf", "-dV", program], text=True)
+                    asked = {(int(major), int(minor)) for major, minor in re.findall(r"\bGLIBC_(\d+)\.(\d+)", told)}
+                    self.assertLessEqual(max(asked, default=()), promised, program.name)
+                    opened = set(re.findall(r"\(NEEDED\).*\[(.*)\]", told))
+                    self.assertLessEqual({name for name in opened if not OF_THE_C_LIBRARY.match(name)}, libraries, program.name)
+                target = re.search(r"[^-]+-linux-\w+", path.name)[0]
+                if (TOP / "build" / target / "small/enrolld").exists():
+                    self.assertLessEqual(promised, (2, 28))
+                    self.assertEqual(libraries, set())
+                    if target == TARGET:
+                        self.assertIn(tree / "libexec/enrollkit/enroll", found)

@@ -7,18 +7,16 @@ plugins {
 android {
   namespace = "org.enrollkit.android"
   compileSdk = 36
-  ndkVersion = "27.2.12479018"
 
   defaultConfig {
-    // Bionic has renameat2 from here on.
-    minSdk = 30
+    minSdk = 24
     consumerProguardFiles("consumer-rules.pro")
-    externalNativeBuild { cmake { arguments += "-DENROLL_TOP=${rootDir.resolve("../..").canonicalPath}" } }
-    // Those for which libenroll was cross-built: ./prebuilt.
+    // Those for which ./prebuilt made the native library.
     ndk { abiFilters += listOf("arm64-v8a", "x86_64") }
   }
 
-  externalNativeBuild { cmake { path = file("CMakeLists.txt") } }
+  // ABI/libenroll_jni.so.
+  sourceSets["main"].jniLibs.srcDirs(rootDir.resolve("../../build/android"))
   // The binding itself is compiled in: its jar carries libraries for Linux.
   sourceSets["main"].kotlin.srcDirs("../src/main/kotlin", "../src/generated/kotlin")
 
