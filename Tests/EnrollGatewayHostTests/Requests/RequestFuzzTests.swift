@@ -30,6 +30,8 @@
     @Test("no mutated request brings a hidden one to the application")
     func smuggling() throws {
       let application = TestApplication()
+      // A mutation that lengthens a body by exactly what the hidden request takes makes it an honest second request. With
+      // this seed none does: another seed has about one in 10,000.
       var random = SplitMix(state: 20_261_124)
       var answered = 0
       try withHost(application, { $0.limits.connectionsPerAddress = 10_000 }) { host in
