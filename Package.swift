@@ -247,7 +247,8 @@ if embedded {
     .testTarget(
       name: "EnrollGatewayTests",
       dependencies: [
-        "EnrollGateway", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollTesting", "EnrollStore", "EnrollPosix",
+        "EnrollGateway", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollTesting", "EnrollStore",
+        "EnrollPosix",
         "EnrollCore", "EnrollCrypto", "EnrollJSON",
       ], swiftSettings: strict),
     .testTarget(
@@ -256,7 +257,8 @@ if embedded {
       exclude: ["postgres"], swiftSettings: strict),
     .testTarget(
       name: "EnrollGatewayHostTests",
-      dependencies: ["EnrollGatewayHost", "EnrollGateway", "EnrollPosix", "EnrollCore"], swiftSettings: strict),
+      dependencies: ["EnrollGatewayHost", "EnrollGateway", "EnrollPosix", "EnrollCore"], swiftSettings: strict
+    ),
     .testTarget(name: "StructureTests", swiftSettings: strict),
   ]
 }

@@ -78,7 +78,8 @@
         defer { store.close() }
         let applied = try setup.migrated(store)
         StandardStream.say(
-          applied.isEmpty ? "The schema is up to date." : "Applied: \(applied.map { String($0) }.joined(separator: ", ")).")
+          applied.isEmpty
+            ? "The schema is up to date." : "Applied: \(applied.map { String($0) }.joined(separator: ", ")).")
       }
     }
   }
@@ -121,7 +122,8 @@
 
     struct Add: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Add a key to the key file. It opens at once and seals after a day; send SIGHUP to each gateway.")
+        abstract:
+          "Add a key to the key file. It opens at once and seals after a day; send SIGHUP to each gateway.")
 
       @OptionGroup var file: ConfigOption
 

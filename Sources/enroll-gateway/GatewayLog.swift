@@ -19,7 +19,8 @@
     func write(_ level: LogLevel, _ line: String) {
       guard level.rawValue <= self.level.rawValue else { return }
       let object = JSON.object([
-        ("time", .integer(clock.wallTime().seconds)), ("level", .string(level.name)), ("message", .string(line)),
+        ("time", .integer(clock.wallTime().seconds)), ("level", .string(level.name)),
+        ("message", .string(line)),
       ])
       let bytes = object.serialized() + [0x0A]
       lock.locked { StandardStream.write(bytes, to: STDERR_FILENO) }

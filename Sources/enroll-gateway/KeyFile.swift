@@ -23,17 +23,21 @@
       let id: String
       let secret: [UInt8]
       do throws(CryptoError) {
-        id = Base64URL.encode(try SystemRandom.bytes(6)).utf8.map { $0 == 0x5F ? "-" : String(UnicodeScalar($0)) }
-          .joined()
+        id = Base64URL.encode(try SystemRandom.bytes(6)).utf8.map {
+          $0 == 0x5F ? "-" : String(UnicodeScalar($0))
+        }
+        .joined()
         secret = try SystemRandom.secret(AESGCM.keyCount).revealBytes()
       } catch {
         throw EnrollError(.internal, error.message)
       }
       keys.append(
         .object([
-          ("id", .string(id)), ("created", .integer(now.seconds)), ("secret", .string(Base64URL.encode(secret))),
+          ("id", .string(id)), ("created", .integer(now.seconds)),
+          ("secret", .string(Base64URL.encode(secret))),
         ]))
-      try write(JSON.object([("keys", .array(Array(keys.suffix(KeyRing.limit))))]).serialized() + [0x0A], to: path)
+      try write(
+        JSON.object([("keys", .array(Array(keys.suffix(KeyRing.limit))))]).serialized() + [0x0A], to: path)
       return id
     }
 

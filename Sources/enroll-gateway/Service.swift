@@ -48,7 +48,9 @@
 
     func start() {
       _ = PlainThread.start {
-        while !self.ended.wait(until: self.clock.instant().advanced(bySeconds: Self.pauseSeconds), by: self.clock) {
+        while !self.ended.wait(
+          until: self.clock.instant().advanced(bySeconds: Self.pauseSeconds), by: self.clock)
+        {
           self.prune()
         }
       }

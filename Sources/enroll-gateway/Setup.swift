@@ -82,7 +82,8 @@
             totalTimeout: .init(Self.providerMilliseconds)))
         return SignInProvider(
           name: provider.name, label: provider.label, configuration: configuration, transport: transport,
-          clock: clock, random: random, makeStore: { [clock] in MemoryTokenStore(clock: clock) }, makeLock: { Mutex() })
+          clock: clock, random: random, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
+          makeLock: { Mutex() })
       }
     }
 
@@ -124,11 +125,15 @@
     /// - Throws: `.configuration` for an address that is none.
     func hostOptions() throws(EnrollError) -> HostOptions {
       let text = settings.listen
-      guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...]) else {
-        throw EnrollError(.configuration, "listen: expected an address and a port, such as 127.0.0.1:8080", field: "listen")
+      guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...])
+      else {
+        throw EnrollError(
+          .configuration, "listen: expected an address and a port, such as 127.0.0.1:8080", field: "listen")
       }
       var address = String(text[..<colon])
-      if address.utf8.first == 0x5B, address.utf8.last == 0x5D { address = String(address.dropFirst().dropLast()) }
+      if address.utf8.first == 0x5B, address.utf8.last == 0x5D {
+        address = String(address.dropFirst().dropLast())
+      }
       var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
       options.trustedProxies = settings.trustedProxies
       options.database.threads = settings.databaseConnections

@@ -58,11 +58,13 @@
       #expect(!keys.isMark(mark, of: [1, 2], for: .attempt))
     }
 
-    @Test("a key file that is not one is refused in words", arguments: [
-      #"[]"#, #"{}"#, #"{"keys": []}"#, #"{"keys": [{"id": "a b", "created": 1, "secret": ""}]}"#,
-      #"{"keys": [{"id": "a", "created": -1, "secret": "AAAA"}]}"#,
-      #"{"keys": [{"id": "a", "created": 1, "secret": "AAAA"}]}"#,
-    ])
+    @Test(
+      "a key file that is not one is refused in words",
+      arguments: [
+        #"[]"#, #"{}"#, #"{"keys": []}"#, #"{"keys": [{"id": "a b", "created": 1, "secret": ""}]}"#,
+        #"{"keys": [{"id": "a", "created": -1, "secret": "AAAA"}]}"#,
+        #"{"keys": [{"id": "a", "created": 1, "secret": "AAAA"}]}"#,
+      ])
     func badKeys(text: String) throws {
       let json = try JSON.parse(Array(text.utf8))
       #expect { try KeyRing(json: json) } throws: { ($0 as? EnrollError)?.code == .configuration }
@@ -82,40 +84,51 @@
     @Test("a cookie is found among others; one that comes twice is nobody's")
     func cookies() {
       let request = WebRequest(
-        .get, "/", headers: [HTTPHeader("Cookie", "a=1; __Host-enroll=x=y ;b"), HTTPHeader("Cookie", "c=2; a=3")])
+        .get, "/",
+        headers: [HTTPHeader("Cookie", "a=1; __Host-enroll=x=y ;b"), HTTPHeader("Cookie", "c=2; a=3")])
       #expect(request.cookie("__Host-enroll") == .value("x=y"))
       #expect(request.cookie("a") == .ambiguous)
       #expect(request.cookie("c") == .value("2"))
       #expect(request.cookie("b") == .absent)
     }
 
-    @Test("settings that cannot work are refused by their key", arguments: [
-      ("publicUrl", JSON.string("http://gateway.example"), "publicUrl"),
-      ("publicUrl", .string("https://gateway.example/path"), "publicUrl"),
-      ("publicUrl", .string("https://gateway.example/"), "publicUrl"),
-      ("returnTo", .array([.string("http://app.example/")]), "returnTo"),
-      ("listne", .string("x"), "listne"), ("providers", .object([]), "providers"),
-      ("providers", .object([("a/b", .object([]))]), "providers"),
-      ("providers", .object([("google", .object([("clientId", .string("x"))]))]), "providers.google.issuer"),
-      ("apps", .object([("a", .object([("title", .string("A"))]))]), "apps.a.redirectUris"),
-      (
-        "apps",
-        .object([
-          ("a", .object([("title", .string("A")), ("redirectUris", .array([.string("http://localhost/x")]))]))
-        ]), "apps.a.redirectUris"
-      ),
-      ("session", .object([("idleSeconds", .integer(1))]), "session"),
-    ])
+    @Test(
+      "settings that cannot work are refused by their key",
+      arguments: [
+        ("publicUrl", JSON.string("http://gateway.example"), "publicUrl"),
+        ("publicUrl", .string("https://gateway.example/path"), "publicUrl"),
+        ("publicUrl", .string("https://gateway.example/"), "publicUrl"),
+        ("returnTo", .array([.string("http://app.example/")]), "returnTo"),
+        ("listne", .string("x"), "listne"), ("providers", .object([]), "providers"),
+        ("providers", .object([("a/b", .object([]))]), "providers"),
+        (
+          "providers", .object([("google", .object([("clientId", .string("x"))]))]), "providers.google.issuer"
+        ),
+        ("apps", .object([("a", .object([("title", .string("A"))]))]), "apps.a.redirectUris"),
+        (
+          "apps",
+          .object([
+            (
+              "a",
+              .object([("title", .string("A")), ("redirectUris", .array([.string("http://localhost/x")]))])
+            )
+          ]), "apps.a.redirectUris"
+        ),
+        ("session", .object([("idleSeconds", .integer(1))]), "session"),
+      ])
     func settings(key: String, value: JSON, field: String) {
       #expect { try TestGateway.settings([(key, value)]) } throws: {
         ($0 as? EnrollError)?.field?.hasPrefix(field) == true
       }
     }
 
-    @Test("an e-mail address that cannot be one is not taken", arguments: [
-      ("a@b", true), ("a@b.example", true), ("a b@c", false), ("@c", false), ("a@", false), ("a@b@c", false),
-      ("a\r\n@b", false), (String(repeating: "a", count: 250) + "@b.example", false),
-    ])
+    @Test(
+      "an e-mail address that cannot be one is not taken",
+      arguments: [
+        ("a@b", true), ("a@b.example", true), ("a b@c", false), ("@c", false), ("a@", false),
+        ("a@b@c", false),
+        ("a\r\n@b", false), (String(repeating: "a", count: 250) + "@b.example", false),
+      ])
     func emails(text: String, isTaken: Bool) { #expect((SignInProvider.email(text) == text) == isTaken) }
   }
 
@@ -166,32 +179,32 @@
     }
 
     @Test("another session of the account is ended from its list, and no other account's")
-  func endOne() throws {
-    let second = TestBrowser(world.gateway)
-    _ = second.comeBack(from: second.get("/v1/auth/fake"), by: world.provider)
-    let hash = try #require(OneTimeText.hash(of: second.cookies[0].value))
-    let id = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).id
-    let mark = try formToken(browser)
-    #expect(text(browser.get("/account")).contains(id))
-    let none = browser.post("/account/sessions/end", form: [("token", mark), ("session", "of nobody")])
-    #expect(none.header("Location") == "/account")
-    let answer = browser.post("/account/sessions/end", form: [("token", mark), ("session", id)])
-    #expect(answer.header("Location") == "/account?ended=1")
-    #expect(second.get("/account").header("Location") == "/login")
-    #expect(browser.get("/account").status == 200)
-  }
+    func endOne() throws {
+      let second = TestBrowser(world.gateway)
+      _ = second.comeBack(from: second.get("/v1/auth/fake"), by: world.provider)
+      let hash = try #require(OneTimeText.hash(of: second.cookies[0].value))
+      let id = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).id
+      let mark = try formToken(browser)
+      #expect(text(browser.get("/account")).contains(id))
+      let none = browser.post("/account/sessions/end", form: [("token", mark), ("session", "of nobody")])
+      #expect(none.header("Location") == "/account")
+      let answer = browser.post("/account/sessions/end", form: [("token", mark), ("session", id)])
+      #expect(answer.header("Location") == "/account?ended=1")
+      #expect(second.get("/account").header("Location") == "/login")
+      #expect(browser.get("/account").status == 200)
+    }
 
-  @Test("signing out everywhere ends every session of the account")
-  func endAll() throws {
-    let second = TestBrowser(world.gateway)
-    _ = second.comeBack(from: second.get("/v1/auth/fake"), by: world.provider)
-    let answer = browser.post("/account/sessions/end-all", form: [("token", try formToken(browser))])
-    #expect(answer.header("Location") == "/signed-out-everywhere")
-    #expect(second.get("/account").header("Location") == "/login")
-    #expect(browser.cookies.isEmpty)
-  }
+    @Test("signing out everywhere ends every session of the account")
+    func endAll() throws {
+      let second = TestBrowser(world.gateway)
+      _ = second.comeBack(from: second.get("/v1/auth/fake"), by: world.provider)
+      let answer = browser.post("/account/sessions/end-all", form: [("token", try formToken(browser))])
+      #expect(answer.header("Location") == "/signed-out-everywhere")
+      #expect(second.get("/account").header("Location") == "/login")
+      #expect(browser.cookies.isEmpty)
+    }
 
-  @Test("a session ends 30 days after its last use, and 180 days after its beginning")
+    @Test("a session ends 30 days after its last use, and 180 days after its beginning")
     func ends() {
       for _ in 0..<7 {
         world.clock.advance(seconds: 25 * 86_400)

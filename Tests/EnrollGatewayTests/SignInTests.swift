@@ -26,7 +26,9 @@
     func web() throws {
       let start = browser.get("/v1/auth/fake")
       #expect(start.status == 303)
-      #expect(parameter("redirect_uri", of: start.header("Location") ?? "") == "https://gateway.example/v1/auth/fake/callback")
+      #expect(
+        parameter("redirect_uri", of: start.header("Location") ?? "")
+          == "https://gateway.example/v1/auth/fake/callback")
       let back = browser.comeBack(from: start, by: world.provider)
       #expect(back.status == 303)
       #expect(back.header("Location") == "/account")
@@ -47,7 +49,9 @@
       #expect(set.count == 3)
       for text in set {
         #expect(text.hasPrefix("__Host-"))
-        for word in ["; Path=/;", "; Secure;", "; HttpOnly;", "; SameSite=Lax"] { #expect(text.contains(word)) }
+        for word in ["; Path=/;", "; Secure;", "; HttpOnly;", "; SameSite=Lax"] {
+          #expect(text.contains(word))
+        }
         #expect(!text.contains("Domain"))
       }
     }
@@ -59,12 +63,15 @@
         let browser = TestBrowser(world.gateway)
         _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
         let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
-        accounts.insert(try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).account.id)
+        accounts.insert(
+          try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).account.id)
       }
       #expect(accounts.count == 1)
     }
 
-    @Test("a sign-in takes the place of the browser's session: the token from before opens nothing (session fixation)")
+    @Test(
+      "a sign-in takes the place of the browser's session: the token from before opens nothing (session fixation)"
+    )
     func fixation() throws {
       _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
       let before = browser.cookies[0].value
@@ -125,7 +132,8 @@
     func denied() {
       let start = browser.get("/v1/auth/fake")
       let state = parameter("state", of: start.header("Location") ?? "") ?? ""
-      let answer = browser.get("/v1/auth/fake/callback?error=access_denied&state=\(state)&iss=https://id.example")
+      let answer = browser.get(
+        "/v1/auth/fake/callback?error=access_denied&state=\(state)&iss=https://id.example")
       #expect(answer.status == 400)
       #expect(browser.cookies.isEmpty)
       #expect(text(answer).contains("Fake"))
@@ -140,10 +148,13 @@
       #expect(browser.comeBack(from: starts[5], by: world.provider).status == 303)
     }
 
-    @Test("a return address is taken from the list, exactly", arguments: [
-      ("https://app.example/welcome", 303), ("https://app.example/welcome/", 400), ("https://app.example", 400),
-      ("https://evil.example/welcome", 400), ("//app.example/welcome", 400), ("/account", 400), ("", 400),
-    ])
+    @Test(
+      "a return address is taken from the list, exactly",
+      arguments: [
+        ("https://app.example/welcome", 303), ("https://app.example/welcome/", 400),
+        ("https://app.example", 400),
+        ("https://evil.example/welcome", 400), ("//app.example/welcome", 400), ("/account", 400), ("", 400),
+      ])
     func returnTo(address: String, status: Int) {
       let start = browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address))
       #expect(start.status == status)
@@ -151,10 +162,12 @@
       #expect(browser.comeBack(from: start, by: world.provider).header("Location") == address)
     }
 
-    @Test("parameters that come twice, or cannot be read, are refused", arguments: [
-      "platform=mobile&platform=mobile", "prompt=%", "prompt=%FF", "return_to=a&return_to=b", "platform=tv",
-      "prompt=a%00",
-    ])
+    @Test(
+      "parameters that come twice, or cannot be read, are refused",
+      arguments: [
+        "platform=mobile&platform=mobile", "prompt=%", "prompt=%FF", "return_to=a&return_to=b", "platform=tv",
+        "prompt=a%00",
+      ])
     func malformed(query: String) {
       #expect(browser.get("/v1/auth/fake?" + query).status == 400)
       #expect(browser.cookies.isEmpty)
@@ -167,7 +180,8 @@
       let good = browser.cookies[0]
       let dot = good.value.firstIndex(of: ".")!
       let bad = [
-        String(good.value.dropLast()), good.value + "A", "two" + good.value[dot...], "", ".", String(good.value[dot...]),
+        String(good.value.dropLast()), good.value + "A", "two" + good.value[dot...], "", ".",
+        String(good.value[dot...]),
         String(good.value.reversed()),
       ]
       for value in bad {
@@ -198,10 +212,13 @@
     func appStart(_ more: String = "", challenge: String? = nil) throws -> WebResponse {
       let challenge = try challenge ?? PKCE.challenge(for: Secret(verifier))
       return browser.get(
-        "/v1/auth/fake?platform=mobile&code_challenge=\(challenge)&code_challenge_method=S256&state=s1\(more)")
+        "/v1/auth/fake?platform=mobile&code_challenge=\(challenge)&code_challenge_method=S256&state=s1\(more)"
+      )
     }
 
-    func redeem(_ code: String, verifier: String? = nil, at path: String = "/v1/auth/fake/redeem") -> WebResponse {
+    func redeem(_ code: String, verifier: String? = nil, at path: String = "/v1/auth/fake/redeem")
+      -> WebResponse
+    {
       let body = JSON.object([("code", .string(code)), ("code_verifier", .string(verifier ?? self.verifier))])
       return world.gateway.answer(
         WebRequest(
@@ -238,7 +255,8 @@
       #expect(bearer("/v1/userinfo", token).status == 401)
     }
 
-    @Test("another verifier, another provider's path and a late code are refused; the right app may still redeem")
+    @Test(
+      "another verifier, another provider's path and a late code are refused; the right app may still redeem")
     func wrongRedeem() throws {
       let back = browser.comeBack(from: try appStart(), by: world.provider)
       let code = try #require(parameter("code", of: back.header("Location") ?? ""))
@@ -257,10 +275,13 @@
       #expect(redeem(code).status == 400)
     }
 
-    @Test("an app without an S256 challenge is told so by its redirect", arguments: [
-      "platform=mobile&state=s1", "platform=mobile&state=s1&code_challenge=plain&code_challenge_method=plain",
-      "platform=mobile&state=s1&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
-    ])
+    @Test(
+      "an app without an S256 challenge is told so by its redirect",
+      arguments: [
+        "platform=mobile&state=s1",
+        "platform=mobile&state=s1&code_challenge=plain&code_challenge_method=plain",
+        "platform=mobile&state=s1&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+      ])
     func noChallenge(query: String) throws {
       let location = try #require(browser.get("/v1/auth/fake?" + query).header("Location"))
       #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
@@ -268,12 +289,14 @@
       #expect(browser.cookies.isEmpty)
     }
 
-    @Test("an app returns to a registered address alone; a loopback address may have any port (RFC 8252 §7.3)", arguments: [
-      ("http://127.0.0.1:51234/callback", true), ("com.example.app:/callback", true),
-      ("com.example.app:/other", false), ("http://127.0.0.1:51234/other", false),
-      ("http://localhost:51234/callback", false), ("https://evil.example/callback", false),
-      ("http://127.0.0.1:51234/callback?x=1", false), ("javascript:alert(1)", false),
-    ])
+    @Test(
+      "an app returns to a registered address alone; a loopback address may have any port (RFC 8252 §7.3)",
+      arguments: [
+        ("http://127.0.0.1:51234/callback", true), ("com.example.app:/callback", true),
+        ("com.example.app:/other", false), ("http://127.0.0.1:51234/other", false),
+        ("http://localhost:51234/callback", false), ("https://evil.example/callback", false),
+        ("http://127.0.0.1:51234/callback?x=1", false), ("javascript:alert(1)", false),
+      ])
     func redirects(address: String, isTaken: Bool) throws {
       let start = try appStart("&redirect_uri=" + PercentEncoding.encode(address))
       #expect(start.status == (isTaken ? 303 : 400))

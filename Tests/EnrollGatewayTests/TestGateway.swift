@@ -96,11 +96,13 @@
       let providers = settings.providers.map { told in
         SignInProvider(
           name: told.name, label: told.label, configuration: told.configuration, transport: provider,
-          clock: clock, random: SystemRandomSource(), makeStore: { MemoryTokenStore(clock: clock) }, makeLock: { Mutex() })
+          clock: clock, random: SystemRandomSource(), makeStore: { MemoryTokenStore(clock: clock) },
+          makeLock: { Mutex() })
       }
       gateway = Gateway(
         settings: settings, keys: try Self.ring(clock), store: store, providers: providers,
-        pages: Pages(theme: try Theme(product: "Test"), languages: try Languages()), clock: clock, random: SystemRandomSource(), log: log, lock: Mutex())
+        pages: Pages(theme: try Theme(product: "Test"), languages: try Languages()), clock: clock,
+        random: SystemRandomSource(), log: log, lock: Mutex())
     }
 
     deinit {
@@ -143,7 +145,8 @@
     }
 
     private func keep(_ text: String) {
-      let pair = text.split(separator: ";")[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let pair = text.split(separator: ";")[0].split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(pair[0])
       cookies.removeAll { $0.name == name }
       if !text.contains("Max-Age=0;") { cookies.append((name, String(pair[1]))) }

@@ -29,7 +29,8 @@ public struct Identity: Sendable, Equatable {
   public var name: String?
 
   public init(
-    provider: String, subject: String, email: String? = nil, isEmailVerified: Bool = false, name: String? = nil
+    provider: String, subject: String, email: String? = nil, isEmailVerified: Bool = false,
+    name: String? = nil
   ) {
     self.provider = provider
     self.subject = subject

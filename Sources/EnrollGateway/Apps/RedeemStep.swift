@@ -11,7 +11,8 @@ extension Gateway {
     guard providers.contains(where: { ASCII.equals($0.name, provider) }) else {
       return .refusal("invalid_request", "the gateway has no provider of this name", status: 404)
     }
-    guard let json = request.json, let code = json["code"]?.string, let verifier = json["code_verifier"]?.string
+    guard let json = request.json, let code = json["code"]?.string,
+      let verifier = json["code_verifier"]?.string
     else {
       return .refusal("invalid_request", "expected a JSON object with code and code_verifier")
     }
@@ -22,7 +23,8 @@ extension Gateway {
     let session = try newSession(hash, app: nil, for: request)
     let now = now
     let redemption = try stored { () throws(StoreFailure) in
-      try store.redeem(codeHash: codeHash, provider: provider, challenge: challenge, session: session, at: now)
+      try store.redeem(
+        codeHash: codeHash, provider: provider, challenge: challenge, session: session, at: now)
     }
     switch redemption {
     case .begun(let account):
@@ -101,7 +103,8 @@ extension Gateway {
     return .json(
       .object([
         ("issuer", .string(base)), ("authorization_endpoint", .string(base + "/login")),
-        ("token_endpoint", .string(base + "/v1/token")), ("userinfo_endpoint", .string(base + "/v1/userinfo")),
+        ("token_endpoint", .string(base + "/v1/token")),
+        ("userinfo_endpoint", .string(base + "/v1/userinfo")),
         ("revocation_endpoint", .string(base + "/v1/revoke")), ("jwks_uri", .string(base + "/v1/keys")),
         ("response_types_supported", .array([.string("code")])),
         ("code_challenge_methods_supported", .array([.string("S256")])),

@@ -115,7 +115,10 @@ public struct GatewaySettings: Sendable {
     for address in returnTo {
       guard let url = try? StrictURL(address), url.kind != .privateScheme, !url.hadFragment,
         url.kind == .https || isDevelopment
-      else { throw EnrollError(.configuration, "returnTo: expected https addresses without fragments", field: "returnTo") }
+      else {
+        throw EnrollError(
+          .configuration, "returnTo: expected https addresses without fragments", field: "returnTo")
+      }
     }
     let session = reader.value("session")
     idleSeconds = try Self.number(
@@ -131,7 +134,8 @@ public struct GatewaySettings: Sendable {
 
 extension GatewaySettings {
   private static func origin(_ text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) -> String {
-    guard let url = try? StrictURL(text), url.kind == .https || url.kind == .loopbackHTTP && allowsLoopbackHTTP,
+    guard let url = try? StrictURL(text),
+      url.kind == .https || url.kind == .loopbackHTTP && allowsLoopbackHTTP,
       ASCII.equals(url.shownOrigin, text), url.query == nil
     else {
       throw EnrollError(
@@ -148,7 +152,8 @@ extension GatewaySettings {
     let number = value?.integer ?? otherwise
     guard range.contains(number) else {
       throw EnrollError(
-        .configuration, "\(field): expected \(range.lowerBound) to \(range.upperBound), got \(number)", field: field)
+        .configuration, "\(field): expected \(range.lowerBound) to \(range.upperBound), got \(number)",
+        field: field)
     }
     return number
   }
@@ -176,27 +181,35 @@ extension GatewaySettings {
     for member in try members(of: json, "providers") {
       let path = "providers.\(member.key)"
       guard var object = member.value.object else {
-        throw EnrollError(.configuration, "\(path): expected an object, got \(member.value.kind)", field: path)
+        throw EnrollError(
+          .configuration, "\(path): expected an object, got \(member.value.kind)", field: path)
       }
       let label = object["label"]?.string
-      for key in ["redirectUri", "confirmation", "bff", "app2app", "registrationCheckUri"] where object[key] != nil {
-        throw EnrollError(.configuration, "\(path).\(key): the gateway sets this itself; leave it out", field: "\(path).\(key)")
+      for key in ["redirectUri", "confirmation", "bff", "app2app", "registrationCheckUri"]
+      where object[key] != nil {
+        throw EnrollError(
+          .configuration, "\(path).\(key): the gateway sets this itself; leave it out",
+          field: "\(path).\(key)")
       }
       object["label"] = nil
       object["redirectUri"] = .string(callback(publicURL: publicURL, provider: member.key))
       object["confirmation"] = .bool(false)
-      if object["scopes"] == nil, object["provider"] == nil { object["scopes"] = .string("openid profile email") }
+      if object["scopes"] == nil, object["provider"] == nil {
+        object["scopes"] = .string("openid profile email")
+      }
       if isDevelopment { object["allowLoopbackHTTP"] = .bool(true) }
       let configuration: Configuration
       do throws(EnrollError) { configuration = try Configuration(json: .object(object)) } catch {
-        throw EnrollError(.configuration, "\(path).\(error.message)", field: error.field.map { "\(path).\($0)" } ?? path)
+        throw EnrollError(
+          .configuration, "\(path).\(error.message)", field: error.field.map { "\(path).\($0)" } ?? path)
       }
       let preset = configuration.preset.flatMap { ProviderPreset.named($0) }?.name
       providers.append(
         Provider(name: member.key, label: label ?? preset ?? member.key, configuration: configuration))
     }
     guard !providers.isEmpty else {
-      throw EnrollError(.configuration, "providers: expected at least one provider to sign in with", field: "providers")
+      throw EnrollError(
+        .configuration, "providers: expected at least one provider to sign in with", field: "providers")
     }
     return providers
   }
@@ -223,7 +236,8 @@ extension GatewaySettings {
         showsContinuePage: reader.boolean("continuePage") ?? false)
       do throws(EnrollError) { try app.check() } catch {
         throw EnrollError(
-          .configuration, "\(path).\(error.field ?? ""): \(error.message)", field: "\(path).\(error.field ?? "")")
+          .configuration, "\(path).\(error.field ?? ""): \(error.message)",
+          field: "\(path).\(error.field ?? "")")
       }
       apps.append(app)
     }

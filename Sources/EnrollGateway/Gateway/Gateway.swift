@@ -49,7 +49,9 @@ public final class Gateway: WebApplication {
     }
     guard request.method == route.method else {
       let allowed = HTTPHeader("Allow", route.method == .get ? "GET, HEAD" : "POST")
-      guard route.isForPrograms else { return views.failure(.methodNotAllowed, for: request, headers: [allowed]) }
+      guard route.isForPrograms else {
+        return views.failure(.methodNotAllowed, for: request, headers: [allowed])
+      }
       return .refusal(
         "invalid_request", "expected \(route.method.rawValue)", status: 405, headers: [allowed])
     }

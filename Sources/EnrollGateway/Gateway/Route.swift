@@ -34,10 +34,13 @@ enum Route: Equatable {
       self = fixed.route
       return
     }
-    let parts = path.utf8.split(separator: 0x2F, omittingEmptySubsequences: false).map { String(Substring($0)) }
+    let parts = path.utf8.split(separator: 0x2F, omittingEmptySubsequences: false).map {
+      String(Substring($0))
+    }
     switch parts.count {
     case 3 where ASCII.equals(parts[1], "assets"): self = .asset
-    case 4 where Self.isBelowAuth(parts) && GatewaySettings.isName(parts[3]): self = .start(provider: parts[3])
+    case 4 where Self.isBelowAuth(parts) && GatewaySettings.isName(parts[3]):
+      self = .start(provider: parts[3])
     case 5 where Self.isBelowAuth(parts) && GatewaySettings.isName(parts[3]):
       if ASCII.equals(parts[4], "callback") {
         self = .callback(provider: parts[3])
@@ -68,7 +71,8 @@ enum Route: Equatable {
 
   var method: WebRequest.Method {
     switch self {
-    case .redeem, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile, .errorReport, .revocation:
+    case .redeem, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile, .errorReport,
+      .revocation:
       .post
     case .root, .choice, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
       .androidAssociation, .appleAssociation, .asset, .live, .ready:

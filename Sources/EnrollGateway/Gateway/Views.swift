@@ -9,11 +9,13 @@ struct Views: Sendable {
 
   private func context(_ request: WebRequest) -> PageContext {
     let accepted = request.values(of: "Accept-Language")
-    return PageContext(pages.languages.choose(acceptLanguage: accepted.isEmpty ? nil : accepted.joined(separator: ", ")))
+    return PageContext(
+      pages.languages.choose(acceptLanguage: accepted.isEmpty ? nil : accepted.joined(separator: ", ")))
   }
 
   private func answer(_ page: PageContent, status: Int = 200, headers: [HTTPHeader] = []) -> WebResponse {
-    WebResponse(status, headers: page.headers.map { HTTPHeader($0.name, $0.value) } + headers, body: page.bytes)
+    WebResponse(
+      status, headers: page.headers.map { HTTPHeader($0.name, $0.value) } + headers, body: page.bytes)
   }
 
   /// A path of the gateway, with parameters that are text.
@@ -66,7 +68,8 @@ struct Views: Sendable {
         AccountPage.Session(
           id: one.id,
           app: one.app.map { id in apps.first { ASCII.equals($0.id, id) }?.title ?? id }, device: one.device,
-          created: one.created.seconds, lastSeen: one.lastSeen.seconds, isCurrent: ASCII.equals(one.id, session.id))
+          created: one.created.seconds, lastSeen: one.lastSeen.seconds,
+          isCurrent: ASCII.equals(one.id, session.id))
       },
       actions: AccountPage.Actions(endSession: end, signOut: signOut, signOutEverywhere: everywhere),
       token: FormToken(name: Self.formField, value: formToken), sessionWasEnded: wasEnded, now: now.seconds)
@@ -76,7 +79,8 @@ struct Views: Sendable {
   static let formField = "token"
 
   func signedOut(isEverywhere: Bool, for request: WebRequest) -> WebResponse {
-    answer(pages.page(SignedOutPage(isEverywhere: isEverywhere, signIn: link("/login")), in: context(request)))
+    answer(
+      pages.page(SignedOutPage(isEverywhere: isEverywhere, signIn: link("/login")), in: context(request)))
   }
 
   /// nil for an address that no page may lead to.
@@ -85,7 +89,8 @@ struct Views: Sendable {
   ) -> WebResponse? {
     guard let link = try? PageLink(app: url) else { return nil }
     return answer(
-      pages.page(ContinuePage(WaitingApp(name: app.title, link: link)), in: context(request)), headers: headers)
+      pages.page(ContinuePage(WaitingApp(name: app.title, link: link)), in: context(request)),
+      headers: headers)
   }
 
   /// nil for a name that no page loads.

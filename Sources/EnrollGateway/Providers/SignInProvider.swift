@@ -46,7 +46,8 @@ public final class SignInProvider: Sendable {
     options.prompt = prompt
     options.loginHint = loginHint
     let begun = try engine.begin(options, cancellation: nil)
-    guard case .openURL(let url) = begun.action, let record = try store.read(engine.account)?.transactions.first
+    guard case .openURL(let url) = begun.action,
+      let record = try store.read(engine.account)?.transactions.first
     else { throw EnrollError(.internal, "a sign-in began without an address") }
     return (url, record)
   }
@@ -54,7 +55,9 @@ public final class SignInProvider: Sendable {
   /// Takes the browser's return: exchanges the code, proves the id_token, asks userinfo where that is needed (R13-R30).
   /// - Returns: the identity, or why there is none: the provider said no, or its answer was refused.
   /// - Throws: when the URL is no answer to the transaction, or the provider was not reached before the code was sent.
-  func finish(_ url: String, _ transaction: TransactionRecord) throws(EnrollError) -> Result<Identity, EnrollError> {
+  func finish(_ url: String, _ transaction: TransactionRecord) throws(EnrollError) -> Result<
+    Identity, EnrollError
+  > {
     let store = makeStore()
     try store.update(engine.account) { record in record.transactions = [transaction] }
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
@@ -71,7 +74,8 @@ public final class SignInProvider: Sendable {
   private func identity(in claims: JSONObject, issuer: Issuer?) -> Result<Identity, EnrollError> {
     guard let subject = claims["sub"]?.string, (1...Self.subjectLimit).contains(subject.utf8.count) else {
       return .failure(
-        EnrollError(.responseInvalid, "the provider told no sub of 1 to \(Self.subjectLimit) bytes", field: "sub"))
+        EnrollError(
+          .responseInvalid, "the provider told no sub of 1 to \(Self.subjectLimit) bytes", field: "sub"))
     }
     // Tenants of one template name their users each for itself (R24).
     let isTenants = engine.configuration.issuer.isTemplate
@@ -92,7 +96,8 @@ public final class SignInProvider: Sendable {
 
   /// RFC 5321 §4.5.3.1: at most 254 bytes, one `@`, no blanks or controls; nil for what is no address.
   static func email(_ text: String?) -> String? {
-    guard let text, (3...254).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+    guard let text, (3...254).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
+    else {
       return nil
     }
     let parts = text.utf8.split(separator: 0x40, omittingEmptySubsequences: false)

@@ -41,7 +41,9 @@ extension Gateway {
   }
 
   func signOut(_ request: WebRequest) throws(Interruption) -> WebResponse {
-    guard let (hash, _) = try ownForm(request) else { return .redirect(to: "/signed-out", headers: forgetting(request)) }
+    guard let (hash, _) = try ownForm(request) else {
+      return .redirect(to: "/signed-out", headers: forgetting(request))
+    }
     try stored { () throws(StoreFailure) in try store.endSession(tokenHash: hash) }
     return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
   }

@@ -48,12 +48,14 @@ struct Attempt: Equatable {
 extension Attempt {
   private var json: JSON {
     .object([
-      ("provider", .string(provider)), ("transaction", transaction.json), ("expires", .integer(expires.seconds)),
+      ("provider", .string(provider)), ("transaction", transaction.json),
+      ("expires", .integer(expires.seconds)),
       (
         "app",
         app.map {
           .object([
-            ("id", .string($0.id)), ("redirect", .string($0.redirectURI)), ("state", $0.state.map { .string($0) }),
+            ("id", .string($0.id)), ("redirect", .string($0.redirectURI)),
+            ("state", $0.state.map { .string($0) }),
             ("challenge", .string($0.challenge)),
           ])
         }

@@ -32,7 +32,9 @@ extension Gateway {
     switch answer {
     case .failure(let error):
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
-      return try fail(EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, for: request, headers: [over])
+      return try fail(
+        EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, for: request, headers: [over]
+      )
     case .success(let identity):
       guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
       return try enterApp(request, identity, waiting, provider, over: over)
@@ -85,7 +87,8 @@ extension Gateway {
       try store.signIn(identity, newAccountID: id, beginning: beginning, at: now)
     }
     log.write(
-      .info, "\(identity.provider): account \(signedIn.account.id) \(signedIn.isNew ? "registered" : "signed in")")
+      .info,
+      "\(identity.provider): account \(signedIn.account.id) \(signedIn.isNew ? "registered" : "signed in")")
     return signedIn
   }
 

@@ -21,7 +21,9 @@ extension Gateway {
   /// - Throws: `.failure(.invalidRequest)`: an address from a request is never followed (RFC 9700 §4.11).
   func returnAddress(_ parameters: Parameters) throws(Interruption) -> String? {
     guard let address = parameters["return_to"] else { return nil }
-    guard settings.returnTo.contains(where: { ASCII.equals($0, address) }) else { throw .failure(.invalidRequest) }
+    guard settings.returnTo.contains(where: { ASCII.equals($0, address) }) else {
+      throw .failure(.invalidRequest)
+    }
     return address
   }
 
@@ -33,13 +35,18 @@ extension Gateway {
       throw .failure(.unknownApp)
     }
     let state = parameters["state"]
-    guard state.map({ (1...Self.stateLimit).contains($0.utf8.count) }) ?? true else { throw .failure(.invalidRequest) }
+    guard state.map({ (1...Self.stateLimit).contains($0.utf8.count) }) ?? true else {
+      throw .failure(.invalidRequest)
+    }
     guard let challenge = parameters["code_challenge"], Self.isChallenge(challenge),
       parameters["code_challenge_method"].map({ ASCII.equals($0, PKCE.challengeMethod) }) ?? false
     else {
       return returnToApp(
         app, redirectURI, state: state,
-        [("error", "invalid_request"), ("error_description", "an S256 code_challenge is needed (RFC 7636 §4.3)")],
+        [
+          ("error", "invalid_request"),
+          ("error_description", "an S256 code_challenge is needed (RFC 7636 §4.3)"),
+        ],
         for: request)
     }
     let waiting = Attempt.App(id: app.id, redirectURI: redirectURI, state: state, challenge: challenge)
@@ -55,7 +62,9 @@ extension Gateway {
       guard settings.apps.count == 1 else { throw .failure(.unknownApp) }
       return settings.apps[0]
     }
-    guard let app = settings.apps.first(where: { ASCII.equals($0.id, name) }) else { throw .failure(.unknownApp) }
+    guard let app = settings.apps.first(where: { ASCII.equals($0.id, name) }) else {
+      throw .failure(.unknownApp)
+    }
     return app
   }
 
@@ -70,7 +79,8 @@ extension Gateway {
     let url: String
     let transaction: TransactionRecord
     do throws(EnrollError) {
-      (url, transaction) = try provider.begin(prompt: parameters["prompt"], loginHint: parameters["login_hint"])
+      (url, transaction) = try provider.begin(
+        prompt: parameters["prompt"], loginHint: parameters["login_hint"])
     } catch {
       log.write(.warning, "\(provider.name): a sign-in could not begin: \(error.code.name): \(error.message)")
       return try fail(EnrollGatewayPages.Failure(error), app: app, provider: provider, for: request)
@@ -92,7 +102,8 @@ extension Gateway {
 
   /// An app is told by its redirect, a person by a page.
   func fail(
-    _ failure: EnrollGatewayPages.Failure, app waiting: Attempt.App?, provider: SignInProvider, for request: WebRequest,
+    _ failure: EnrollGatewayPages.Failure, app waiting: Attempt.App?, provider: SignInProvider,
+    for request: WebRequest,
     headers: [HTTPHeader] = []
   ) throws(Interruption) -> WebResponse {
     guard let waiting, let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }) else {
