@@ -195,6 +195,17 @@
       #expect(browser.get(target).status == 303)
     }
 
+    @Test("a page is in the language that the browser asks for, or in the one of its address")
+    func languages() {
+      let german = [HTTPHeader("Accept-Language", "de-AT, en;q=0.5")]
+      #expect(text(browser.get("/login")).contains("<html lang=\"en\""))
+      #expect(text(browser.get("/login", headers: german)).contains("<html lang=\"de\""))
+      #expect(text(browser.get("/login?ui_locales=en", headers: german)).contains("<html lang=\"en\""))
+      let page = text(browser.get("/login?return_to=https%3A%2F%2Fapp.example%2Fwelcome"))
+      #expect(
+        page.contains("href=\"/login?return_to=https%3A%2F%2Fapp.example%2Fwelcome&amp;ui_locales=de\""))
+    }
+
     @Test("an unknown provider, an unknown path and another method are refused")
     func elsewhere() {
       #expect(browser.get("/v1/auth/other").status == 404)

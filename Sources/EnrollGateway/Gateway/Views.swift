@@ -7,11 +7,16 @@ import EnrollGatewayPages
 struct Views: Sendable {
   let pages: Pages
 
+  /// The language that the address names (OpenID Connect Core §3.1.2.1), else the one that the browser asks for.
   private func context(_ request: WebRequest) -> PageContext {
     let accepted = request.values(of: "Accept-Language")
+    let named = Parameters(encoded: request.query)?[Self.languageParameter]
     return PageContext(
-      pages.languages.choose(acceptLanguage: accepted.isEmpty ? nil : accepted.joined(separator: ", ")))
+      pages.languages.choose(
+        explicit: named, acceptLanguage: accepted.isEmpty ? nil : accepted.joined(separator: ", ")))
   }
+
+  private static let languageParameter = "ui_locales"
 
   private func answer(_ page: PageContent, status: Int = 200, headers: [HTTPHeader] = []) -> WebResponse {
     WebResponse(
@@ -34,9 +39,14 @@ struct Views: Sendable {
         ChoicePage.Provider(label: provider.label, link: $0, sign: ProviderSign(named: provider.name))
       }
     }
-    let page = ChoicePage(
-      isSignUp ? .signUp : .signIn, providers: shown, other: link(isSignUp ? "/login" : "/signup", carried))
-    return answer(pages.page(page, in: context(request)))
+    let (path, other) = isSignUp ? ("/signup", "/login") : ("/login", "/signup")
+    var context = context(request)
+    context.otherLanguages = pages.languages.all.filter { $0.tag != context.language.tag }.compactMap {
+      language in
+      link(path, carried + [(Self.languageParameter, language.tag.text)]).map { (language, $0) }
+    }
+    let page = ChoicePage(isSignUp ? .signUp : .signIn, providers: shown, other: link(other, carried))
+    return answer(pages.page(page, in: context))
   }
 
   func failure(
