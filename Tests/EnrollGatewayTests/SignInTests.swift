@@ -103,6 +103,21 @@
       #expect(world.provider.requests(.token).isEmpty)
     }
 
+    @Test("the answer of one provider at another's callback is refused (mix-up, RFC 9700 §4.4)")
+    func mixUp() throws {
+      let own: [(String, JSON)] = [
+        ("issuer", .string("https://id.example")), ("clientId", .string("gateway")),
+        ("clientSecret", .string("a gateway's own secret")),
+      ]
+      let world = try TestGateway([("providers", .object([("fake", .object(own)), ("other", .object(own))]))])
+      let browser = TestBrowser(world.gateway)
+      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+      let elsewhere = "/v1/auth/other/callback" + target.dropFirst("/v1/auth/fake/callback".count)
+      #expect(browser.get(elsewhere).status == 400)
+      #expect(world.provider.requests(.token).isEmpty)
+      #expect(browser.get(target).status == 303)
+    }
+
     @Test("an answer after ten minutes is refused")
     func late() {
       let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
