@@ -21,7 +21,8 @@ HERE = str(TOP).encode() + b"/"
 ELSEWHERE = {
     "PREFIX": "/nowhere", "LIBDIR": "/nowhere/lib", "DESTDIR": "/nowhere", "FLAVOUR": "standard", "BUILT": "nowhere",
     "BUILD": "/nowhere", "TARGET": "aarch64-linux-musl", "VERSION": "9.9.9", "OPENSSL": "static", "HTTP": "host",
-    "ENROLLKIT_SYSTEM_LIBRARY": "1", "ENROLLKIT_WHEEL_PLATFORM": "nowhere", "DH_OPTIONS": "-Nlibenroll0", "DEB_BUILD_OPTIONS": "nodoc",
+    "ENROLLKIT_SYSTEM_LIBRARY": "1", "ENROLLKIT_WHEEL_PLATFORM": "nowhere", "DH_OPTIONS": "-Nlibenroll0",
+    "DEB_BUILD_OPTIONS": "nodoc",
 }  # fmt: skip
 TARGETS = "x86_64-linux-gnu", "aarch64-linux-gnu", "x86_64-linux-musl", "aarch64-linux-musl"
 
@@ -146,7 +147,8 @@ class MavenFiles(unittest.TestCase):
         space = {"": "http://maven.apache.org/POM/4.0.0"}
         pom = xml.etree.ElementTree.parse(only("*.pom")).getroot()
         asked = ("groupId", "artifactId", "version", "name", "description", "url", "licenses/license/name",
-                 "licenses/license/url", "developers/developer/name", "developers/developer/email", "scm/connection", "scm/url")  # fmt: skip
+                 "licenses/license/url", "developers/developer/name", "developers/developer/email",
+                 "scm/connection", "scm/url")  # fmt: skip
         self.assertEqual([path for path in asked if not (pom.findtext(path, "", space) or "").strip()], [])
         self.assertEqual(
             (pom.findtext("artifactId", "", space), pom.findtext("version", "", space)), ("enrollkit", VERSION)

@@ -13,7 +13,7 @@ class Releases(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.clone = second_checkout()
-        # The checks ask whether a target is there. `make test` builds none for musl; `make torture` does, and packs them.
+        # The checks ask whether a target is there. `make torture` builds those for musl, and packs them.
         for target in TARGETS:
             (cls.clone / "build" / target / "small").mkdir(parents=True, exist_ok=True)
             (cls.clone / "build" / target / "small/libenroll.so.0").touch()
@@ -53,7 +53,8 @@ class Releases(unittest.TestCase):
         end = r"\Z"
         git = "https://example.org/enrollkit.git"
         for name, pattern, replacement, *said in (
-            ("CHANGELOG.md", rf"## {VERSION} - \S+", "## Unreleased", "CHANGELOG.md begins with", "Debian's packages would"),
+            ("CHANGELOG.md", rf"## {VERSION} - \S+", "## Unreleased",
+             "CHANGELOG.md begins with", "Debian's packages would have the version"),
             ("CHANGELOG.md", rf"## {VERSION} - \S+", f"## {VERSION}", "CHANGELOG.md begins with"),
             ("Sources/EnrollHost/LibraryVersion.swift", 'let string = "[^"]*"', f"let string = {quoted}",
              "LibraryVersion.swift says 9.8.7"),
@@ -66,7 +67,8 @@ class Releases(unittest.TestCase):
             ("bindings/kotlin/build.gradle.kts", *line, "build.gradle.kts says 9.8.7"),
             # A page that names artefacts names those of the version.
             ("README.md", end, "\nnpm install ./enrollkit-9.8.7.tgz\n", f"says enrollkit-9.8.7; write {VERSION}"),
-            ("bindings/node/README.md", end, "\n./libenroll0_9.8.7-1_amd64.deb\n", f"says libenroll0_9.8.7; write {VERSION}"),
+            ("bindings/node/README.md", end, "\n./libenroll0_9.8.7-1_amd64.deb\n",
+             f"says libenroll0_9.8.7; write {VERSION}"),
             ("README.md", end, f'\n.package(url: "{git}", from: {quoted})\n', f"says from: {quoted}; write {VERSION}"),
             ("include/enroll.h", r"#define ENROLL_ABI_VERSION \d+", "#define ENROLL_ABI_VERSION 77",
              "include/enroll.h has ENROLL_ABI_VERSION 77", "the recorded binary interface", "build/small/enrolld says"),

@@ -92,7 +92,7 @@ def of_other_platforms(targets):
         )
     if any(target.endswith("-gnu") for target in cross):
         yield part("glibc", re.search(r'"gnu\.([\d.]+)"', text)[1], "pkg:generic/glibc", LGPL,
-                   "Start-up objects and libc_nonshared.a, which may be linked with everything: in the programs for glibc.")  # fmt: skip
+                   "Start-up objects and libc_nonshared.a, which may be linked with everything: in programs for glibc.")  # fmt: skip
     if any(target.endswith("-musl") for target in cross):
         yield part(
             "musl",
@@ -106,10 +106,12 @@ def of_other_platforms(targets):
 def opened():
     """Libraries of the system, in the version that is needed at least."""
     for name, number, address, licence, description in (
-        ("openssl", "3", "pkg:github/openssl/openssl", APACHE, "libcrypto.so.3 of the system, opened when it is needed."),
+        ("openssl", "3", "pkg:github/openssl/openssl", APACHE,
+         "libcrypto.so.3 of the system, opened when it is needed."),
         ("curl", "7.66", "pkg:github/curl/curl", {"license": {"id": "curl"}},
          "libcurl.so.4 of the system, this version or later, opened when it is needed."),
-        ("libsecret", None, "pkg:generic/libsecret", LGPL, "libsecret-1.so.0 of the system, opened if keys are in a keyring."),
+        ("libsecret", None, "pkg:generic/libsecret", LGPL,
+         "libsecret-1.so.0 of the system, opened if keys are in a keyring."),
     ):  # fmt: skip
         yield part(name, number, address, licence, description, is_inside=False)
 
@@ -138,18 +140,20 @@ def artefact(path):
 
 def make(out, artefacts, targets):
     name = f"pkg:generic/enrollkit@{version()}"
+    everything = "".join(hashlib.sha256(path.read_bytes()).hexdigest() for path in artefacts)
     external = others(targets)
     document = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         # Decided by what it lists, so that two builds agree.
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name + ''.join(hashlib.sha256(path.read_bytes()).hexdigest() for path in artefacts))}",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name + everything)}",
         "version": 1,
         "metadata": {
             "timestamp": datetime.fromtimestamp(epoch(), timezone.utc).isoformat(),
             "component": {
-                "type": "library", "bom-ref": name, "name": "enrollkit", "version": version(), "purl": name, "licenses": [APACHE],
+                "type": "library", "bom-ref": name, "name": "enrollkit", "version": version(), "purl": name,
+                "licenses": [APACHE],
             },
         },
         "components": [*(artefact(path) for path in artefacts), *external],

@@ -43,8 +43,10 @@ def sources(out):
 def documentation(out):
     """The binding's page as HTML, which says where the symbols' comments are: Dokka comes with Gradle alone."""
     heading, _, rest = (BINDING / "README.md").read_text().partition("\n")
-    note = (f"*This jar has the page of the Kotlin binding. The comment of each symbol is in `enrollkit-{version()}-sources.jar`,"
-            " where editors find it.*")  # fmt: skip
+    note = (
+        "*This jar has the page of the Kotlin binding. The comment of each symbol is in"
+        f" `enrollkit-{version()}-sources.jar`, where editors find it.*"
+    )
     page = run("lowdown", "-s", "-thtml", input=f"{heading}\n\n{note}\n{rest}")
     return archives.jar(out / f"enrollkit-{version()}-javadoc.jar", {"index.html": page.encode()})
 

@@ -52,12 +52,6 @@ final class StoreFolder: Sendable {
       return status != nil
     } catch {
       if error.number == ENOTDIR || error.number == ELOOP || error.number == EACCES { return true }
-      if error.number == EROFS {
-        throw EnrollError(
-          .storeRefused,
-          "\(shown(path)) cannot be made: its file system is read-only. Name a store in a directory that can be written",
-          field: "store")
-      }
       throw StoreFault.error(error, "the store's folder \(shown(path))")
     }
   }
@@ -111,6 +105,12 @@ final class StoreFolder: Sendable {
       if error.number == ENOTDIR || error.number == ELOOP || error.number == EEXIST {
         throw EnrollError(
           .storeRefused, "\(shown(path)) is not a folder, or a symbolic link", field: "store")
+      }
+      if error.number == EROFS {
+        throw EnrollError(
+          .storeRefused,
+          "\(shown(path)) cannot be made: its file system is read-only. Name a store in a directory that can be written",
+          field: "store")
       }
       throw StoreFault.error(error, "the store's folder \(shown(path))")
     }
