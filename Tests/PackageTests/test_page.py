@@ -1,4 +1,4 @@
-"""The commands of docs/install.md, typed as they stand there, by somebody who has the files of `make dist` and no Swift."""
+"""The commands of docs/install.md, typed as they stand there, with the files of `make dist` and without Swift."""
 
 import re
 import shutil
@@ -27,7 +27,8 @@ class TypedPage(unittest.TestCase):
     def typed(self, *names):
         """What the blocks print, one after the other in one shell, in an empty home on this machine."""
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", "".join(map(block, names))], cwd=self.home, capture_output=True, text=True,
+            ["bash", "-euo", "pipefail", "-c", "".join(map(block, names))],
+            cwd=self.home, capture_output=True, text=True,
             env={"PATH": "/usr/bin:/bin", "HOME": str(self.home), "DIST": str(distribution()), **QUIET})  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout

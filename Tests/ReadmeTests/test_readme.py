@@ -93,19 +93,22 @@ class ReadmeTests(unittest.TestCase):
         text = re.search(r"<!-- manifest -->\n```swift\n(.*?)```", page, re.S)[1]
         address, path = re.search(r"\.package\(url: .*?\)", text)[0], re.search(r"`(\.package\(path: .*?\))`", page)[1]
         with tempfile.TemporaryDirectory() as home:
-            manifests = {"hello": text, "beside": text.replace(address, path), "enrollkit": (ROOT / "Package.swift").read_text()}
+            ours = (ROOT / "Package.swift").read_text()
+            manifests = {"hello": text, "beside": text.replace(address, path), "enrollkit": ours}
             for name, manifest in manifests.items():
                 pathlib.Path(home, name).mkdir()
                 pathlib.Path(home, name, "Package.swift").write_text(manifest)
             hello, beside, ours = (self.manifest(f"{home}/{name}") for name in manifests)
         (remote,), (local,) = hello["dependencies"][0]["sourceControl"], beside["dependencies"][0]["fileSystem"]
         (product, package, *_), = [one["product"] for target in hello["targets"] for one in target["dependencies"]]
-        self.assertEqual((remote["identity"], local["identity"], pathlib.Path(local["path"]).name), (package, package, package))
+        identities = remote["identity"], local["identity"], pathlib.Path(local["path"]).name
+        self.assertEqual(identities, (package, package, package))
         self.assertIn(product, [one["name"] for one in ours["products"]])
         # The version of these sources is in the range that the example asks for.
         (wanted,) = remote["requirement"]["range"]
         version = re.search(r'let string = "(.*)"', (ROOT / "Sources/EnrollHost/LibraryVersion.swift").read_text())[1]
-        lowest, here, end = (tuple(map(int, one.split("."))) for one in (wanted["lowerBound"], version, wanted["upperBound"]))
+        bounds = wanted["lowerBound"], version, wanted["upperBound"]
+        lowest, here, end = (tuple(map(int, one.split("."))) for one in bounds)
         self.assertTrue(lowest <= here < end, (lowest, here, end))
 
     def test_the_table_of_installing_has_the_commands_that_the_page_of_installing_explains(self):
