@@ -26,8 +26,8 @@ class Silence(SandboxCase):
         self.folder = tempfile.TemporaryDirectory(prefix="enrolld-silence-")
         self.store = self.folder.name + "/host"
         secrets = Secrets()
-        with Daemon(host=secrets.functions()) as daemon:
-            self.signed_in(daemon, keys={"provider": "host"})
+        with Daemon(host={"host.http.send": HTTP(), **secrets.functions()}) as daemon:
+            self.signed_in(daemon, transport="host", keys={"provider": "host"})
         self.daemon = daemon = Daemon(host={"host.http.send": HTTP()})
         self.listed = daemon.start("accounts.list", {"store": self.store, "keys": {"provider": "host"}})
         keys = {"provider": "host"}
