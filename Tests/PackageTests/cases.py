@@ -56,15 +56,21 @@ def files(folder, *names):
             for name in names or PACKAGES]  # fmt: skip
 
 
-@functools.cache
 def distribution():
     """The folder that `make dist` makes."""
-    folder = workspace("dist")
-    done = subprocess.run([TOP / "scripts/dist", folder], capture_output=True, text=True)
+    folder, done = _made()
     if done.returncode != 0:
         raise AssertionError(f"dist: {done.stdout}{done.stderr}")
-    print(done.stdout)
     return folder
+
+
+@functools.cache
+def _made():
+    """Once, also where it fails: a failing run takes a minute, and every test asks."""
+    folder = workspace("dist")
+    done = subprocess.run([TOP / "scripts/dist", folder], capture_output=True, text=True)
+    print(done.stdout)
+    return folder, done
 
 
 def only(pattern):
