@@ -42,7 +42,7 @@
         if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
         let gateway = Gateway(
           settings: setup.settings, keys: keys, store: store, providers: setup.providers(), pages: pages,
-          clock: setup.clock, random: SystemRandomSource(), log: log, lock: Mutex())
+          clock: setup.clock, random: SystemRandomSource(), log: log, makeLock: { Mutex() })
         let host = try Setup.host(gateway, options)
         log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
         let pruning = Pruning(store, clock: setup.clock, log: log)

@@ -1,4 +1,5 @@
-// The gateway's log: one JSON object a line on standard error. Lines hold no secret: what is logged is written for it (R40).
+// The gateway's log: one JSON object a line on standard error. Lines hold no secret: what is logged is written for it (R40). A reader
+// that stands still stops no request: lines are dropped and counted until it reads on.
 
 #if Gateway
   import CPosix
@@ -9,7 +10,10 @@
   final class GatewayLog: LogHandler {
     let level: LogLevel
     private let clock: any Clock
-    private let lock = Mutex()
+    private let dropped = Guarded(0, by: Mutex())
+
+    /// Bytes of a message; a pipe takes a line of this length whole.
+    private static let messageLimit = 600
 
     init(level: LogLevel, clock: any Clock) {
       self.level = level
@@ -18,12 +22,31 @@
 
     func write(_ level: LogLevel, _ line: String) {
       guard level.rawValue <= self.level.rawValue else { return }
-      let object = JSON.object([
-        ("time", .integer(clock.wallTime().seconds)), ("level", .string(level.name)),
-        ("message", .string(line)),
-      ])
-      let bytes = object.serialized() + [0x0A]
-      lock.locked { StandardStream.write(bytes, to: STDERR_FILENO) }
+      let bytes = self.line(level, String(decoding: line.utf8.prefix(Self.messageLimit), as: UTF8.self))
+      dropped.withLock { dropped in
+        if dropped > 0, Self.isWritable {
+          StandardStream.write(self.line(.warning, "\(dropped) lines were dropped"), to: STDERR_FILENO)
+          dropped = 0
+        }
+        guard Self.isWritable else {
+          dropped += 1
+          return
+        }
+        StandardStream.write(bytes, to: STDERR_FILENO)
+      }
+    }
+
+    private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
+      let time = clock.wallTime().seconds
+      return JSON.object([
+        ("time", .integer(time)), ("level", .string(level.name)), ("message", .string(message)),
+      ]).serialized() + [0x0A]
+    }
+
+    /// A pipe that says so takes PIPE_BUF bytes at once, which is more than a line has (pipe(7)).
+    private static var isWritable: Bool {
+      var poller = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+      return poll(&poller, 1, 0) == 1 && Int32(poller.revents) & Int32(POLLOUT) != 0
     }
   }
 

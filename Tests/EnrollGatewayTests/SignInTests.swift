@@ -235,10 +235,10 @@
 
     let verifier = String(repeating: "v", count: 43)
 
-    func appStart(_ more: String = "", challenge: String? = nil) throws -> WebResponse {
-      let challenge = try challenge ?? PKCE.challenge(for: Secret(verifier))
+    func appStart(_ more: String = "", state: String = "s1") throws -> WebResponse {
+      let challenge = try PKCE.challenge(for: Secret(verifier))
       return browser.get(
-        "/v1/auth/fake?platform=mobile&code_challenge=\(challenge)&code_challenge_method=S256&state=s1\(more)"
+        "/v1/auth/fake?platform=mobile&code_challenge=\(challenge)&code_challenge_method=S256&state=\(state)\(more)"
       )
     }
 
@@ -299,6 +299,63 @@
       let code = try #require(parameter("code", of: back.header("Location") ?? ""))
       world.clock.advance(seconds: 61)
       #expect(redeem(code).status == 400)
+    }
+
+    @Test("a state that is not visible ASCII is refused, so that no cookie grows beyond what browsers take")
+    func stateOfAnApp() throws {
+      for state in ["%01", "%C3%A9", String(repeating: "a", count: 513)] {
+        #expect(try appStart("", state: state).status == 400)
+      }
+      for _ in 0..<20 {
+        let start = try appStart("", state: String(repeating: "%22", count: 512))
+        let sizes = browser.cookies.map { $0.name.utf8.count + $0.value.utf8.count }
+        #expect(start.status == 303)
+        #expect(sizes.max() ?? 0 <= 4096)
+        #expect(sizes.reduce(0, +) < 12_000)
+      }
+    }
+
+    @Test("an app's session opens no page, and a browser's session is no bearer token")
+    func sessionsOfTwoKinds() throws {
+      let back = browser.comeBack(from: try appStart(), by: world.provider)
+      let code = try #require(parameter("code", of: back.header("Location") ?? ""))
+      let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
+      browser.cookies = [("__Host-enroll", token)]
+      #expect(browser.get("/account").header("Location") == "/login")
+      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+      let cookie = try #require(browser.cookies.first { $0.name == "__Host-enroll" }?.value)
+      #expect(browser.get("/account").status == 200)
+      #expect(bearer("/v1/userinfo", cookie).status == 401)
+    }
+
+    @Test("an account belongs to a subject of an issuer, whatever the provider is called")
+    func issuers() throws {
+      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+      let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
+      let session = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime()))
+      #expect(session.identity.subject.hasPrefix("https://id.example "))
+    }
+
+    @Test(
+      "a name in any script stays as it is, without marks that change what is beside it",
+      arguments: [
+        ("Jürgen Groß 王小明", "Jürgen Groß 王小明"), ("  a\u{202E}b\u{200B}\r\nc ", "abc"),
+        ("\u{85}\u{2066}", nil), (String(repeating: "é", count: 150), String(repeating: "é", count: 100)),
+      ])
+    func names(given: String, shown: String?) { #expect(PersonalText.shown(given) == shown) }
+
+    @Test("reports without a session are taken a hundred in ten seconds")
+    func reports() {
+      func send() -> Int {
+        let body = JSON.object([("code", .string("network"))]).serialized()
+        let headers = [HTTPHeader("Content-Type", "application/json")]
+        return world.gateway.answer(WebRequest(.post, "/v1/error-reports", headers: headers, body: body))
+          .status
+      }
+      #expect((0..<100).allSatisfy { _ in send() == 204 })
+      #expect(send() == 429)
+      world.clock.advance(seconds: 10)
+      #expect(send() == 204)
     }
 
     @Test(

@@ -102,7 +102,7 @@
       gateway = Gateway(
         settings: settings, keys: try Self.ring(clock), store: store, providers: providers,
         pages: Pages(theme: try Theme(product: "Test"), languages: try Languages()), clock: clock,
-        random: SystemRandomSource(), log: log, lock: Mutex())
+        random: SystemRandomSource(), log: log, makeLock: { Mutex() })
     }
 
     deinit {

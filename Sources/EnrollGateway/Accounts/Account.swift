@@ -21,7 +21,7 @@ public struct Account: Sendable, Equatable {
 public struct Identity: Sendable, Equatable {
   /// The gateway's name for the provider: `google`.
   public var provider: String
-  /// The provider's name for the person (OpenID Connect Core §2, `sub`): 1 to 255 bytes.
+  /// The issuer, a space, and the issuer's name for the person (OpenID Connect Core §2, `sub`).
   public var subject: String
   public var email: String?
   /// The provider vouches for the address.

@@ -81,6 +81,11 @@ extension Gateway {
     guard let json = request.json, let code = json["code"]?.string else {
       return .refusal("invalid_request", "expected a JSON object with code")
     }
+    guard reports.take() else {
+      return .refusal(
+        "temporarily_unavailable", "too many reports; send it later", status: 429,
+        headers: [HTTPHeader("Retry-After", "10")])
+    }
     let told = PrintableText.bounded(json["message"]?.string ?? "", maximumBytes: 200)
     log.write(.warning, "app reports \(PrintableText.bounded(code, maximumBytes: 64)): \(told)")
     return WebResponse(204)
@@ -125,7 +130,9 @@ extension Gateway {
       ASCII.equalsIgnoringCase(String(Substring(header.utf8.prefix(7))), "Bearer "),
       let hash = OneTimeText.hash(of: String(Substring(header.utf8.dropFirst(7))))
     else { return nil }
-    return try stored { () throws(StoreFailure) in try store.session(tokenHash: hash, at: now) }
+    let session = try stored { () throws(StoreFailure) in try store.session(tokenHash: hash, at: now) }
+    // A browser's session is a cookie, and nothing else.
+    return session?.app == nil ? nil : session
   }
 
   private static let unauthorized = WebResponse.refusal(

@@ -15,6 +15,8 @@ public final class Gateway: WebApplication {
   let random: any RandomSource
   let views: Views
   let log: any LogHandler
+  /// Reports of failures come without a session.
+  let reports: RequestBudget
   private let ring: Guarded<KeyRing>
 
   /// - Parameters:
@@ -22,7 +24,8 @@ public final class Gateway: WebApplication {
   ///   - providers: one for each of the settings, in the same order.
   public init(
     settings: GatewaySettings, keys: KeyRing, store: any AccountStore, providers: [SignInProvider],
-    pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler, lock: any Lock
+    pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler,
+    makeLock: () -> any Lock
   ) {
     self.settings = settings
     self.store = store
@@ -31,7 +34,8 @@ public final class Gateway: WebApplication {
     self.random = random
     self.log = log
     views = Views(pages: pages)
-    ring = Guarded(keys, by: lock)
+    reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
+    ring = Guarded(keys, by: makeLock())
   }
 
   /// From now on this ring is used. What earlier keys sealed opens as long as they are in it.

@@ -85,9 +85,9 @@ enum Route: Equatable {
     switch self {
     case .start, .callback: .provider
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
-      .revocation, .ready, .root:
+      .errorReport, .revocation, .ready, .root:
       .database
-    case .choice, .signedOut, .errorReport, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
+    case .choice, .signedOut, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
       .live:
       .here
     }

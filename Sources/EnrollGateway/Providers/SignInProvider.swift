@@ -12,6 +12,7 @@ public final class SignInProvider: Sendable {
   /// For people: `Google`.
   public let label: String
   private let engine: Engine
+  private let share: ProviderShare
   private let makeStore: @Sendable () -> any TokenStore
   private let makeLock: @Sendable () -> any Lock
 
@@ -27,6 +28,7 @@ public final class SignInProvider: Sendable {
     self.label = label
     self.makeStore = makeStore
     self.makeLock = makeLock
+    share = ProviderShare(makeLock())
     engine = Engine(
       configuration: configuration, account: .default, platform: Platform(), transport: transport,
       userAgent: "EnrollGateway", store: makeStore(), clock: clock, random: random, observer: Silence(),
@@ -45,7 +47,7 @@ public final class SignInProvider: Sendable {
     var options = SignInOptions()
     options.prompt = prompt
     options.loginHint = loginHint
-    let begun = try engine.begin(options, cancellation: nil)
+    let begun = try share.taking { () throws(EnrollError) in try engine.begin(options, cancellation: nil) }
     guard case .openURL(let url) = begun.action,
       let record = try store.read(engine.account)?.transactions.first
     else { throw EnrollError(.internal, "a sign-in began without an address") }
@@ -61,7 +63,8 @@ public final class SignInProvider: Sendable {
     let store = makeStore()
     try store.update(engine.account) { record in record.transactions = [transaction] }
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
-    switch try engine.resume(url, cancellation: nil).ending {
+    let settled = try share.taking { () throws(EnrollError) in try engine.resume(url, cancellation: nil) }
+    switch settled.ending {
     case .failed(let error): return .failure(error)
     case .succeeded:
       guard let record = try store.read(engine.account), let profile = record.profile else {
@@ -77,13 +80,14 @@ public final class SignInProvider: Sendable {
         EnrollError(
           .responseInvalid, "the provider told no sub of 1 to \(Self.subjectLimit) bytes", field: "sub"))
     }
-    // Tenants of one template name their users each for itself (R24).
-    let isTenants = engine.configuration.issuer.isTemplate
-    let key = isTenants ? (issuer?.text ?? "") + " " + subject : subject
+    // A subject is unique at its issuer alone (OpenID Connect Core §5.7): neither tenants of one template nor a provider whose
+    // configuration names another issuer one day share accounts.
+    let key = (issuer ?? engine.configuration.issuer).text + " " + subject
     return .success(
       Identity(
         provider: name, subject: key, email: Self.email(claims["email"]?.string),
-        isEmailVerified: Self.isTrue(claims["email_verified"]), name: Self.shown(claims["name"]?.string)))
+        isEmailVerified: Self.isTrue(claims["email_verified"]),
+        name: PersonalText.shown(claims["name"]?.string)))
   }
 
   /// OpenID Connect Core §2.
@@ -96,17 +100,10 @@ public final class SignInProvider: Sendable {
 
   /// RFC 5321 §4.5.3.1: at most 254 bytes, one `@`, no blanks or controls; nil for what is no address.
   static func email(_ text: String?) -> String? {
-    guard let text, (3...254).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
-    else {
-      return nil
-    }
+    guard let text, (3...254).contains(text.utf8.count), !text.utf8.contains(0x20), PersonalText.isPlain(text)
+    else { return nil }
     let parts = text.utf8.split(separator: 0x40, omittingEmptySubsequences: false)
     return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } ? text : nil
-  }
-
-  private static func shown(_ text: String?) -> String? {
-    guard let text, !text.utf8.isEmpty else { return nil }
-    return PrintableText.bounded(text, maximumBytes: 200)
   }
 
   /// The gateway tells people itself what went wrong.

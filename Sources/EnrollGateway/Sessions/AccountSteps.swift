@@ -8,7 +8,9 @@ extension Gateway {
   /// The session of the browser's cookie; nil for none that lives.
   func liveSession(_ request: WebRequest) throws(Interruption) -> LiveSession? {
     guard let hash = sessionHash(request) else { return nil }
-    return try stored { () throws(StoreFailure) in try store.session(tokenHash: hash, at: now) }
+    let session = try stored { () throws(StoreFailure) in try store.session(tokenHash: hash, at: now) }
+    // An app's token opens no page: what a browser may do is more.
+    return session?.app == nil ? session : nil
   }
 
   private func sessionHash(_ request: WebRequest) -> [UInt8]? {
@@ -70,12 +72,10 @@ extension Gateway {
   /// - Returns: the session whose form this is; nil where there is no session any more.
   /// - Throws: `.failure(.formExpired)` for a form that another site, or another session's page, sent.
   private func ownForm(_ request: WebRequest) throws(Interruption) -> (hash: [UInt8], session: LiveSession)? {
-    if let origin = request.value(of: "Origin"), !ASCII.equals(origin, settings.publicURL) {
-      throw .failure(.formExpired)
-    }
-    if let site = request.value(of: "Sec-Fetch-Site"), !ASCII.equals(site, "same-origin") {
-      throw .failure(.formExpired)
-    }
+    let isElsewhere =
+      request.values(of: "Origin").contains { !ASCII.equals($0, settings.publicURL) }
+      || request.values(of: "Sec-Fetch-Site").contains { !ASCII.equals($0, "same-origin") }
+    guard !isElsewhere else { throw .failure(.formExpired) }
     guard let hash = sessionHash(request), let session = try liveSession(request) else { return nil }
     guard let mark = request.form?[Views.formField], keys.isMark(mark, of: hash, for: .form) else {
       throw .failure(.formExpired)

@@ -39,9 +39,21 @@ struct Attempt: Equatable {
     }
   }
 
-  /// The names of all such cookies in a request.
-  static func cookieNames(in request: WebRequest) -> [String] {
-    request.cookies.map { $0.name }.filter { $0.utf8.starts(with: cookiePrefix.utf8) }
+  /// Bytes of one such cookie: browsers take no longer ones than 4,096.
+  static let byteLimit = 3_500
+  /// Bytes of all of them: with more, a browser's requests would be refused for their heads.
+  static let totalByteLimit = 9_000
+
+  /// The names of the oldest cookies of sign-ins that give way to one more, at most ten at a time.
+  static func surplus(in request: WebRequest, beside newBytes: Int) -> [String] {
+    let known = request.cookies.filter { $0.name.utf8.starts(with: cookiePrefix.utf8) }
+    var bytes = known.reduce(newBytes) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    var names: [String] = []
+    for cookie in known.prefix(10) where known.count - names.count >= limit || bytes > totalByteLimit {
+      names.append(cookie.name)
+      bytes -= cookie.name.utf8.count + cookie.value.utf8.count
+    }
+    return names
   }
 }
 

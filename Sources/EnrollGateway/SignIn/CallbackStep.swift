@@ -101,7 +101,7 @@ extension Gateway {
   func newSession(_ hash: [UInt8], app: String?, for request: WebRequest) throws(Interruption) -> NewSession {
     NewSession(
       tokenHash: hash, id: try newID(), app: app,
-      device: request.value(of: "User-Agent").map { PrintableText.bounded($0, maximumBytes: 200) },
+      device: PersonalText.shown(request.value(of: "User-Agent")),
       idleSeconds: settings.idleSeconds, absoluteSeconds: settings.absoluteSeconds)
   }
 }

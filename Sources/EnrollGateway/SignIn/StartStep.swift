@@ -35,9 +35,7 @@ extension Gateway {
       throw .failure(.unknownApp)
     }
     let state = parameters["state"]
-    guard state.map({ (1...Self.stateLimit).contains($0.utf8.count) }) ?? true else {
-      throw .failure(.invalidRequest)
-    }
+    guard state.map({ Self.isState($0) }) ?? true else { throw .failure(.invalidRequest) }
     guard let challenge = parameters["code_challenge"], Self.isChallenge(challenge),
       parameters["code_challenge_method"].map({ ASCII.equals($0, PKCE.challengeMethod) }) ?? false
     else {
@@ -45,7 +43,7 @@ extension Gateway {
         app, redirectURI, state: state,
         [
           ("error", "invalid_request"),
-          ("error_description", "an S256 code_challenge is needed (RFC 7636 §4.3)"),
+          ("error_description", "an S256 code_challenge is needed, see RFC 7636"),
         ],
         for: request)
     }
@@ -53,8 +51,10 @@ extension Gateway {
     return try send(request, to: provider, parameters, app: waiting, returnTo: nil)
   }
 
-  /// Bytes of an app's state, which the cookie carries.
-  static let stateLimit = 512
+  /// Visible ASCII (RFC 6749 Appendix A.5), which the cookie carries.
+  private static func isState(_ text: String) -> Bool {
+    (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
 
   /// The one app, or the one that is named.
   private func app(named name: String?) throws(Interruption) -> RegisteredApp {
@@ -92,8 +92,9 @@ extension Gateway {
     let (name, value) = try owned { () throws(EnrollError) in
       (try Attempt.cookieName(forState: state), try attempt.sealed(with: keys, at: now, random: random))
     }
+    guard name.utf8.count + value.utf8.count <= Attempt.byteLimit else { throw .failure(.invalidRequest) }
     // A browser names its oldest cookies first (RFC 6265 §5.4).
-    let tooMany = Attempt.cookieNames(in: request).dropLast(Attempt.limit - 1)
+    let tooMany = Attempt.surplus(in: request, beside: value.utf8.count)
     return .redirect(
       to: url,
       headers: tooMany.map { .cookie($0, "", seconds: 0) }

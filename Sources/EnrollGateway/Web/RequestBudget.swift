@@ -1,0 +1,34 @@
+// How much of something everybody together may ask for: what comes without a session must not fill logs and disks.
+
+import EnrollCore
+
+/// So many in each period, for all callers together.
+final class RequestBudget: Sendable {
+  private struct Period {
+    var began = Instant(nanoseconds: .min)
+    var used = 0
+  }
+
+  private let most: Int
+  private let seconds: Int64
+  private let clock: any Clock
+  private let period: Guarded<Period>
+
+  init(_ most: Int, inSeconds seconds: Int64, clock: any Clock, lock: any Lock) {
+    self.most = most
+    self.seconds = seconds
+    self.clock = clock
+    period = Guarded(Period(), by: lock)
+  }
+
+  /// Whether one more is within the budget; it counts then.
+  func take() -> Bool {
+    let now = clock.instant()
+    return period.withLock { period in
+      if now >= period.began.advanced(bySeconds: seconds) { period = Period(began: now) }
+      guard period.used < most else { return false }
+      period.used += 1
+      return true
+    }
+  }
+}
