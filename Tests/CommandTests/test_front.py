@@ -101,7 +101,7 @@ class Front(CommandCase):
         program = self.alone()
         full = program.parent.parent / "libexec/enrollkit/enroll"
         # As in the archives of platforms that have none: to install it again would not help.
-        self.assertRegex(self.refusal(program), r"No such file or directory\. Without it there is `enroll token` alone\. Sign in")
+        self.assertRegex(self.refusal(program), r"No such file or directory\. Without it this program prints tokens alone\. Sign in")
         full.mkdir()
         self.assertIn("Permission denied. Install EnrollKit again.", self.refusal(program))
         full.rmdir()

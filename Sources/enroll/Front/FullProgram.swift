@@ -24,7 +24,7 @@ enum FullProgram {
   private static let installAgain = "Install EnrollKit again."
   /// Some platforms' archives come without the full program.
   private static let isLeftOut =
-    "Without it there is `enroll token` alone. Sign in through the library or enrolld, or install a package that has it."
+    "Without it this program prints tokens alone. Sign in through the library or enrolld, or install a package that has it."
 
   private static func fail(_ words: String, advice: String = installAgain) -> Int32 {
     Terminal.errors.say("enroll: \(words). \(advice)")
