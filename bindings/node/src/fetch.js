@@ -1,6 +1,10 @@
-// `fetch` with a client's access token, and with a proof if the token is of type DPoP (RFC 9449).
+// `fetch` with a client's access token, and with a proof if the token is of type DPoP (RFC 9449). Redirects are followed here, as
+// fetch does, but for the token: another origin never gets it, whatever the version of Node.js does with that header.
 
 import { tokenOf } from './token.js';
+
+/** As many as fetch follows. */
+const MOST_REDIRECTS = 20;
 
 /** Bodies that can be sent twice. */
 const isRepeatable = (body) =>
@@ -8,29 +12,60 @@ const isRepeatable = (body) =>
   body instanceof URLSearchParams || body instanceof FormData || body instanceof Blob;
 
 export async function fetchWith(client, input, init = {}) {
-  const url = new URL(input);
-  url.hash = '';
-  const send = async (token, nonce) => {
-    const headers = new Headers(init.headers);
-    headers.set('Authorization', token.authorization);
-    if (token.type.toLowerCase() === 'dpop') {
-      const parameters = { method: (init.method ?? 'GET').toUpperCase(), url: url.href, accessToken: token.value };
-      headers.set('DPoP', (await client.dpop.proof(nonce ? { ...parameters, nonce } : parameters)).proof);
-    }
-    return fetch(url, { ...init, headers });
-  };
+  const first = new URL(input);
+  first.hash = '';
   const options = init.signal ? { signal: init.signal } : {};
   const token = await client.accessToken({}, options);
-  const answer = await send(token);
-  if (answer.status !== 401 || !isRepeatable(init.body)) return answer;
+  let { answer, url } = await send(client, first, init, token);
+  // What another server says of a token that it never got is none of the token's business.
+  if (answer.status !== 401 || !isRepeatable(init.body) || url.origin !== first.origin) return answer;
   const nonce = answer.headers.get('DPoP-Nonce');
+  const wantsNonce = isDPoP(token) && nonce && /use_dpop_nonce/.test(answer.headers.get('WWW-Authenticate') ?? '');
   let again = token;
   try {
     // The server wants another nonce (RFC 9449 §9), or the token is no longer good there.
-    if (!nonce) again = tokenOf(await client.token.rejected({ accessToken: token.value }, options));
+    if (!wantsNonce) again = tokenOf(await client.token.rejected({ accessToken: token.value }, options));
   } catch {
     return answer;
   }
   await answer.body?.cancel();
-  return send(again, nonce);
+  ({ answer } = await send(client, first, init, again, nonce));
+  return answer;
+}
+
+const isDPoP = (token) => token.type.toLowerCase() === 'dpop';
+
+/** The answer at the end of the redirects, and where that is. */
+async function send(client, first, init, token, nonce) {
+  const follows = (init.redirect ?? 'follow') === 'follow';
+  let { method = 'GET', body } = init;
+  method = method.toUpperCase();
+  const headers = new Headers(init.headers);
+  let url = first;
+  for (let count = 0; ; count++) {
+    if (url.origin === first.origin) {
+      headers.set('Authorization', token.authorization);
+      if (isDPoP(token)) {
+        const parameters = { method, url: url.href, accessToken: token.value };
+        headers.set('DPoP', (await client.dpop.proof(nonce ? { ...parameters, nonce } : parameters)).proof);
+      }
+    } else {
+      for (const name of ['Authorization', 'DPoP', 'Cookie', 'Proxy-Authorization']) headers.delete(name);
+    }
+    const answer = await fetch(url, { ...init, method, body, headers, redirect: follows ? 'manual' : init.redirect });
+    const location = answer.headers.get('Location');
+    if (!follows || ![301, 302, 303, 307, 308].includes(answer.status) || location === null) return { answer, url };
+    await answer.body?.cancel();
+    if (count === MOST_REDIRECTS) throw new TypeError(`fetch: more than ${MOST_REDIRECTS} redirects`);
+    url = new URL(location, url);
+    if (!['http:', 'https:'].includes(url.protocol)) throw new TypeError('fetch: a redirect leads to an address that is not http or https');
+    // Fetch §4.4: these become a GET without a body.
+    if ((answer.status === 303 && !['GET', 'HEAD'].includes(method)) || ([301, 302].includes(answer.status) && method === 'POST')) {
+      method = 'GET';
+      body = undefined;
+      for (const name of ['Content-Type', 'Content-Length', 'Content-Encoding', 'Content-Language']) headers.delete(name);
+    } else if (!isRepeatable(body)) {
+      throw new TypeError('fetch: a redirect asks for a body again that can be sent once');
+    }
+  }
 }

@@ -62,9 +62,37 @@ export function storePath(what, value) {
   return path.resolve(value);
 }
 
+/** NUL, and surrogates that stand alone: the daemon refuses a message with them as a whole. */
+const UNREADABLE = /\u{0}|\p{Surrogate}/u;
+
+const shown = (key) => (key === '' || UNREADABLE.test(key) ? 'a parameter' : key);
+
+/** The limit of the daemon for objects and lists inside one another. */
+const DEPTH_LIMIT = 64;
+
+/** How deep the brackets of JSON go, those in its strings left out. */
+function depthOf(json) {
+  let [depth, most, isString] = [0, 0, false];
+  for (let at = 0; at < json.length; at++) {
+    const one = json[at];
+    if (isString) {
+      if (one === '\\') at++;
+      else if (one === '"') isString = false;
+    } else if (one === '"') isString = true;
+    else if (one === '{' || one === '[') most = Math.max(most, ++depth);
+    else if (one === '}' || one === ']') depth--;
+  }
+  return most;
+}
+
 /** One message for the daemon, as a line. */
 export function encoded(what, message) {
   const refuse = (key, member) => {
+    for (const text of [key, member]) {
+      if (typeof text === 'string' && UNREADABLE.test(text)) {
+        throw invalid(key, `${what}: ${shown(key)} has a NUL character or half of a character, which JSON for the daemon cannot carry`);
+      }
+    }
     if (['function', 'symbol', 'bigint'].includes(typeof member) || (typeof member === 'number' && !Number.isFinite(member))) {
       const kind = typeof member === 'number' ? 'no finite number' : kindOf(member);
       throw invalid(key, `${what}: ${key} is ${kind}, which JSON cannot carry`);
@@ -77,6 +105,9 @@ export function encoded(what, message) {
   } catch (error) {
     if (error.status) throw error;
     throw invalid('parameters', `${what}: the parameters are not JSON: they refer to themselves, or a toJSON failed`);
+  }
+  if (depthOf(line) > DEPTH_LIMIT) {
+    throw invalid('parameters', `${what}: the parameters are nested too deeply; the daemon takes ${DEPTH_LIMIT} levels of a message`);
   }
   const size = Buffer.byteLength(line);
   if (size > MESSAGE_LIMIT) {

@@ -2,6 +2,7 @@
 // for the platform, the architecture and the C library of this process.
 
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { unusable } from './error.js';
@@ -78,7 +79,8 @@ export function findProgram(named = process.env.ENROLLD || undefined) {
   }
   if (!isExecutable) throw unusable(`enrolld could not be started: ${path} is not an executable file`);
   checkFormat(path);
-  return path;
+  // A bare name would be looked for in PATH when it is started: another program than the one that was looked at.
+  return resolve(path);
 }
 
 /** Before it is started: what the system cannot load, the C library gives to a shell. */

@@ -85,7 +85,8 @@ test('an option of the wrong type is a TypeError that names the key', async (t) 
     [{ ...OPEN, transport: 'fetch' }, 'transport'], [{ ...OPEN, keys: 'file' }, 'keys'], [{ ...OPEN, keys: { host: {} } }, 'keys.host'],
     [{ ...OPEN, keys: { provider: 'host' } }, 'keys'], [{ ...OPEN, account: 7 }, 'account'], [{ ...OPEN, renewInBackground: 'yes' }, 'renewInBackground'],
     [{ ...OPEN, colour: 'red' }, 'colour'], [{ ...OPEN, account: () => {} }, 'account'], [{ ...OPEN, platform: { width: NaN } }, 'width'],
-    [{ ...OPEN, platform: { width: 1n } }, 'width'],
+    [{ ...OPEN, platform: { width: 1n } }, 'width'], [{ ...OPEN, account: 'a\0b' }, 'account'], [{ ...OPEN, account: '\udc00' }, 'account'],
+    [{ ...OPEN, store: '/tmp/a\0b' }, 'store'],
   ]) {
     await assert.rejects(enroll.open(options), (error) => refused('invalidArgument', field)(error) && error instanceof TypeError && error.message.includes(field));
   }
@@ -181,6 +182,15 @@ test('nonsense, a closed pipe and a failed start end a daemon with a clear error
     await assert.rejects(enroll.pkce.generate(), refused('daemonEnded', undefined, text));
     await enroll.close();
     if (/no memory/.test(code)) assert.deepEqual(log, [['error', 'no memory']]);
+  }
+});
+
+test('parameters as deep as the daemon takes are sent, and deeper ones are refused before', async (t) => {
+  const enroll = await started(t);
+  const nested = (levels) => { let one = {}; while (--levels) one = { one }; return one; };
+  // A message has two levels above its parameters' values.
+  for (const [levels, status] of [[61, 'configuration'], [62, 'configuration'], [63, 'invalidArgument'], [90, 'invalidArgument']]) {
+    await assert.rejects(enroll.open({ ...OPEN, configuration: nested(levels) }), (error) => error.status === status, `${levels}`);
   }
 });
 

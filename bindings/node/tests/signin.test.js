@@ -218,6 +218,50 @@ test('fetch sends a request once more after a 401, with a renewed token, if its 
   assert.notEqual(came[2], came[1]);
 });
 
+/** A server that answers as `answer(request)` says: [status, headers]. `came`: what each request had. */
+async function serving(t, answer) {
+  const came = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    came.push({ url: request.url, method: request.method, authorization: request.headers.authorization });
+    const [status, headers] = answer(request, came.length);
+    response.writeHead(status, headers).end();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => { server.close(); server.closeAllConnections(); });
+  return { came, origin: `http://127.0.0.1:${server.address().port}` };
+}
+
+test('fetch follows redirects as fetch does, and takes the token to no other origin', async (t) => {
+  const client = await sandbox.signedIn(await started(t));
+  const before = (await client.accessToken()).authorization;
+  const other = await serving(t, () => [401, {}]);
+  const api = await serving(t, (request) => {
+    if (request.url === '/away') return [307, { Location: `${other.origin}/there` }];
+    return request.url === '/old' ? [303, { Location: '/new' }] : [200, {}];
+  });
+  assert.equal((await client.fetch(`${api.origin}/away`, { headers: { Cookie: 'a=1' } })).status, 401);
+  assert.deepEqual(other.came, [{ url: '/there', method: 'GET', authorization: undefined }]);
+  // Another server's 401 renews nothing.
+  assert.equal((await client.accessToken()).authorization, before);
+  assert.equal((await client.fetch(`${api.origin}/old`, { method: 'POST', body: 'x' })).status, 200);
+  assert.deepEqual(api.came.at(-1), { url: '/new', method: 'GET', authorization: before });
+  assert.equal((await client.fetch(`${api.origin}/old`, { redirect: 'manual' })).status, 303);
+  const loop = await serving(t, () => [302, { Location: '/' }]);
+  await assert.rejects(client.fetch(loop.origin), TypeError);
+  assert.equal(loop.came.length, 21);
+});
+
+test('a 401 renews a token that is refused, although the server sends a nonce with every answer', async (t) => {
+  const client = await sandbox.signedIn(await started(t));
+  const before = (await client.accessToken()).authorization;
+  const api = await serving(t, (request, count) =>
+    [count === 1 ? 401 : 200, { 'DPoP-Nonce': 'n', 'WWW-Authenticate': 'Bearer error="invalid_token"' }]);
+  assert.equal((await client.fetch(api.origin)).status, 200);
+  assert.equal(api.came[0].authorization, before);
+  assert.notEqual(api.came[1].authorization, before);
+});
+
 test('fetch sends a token of either type', async (t) => {
   const own = await Sandbox.start('--dpop', 'required');
   t.after(() => own.stop());
