@@ -95,6 +95,44 @@ class MadeArtefacts(unittest.TestCase):
         )
         self.assertEqual(listed["swift-argument-parser"]["version"], checkout.strip())
 
+    def test_a_folder_that_holds_something_else_is_left_alone(self):
+        thesis = workspace("thesis")
+        (thesis / "thesis.txt").write_text("years of work")
+        for words, told in (([""], "one folder is expected"), (["."], "holds this checkout"), (["/"], "holds this checkout"),
+                            ([str(thesis)], "has something else in it"), (["a", "b"], "one folder is expected")):  # fmt: skip
+            with self.subTest(words):
+                done = subprocess.run([TOP / "scripts/dist", *words], cwd=TOP, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(told, done.stderr)
+        self.assertEqual((thesis / "thesis.txt").read_text(), "years of work")
+
+    def test_sources_of_pythons_own_take_nothing_from_the_folders_above_them(self):
+        distribution()
+        planted = workspace("planted")
+        own = planted / "bindings/python"
+        shutil.copytree(TOP / "bindings/python", own, ignore=shutil.ignore_patterns("build", ".*", "tests"))
+        program = (
+            "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import build_library;"
+            " print(build_library.checkout_of(pathlib.Path(sys.argv[2])))"
+        )
+
+        def checkout(root):
+            words = [TOP / ".build/dist/bin/python", "-B", "-c", program, TOP / "bindings/python", root]
+            return subprocess.check_output(list(map(str, words)), text=True).strip()
+
+        self.assertEqual(checkout(TOP / "bindings/python"), str(TOP))
+        self.assertEqual(checkout(own), "None")
+        (planted / "Package.swift").touch()
+        self.assertEqual(checkout(own), str(planted))
+        (own / "PKG-INFO").touch()
+        self.assertEqual(checkout(own), "None")
+        # As pip unpacks them: below a folder that everybody may write to.
+        elsewhere = planted / "pip-install-x/enrollkit_y"
+        shutil.copytree(own, elsewhere)
+        (planted / "scripts").mkdir()
+        (planted / "scripts/build-library").touch()
+        self.assertEqual(checkout(elsewhere), "None")
+
     def test_a_bill_that_breaks_the_schema_is_refused(self):
         bad = workspace("bill") / "bad.cdx.json"
         text = only("*.cdx.json").read_text()

@@ -19,7 +19,7 @@ import sys
 import sysconfig
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -34,21 +34,38 @@ def tell(words: str) -> None:
         print(f"\nenrollkit: {words}", file=terminal)
 
 
+def checkout_of(root: Path) -> Optional[Path]:
+    """The checkout whose binding these sources are; None for sources of their own. pip unpacks those into folders that
+    everybody may write to: nothing above them is looked at."""
+    root = root.resolve()
+    checkout = root.parent.parent
+    is_ours = root == checkout / "bindings/python" and (checkout / "Package.swift").exists()
+    return checkout if is_ours and not (root / "PKG-INFO").exists() else None
+
+
 class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
     """The build hook `custom` of pyproject.toml."""
 
     def initialize(self, version: str, build_data: Dict[str, Any]) -> None:
         if os.environ.get("ENROLLKIT_SYSTEM_LIBRARY"):
             return
-        checkout = Path(self.root).resolve().parent.parent
+        checkout = checkout_of(Path(self.root))
         named = os.environ.get("ENROLLKIT_LIBRARY_FOLDER")
-        built = Path(named).resolve() if named else checkout / "build/small"
+        if named:
+            built = Path(named).resolve()
+        elif checkout is None:
+            raise SystemExit(
+                "enrollkit: there is no libenroll beside these sources. Install from a checkout of EnrollKit (it builds"
+                " one), or with ENROLLKIT_SYSTEM_LIBRARY=1 for a package that uses the system's libenroll."
+            )
+        else:
+            built = checkout / "build/small"
         if named:
             if missing := [name for name in FILES if not (built / name).exists()]:
                 raise SystemExit(f"enrollkit: {built} has no {' and no '.join(missing)}")
-        elif not all((built / name).exists() for name in FILES):
+        elif checkout and not all((built / name).exists() for name in FILES):
             self._build(checkout)
-        elif self._changed(checkout) > (made := (built / FILES[0]).stat().st_mtime):
+        elif checkout and self._changed(checkout) > (made := (built / FILES[0]).stat().st_mtime):
             tell(
                 f"build/small is of {datetime.fromtimestamp(made):%Y-%m-%d %H:%M}, and older than its sources; it is"
                 " taken as it is. `make lib` builds it anew."
@@ -77,11 +94,6 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
     @staticmethod
     def _build(checkout: Path) -> None:
         script = checkout / "scripts/build-library"
-        if not script.exists():
-            raise SystemExit(
-                "enrollkit: there is no libenroll beside these sources. Install from a checkout of EnrollKit (it builds"
-                " one), or with ENROLLKIT_SYSTEM_LIBRARY=1 for a package that uses the system's libenroll."
-            )
         if shutil.which("swiftc") is None:
             raise SystemExit(
                 "enrollkit: build/small has no libenroll, and there is no Swift to build it with. Install Swift 6.3"
