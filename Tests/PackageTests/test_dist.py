@@ -122,15 +122,14 @@ class MadeArtefacts(unittest.TestCase):
 
         self.assertEqual(checkout(TOP / "bindings/python"), str(TOP))
         self.assertEqual(checkout(own), "None")
-        (planted / "Package.swift").touch()
+        (planted / "scripts").mkdir()
+        (planted / "scripts/build-library").touch()
         self.assertEqual(checkout(own), str(planted))
         (own / "PKG-INFO").touch()
         self.assertEqual(checkout(own), "None")
         # As pip unpacks them: below a folder that everybody may write to.
         elsewhere = planted / "pip-install-x/enrollkit_y"
         shutil.copytree(own, elsewhere)
-        (planted / "scripts").mkdir()
-        (planted / "scripts/build-library").touch()
         self.assertEqual(checkout(elsewhere), "None")
 
     def test_a_bill_that_breaks_the_schema_is_refused(self):

@@ -39,7 +39,7 @@ def checkout_of(root: Path) -> Optional[Path]:
     everybody may write to: nothing above them is looked at."""
     root = root.resolve()
     checkout = root.parent.parent
-    is_ours = root == checkout / "bindings/python" and (checkout / "Package.swift").exists()
+    is_ours = root == checkout / "bindings/python" and (checkout / "scripts/build-library").exists()
     return checkout if is_ours and not (root / "PKG-INFO").exists() else None
 
 
