@@ -16,9 +16,9 @@ export async function fetchWith(client, input, init = {}) {
   first.hash = '';
   const options = init.signal ? { signal: init.signal } : {};
   const token = await client.accessToken({}, options);
-  let { answer, url } = await send(client, first, init, token);
+  let { answer, hasLeft } = await send(client, first, init, token);
   // What another server says of a token that it never got is none of the token's business.
-  if (answer.status !== 401 || !isRepeatable(init.body) || url.origin !== first.origin) return answer;
+  if (answer.status !== 401 || !isRepeatable(init.body) || hasLeft) return answer;
   const nonce = answer.headers.get('DPoP-Nonce');
   const wantsNonce = isDPoP(token) && nonce && /use_dpop_nonce/.test(answer.headers.get('WWW-Authenticate') ?? '');
   let again = token;
@@ -35,15 +35,18 @@ export async function fetchWith(client, input, init = {}) {
 
 const isDPoP = (token) => token.type.toLowerCase() === 'dpop';
 
-/** The answer at the end of the redirects, and where that is. */
+/** The answer at the end of the redirects, and whether they left the first origin: an address that another origin chose gets no
+ *  token, there or back. */
 async function send(client, first, init, token, nonce) {
   const follows = (init.redirect ?? 'follow') === 'follow';
   let { method = 'GET', body } = init;
   method = method.toUpperCase();
   const headers = new Headers(init.headers);
   let url = first;
+  let hasLeft = false;
   for (let count = 0; ; count++) {
-    if (url.origin === first.origin) {
+    hasLeft ||= url.origin !== first.origin;
+    if (!hasLeft) {
       headers.set('Authorization', token.authorization);
       if (isDPoP(token)) {
         const parameters = { method, url: url.href, accessToken: token.value };
@@ -54,7 +57,7 @@ async function send(client, first, init, token, nonce) {
     }
     const answer = await fetch(url, { ...init, method, body, headers, redirect: follows ? 'manual' : init.redirect });
     const location = answer.headers.get('Location');
-    if (!follows || ![301, 302, 303, 307, 308].includes(answer.status) || location === null) return { answer, url };
+    if (!follows || ![301, 302, 303, 307, 308].includes(answer.status) || location === null) return { answer, hasLeft };
     await answer.body?.cancel();
     if (count === MOST_REDIRECTS) throw new TypeError(`fetch: more than ${MOST_REDIRECTS} redirects`);
     url = new URL(location, url);

@@ -235,14 +235,20 @@ async function serving(t, answer) {
 test('fetch follows redirects as fetch does, and takes the token to no other origin', async (t) => {
   const client = await sandbox.signedIn(await started(t));
   const before = (await client.accessToken()).authorization;
-  const other = await serving(t, () => [401, {}]);
+  const other = await serving(t, (request) => (request.url === '/back' ? [302, { Location: `${api.origin}/chosen` }] : [401, {}]));
   const api = await serving(t, (request) => {
+    if (request.url === '/around') return [302, { Location: `${other.origin}/back` }];
+    if (request.url === '/chosen') return [401, {}];
     if (request.url === '/away') return [307, { Location: `${other.origin}/there` }];
     return request.url === '/old' ? [303, { Location: '/new' }] : [200, {}];
   });
   assert.equal((await client.fetch(`${api.origin}/away`, { headers: { Cookie: 'a=1' } })).status, 401);
   assert.deepEqual(other.came, [{ url: '/there', method: 'GET', authorization: undefined }]);
   // Another server's 401 renews nothing.
+  assert.equal((await client.accessToken()).authorization, before);
+  // Nor does it come back to an address that another server chose.
+  assert.equal((await client.fetch(`${api.origin}/around`)).status, 401);
+  assert.deepEqual(api.came.at(-1), { url: '/chosen', method: 'GET', authorization: undefined });
   assert.equal((await client.accessToken()).authorization, before);
   assert.equal((await client.fetch(`${api.origin}/old`, { method: 'POST', body: 'x' })).status, 200);
   assert.deepEqual(api.came.at(-1), { url: '/new', method: 'GET', authorization: before });
