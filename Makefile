@@ -25,6 +25,10 @@ special := build/$(if $(TARGET),$(TARGET)/)small$(if $(OPENSSL),-openssl)$(if $(
 libraries := $(special)/libenroll.so.0
 command := $(special)/enroll
 pages :=
+# `make install` takes the files of the plain build: said before anything is built.
+ifneq ($(filter install,$(MAKECMDGOALS)),)
+$(error make install installs the plain build; TARGET, OPENSSL and HTTP are for make lib. Leave them out, or take the files from $(special))
+endif
 endif
 
 help: ## show this list

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import stat
 import subprocess
 import sys
@@ -129,6 +130,36 @@ class TreeTests(unittest.TestCase):
         self.assertIn("libdir=${prefix}/lib/x86_64-linux-gnu\n", text)
         self.assertTrue((HOME / f"x{libdir}/libenroll.a").exists())
 
+    def test_a_prefix_with_marks_of_shells_and_of_sed_is_that_prefix_for_pkg_config(self):
+        stage = HOME / "marked"
+        for prefix in ("/opt/a b&c|d#e", "/opt/it\\s", "/usr"):
+            with self.subTest(prefix):
+                made = subprocess.run([TOP / "scripts/install", "install"], capture_output=True, text=True,
+                                      env={**os.environ, "PREFIX": prefix, "DESTDIR": str(stage)})  # fmt: skip
+                self.assertEqual(made.returncode, 0, made.stderr)
+                words = ["pkg-config", "--keep-system-libs", "--keep-system-cflags", "--cflags", "--libs", "enroll"]
+                environment = {**os.environ, "PKG_CONFIG_PATH": f"{stage}{prefix}/lib/pkgconfig"}
+                told = subprocess.check_output(words, text=True, env=environment)
+                self.assertEqual(shlex.split(told), [f"-I{prefix}/include", f"-L{prefix}/lib", "-lenroll"])
+
+    def test_two_installations_at_once_make_their_own_files_and_leave_none_behind(self):
+        folder = HOME / "at-once"
+        for name in ("played", "temporary"):
+            (folder / name).mkdir(parents=True)
+        program = folder / "played/install"
+        # The second one runs from its beginning to its end within the first one.
+        other = f"PREFIX=/other DESTDIR={folder}/other {TOP}/scripts/install install"
+        first = f"[ -e {folder}/once ] || {{ touch {folder}/once; {other}; }}"
+        program.write_text(f'#!/bin/sh\n{first}\nexec /usr/bin/install "$@"\n')
+        program.chmod(0o755)
+        made = make("install", "PREFIX=/own", f"DESTDIR={folder}/own", PATH=f"{folder}/played:{os.environ['PATH']}",
+                    TMPDIR=str(folder / "temporary"))  # fmt: skip
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for name in ("own", "other"):
+            text = (folder / f"{name}/{name}/lib/pkgconfig/enroll.pc").read_text()
+            self.assertIn(f"prefix=/{name}\n", text)
+        self.assertEqual(list((folder / "temporary").iterdir()), [])
+
     def test_nothing_is_built_that_is_built_and_everything_that_is_not(self):
         self.assertNotIn("build-library", make("-n", "install", as_built=False).stdout, "run make lib")
         told = make("-n", "install", "-W", "include/enroll.h", as_built=False).stdout
@@ -154,3 +185,19 @@ class TreeTests(unittest.TestCase):
                 self.assertNotEqual(refused.returncode, 0)
                 self.assertIn(f"not {named}", refused.stderr)
                 self.assertFalse(stage.exists())
+
+    def test_a_prefix_of_two_lines_is_refused(self):
+        refused = subprocess.run([TOP / "scripts/install", "install"], capture_output=True, text=True,
+                                 env={**os.environ, "PREFIX": "/p\nq", "DESTDIR": str(HOME / "lines")})  # fmt: skip
+        self.assertEqual((refused.returncode, refused.stderr.count("\n")), (2, 1), refused.stderr)
+        self.assertIn("without control characters", refused.stderr)
+        self.assertFalse((HOME / "lines").exists())
+
+    def test_the_build_of_an_option_is_not_installed_as_the_plain_one(self):
+        for word in ("TARGET=aarch64-linux-gnu", "OPENSSL=static", "HTTP=host"):
+            with self.subTest(word):
+                refused = make("-n", "install", word)
+                self.assertNotEqual(refused.returncode, 0)
+                self.assertEqual((refused.stdout, refused.stderr.count("\n")), ("", 1), refused.stderr)
+                self.assertIn("make install installs the plain build", refused.stderr)
+                self.assertEqual(make("-n", "uninstall", word).returncode, 0)

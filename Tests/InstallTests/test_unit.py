@@ -3,13 +3,14 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import tempfile
 import time
 import unittest
 
-from trees import HOME, tree
+from trees import HOME, make, tree
 
 
 class UnitTests(unittest.TestCase):
@@ -24,6 +25,19 @@ class UnitTests(unittest.TestCase):
             ["systemd-analyze", "--user", "--man=no", "verify", "enrolld.socket", "enrolld@one.service"],
             env={**os.environ, "XDG_RUNTIME_DIR": str(home), "HOME": str(home),
                  "SYSTEMD_UNIT_PATH": f"{self.units}:/usr/lib/systemd/user"},
+            capture_output=True, text=True)  # fmt: skip
+        self.assertEqual((told.returncode, told.stderr + told.stdout), (0, ""))
+
+    def test_systemd_finds_the_daemon_in_a_prefix_of_several_words_with_a_percent_sign(self):
+        prefix, home = HOME / "of 100%us", HOME / "systemd-words"
+        home.mkdir()
+        self.assertEqual(make("install", f"PREFIX={prefix}").returncode, 0)
+        # That path has no percent sign.
+        units = shutil.copytree(prefix / "lib/systemd/user", home / "units")
+        told = subprocess.run(
+            ["systemd-analyze", "--user", "--man=no", "verify", "enrolld@one.service"],
+            env={**os.environ, "XDG_RUNTIME_DIR": str(home), "HOME": str(home),
+                 "SYSTEMD_UNIT_PATH": f"{units}:/usr/lib/systemd/user"},
             capture_output=True, text=True)  # fmt: skip
         self.assertEqual((told.returncode, told.stderr + told.stdout), (0, ""))
 
