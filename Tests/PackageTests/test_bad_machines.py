@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import stat
 import subprocess
 import unittest
 
@@ -58,6 +59,137 @@ class BadMachines(unittest.TestCase):
                 self.assertIn(named, done.stderr)
 
 
+class PlayedInstaller(unittest.TestCase):
+    """The installer of the tar in a folder of few files. A test may replace programs of the system."""
+
+    def setUp(self):
+        self.home = workspace("installer")
+        self.tree, self.prefix = self.home / "tree", self.home / "prefix"
+        words = {"@machine@": MACHINE, "@kind@": "glibc", "@libc@": "glibc", "@lowest@": "2.0", "@version@": "0.0.0"}
+        text = (TOP / "packaging/tar/install").read_text()
+        for word, meaning in words.items():
+            text = text.replace(word, meaning)
+        self.write(self.tree / "install", text)
+        self.write(self.tree / "bin/enrolld", "#!/bin/sh\n")
+        self.write(self.tree / "lib/libenroll.so.0", "")
+        self.write(self.tree / "lib/systemd/user/enrolld@.service", "[Service]\nExecStart=%h/.local/bin/enrolld\n")
+        self.write(self.tree / "share/man/man1/enrolld.1", "")
+
+    def write(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def install(self, *words, status=0, umask=-1, **programs):
+        """What it prints; a refusal is one line."""
+        played = workspace("played")
+        for name, body in programs.items():
+            self.write(played / name, f"#!/bin/sh\n{body}\n")
+        environment = {"PATH": f"{played}:/usr/bin:/bin", "HOME": str(self.home), "PLAYED": str(played)}
+        done = subprocess.run(
+            [self.tree / "install", *words], capture_output=True, text=True, umask=umask, env=environment
+        )
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1 if status == 1 else 0, done.stderr)
+        return done.stdout + done.stderr
+
+    def below(self):
+        return sorted(str(path.relative_to(self.prefix)) for path in self.prefix.rglob("*"))
+
+    def uninstall(self):
+        self.install("--uninstall", self.prefix)
+        self.assertFalse(self.prefix.exists(), self.below())
+
+    def test_prefixes_that_are_none_are_refused(self):
+        refused = (
+            ([""], "not an empty word"),
+            (["/p\nq"], "control character"),
+            (["/p", "--uninstall"], "one word too many"),
+        )
+        for words, named in refused:
+            with self.subTest(words):
+                self.assertIn(named, self.install(*words, status=1))
+        self.assertFalse((self.home / ".local").exists())
+
+    def test_a_folder_where_a_file_goes_is_named_and_nothing_is_written(self):
+        (self.prefix / "share/man/man1/enrolld.1").mkdir(parents=True)
+        before = self.below()
+        self.assertIn("share/man/man1/enrolld.1 is a folder; a file is expected", self.install(self.prefix, status=1))
+        self.assertEqual(self.below(), before)
+
+    def test_a_file_where_a_folder_goes_is_named_and_nothing_is_written(self):
+        self.write(self.prefix / "share/man", "")
+        self.assertIn("share/man is a file; a folder is expected", self.install(self.prefix, status=1))
+        self.assertEqual(self.below(), ["share", "share/man"])
+
+    def test_an_uninstallation_goes_on_and_the_list_keeps_what_is_left(self):
+        self.install(self.prefix)
+        program = self.prefix / "bin/enrolld"
+        program.unlink()
+        program.mkdir()
+        self.assertIn("bin/enrolld could not be removed", self.install("--uninstall", self.prefix, status=1))
+        left = ["bin", "bin/enrolld", "lib", "lib/enrollkit", "lib/enrollkit/installed"]
+        self.assertEqual(self.below(), left)
+        listed = (self.prefix / "lib/enrollkit/installed").read_text().split()
+        self.assertEqual(listed, ["./", "bin/", "bin/enrolld", "lib/", "lib/enrollkit/"])
+        program.rmdir()
+        self.uninstall()
+
+    def test_files_and_folders_are_for_everybody(self):
+        for path in (path for path in self.tree.rglob("*") if path.is_file()):
+            path.chmod(0o700 if path.parent.name == "bin" or path.name == "install" else 0o600)
+        self.install(self.prefix, umask=0o077)
+        for name in self.below():
+            mode = stat.S_IMODE((self.prefix / name).stat().st_mode)
+            self.assertEqual(mode, 0o755 if (self.prefix / name).is_dir() or name == "bin/enrolld" else 0o644, name)
+
+    def test_the_loader_is_told_by_root_and_programs_are_led_to_a_library_that_it_does_not_know(self):
+        called = self.home / "called"
+        known = f'echo "libenroll.so.0 => {self.prefix}/lib/libenroll.so.0"'
+        ldconfig = f'[ "$1" = -p ] || echo called >>{called}; if [ -e {called} ]; then {known}; fi'
+        lead = f"export PKG_CONFIG_PATH={self.prefix}/lib/pkgconfig LD_LIBRARY_PATH={self.prefix}/lib\n"
+        self.assertIn(lead, self.install(self.prefix, id="echo 1000", ldconfig=ldconfig))
+        self.assertFalse(called.exists())
+        self.assertNotIn("LD_LIBRARY_PATH", self.install(self.prefix, id="echo 0", ldconfig=ldconfig))
+        self.install("--uninstall", self.prefix, id="echo 0", ldconfig=ldconfig)
+        self.assertEqual(called.read_text(), "called\n" * 2)
+
+    def test_an_installation_that_was_ended_halfway_is_removed_whole(self):
+        # The first file that is moved to its place is the list.
+        for signal, status in (("KILL", -9), ("TERM", 143), ("INT", 130)):
+            with self.subTest(signal):
+                ending = f'case $* in *installed) exec /bin/mv "$@" ;; esac; kill -{signal} $PPID'
+                self.install(self.prefix, status=status, mv=ending)
+                unfinished = [name for name in self.below() if ".new." in name]
+                self.assertEqual(len(unfinished), 1 if signal == "KILL" else 0, unfinished)
+                self.uninstall()
+
+    def test_an_installation_that_was_ended_before_its_first_file_is_removed_whole(self):
+        ending = f'/bin/mkdir "$@"; [ ! -d "{self.prefix}/bin" ] || kill -KILL $PPID'
+        self.install(self.prefix, status=-9, mkdir=ending)
+        self.assertIn("bin", self.below())
+        self.uninstall()
+
+    def test_two_installations_at_once_do_not_meet(self):
+        for program in ("mv", "mkdir", "cp"):
+            with self.subTest(program):
+                # The second one runs from its beginning to its end within the first one.
+                other = f"touch $PLAYED/once; {self.tree}/install {self.prefix} >/dev/null || exit"
+                body = f'[ -e $PLAYED/once ] || {{ {other}; }}; exec /bin/{program} "$@"'
+                self.install(self.prefix, **{program: body})
+                self.assertEqual([name for name in self.below() if ".new" in name], [])
+                self.uninstall()
+
+    def test_the_unit_has_a_prefix_of_several_words_as_one_and_a_percent_sign_as_itself(self):
+        self.prefix = self.home / 'of 100% "us"'
+        told = self.install(self.prefix)
+        unit = self.prefix / "share/systemd/user/enrolld@.service"
+        written = str(self.prefix).replace("%", "%%").replace('"', '\\"')
+        self.assertIn(f'\nExecStart="{written}/bin/enrolld"\n', unit.read_text())
+        self.assertIn(f"LD_LIBRARY_PATH='{self.prefix}/lib'\n", told)
+        self.uninstall()
+
+
 class PackageManagers(unittest.TestCase):
     """What pip and dpkg say of files for another machine: it is their own sentence, made of what our files say of themselves."""
 
@@ -83,11 +215,17 @@ class PackageManagers(unittest.TestCase):
         folder = workspace("wheels")
         (other,) = distribution().glob(f"*manylinux*_{OTHER}.whl")
         shutil.copy(other, folder)
-        done = subprocess.run([TOP / ".build/dist/bin/python", "-m", "pip", "install", "--no-index", "--find-links", folder,
-                               "--target", workspace("target"), "enrollkit"], capture_output=True, text=True)  # fmt: skip
+        words = [TOP / ".build/dist/bin/python", "-m", "pip", "install", "--no-index", "--find-links", folder,
+                 "--target", workspace("target"), "enrollkit"]  # fmt: skip
+        done = subprocess.run(words, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("ERROR: No matching distribution found for enrollkit", done.stderr)
-        self.assertIn("`No matching distribution found`", (TOP / "docs/install.md").read_text())
+        # Beside Python's sources pip takes those, and then looks for what builds them.
+        shutil.copy(only("enrollkit-[0-9]*[0-9].tar.gz"), folder)
+        done = subprocess.run(words, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("ERROR: No matching distribution found for hatchling", done.stdout + done.stderr)
+        self.assertIn("`No matching distribution found for hatchling`", (TOP / "docs/install.md").read_text())
 
     def test_a_package_for_another_processor(self):
         own, other = {"x86_64": ("amd64", "arm64"), "aarch64": ("arm64", "amd64")}[MACHINE]
