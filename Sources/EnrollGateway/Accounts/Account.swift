@@ -1,5 +1,5 @@
-// Who somebody is at the gateway. The key of an identity is (provider, subject), never an e-mail address: addresses change hands
-// (OpenID Connect Core §5.7).
+// Accounts and the identities that lead to them. An identity's key is its provider, its issuer and its subject, never an e-mail
+// address: addresses change hands (OpenID Connect Core §5.7).
 
 public import EnrollCore
 
@@ -17,7 +17,7 @@ public struct Account: Sendable, Equatable {
   }
 }
 
-/// What a provider said of somebody who signed in.
+/// The provider's claims about a user who signed in.
 public struct Identity: Sendable, Equatable {
   /// The gateway's name for the provider: `google`.
   public var provider: String

@@ -4,7 +4,7 @@
 
 public import EnrollCore
 
-/// A session that is to begin. Only the hash of its token is stored: who reads the database can use no session.
+/// A session to begin. The store keeps the hash of its token only: nobody can use a session by reading the database.
 public struct NewSession: Sendable, Equatable {
   /// SHA-256 of the token, 32 bytes.
   public var tokenHash: [UInt8]
@@ -12,7 +12,7 @@ public struct NewSession: Sendable, Equatable {
   public var id: String
   /// The app that has it; nil: a browser.
   public var app: String?
-  /// What the browser or the app says it is, at most 200 bytes, for the list of sessions.
+  /// The name that the browser or the app gives itself, at most 200 bytes, for the list of sessions.
   public var device: String?
   /// It ends so many seconds after its last use…
   public var idleSeconds: Int64
@@ -52,7 +52,7 @@ public struct NewAppCode: Sendable, Equatable {
   }
 }
 
-/// What a sign-in begins.
+/// The result of a sign-in: a session, or a code that an app redeems for one.
 public enum Beginning: Sendable, Equatable {
   case session(NewSession)
   case code(NewAppCode)

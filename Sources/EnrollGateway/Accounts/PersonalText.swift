@@ -1,7 +1,7 @@
-// Words about people, from outside: a name in any script stays as it is, without what has no shape or changes the direction of the
-// text around it. Whoever shows it escapes it.
+// Words about people, from outside. A name keeps its script; characters without a shape, and characters that change the direction
+// of the text around them, are removed. The pages escape the result.
 
-/// What a provider or a browser says of somebody.
+/// A name or a description from a provider or a browser.
 enum PersonalText {
   /// Without control characters, marks of direction and characters without a width, and without blanks around it.
   /// - Parameter maximumBytes: of UTF-8; a longer text ends before the character that would go beyond.

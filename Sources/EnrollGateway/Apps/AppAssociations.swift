@@ -1,5 +1,5 @@
-// What tells a phone that a link of this host belongs to an app: Android's Digital Asset Links and Apple's associated domains, both
-// made of the table of apps.
+// Two files tell a phone that a link of this host belongs to an app: Android's Digital Asset Links and Apple's associated domains.
+// Both are made from the table of apps.
 
 import EnrollCore
 import EnrollJSON

@@ -1,5 +1,5 @@
-// What the gateway is told: one JSON object. Unknown keys, wrong types and addresses that cannot be used are refused at the start, each by
-// the key as it was written.
+// The gateway's configuration: one JSON object. Unknown keys, wrong types and unusable addresses are refused at the start; the error
+// names the key as it was written.
 
 public import EnrollCore
 public import EnrollJSON

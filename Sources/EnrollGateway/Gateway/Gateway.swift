@@ -38,7 +38,7 @@ public final class Gateway: WebApplication {
     ring = Guarded(keys, by: makeLock())
   }
 
-  /// From now on this ring is used. What earlier keys sealed opens as long as they are in it.
+  /// Uses this ring from now on. A cookie that an earlier key sealed opens while that key is in the ring.
   public func reload(_ keys: KeyRing) { ring.withLock { $0 = keys } }
 
   var keys: KeyRing { ring.withLock { $0 } }
