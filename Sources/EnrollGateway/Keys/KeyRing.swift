@@ -13,6 +13,11 @@ public struct KeyRing: Sendable {
     case attempt = "enroll-gateway attempt 1"
     /// The token of a form.
     case form = "enroll-gateway form 1"
+    /// A provider's token, in the database.
+    case providerToken = "enroll-gateway provider token 1"
+
+    /// Among the derived secrets of a key.
+    fileprivate var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
   }
 
   private struct Key: Sendable {
@@ -20,7 +25,7 @@ public struct KeyRing: Sendable {
     let created: UnixTime
     let derived: [Secret]
 
-    func secret(for purpose: Purpose) -> Secret { derived[purpose == .attempt ? 0 : 1] }
+    func secret(for purpose: Purpose) -> Secret { derived[purpose.place] }
   }
 
   private let keys: [Key]

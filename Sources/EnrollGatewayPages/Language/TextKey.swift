@@ -70,13 +70,17 @@ enum PageText: String, Sendable, CaseIterable {
   case continueOpen = "continue.open"
   case continueHelp = "continue.help"
 
+  case sendAgainTitle = "sendAgain.title"
+  case sendAgainWhat = "sendAgain.what"
+  case sendAgainButton = "sendAgain.button"
+
   case day = "date.day"
   case moment = "date.moment"
 
   /// The values that the text must contain, each in braces. `{product}` may be in any text.
   var placeholders: Set<Placeholder> {
     switch self {
-    case .signInWith, .signUpWith, .emailConfirmed, .stillAtProvider: [.provider]
+    case .signInWith, .signUpWith, .emailConfirmed, .stillAtProvider, .sendAgainWhat: [.provider]
     case .forApp, .cancel, .toApp, .continueTitle, .continueWhat, .continueOpen, .continueHelp: [.app]
     case .reference: [.reference]
     case .lastUsed, .signedInOn: [.date]
