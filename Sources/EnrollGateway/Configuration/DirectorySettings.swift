@@ -2,7 +2,7 @@
 // provider of the same house signs them in. Refused: an address with a query, http beyond this machine, credentials of two
 // kinds, a provider that is not among the providers.
 
-public import EnrollCore
+import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 
