@@ -15,17 +15,19 @@ public struct KeyRing: Sendable {
     case form = "enroll-gateway form 1"
     /// A provider's token, in the database.
     case providerToken = "enroll-gateway provider token 1"
-
-    /// Among the derived secrets of a key.
-    fileprivate var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    /// A mail in the outbox.
+    case mail = "enroll-gateway mail 1"
+    /// Where a form leads to in the end.
+    case visit = "enroll-gateway visit 1"
   }
 
   private struct Key: Sendable {
     let id: String
     let created: UnixTime
+    /// In the order of the purposes.
     let derived: [Secret]
 
-    func secret(for purpose: Purpose) -> Secret { derived[purpose.place] }
+    func secret(for purpose: Purpose) -> Secret { derived[Purpose.allCases.firstIndex(of: purpose) ?? 0] }
   }
 
   private let keys: [Key]

@@ -53,7 +53,7 @@ public struct Pages: Sendable {
     page(context) { again.content(texts: $0) }
   }
 
-  private func page(_ context: PageContext, _ make: (Texts) -> Content) -> PageContent {
+  func page(_ context: PageContext, _ make: (Texts) -> Content) -> PageContent {
     let texts = Texts(catalogue: languages.catalogue(of: context.language), product: theme.product)
     let content = make(texts)
     let frame = PageFrame(
