@@ -40,23 +40,50 @@ extension Gateway {
     } catch {
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
       // Nothing was sent: the cookie stays, and the same address may be tried again.
-      return try fail(EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, for: request)
+      return try fail(
+        EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, purpose: attempt.purpose,
+        for: request)
     }
     switch answer {
     case .failure(let refusal):
       log.write(.warning, "\(provider.name): \(refusal.line)")
       return try fail(
-        refusal.failure, app: attempt.app, provider: provider, for: request, headers: [over])
+        refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
+        headers: [over])
     case .success(let arrival):
-      guard let waiting = attempt.app else {
-        return try enterWeb(request, arrival.identity, attempt, over: over)
-      }
-      return try enterApp(request, arrival.identity, waiting, provider, over: over)
+      let answer = try enter(request, arrival.identity, attempt, provider, over: over)
+      keep(arrival)
+      return answer
+    }
+  }
+
+  private func enter(
+    _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, _ provider: SignInProvider,
+    over: HTTPHeader
+  ) throws(Interruption) -> WebResponse {
+    switch attempt.purpose {
+    case .link(let account): return try finishConnecting(request, identity, to: account, over: over)
+    case .confirm(let account):
+      return try finishConfirming(request, identity, account: account, attempt, over: over)
+    case .signIn: break
+    }
+    guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
+    return try enterApp(request, identity, waiting, provider, over: over)
+  }
+
+  /// Keeps the token that has to be revoked one day, sealed. Nobody's sign-in fails because of it.
+  private func keep(_ arrival: Arrival) {
+    guard let token = arrival.refreshToken else { return }
+    do {
+      let sealed = try keys.seal(token, for: .providerToken, at: now, random: random)
+      try store.keepToken(sealed, of: arrival.identity.key)
+    } catch {
+      log.write(.warning, "\(arrival.identity.provider): a token was not kept: \(type(of: error))")
     }
   }
 
   /// The web's mode: a session of its own, under a token that nobody had before (session fixation).
-  private func enterWeb(
+  func enterWeb(
     _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     let (token, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
