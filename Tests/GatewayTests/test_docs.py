@@ -1,5 +1,5 @@
-"""docs/gateway: every configuration on its pages is one that the program takes, every command is run, every example signs in, and
-every test that the page of security names is there."""
+"""docs/gateway: every configuration on its pages is one that the program takes, every command is run, every example signs
+in, and every test that the page of security names is there."""
 
 import json
 import os
@@ -121,8 +121,9 @@ class Configurations(unittest.TestCase):
         colours = []
         for scheme in ("light", "dark"):
             given = re.search(rf"static let {scheme} = Palette\((.*?)\n    \]\)", palette, re.S)[1]
-            red_green_blue = re.findall(r"\.(\w+): (?:Colour\(red: 0x(..), green: 0x(..), blue: 0x(..)\)|\.white)", given)
-            colours.append({name: f"#{''.join(parts).lower() or 'ffffff'}" for name, *parts in red_green_blue})
+            pattern = r"\.(\w+): (?:Colour\(red: 0x(..), green: 0x(..), blue: 0x(..)\)|\.white)"
+            found = re.findall(pattern, given)
+            colours.append({name: f"#{''.join(parts).lower() or 'ffffff'}" for name, *parts in found})
         page = (TOP / "docs/gateway/theming.md").read_text()
         rows = re.findall(r"^\| `(\w+)` \| `(#\w+)` \| `(#\w+)` \|", page, re.M)
         self.assertEqual(rows, [(name, colours[0][name], colours[1][name]) for name in colours[0]])
@@ -207,8 +208,8 @@ class Examples(unittest.TestCase):
     def run_app(self, *command, browser=None, **environment):
         """What the app says. With `browser` it signs in; without it is not asked to."""
         program = subprocess.Popen(
-            [*map(str, command), self.gateway.base, self.store, "sandbox"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, env={**os.environ, **environment})  # fmt: skip
+            [*map(str, command), self.gateway.base, self.store, "sandbox"], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})  # fmt: skip
         self.addCleanup(program.stdout.close)
         line = program.stdout.readline()
         if browser:
@@ -241,8 +242,8 @@ class Examples(unittest.TestCase):
     def test_the_app_in_c(self):
         program, library = workspace("c") / "gateway_app", TOP / "build/small"
         subprocess.run(
-            ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", TOP / "Examples/gateway_app.c", "-o", program,
-             f"-L{library}", "-lenroll", f"-Wl,-rpath,{library}"], check=True)  # fmt: skip
+            ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", TOP / "Examples/gateway_app.c", "-o",
+             program, f"-L{library}", "-lenroll", f"-Wl,-rpath,{library}"], check=True)  # fmt: skip
         self.check(program)
 
     def test_the_app_in_swift(self):
@@ -255,7 +256,8 @@ class Threats(unittest.TestCase):
         named = [found for row in rows for found in re.findall(r"`([\w.]+)` ((?:“[^”]+”(?:, )?)+)", row)]
         self.assertGreaterEqual(len(named), 40)
         for name, titles in named:
-            files = [path for kind in ("swift", "py") for path in (TOP / "Tests").rglob(f"{name.removesuffix('.py')}.{kind}")]
+            stem = name.removesuffix(".py")
+            files = [path for kind in ("swift", "py") for path in (TOP / "Tests").rglob(f"{stem}.{kind}")]
             text = "".join(path.read_text() for path in files)
             tests = re.findall(r'@Test\(\s*"((?:[^"\\]|\\.)*)"', text)
             tests += [test.replace("_", " ") for test in re.findall(r"def test_(\w+)", text)]
