@@ -76,11 +76,21 @@ extension Gateway {
     _ request: WebRequest, to provider: SignInProvider, _ parameters: Parameters, app: Attempt.App?,
     returnTo: String?
   ) throws(Interruption) -> WebResponse {
+    try send(
+      request, to: provider, prompt: parameters["prompt"], loginHint: parameters["login_hint"], app: app,
+      returnTo: returnTo)
+  }
+
+  /// Sends the browser to the provider, with a cookie of its own for the way back.
+  /// - Parameter extra: parameters that this provider alone knows.
+  func send(
+    _ request: WebRequest, to provider: SignInProvider, prompt: String?, loginHint: String?,
+    extra: [(String, String)] = [], app: Attempt.App?, returnTo: String?
+  ) throws(Interruption) -> WebResponse {
     let url: String
     let transaction: TransactionRecord
     do throws(EnrollError) {
-      (url, transaction) = try provider.begin(
-        prompt: parameters["prompt"], loginHint: parameters["login_hint"])
+      (url, transaction) = try provider.begin(prompt: prompt, loginHint: loginHint, parameters: extra)
     } catch {
       log.write(.warning, "\(provider.name): a sign-in could not begin: \(error.code.name): \(error.message)")
       return try fail(EnrollGatewayPages.Failure(error), app: app, provider: provider, for: request)
