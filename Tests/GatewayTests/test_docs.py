@@ -189,7 +189,7 @@ class Commands(unittest.TestCase):
         self.assertIn("/v1/userinfo", paths)
         pages = "".join(page.read_text() for page in PAGES)
         # What a form of a page leads to is the page's business.
-        forms = {path for path in paths if path.startswith("/account/")} | {"/signed-out-everywhere", "/signed-out"}
+        forms = {path for path in paths if path.startswith(("/account/", "/account-", "/signed-out"))}
         self.assertEqual([path for path in sorted(paths - forms) if path not in pages], [])
 
 
@@ -204,6 +204,23 @@ class Examples(unittest.TestCase):
         cls.addClassCleanup(cls.sandbox.stop)
         cls.gateway.start()
         cls.addClassCleanup(cls.gateway.stop)
+
+    def test_the_export_has_the_members_that_the_page_shows(self):
+        def shape(value):
+            if isinstance(value, list):
+                return [shape(value[0])]
+            return {key: shape(inner) for key, inner in value.items()} if isinstance(value, dict) else type(value)
+
+        browser = Browser(self.gateway.base)
+        url = f"{self.gateway.base}/v1/auth/sandbox"
+        play(self.sandbox, url, browser)
+        mark = browser.open("/account").text.partition('name="token" value="')[2].partition('"')[0]
+        told, shown = browser.open("/account/export", {"token": mark}).json, json.loads(block("export"))
+        # A browser's session has no app, and this one told no device.
+        for key in ("app", "device"):
+            shown["sessions"][0].pop(key)
+            told["sessions"][0].pop(key, None)
+        self.assertEqual(shape(told), shape(shown))
 
     def run_app(self, *command, browser=None, **environment):
         """What the app says. With `browser` it signs in; without it is not asked to."""
