@@ -26,6 +26,8 @@ public enum Failure: String, Sendable, CaseIterable {
   case invalidRequest
   /// The form's token is absent, or of another session.
   case formExpired
+  /// The user was to prove one account, and proved another.
+  case otherIdentity
   /// The link of a mail is none of this gateway's, or a newer one has taken its place.
   case linkInvalid
   /// The link of a mail is too old.

@@ -86,9 +86,15 @@
       switch beginning {
       case .session(let session):
         try connection.change(
-          .insertSession, session.values(account: id, identity.provider, identity.subject, at: now))
+          .insertSession,
+          session.values(
+            account: id, identity.provider, identity.subject, providerSession: identity.providerSession,
+            at: now))
       case .code(let code):
-        try connection.change(.insertCode, code.values(account: id, subject: identity.subject))
+        try connection.change(
+          .insertCode,
+          code.values(
+            account: id, subject: identity.subject, providerSession: identity.providerSession))
       }
       return SignedIn(
         account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
@@ -111,7 +117,8 @@
         try connection.change(
           .insertSession,
           begun.values(
-            account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app), at: now)
+            account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app),
+            providerSession: .text(orNull: code.providerSession), at: now)
         )
         return .begun(code.account)
       }
@@ -171,7 +178,7 @@
     }
 
     public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-      try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now)
+      try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
         + prune(.pruneLinks, at: now - RegistrationTimes.keptSeconds)
     }
 
