@@ -15,7 +15,7 @@ public struct Pages: Sendable {
     self.languages = languages
     let style = theme.styleSheet()
     let mark = theme.mark()
-    assets = [style, mark, .oktaSignIn]
+    assets = [style, mark]
     self.style = PageLink(asset: style.path)
     self.mark = PageLink(asset: mark.path)
   }
