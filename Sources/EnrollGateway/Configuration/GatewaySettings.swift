@@ -151,7 +151,16 @@ public struct GatewaySettings: Sendable {
         .configuration, "registration: expected a mail server in mail: links are sent by mail",
         field: "registration")
     }
-    providers = try Self.providers(maps.providers, publicURL: publicURL, isDevelopment: isDevelopment)
+    providers = try Self.providers(
+      maps.providers, publicURL: publicURL, isDevelopment: isDevelopment, isOptional: registration != nil)
+    guard registration == nil
+      || !providers.contains(where: { ASCII.equals($0.name, RegistrationSettings.providerName) })
+    else {
+      throw EnrollError(
+        .configuration,
+        "providers.\(RegistrationSettings.providerName): registration uses this name; choose another one",
+        field: "providers.\(RegistrationSettings.providerName)")
+    }
     directory =
       if let json = reader.value("directory") {
         try DirectorySettings(json: json, providers: providers, isDevelopment: isDevelopment)
@@ -205,14 +214,14 @@ extension GatewaySettings {
   }
 
   private static func providers(
-    _ json: JSON?, publicURL: String, isDevelopment: Bool
+    _ json: JSON?, publicURL: String, isDevelopment: Bool, isOptional: Bool
   ) throws(EnrollError) -> [Provider] {
     var providers: [Provider] = []
     for member in try members(of: json, "providers") {
       providers.append(
         try provider(member.key, member.value, publicURL: publicURL, isDevelopment: isDevelopment))
     }
-    guard !providers.isEmpty else {
+    guard !providers.isEmpty || isOptional else {
       throw EnrollError(
         .configuration, "providers: expected at least one provider to sign in with", field: "providers")
     }

@@ -17,6 +17,8 @@ public final class Gateway: WebApplication {
   let log: any LogHandler
   /// nil: no mail is configured, and nobody is told by mail.
   let mailer: (any Mailer)?
+  /// nil: nobody registers by e-mail.
+  let registration: EmailRegistration?
   /// Reports of failures come without a session.
   let reports: RequestBudget
   private let ring: Guarded<KeyRing>
@@ -27,7 +29,7 @@ public final class Gateway: WebApplication {
   public init(
     settings: GatewaySettings, keys: KeyRing, store: any AccountStore, providers: [SignInProvider],
     pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler,
-    mailer: (any Mailer)? = nil, makeLock: () -> any Lock
+    mailer: (any Mailer)? = nil, registration: EmailRegistration? = nil, makeLock: () -> any Lock
   ) {
     self.settings = settings
     self.store = store
@@ -36,6 +38,7 @@ public final class Gateway: WebApplication {
     self.random = random
     self.log = log
     self.mailer = mailer
+    self.registration = registration
     views = Views(pages: pages)
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
     ring = Guarded(keys, by: makeLock())
@@ -48,13 +51,17 @@ public final class Gateway: WebApplication {
   var now: UnixTime { clock.wallTime() }
 
   /// What answering this request may wait for.
-  public func lane(for request: WebRequest) -> Lane { Route(path: request.path)?.lane ?? .here }
+  public func lane(for request: WebRequest) -> Lane {
+    guard let route = Route(path: request.path) else { return .here }
+    if case .email(let form) = route { return form.lane(request.method) }
+    return route.lane
+  }
 
   public func answer(_ request: WebRequest) -> WebResponse {
     guard let route = Route(path: request.path) else {
       return views.failure(.notFound, for: request)
     }
-    guard request.method == route.method || isAnswerByForm(request, route) else {
+    guard route.takes(request.method) || isAnswerByForm(request, route) else {
       let allowed = HTTPHeader("Allow", route.method == .get ? "GET, HEAD" : "POST")
       guard route.isForPrograms else {
         return views.failure(.methodNotAllowed, for: request, headers: [allowed])
@@ -72,7 +79,9 @@ public final class Gateway: WebApplication {
   private func answer(_ request: WebRequest, by route: Route) throws(Interruption) -> WebResponse {
     switch route {
     case .root: try .redirect(to: liveSession(request) == nil ? "/login" : "/account")
+    case .email(let form): try answer(request, by: form)
     case .choice(let isSignUp): try choice(request, isSignUp: isSignUp)
+    case .start(let name) where isEmail(name): try startByEmail(request)
     case .start(let name): try start(request, try provider(name))
     case .callback(let name): try finish(request, try provider(name))
     case .notification(let name): try takeNotification(request, try provider(name))
@@ -105,6 +114,11 @@ public final class Gateway: WebApplication {
     case .live: WebResponse(204)
     case .ready: try ready()
     }
+  }
+
+  /// The way to sign in that is no provider.
+  func isEmail(_ name: String) -> Bool {
+    registration != nil && ASCII.equals(name, RegistrationSettings.providerName)
   }
 
   /// - Throws: `.failure(.unknownProvider)`.

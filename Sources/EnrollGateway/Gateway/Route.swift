@@ -7,6 +7,7 @@ import EnrollCore
 enum Route: Equatable {
   case root
   case choice(isSignUp: Bool)
+  case email(EmailRoute)
   case start(provider: String)
   case callback(provider: String)
   case redeem(provider: String)
@@ -63,7 +64,9 @@ enum Route: Equatable {
       } else {
         return nil
       }
-    default: return nil
+    default:
+      guard let form = EmailRoute(path: path) else { return nil }
+      self = .email(form)
     }
   }
 
@@ -88,6 +91,11 @@ enum Route: Equatable {
     parts[0].utf8.isEmpty && ASCII.equals(parts[1], "v1") && ASCII.equals(parts[2], "auth")
   }
 
+  func takes(_ method: WebRequest.Method) -> Bool {
+    if case .email(let form) = self { return form.takes(method) }
+    return method == self.method
+  }
+
   var method: WebRequest.Method {
     switch self {
     case .redeem, .notification, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile,
@@ -95,7 +103,7 @@ enum Route: Equatable {
       .post
     case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount: .post
     case .confirm, .merge, .deletion, .deleted: .get
-    case .root, .choice, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
+    case .root, .choice, .email, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
       .androidAssociation, .appleAssociation, .asset, .live, .ready:
       .get
     }
@@ -104,7 +112,7 @@ enum Route: Equatable {
   /// What an answer may wait for.
   var lane: Lane {
     switch self {
-    case .start, .callback, .notification: .provider
+    case .start, .callback, .notification, .email: .provider
     case .connect, .startConfirming, .disconnect, .deleteAccount: .provider
     case .confirm, .merge, .mergeAccounts, .export, .deletion: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
@@ -123,7 +131,8 @@ enum Route: Equatable {
       .discovery, .keys,
       .androidAssociation, .appleAssociation, .live, .ready:
       true
-    case .root, .choice, .start, .callback, .account, .signOut, .signedOut, .endSession, .endAllSessions,
+    case .root, .choice, .email, .start, .callback, .account, .signOut, .signedOut, .endSession,
+      .endAllSessions,
       .asset:
       false
     case .connect, .disconnect, .confirm, .startConfirming, .merge, .mergeAccounts, .export, .deletion,

@@ -121,7 +121,7 @@ extension Gateway {
       app, waiting.redirectURI, state: waiting.state, [("code", code)], for: request, headers: [over])
   }
 
-  private func signIn(_ identity: Identity, beginning: Beginning) throws(Interruption) -> SignedIn {
+  func signIn(_ identity: Identity, beginning: Beginning) throws(Interruption) -> SignedIn {
     let id = try newID()
     let now = now
     let signedIn = try stored { () throws(StoreFailure) in

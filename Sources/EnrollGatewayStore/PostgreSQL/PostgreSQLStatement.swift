@@ -17,6 +17,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case pruneCodes
   case keepLink
   case link
+  case spendLink
   case spendLinkForSession
   case spendLinkForCode
   /// $1: now; $2: at most so many.
@@ -126,6 +127,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
       """
     case .keepLink: PostgreSQLMailStatements.keepLink
     case .link: MailQueries.link
+    case .spendLink: PostgreSQLMailStatements.spendLink
     case .spendLinkForSession: PostgreSQLMailStatements.spendForSession
     case .spendLinkForCode: PostgreSQLMailStatements.spendForCode
     case .pruneLinks: PostgreSQLMailStatements.pruneLinks
