@@ -8,7 +8,14 @@ import EnrollGatewayPages
 
 extension Gateway {
   func emailSignInPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
-    try signInForm(request, try visit(query(request)))
+    let visit = try visit(query(request))
+    // The provider of the house asks for the password, and for the address as well.
+    if let house, let registration, !registration.directory.checksPasswords, visit.app == nil {
+      var query = FormEncoding(.query)
+      if let returnTo = visit.returnTo { query.add("return_to", returnTo) }
+      return .redirect(to: "/v1/auth/\(house.name)" + (query.bytes.isEmpty ? "" : "?" + query.text))
+    }
+    return try signInForm(request, visit)
   }
 
   private func signInForm(
@@ -54,9 +61,9 @@ extension Gateway {
     switch check {
     // One that is locked is told so by nobody who does not know the password: the directory answers before it has looked.
     case .wrong, .locked: return try wrong()
-    case .expired, .incomplete:
-      guard let house else { throw .failure(.accountLocked) }
-      return try handOver(request, to: house, session: nil, email: email, visit)
+    // Handed over without a session, people of a house whose sign-in page leads here would come back at once.
+    case .expired: return .redirect(to: "/password/forgotten")
+    case .incomplete: throw .failure(.stepMissing)
     case .right(let person, let session):
       guard person.state == .active else { throw .failure(.accountLocked) }
       if let house { return try handOver(request, to: house, session: session, email: email, visit) }

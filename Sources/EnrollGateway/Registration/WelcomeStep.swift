@@ -13,7 +13,7 @@ extension Gateway {
     // The sign-in page of the issuer adds where it wants the browser back.
     let asked = try visit(query(request))
     return try page(
-      request, .welcome(email: link.email, asksForPassword: registration.asksForPasswords),
+      request, .welcome(email: link.email, asksForPassword: choosesPasswords(registration)),
       action: EmailRoute.welcomePrefix + token, asked == Visit() ? Visit(text: link.visit) : asked)
   }
 
@@ -28,7 +28,7 @@ extension Gateway {
       throw .failure(.internalError)
     }
     var password: Secret?
-    if registration.asksForPasswords {
+    if choosesPasswords(registration) {
       let given = form["new-password"] ?? ""
       if let error = PasswordRule.error(in: given, email: email.text) {
         return try again(request, token, link, visit, error)
@@ -54,7 +54,13 @@ extension Gateway {
     ) { $0.passwordError = error }
   }
 
-  /// In a directory that is not ours each step may be repeated; the link is spent when all of them are done.
+  /// Whether a registration ends with a password: one that the directory checks, or the provider of its house.
+  private func choosesPasswords(_ registration: EmailRegistration) -> Bool {
+    registration.settings.hasPasswords && (registration.directory.checksPasswords || house != nil)
+  }
+
+  /// In a directory that is not ours each step may be repeated; the link is spent when all of them are done. The activation comes first: in SCIM a
+  /// new person is one whom nobody has changed.
   private func welcome(
     _ request: WebRequest, _ token: String, _ link: MailLink, _ hash: [UInt8], _ email: EmailAddress,
     _ password: Secret?, _ visit: Visit, _ registration: EmailRegistration
@@ -64,6 +70,7 @@ extension Gateway {
       try directory.create(email, name: link.name)
     }
     guard person.state != .suspended, person.state != .locked else { throw .failure(.accountLocked) }
+    try asked { () throws(DirectoryFailure) in try directory.activate(person.id) }
     if let password {
       do throws(DirectoryFailure) { try directory.setPassword(password, of: person.id) } catch {
         guard case .invalidPassword = error else {
@@ -72,7 +79,6 @@ extension Gateway {
         return try again(request, token, link, visit, .passwordRefused)
       }
     }
-    try asked { () throws(DirectoryFailure) in try directory.activate(person.id) }
     guard let house else {
       let id = try newID()
       return try arrive(
@@ -80,7 +86,7 @@ extension Gateway {
         for: .identity(identity(of: person, registration), newAccountID: id))
     }
     var session: Secret?
-    if let password {
+    if let password, directory.checksPasswords {
       let check = try asked { () throws(DirectoryFailure) in try directory.check(password, of: email) }
       if case .right(_, let given) = check { session = given }
     }
