@@ -25,21 +25,41 @@
       settings = try GatewaySettings(json: try Self.withSecrets(json))
     }
 
-    /// A provider's `clientSecretFile` becomes its `clientSecret`.
+    /// A provider's `clientSecretFile` becomes its `clientSecret`, and so with its private keys.
     private static func withSecrets(_ json: JSON) throws(EnrollError) -> JSON {
       guard var top = json.object, var providers = top["providers"]?.object else { return json }
       for member in providers.members {
-        guard var provider = member.value.object, let file = provider["clientSecretFile"] else { continue }
-        let field = "providers.\(member.key).clientSecretFile"
-        guard let path = file.string else {
-          throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
+        guard var provider = member.value.object else { continue }
+        for (name, key) in GatewaySettings.secretFiles {
+          guard let file = provider[name] else { continue }
+          let field = "providers.\(member.key).\(name)"
+          provider[name] = nil
+          provider[key] = .string(
+            try secret(in: file, field, isPrivateKey: !ASCII.equals(key, "clientSecret")))
         }
-        provider["clientSecretFile"] = nil
-        provider["clientSecret"] = .string(try UserDirectories.readClientSecret(at: path))
         providers[member.key] = .object(provider)
       }
       top["providers"] = .object(providers)
       return .object(top)
+    }
+
+    private static func secret(
+      in file: JSON, _ field: String, isPrivateKey: Bool
+    ) throws(EnrollError) -> String {
+      guard let path = file.string else {
+        throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
+      }
+      let text: String
+      do throws(EnrollError) { text = try UserDirectories.readClientSecret(at: path) } catch {
+        throw EnrollError(.configuration, "\(field): \(error.message)", field: field)
+      }
+      var status = stat()
+      guard !isPrivateKey || stat(path, &status) == 0 && status.st_mode & 0o007 == 0 else {
+        throw EnrollError(
+          .configuration, "\(field): everybody may read the private key \(path); run chmod 600 \(path)",
+          field: field)
+      }
+      return text
     }
 
     /// - Throws: `.configuration` if others than the owner may read the file.
@@ -81,8 +101,9 @@
             allowsLoopbackHTTP: configuration.allowsLoopbackHTTP, caFile: configuration.caFile,
             totalTimeout: .init(Self.providerMilliseconds)))
         return SignInProvider(
-          name: provider.name, label: provider.label, configuration: configuration, transport: transport,
-          clock: clock, random: random, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
+          name: provider.name, label: provider.label, configuration: configuration,
+          dialect: provider.dialect, transport: transport, clock: clock, random: random,
+          makeStore: { [clock] in MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
     }

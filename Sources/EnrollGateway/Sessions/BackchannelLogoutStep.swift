@@ -4,6 +4,7 @@
 
 import EnrollCore
 import EnrollCrypto
+import EnrollGatewayPages
 import EnrollJSON
 
 extension Gateway {

@@ -13,17 +13,30 @@ extension Gateway {
   static let appCodeSeconds: Int64 = 60
 
   func finish(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
+    guard request.method == .get else { return try finishByForm(request, provider) }
     guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
-    guard let state = parameters["state"], let name = try? Attempt.cookieName(forState: Secret(state)),
+    // A code comes in the way that was asked for; an error may come in any.
+    guard !provider.answersByForm || parameters["code"] == nil else { throw .failure(.invalidRequest) }
+    return try finish(request, provider, query: request.query ?? "", parameters["state"])
+  }
+
+  /// - Parameters:
+  ///   - query: the provider's answer, as the query of a redirect.
+  ///   - toldName: for pages, where the provider's proof has no name.
+  func finish(
+    _ request: WebRequest, _ provider: SignInProvider, query: String, _ state: String?,
+    toldName: String? = nil
+  ) throws(Interruption) -> WebResponse {
+    guard let state, let name = try? Attempt.cookieName(forState: Secret(state)),
       let attempt = request.cookie(name).value.flatMap({ Attempt(sealed: $0, with: keys, at: now) }),
       ASCII.equals(attempt.provider, provider.name)
     else { throw .failure(.attemptMissing) }
 
     let over = HTTPHeader.cookie(name, "", seconds: 0)
-    let url = "\(settings.publicURL)\(request.path)?\(request.query ?? "")"
-    let answer: Result<Identity, EnrollError>
+    let url = "\(settings.publicURL)\(request.path)?\(query)"
+    let answer: Result<Arrival, SignInRefusal>
     do throws(EnrollError) {
-      answer = try provider.finish(url, attempt.transaction)
+      answer = try provider.finish(url, attempt.transaction, toldName: toldName)
     } catch {
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
       // Nothing was sent: the cookie stays, and the same address may be tried again.
@@ -32,29 +45,29 @@ extension Gateway {
         for: request)
     }
     switch answer {
-    case .failure(let error):
-      log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
+    case .failure(let refusal):
+      log.write(.warning, "\(provider.name): \(refusal.line)")
       return try fail(
-        EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, purpose: attempt.purpose,
-        for: request, headers: [over])
-    case .success(let identity):
+        refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
+        headers: [over])
+    case .success(let arrival):
       switch attempt.purpose {
-      case .link(let account): return try finishConnecting(request, identity, to: account, over: over)
+      case .link(let account): return try finishConnecting(request, arrival, to: account, over: over)
       case .confirm(let account):
-        return try finishConfirming(request, identity, account: account, attempt, over: over)
+        return try finishConfirming(request, arrival, account: account, attempt, over: over)
       case .signIn: break
       }
-      guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
-      return try enterApp(request, identity, waiting, provider, over: over)
+      guard let waiting = attempt.app else { return try enterWeb(request, arrival, attempt, over: over) }
+      return try enterApp(request, arrival, waiting, provider, over: over)
     }
   }
 
   /// The web's mode: a session of its own, under a token that nobody had before (session fixation).
   func enterWeb(
-    _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, over: HTTPHeader
+    _ request: WebRequest, _ arrival: Arrival, _ attempt: Attempt, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     let (token, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
-    _ = try signIn(identity, beginning: .session(newSession(hash, app: nil, for: request)))
+    _ = try signIn(arrival, beginning: .session(newSession(hash, app: nil, for: request)))
     if let before = request.cookie(Self.sessionCookie).value.flatMap({ OneTimeText.hash(of: $0) }) {
       try stored { () throws(StoreFailure) in try store.endSession(tokenHash: before) }
     }
@@ -65,7 +78,7 @@ extension Gateway {
 
   /// An app gets a code that works once, for its own verifier (RFC 8252 §8.1).
   private func enterApp(
-    _ request: WebRequest, _ identity: Identity, _ waiting: Attempt.App, _ provider: SignInProvider,
+    _ request: WebRequest, _ arrival: Arrival, _ waiting: Attempt.App, _ provider: SignInProvider,
     over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     guard let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }) else {
@@ -74,7 +87,7 @@ extension Gateway {
     let (code, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
     do throws(Interruption) {
       _ = try signIn(
-        identity,
+        arrival,
         beginning: .code(
           NewAppCode(
             codeHash: hash, app: app.id, provider: provider.name, challenge: waiting.challenge,
@@ -88,7 +101,8 @@ extension Gateway {
       app, waiting.redirectURI, state: waiting.state, [("code", code)], for: request, headers: [over])
   }
 
-  private func signIn(_ identity: Identity, beginning: Beginning) throws(Interruption) -> SignedIn {
+  private func signIn(_ arrival: Arrival, beginning: Beginning) throws(Interruption) -> SignedIn {
+    let identity = arrival.identity
     let id = try newID()
     let now = now
     let signedIn = try stored { () throws(StoreFailure) in
@@ -97,7 +111,21 @@ extension Gateway {
     log.write(
       .info,
       "\(identity.provider): account \(signedIn.account.id) \(signedIn.isNew ? "registered" : "signed in")")
+    keepToken(of: arrival)
     return signedIn
+  }
+
+  /// Keeps the token that is revoked when the account is deleted. Nobody's sign-in fails for it.
+  func keepToken(of arrival: Arrival) {
+    guard let token = arrival.refreshToken else { return }
+    do throws(Interruption) {
+      let sealed = try owned { () throws(EnrollError) in
+        try keys.seal(token, for: .providerToken, at: now, random: random)
+      }
+      try stored { () throws(StoreFailure) in try store.keepToken(sealed, of: arrival.identity.key) }
+    } catch {
+      log.write(.error, "\(arrival.identity.provider): a token was not kept: \(error.line ?? "")")
+    }
   }
 
   func newID() throws(Interruption) -> String {

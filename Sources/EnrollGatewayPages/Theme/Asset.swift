@@ -1,4 +1,4 @@
-// The files that pages load: the style sheet with the theme's variables, and the mark. The name has a hash of the content, so that
+// The files that pages load: the style sheet with the theme's variables, the mark, and one script. The name has a hash of the content, so that
 // browsers may keep a file for good (RFC 8246), and a changed theme has another name.
 
 /// A file that the gateway serves to everybody.
@@ -30,6 +30,12 @@ public struct Asset: Sendable, Equatable {
     let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
+}
+
+extension Asset {
+  /// Presses the button of a page whose form sends itself. Without it the user does.
+  static let sender = Asset(
+    "send", "js", type: "text/javascript; charset=utf-8", bytes: Array("document.forms[0].submit();\n".utf8))
 }
 
 extension Theme {
