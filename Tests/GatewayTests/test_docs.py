@@ -123,7 +123,7 @@ class Configurations(unittest.TestCase):
             given = re.search(rf"static let {scheme} = Palette\((.*?)\n    \]\)", palette, re.S)[1]
             red_green_blue = re.findall(r"\.(\w+): (?:Colour\(red: 0x(..), green: 0x(..), blue: 0x(..)\)|\.white)", given)
             colours.append({name: f"#{''.join(parts).lower() or 'ffffff'}" for name, *parts in red_green_blue})
-        page = (FOLDER / "theming.md").read_text()
+        page = (TOP / "docs/gateway/theming.md").read_text()
         rows = re.findall(r"^\| `(\w+)` \| `(#\w+)` \| `(#\w+)` \|", page, re.M)
         self.assertEqual(rows, [(name, colours[0][name], colours[1][name]) for name in colours[0]])
 
@@ -251,7 +251,7 @@ class Examples(unittest.TestCase):
 
 class Threats(unittest.TestCase):
     def test_every_test_that_the_page_of_security_names_is_there(self):
-        rows = re.findall(r"^\|.*\| ([^|]*) \|$", (FOLDER / "security.md").read_text(), re.M)
+        rows = re.findall(r"^\|.*\| ([^|]*) \|$", (TOP / "docs/gateway/security.md").read_text(), re.M)
         named = [found for row in rows for found in re.findall(r"`([\w.]+)` ((?:“[^”]+”(?:, )?)+)", row)]
         self.assertGreaterEqual(len(named), 40)
         for name, titles in named:

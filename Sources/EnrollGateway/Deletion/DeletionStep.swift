@@ -3,7 +3,6 @@
 // can undo what was done.
 
 import EnrollCore
-import EnrollCrypto
 import EnrollGatewayPages
 
 extension Gateway {
@@ -42,7 +41,7 @@ extension Gateway {
         continue
       }
       guard let token = keys.open(kept.sealed, for: .providerToken) else {
-        log.write(.warning, "\(name): a token was not revoked: its key is gone")
+        log.write(.warning, "\(name): a token was not revoked: its key is gone from the key file")
         continue
       }
       do throws(EnrollError) { try provider.revoke(token) } catch {

@@ -60,15 +60,14 @@ extension Gateway {
 
   /// The provider says who confirms.
   func finishConfirming(
-    _ request: WebRequest, _ arrival: Arrival, account: String, _ attempt: Attempt, over: HTTPHeader
+    _ request: WebRequest, _ identity: Identity, account: String, _ attempt: Attempt, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
-    let identity = arrival.identity
     let owner = try stored { () throws(StoreFailure) in try store.account(of: identity.key) }
     guard let owner, ASCII.equals(owner, account) else {
       log.write(.info, "\(identity.provider): account \(account) was confirmed by another identity")
       return views.failure(.otherIdentity, for: request, retryAt: "/account", headers: [over])
     }
-    return try enterWeb(request, arrival, attempt, over: over)
+    return try enterWeb(request, identity, attempt, over: over)
   }
 
   /// - Throws: `.failure(.internalError)` for a page that could not be made.

@@ -17,9 +17,8 @@ extension Gateway {
 
   /// The provider says who is to be linked.
   func finishConnecting(
-    _ request: WebRequest, _ arrival: Arrival, to account: String, over: HTTPHeader
+    _ request: WebRequest, _ identity: Identity, to account: String, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
-    let identity = arrival.identity
     guard let hash = sessionHash(request), let session = try liveSession(request),
       ASCII.equals(session.account.id, account)
     else { return views.failure(.formExpired, for: request, retryAt: "/account", headers: [over]) }
@@ -28,7 +27,6 @@ extension Gateway {
     switch linking {
     case .linked:
       log.write(.info, "\(identity.provider): an identity was linked to account \(account)")
-      keepToken(of: arrival)
       let all = try stored { () throws(StoreFailure) in try store.identities(ofAccount: account) }
       tell(.identityLinked(provider: label(of: identity)), about: all, for: request)
       return .redirect(to: Self.account(.connected), headers: [over])

@@ -51,23 +51,43 @@ extension Gateway {
         refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
         headers: [over])
     case .success(let arrival):
-      switch attempt.purpose {
-      case .link(let account): return try finishConnecting(request, arrival, to: account, over: over)
-      case .confirm(let account):
-        return try finishConfirming(request, arrival, account: account, attempt, over: over)
-      case .signIn: break
-      }
-      guard let waiting = attempt.app else { return try enterWeb(request, arrival, attempt, over: over) }
-      return try enterApp(request, arrival, waiting, provider, over: over)
+      let answer = try enter(request, arrival.identity, attempt, provider, over: over)
+      keep(arrival)
+      return answer
+    }
+  }
+
+  private func enter(
+    _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, _ provider: SignInProvider,
+    over: HTTPHeader
+  ) throws(Interruption) -> WebResponse {
+    switch attempt.purpose {
+    case .link(let account): return try finishConnecting(request, identity, to: account, over: over)
+    case .confirm(let account):
+      return try finishConfirming(request, identity, account: account, attempt, over: over)
+    case .signIn: break
+    }
+    guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
+    return try enterApp(request, identity, waiting, provider, over: over)
+  }
+
+  /// Keeps the token that has to be revoked one day, sealed. Nobody's sign-in fails because of it.
+  private func keep(_ arrival: Arrival) {
+    guard let token = arrival.refreshToken else { return }
+    do {
+      let sealed = try keys.seal(token, for: .providerToken, at: now, random: random)
+      try store.keepToken(sealed, of: arrival.identity.key)
+    } catch {
+      log.write(.warning, "\(arrival.identity.provider): a token was not kept: \(type(of: error))")
     }
   }
 
   /// The web's mode: a session of its own, under a token that nobody had before (session fixation).
   func enterWeb(
-    _ request: WebRequest, _ arrival: Arrival, _ attempt: Attempt, over: HTTPHeader
+    _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     let (token, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
-    _ = try signIn(arrival, beginning: .session(newSession(hash, app: nil, for: request)))
+    _ = try signIn(identity, beginning: .session(newSession(hash, app: nil, for: request)))
     if let before = request.cookie(Self.sessionCookie).value.flatMap({ OneTimeText.hash(of: $0) }) {
       try stored { () throws(StoreFailure) in try store.endSession(tokenHash: before) }
     }
@@ -78,7 +98,7 @@ extension Gateway {
 
   /// An app gets a code that works once, for its own verifier (RFC 8252 §8.1).
   private func enterApp(
-    _ request: WebRequest, _ arrival: Arrival, _ waiting: Attempt.App, _ provider: SignInProvider,
+    _ request: WebRequest, _ identity: Identity, _ waiting: Attempt.App, _ provider: SignInProvider,
     over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     guard let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }) else {
@@ -87,7 +107,7 @@ extension Gateway {
     let (code, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
     do throws(Interruption) {
       _ = try signIn(
-        arrival,
+        identity,
         beginning: .code(
           NewAppCode(
             codeHash: hash, app: app.id, provider: provider.name, challenge: waiting.challenge,
@@ -101,8 +121,7 @@ extension Gateway {
       app, waiting.redirectURI, state: waiting.state, [("code", code)], for: request, headers: [over])
   }
 
-  private func signIn(_ arrival: Arrival, beginning: Beginning) throws(Interruption) -> SignedIn {
-    let identity = arrival.identity
+  private func signIn(_ identity: Identity, beginning: Beginning) throws(Interruption) -> SignedIn {
     let id = try newID()
     let now = now
     let signedIn = try stored { () throws(StoreFailure) in
@@ -111,21 +130,7 @@ extension Gateway {
     log.write(
       .info,
       "\(identity.provider): account \(signedIn.account.id) \(signedIn.isNew ? "registered" : "signed in")")
-    keepToken(of: arrival)
     return signedIn
-  }
-
-  /// Keeps the token that is revoked when the account is deleted. Nobody's sign-in fails for it.
-  func keepToken(of arrival: Arrival) {
-    guard let token = arrival.refreshToken else { return }
-    do throws(Interruption) {
-      let sealed = try owned { () throws(EnrollError) in
-        try keys.seal(token, for: .providerToken, at: now, random: random)
-      }
-      try stored { () throws(StoreFailure) in try store.keepToken(sealed, of: arrival.identity.key) }
-    } catch {
-      log.write(.error, "\(arrival.identity.provider): a token was not kept: \(error.line ?? "")")
-    }
   }
 
   func newID() throws(Interruption) -> String {

@@ -4,6 +4,7 @@
 #if Gateway
   import EnrollCore
   import EnrollCrypto
+  import EnrollGatewayStore
   import EnrollJSON
   import EnrollTesting
   import Testing
@@ -92,11 +93,7 @@
       let world = try appleWorld().world
       _ = try world.signIn()
       let secret = try #require(secrets(world).first)
-      world.server.zoo.next(
-        .token,
-        .status(
-          400, headers: [HTTPHeader("Content-Type", "application/json")],
-          body: #"{"error":"invalid_client","error_description":"\#(secret)"}"#))
+      world.server.zoo.next(.token, .status(400, body: "what is \(secret)?"))
       #expect(try world.signIn().status == 400)
       #expect(world.world.log.all.contains { $0.contains("R40") })
       #expect(!world.world.log.all.contains { $0.contains(secret) })
@@ -113,6 +110,25 @@
       try provider.revoke(Secret("nobody's"))
       #expect(world.server.revoked == ["refresh-1", "nobody's"])
       #expect(world.server.refusals.isEmpty)
+    }
+
+    @Test("the refresh token is kept sealed, and revoked when its account is deleted")
+    func deletion() throws {
+      let world = try appleWorld().world
+      _ = try world.signIn()
+      let account = try #require(try world.session()).account.id
+      let now = world.world.clock.wallTime()
+      let deleted = try #require(try world.world.store.deleteAccount(account, by: nil, at: now))
+      let kept = try #require(deleted.tokens.first)
+      #expect(!kept.sealed.contains("refresh-"))
+      world.world.gateway.revoke(deleted.tokens)
+      let revoked = try #require(world.server.revoked.first)
+      #expect(revoked.hasPrefix("refresh-") && world.server.revoked.count == 1)
+      // A text that no key opens is told of, and nothing is sent.
+      world.world.gateway.revoke([KeptProviderToken(identity: kept.identity, sealed: "one.AAAA")])
+      #expect(world.server.revoked.count == 1)
+      #expect(world.world.log.all.contains { $0.contains("its key is gone") })
+      #expect(!world.world.log.all.contains { $0.contains(revoked) })
     }
 
     @Test("a revocation that did not arrive, or is refused, fails")

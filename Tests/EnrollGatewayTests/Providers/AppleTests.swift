@@ -140,7 +140,7 @@
       arguments: [
         [:], ["state": "s"], ["code": "c"], ["state": "s", "code": ""], ["state": "", "code": "c"],
         ["state": "s", "code": "c", "error": "access_denied"], ["state": "s", "code": "c\u{0}"],
-        ["state": "s\u{E9}", "code": "c"], ["state": "s", "error": "<script>"],
+        ["state": "s\u{E9}", "code": "c"], ["state": "s", "error": String(repeating: "e", count: 65)],
         ["state": "s", "code": String(repeating: "c", count: 2_049)],
         ["state": String(repeating: "s", count: 513), "code": "c"],
       ] as [[String: String]])

@@ -2,6 +2,7 @@
 
 #if Gateway
   import EnrollCore
+  import EnrollGatewayStore
   import EnrollJSON
   import EnrollTesting
   import Testing
