@@ -25,6 +25,8 @@ public struct DirectorySettings: Sendable {
   public let lookup: [SCIMLookup]
   /// PEM certificates to trust instead of the system's.
   public let caFile: String?
+  /// Whether http on this machine will do.
+  public let allowsLoopbackHTTP: Bool
   /// The name of the provider of the same house.
   public let provider: String?
   /// What a `fromURI` must be up to its query, exactly.
@@ -69,6 +71,7 @@ public struct DirectorySettings: Sendable {
     let reader = try ConfigurationReader(json, keys: Self.keys, path: "directory")
     kind = reader.text("kind").flatMap { Kind(rawValue: $0) } ?? .own
     caFile = reader.text("caFile")
+    allowsLoopbackHTTP = isDevelopment
     let lookup = (reader.texts("lookup") ?? []).compactMap { SCIMLookup(rawValue: $0) }
     self.lookup = lookup.isEmpty ? SCIMLookup.allCases : lookup
     if kind == .own {
