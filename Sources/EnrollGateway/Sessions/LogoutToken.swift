@@ -19,8 +19,10 @@ struct LogoutToken: Equatable {
 
   static let event = "http://schemas.openid.net/event/backchannel-logout"
   static let toleranceSeconds: Int64 = 300
-  /// The specification recommends two minutes.
+  /// The specification recommends at most two minutes.
   static let longestSeconds: Int64 = 3_600
+  /// How long a token is good that does not say so: providers of before the specification was final (2022) know no `exp` in it.
+  static let defaultSeconds: Int64 = 120
   private static let idLimit = 512
 
   /// - Parameter claims: of a JWT whose signature is proven.
@@ -35,7 +37,9 @@ struct LogoutToken: Equatable {
     }
     guard let issuedAt = Self.time(claims["iat"]) else { throw Self.refusal("iat is missing") }
     guard issuedAt <= now + Self.toleranceSeconds else { throw Self.refusal("iat is in the future") }
-    guard let end = Self.time(claims["exp"]) else { throw Self.refusal("exp is missing") }
+    guard let end = Self.time(claims["exp"] ?? .integer((issuedAt + Self.defaultSeconds).seconds)) else {
+      throw Self.refusal("exp is no number")
+    }
     guard now < end + Self.toleranceSeconds else { throw Self.refusal("exp has passed") }
     guard end <= now + Self.longestSeconds else { throw Self.refusal("exp is more than an hour away") }
     guard claims["events"]?[Self.event]?.object != nil else {
