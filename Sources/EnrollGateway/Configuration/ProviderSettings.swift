@@ -38,11 +38,13 @@ extension GatewaySettings {
 
   static let graphVersion = "v22.0"
 
-  /// What a configuration's `…File` stands for: the gateway itself reads no files.
-  public static let secretFiles: [(file: String, key: String)] = [
-    ("clientSecretFile", "clientSecret"), ("applePrivateKeyFile", "applePrivateKey"),
-    ("clientKeyFile", "clientKey"),
-  ]
+  /// The keys of a provider whose values come from files, by the keys with `File` at their ends: nothing here reads files.
+  public static let providerSecrets = ["clientSecret", "applePrivateKey", "clientKey"]
+
+  /// Whether a file with it should be its owner's alone.
+  public static func isPrivateKey(_ key: String) -> Bool {
+    ASCII.equals(key, "applePrivateKey") || ASCII.equals(key, "clientKey")
+  }
 
   /// - Throws: `.configuration`, with the key as it was written and its path.
   static func provider(
