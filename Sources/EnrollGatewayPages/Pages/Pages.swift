@@ -17,7 +17,7 @@ public struct Pages: Sendable {
     let style = theme.styleSheet()
     let mark = theme.mark()
     let sender = Asset.sender
-    assets = [style, mark, sender, .oktaSignIn]
+    assets = [style, mark, sender]
     self.style = PageLink(asset: style.path)
     self.mark = PageLink(asset: mark.path)
     self.sender = PageLink(asset: sender.path)
