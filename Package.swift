@@ -187,6 +187,9 @@ if embedded {
     .executableTarget(
       name: "sign-in-example", dependencies: ["EnrollKit"], path: "Examples/SignIn", swiftSettings: strict),
     .executableTarget(
+      name: "gateway-app-example", dependencies: ["EnrollKit"], path: "Examples/GatewayApp",
+      swiftSettings: strict),
+    .executableTarget(
       name: "swift-driver", dependencies: ["EnrollKit"], path: "Tests/SwiftDriver", swiftSettings: strict),
     .testTarget(
       name: "EnrollCryptoTests", dependencies: ["EnrollCrypto", "EnrollJSON", "TestVectors"],

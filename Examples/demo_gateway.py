@@ -57,7 +57,7 @@ def main(user, programs, port, timeout):
         user.sign_out_everywhere(f"{base}/account", gateway, timeout)
         token = daemon.call("token.access", client=client)["accessToken"]
         step("the app", f"its session is over: userinfo answers {status(f'{base}/v1/userinfo', token)}")
-    print("\nThat was all. Next: docs/gateway.md.")
+    print("\nThat was all. Next: docs/gateway/README.md.")
 
 
 class GatewaysSandbox(Sandbox):
