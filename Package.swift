@@ -140,6 +140,7 @@ if embedded {
       // In the program itself: there is no bundle to install beside it.
       resources: [
         .embedInCode("Texts/en.json"), .embedInCode("Texts/de.json"), .embedInCode("Assets/style.css"),
+        .embedInCode("Assets/okta-sign-in-1.js"),
       ], swiftSettings: strict),
     .target(
       name: "EnrollGateway",

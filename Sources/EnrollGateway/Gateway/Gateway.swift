@@ -54,7 +54,7 @@ public final class Gateway: WebApplication {
     guard let route = Route(path: request.path) else {
       return views.failure(.notFound, for: request)
     }
-    guard request.method == route.method else {
+    guard request.method == route.method || isAnswerByForm(request, route) else {
       let allowed = HTTPHeader("Allow", route.method == .get ? "GET, HEAD" : "POST")
       guard route.isForPrograms else {
         return views.failure(.methodNotAllowed, for: request, headers: [allowed])
@@ -75,6 +75,7 @@ public final class Gateway: WebApplication {
     case .choice(let isSignUp): try choice(request, isSignUp: isSignUp)
     case .start(let name): try start(request, try provider(name))
     case .callback(let name): try finish(request, try provider(name))
+    case .notification(let name): try takeNotification(request, try provider(name))
     case .redeem(let name): try redeem(request, provider: name)
     case .account: try accountPage(request)
     case .signOut: try signOut(request)

@@ -10,6 +10,8 @@ enum Route: Equatable {
   case start(provider: String)
   case callback(provider: String)
   case redeem(provider: String)
+  /// What a provider tells about its accounts.
+  case notification(provider: String)
   case account
   case signOut
   case signedOut(isEverywhere: Bool)
@@ -56,6 +58,8 @@ enum Route: Equatable {
         self = .callback(provider: parts[3])
       } else if ASCII.equals(parts[4], "redeem") {
         self = .redeem(provider: parts[3])
+      } else if ASCII.equals(parts[4], "notifications") {
+        self = .notification(provider: parts[3])
       } else {
         return nil
       }
@@ -86,8 +90,8 @@ enum Route: Equatable {
 
   var method: WebRequest.Method {
     switch self {
-    case .redeem, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile, .errorReport,
-      .revocation:
+    case .redeem, .notification, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile,
+      .errorReport, .revocation:
       .post
     case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount: .post
     case .confirm, .merge, .deletion, .deleted: .get
@@ -100,7 +104,7 @@ enum Route: Equatable {
   /// What an answer may wait for.
   var lane: Lane {
     switch self {
-    case .start, .callback: .provider
+    case .start, .callback, .notification: .provider
     case .connect, .startConfirming, .disconnect, .deleteAccount: .provider
     case .confirm, .merge, .mergeAccounts, .export, .deletion: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
@@ -115,7 +119,8 @@ enum Route: Equatable {
   /// Programs read its failures, not people.
   var isForPrograms: Bool {
     switch self {
-    case .redeem, .userinfo, .registrationCheck, .profile, .errorReport, .revocation, .discovery, .keys,
+    case .redeem, .notification, .userinfo, .registrationCheck, .profile, .errorReport, .revocation,
+      .discovery, .keys,
       .androidAssociation, .appleAssociation, .live, .ready:
       true
     case .root, .choice, .start, .callback, .account, .signOut, .signedOut, .endSession, .endAllSessions,

@@ -43,10 +43,11 @@ extension Gateway {
   }
 
   func signOut(_ request: WebRequest) throws(Interruption) -> WebResponse {
-    guard let (hash, _) = try ownForm(request) else {
+    guard let (hash, session) = try ownForm(request) else {
       return .redirect(to: "/signed-out", headers: forgetting(request))
     }
     try stored { () throws(StoreFailure) in try store.endSession(tokenHash: hash) }
+    log.write(.info, "account \(session.account.id) signed out")
     return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
   }
 
@@ -56,7 +57,9 @@ extension Gateway {
     let isEnded = try stored { () throws(StoreFailure) in
       try store.endSession(id: id, ofAccount: session.account.id)
     }
-    return .redirect(to: isEnded ? Self.account(.sessionEnded) : "/account")
+    guard isEnded else { return .redirect(to: "/account") }
+    log.write(.info, "account \(session.account.id): a session was ended")
+    return .redirect(to: Self.account(.sessionEnded))
   }
 
   /// In every browser and every app.

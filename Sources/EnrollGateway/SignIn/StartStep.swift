@@ -81,15 +81,18 @@ extension Gateway {
       loginHint: parameters["login_hint"], app: app, returnTo: returnTo)
   }
 
-  /// - Parameter purpose: a browser that has sent a form is led on by a page: its page lets no form be redirected to a provider.
+  /// Sends the browser to the provider, with a cookie of its own for the way back.
+  /// - Parameters:
+  ///   - purpose: a browser that has sent a form is led on by a page: its page lets no form be redirected to a provider.
+  ///   - extra: parameters that this provider alone knows.
   func send(
-    _ request: WebRequest, to provider: SignInProvider, purpose: Attempt.Purpose, prompt: String? = nil,
-    loginHint: String? = nil, app: Attempt.App? = nil, returnTo: String?
+    _ request: WebRequest, to provider: SignInProvider, purpose: Attempt.Purpose = .signIn, prompt: String? = nil,
+    loginHint: String? = nil, extra: [(String, String)] = [], app: Attempt.App? = nil, returnTo: String?
   ) throws(Interruption) -> WebResponse {
     let url: String
     let transaction: TransactionRecord
     do throws(EnrollError) {
-      (url, transaction) = try provider.begin(prompt: prompt, loginHint: loginHint)
+      (url, transaction) = try provider.begin(prompt: prompt, loginHint: loginHint, parameters: extra)
     } catch {
       log.write(.warning, "\(provider.name): a sign-in could not begin: \(error.code.name): \(error.message)")
       return try fail(
