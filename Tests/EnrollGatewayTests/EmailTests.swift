@@ -3,9 +3,11 @@
 #if Gateway
   import EnrollCore
   import EnrollCrypto
-  import EnrollGatewayPages
+  @testable import EnrollGatewayPages
+  import EnrollGatewayStore
   import EnrollJSON
   import EnrollPosix
+  import EnrollTesting
   import Foundation
   import Testing
 
