@@ -11,6 +11,8 @@ enum Route: Equatable {
   case start(provider: String)
   case callback(provider: String)
   case redeem(provider: String)
+  /// What a provider tells about its accounts.
+  case notification(provider: String)
   case account
   case signOut
   case signedOut(isEverywhere: Bool)
@@ -26,6 +28,9 @@ enum Route: Equatable {
   case deletion
   case deleteAccount
   case deleted
+  case accessToken
+  /// A provider tells that somebody has signed out there.
+  case backchannelLogout(provider: String)
   case userinfo
   case registrationCheck
   case profile
@@ -57,6 +62,10 @@ enum Route: Equatable {
         self = .callback(provider: parts[3])
       } else if ASCII.equals(parts[4], "redeem") {
         self = .redeem(provider: parts[3])
+      } else if ASCII.equals(parts[4], "backchannel-logout") {
+        self = .backchannelLogout(provider: parts[3])
+      } else if ASCII.equals(parts[4], "notifications") {
+        self = .notification(provider: parts[3])
       } else {
         return nil
       }
@@ -75,7 +84,7 @@ enum Route: Equatable {
     ("/account/confirm/start", .startConfirming), ("/account/merge", .merge),
     ("/account/merge/confirm", .mergeAccounts), ("/account/export", .export),
     ("/account/delete", .deletion), ("/account/delete/confirm", .deleteAccount),
-    ("/account-deleted", .deleted),
+    ("/account-deleted", .deleted), ("/v1/token", .accessToken),
     ("/v1/userinfo", .userinfo), ("/v1/registration-check", .registrationCheck), ("/v1/profile", .profile),
     ("/v1/error-reports", .errorReport), ("/v1/revoke", .revocation),
     (ProviderMetadata.wellKnownPath, .discovery), ("/v1/keys", .keys),
@@ -94,10 +103,12 @@ enum Route: Equatable {
 
   var method: WebRequest.Method {
     switch self {
-    case .redeem, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile, .errorReport,
-      .revocation:
+    case .redeem, .notification, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile,
+      .errorReport, .revocation:
       .post
-    case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount: .post
+    case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount, .accessToken,
+      .backchannelLogout:
+      .post
     case .confirm, .merge, .deletion, .deleted: .get
     case .root, .choice, .email, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
       .androidAssociation, .appleAssociation, .asset, .live, .ready:
@@ -108,9 +119,9 @@ enum Route: Equatable {
   /// What an answer may wait for.
   var lane: Lane {
     switch self {
-    case .start, .callback, .email: .provider
-    case .connect, .startConfirming, .disconnect, .deleteAccount: .provider
-    case .confirm, .merge, .mergeAccounts, .export, .deletion: .database
+    case .start, .callback, .notification, .email: .provider
+    case .connect, .startConfirming, .disconnect, .deleteAccount, .backchannelLogout: .provider
+    case .confirm, .merge, .mergeAccounts, .export, .deletion, .accessToken: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
       .errorReport, .revocation, .ready, .root:
       .database
@@ -123,8 +134,9 @@ enum Route: Equatable {
   /// Programs read its failures, not people.
   var isForPrograms: Bool {
     switch self {
-    case .redeem, .userinfo, .registrationCheck, .profile, .errorReport, .revocation, .discovery, .keys,
-      .androidAssociation, .appleAssociation, .live, .ready:
+    case .redeem, .notification, .userinfo, .registrationCheck, .profile, .errorReport, .revocation,
+      .discovery, .keys, .androidAssociation, .appleAssociation, .live, .ready, .accessToken,
+      .backchannelLogout:
       true
     case .root, .choice, .email, .start, .callback, .account, .signOut, .signedOut, .endSession, .endAllSessions,
       .asset:
