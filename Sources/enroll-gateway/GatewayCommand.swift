@@ -40,17 +40,23 @@
         let store = try setup.store()
         let applied = try setup.migrated(store)
         if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
+        let delivery = MailDelivery(log: log)
+        let outbox = setup.outbox(store, keys, pages, log, delivery)
+        let transport = try setup.mailTransport()
         let gateway = Gateway(
           settings: setup.settings, keys: keys, store: store, providers: setup.providers(), pages: pages,
-          clock: setup.clock, random: SystemRandomSource(), log: log, makeLock: { Mutex() })
+          clock: setup.clock, random: SystemRandomSource(), log: log, mailer: outbox,
+          registration: setup.registration(store, outbox), makeLock: { Mutex() })
         let host = try Setup.host(gateway, options)
         log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
         let pruning = Pruning(store, clock: setup.clock, log: log)
         pruning.start()
+        if let outbox, let transport { delivery.start(outbox, by: transport) }
         while signals.next() == SIGHUP {
           do throws(EnrollError) {
             let ring = try setup.keys()
             gateway.reload(ring)
+            outbox?.reload(ring)
             log.write(.info, "the key file was read again: \(ring.count) keys")
           } catch {
             log.write(.error, "the key file was not read; the keys from before stay in use: \(error.message)")
@@ -59,6 +65,7 @@
         log.write(.info, "stopping: requests in work are answered first")
         let isDone = host.stop()
         pruning.stop()
+        delivery.stop()
         store.close()
         log.write(isDone ? .info : .warning, isDone ? "stopped" : "stopped with requests in work")
       }
