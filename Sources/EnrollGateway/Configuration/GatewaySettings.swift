@@ -22,6 +22,12 @@ public struct GatewaySettings: Sendable {
   public let returnTo: [String]
   public let idleSeconds: Int64
   public let absoluteSeconds: Int64
+  /// How much one client and one person may ask for.
+  public let limits: LimitRules
+  /// After so many days an entry of the audit goes.
+  public let auditDays: Int64
+  /// `host:port` of this machine on which the metrics are read; nil: nowhere.
+  public let metrics: String?
   /// Passed on to the pages.
   public let theme: JSON?
   /// Files with changed texts, or with further languages.
@@ -36,6 +42,7 @@ public struct GatewaySettings: Sendable {
   private static let connectionRange: ClosedRange<Int64> = 1...256
   private static let idleRange: ClosedRange<Int64> = 60...31_536_000
   private static let absoluteRange: ClosedRange<Int64> = 60...63_072_000
+  private static let auditRange: ClosedRange<Int64> = AuditRetention.shortestDays...3_650
 
   /// The keys at the top, apart from the two maps `providers` and `apps`.
   public static var keys: [ConfigurationKey] {
@@ -68,6 +75,16 @@ public struct GatewaySettings: Sendable {
             "absoluteSeconds", .integer(absoluteRange),
             "A session ends this many seconds after the sign-in. 15552000 (180 days) by default."),
         ]), "How long sessions last."),
+      ConfigurationKey(
+        "limits", .object(LimitRules.keys),
+        "How many requests are answered; one more is answered by 429. A client is an IPv4 address or an IPv6 network of 64 bits."
+      ),
+      ConfigurationKey(
+        "auditDays", .integer(auditRange), "The audit keeps an entry for so many days. 400 by default."),
+      ConfigurationKey(
+        "metrics", .text,
+        "A loopback address and port on which Prometheus reads /metrics, such as 127.0.0.1:9464. Off by default."
+      ),
       ConfigurationKey(
         "textFiles", .list(.text), "Files with changed texts, or with the texts of further languages."),
       ConfigurationKey(
@@ -125,6 +142,10 @@ public struct GatewaySettings: Sendable {
       session?["idleSeconds"], in: Self.idleRange, "session.idleSeconds", otherwise: 30 * 86_400)
     absoluteSeconds = try Self.number(
       session?["absoluteSeconds"], in: Self.absoluteRange, "session.absoluteSeconds", otherwise: 180 * 86_400)
+    limits = try LimitRules(json: reader.value("limits"))
+    auditDays = try Self.number(
+      reader.value("auditDays"), in: Self.auditRange, "auditDays", otherwise: AuditRetention.defaultDays)
+    metrics = reader.text("metrics")
     providers = try Self.providers(maps.providers, publicURL: publicURL, isDevelopment: isDevelopment)
     apps = try Self.apps(maps.apps)
     theme = maps.theme

@@ -55,7 +55,7 @@ struct Views: Sendable {
   ) -> WebResponse {
     let page = FailurePage(
       failure, provider: provider?.label, retry: provider.flatMap { link("/v1/auth/" + $0.name) },
-      otherWay: link("/login"), start: link("/"), reference: failure.rawValue)
+      otherWay: link("/login"), start: link("/"), reference: RequestID.current ?? failure.rawValue)
     return answer(pages.page(page, in: context(request)), status: failure.status, headers: headers)
   }
 

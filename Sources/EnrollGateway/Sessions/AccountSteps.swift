@@ -46,7 +46,9 @@ extension Gateway {
     guard let (hash, _) = try ownForm(request) else {
       return .redirect(to: "/signed-out", headers: forgetting(request))
     }
-    try stored { () throws(StoreFailure) in try store.endSession(tokenHash: hash) }
+    try stored { () throws(StoreFailure) in
+      try store.endSession(tokenHash: hash, at: now, from: origin(of: request))
+    }
     return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
   }
 
@@ -54,7 +56,7 @@ extension Gateway {
     guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
     guard let id = request.form?["session"] else { throw .failure(.invalidRequest) }
     let isEnded = try stored { () throws(StoreFailure) in
-      try store.endSession(id: id, ofAccount: session.account.id)
+      try store.endSession(id: id, ofAccount: session.account.id, at: now, from: origin(of: request))
     }
     return .redirect(to: isEnded ? "/account?ended=1" : "/account")
   }
@@ -63,7 +65,8 @@ extension Gateway {
   func endAllSessions(_ request: WebRequest) throws(Interruption) -> WebResponse {
     guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
     let count = try stored { () throws(StoreFailure) in
-      try store.endSessions(ofAccount: session.account.id, exceptTokenHash: nil)
+      try store.endSessions(
+        ofAccount: session.account.id, exceptTokenHash: nil, at: now, from: origin(of: request))
     }
     log.write(.info, "account \(session.account.id): \(count) sessions were ended")
     return .redirect(to: "/signed-out-everywhere", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
