@@ -51,7 +51,7 @@ extension PostgreSQLStore {
   public func account(_ id: String) throws(StoreFailure) -> Account? {
     guard let account = StoredID.bytes(of: id) else { return nil }
     return try perform(.reading) { (connection, _) throws(PostgreSQLError) in
-      try connection.first(.account, [.bytes(account)]) { Account(row: $0) }
+      try connection.first(.accountByID, [.bytes(account)]) { Account(row: $0) }
     }
   }
 }

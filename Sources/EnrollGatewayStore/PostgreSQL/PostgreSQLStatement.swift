@@ -3,11 +3,12 @@
 import EnrollGateway
 
 enum PostgreSQLStatement: Int, CaseIterable {
-  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. Then $8 … $14: the
-  /// session's hash, id, app, device, idle seconds, absolute end, end. Then $15, $16: the client's address, the request.
-  case signInToSession
-  /// $1 … $7 as before. Then $8 … $12: the code's hash, provider, app, challenge, end. Then $13, $14: the client's
+  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. Then $8 … $15: the
+  /// session's hash, id, app, device, idle seconds, absolute end, end, the provider's session. Then $16, $17: the client's
   /// address, the request.
+  case signInToSession
+  /// $1 … $7 as before. Then $8 … $13: the code's hash, provider, app, challenge, end, the provider's session. Then $14, $15: the
+  /// client's address, the request.
   case signInToCode
   /// $1 … $4: the code's hash, provider, challenge, now. Then $5 … $10: the session's hash, id, device, idle seconds, absolute
   /// end, end. Then $11, $12: the client's address, the request.
@@ -20,6 +21,8 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case pruneSessions
   /// $1: now; $2: at most so many.
   case pruneCodes
+  /// $1: now; $2: at most so many.
+  case pruneSpent
   case session
   case sessions
   case touch
@@ -39,7 +42,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   /// $1: now in milliseconds; $2: at most so many.
   case pruneLimits
   case accountsByEmail
-  case account
+  case accountByID
 
   var name: String { "enroll_\(rawValue)" }
 
@@ -137,21 +140,22 @@ enum PostgreSQLStatement: Int, CaseIterable {
       """
       \(Self.person), begun AS (
         INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
-          idle_seconds, absolute_expires, expires)
+          idle_seconds, absolute_expires, expires, provider_session)
         SELECT $8::bytea, $9::uuid, account, $1::text, $2::text, $10::text, $11::text, $7::bigint, $7::bigint,
-          $12::bigint, $13::bigint, $14::bigint FROM person
+          $12::bigint, $13::bigint, $14::bigint, $15::text FROM person
         ON CONFLICT (token_hash) DO NOTHING RETURNING 1
-      ), noted AS (\(Self.noting("$15", "$16"))),
+      ), noted AS (\(Self.noting("$16", "$17"))),
       \(Self.ending(surplusOf: "SELECT id FROM owner", at: "$7", beside: "$8"))
       SELECT id, created FROM owner
       """
     case .signInToCode:
       """
       \(Self.person), begun AS (
-        INSERT INTO app_codes (code_hash, account, provider, subject, app, challenge, expires)
-        SELECT $8::bytea, account, $9::text, $2::text, $10::text, $11::text, $12::bigint FROM person
+        INSERT INTO app_codes
+          (code_hash, account, provider, subject, app, challenge, expires, provider_session)
+        SELECT $8::bytea, account, $9::text, $2::text, $10::text, $11::text, $12::bigint, $13::text FROM person
         ON CONFLICT (code_hash) DO NOTHING RETURNING 1
-      ), noted AS (\(Self.noting("$13", "$14")))
+      ), noted AS (\(Self.noting("$14", "$15")))
       SELECT id, created FROM owner
       """
     case .redeem:
@@ -160,12 +164,12 @@ enum PostgreSQLStatement: Int, CaseIterable {
         UPDATE app_codes SET spent = $4::bigint, session_hash = $5::bytea
         WHERE code_hash = $1::bytea AND provider = $2::text AND challenge = $3::text
           AND expires > $4::bigint AND spent IS NULL
-        RETURNING account, provider, subject, app
+        RETURNING account, provider, subject, app, provider_session
       ), begun AS (
         INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
-          idle_seconds, absolute_expires, expires)
+          idle_seconds, absolute_expires, expires, provider_session)
         SELECT $5::bytea, $6::uuid, account, provider, subject, app, $7::text, $4::bigint, $4::bigint,
-          $8::bigint, $9::bigint, $10::bigint FROM code
+          $8::bigint, $9::bigint, $10::bigint, provider_session FROM code
         ON CONFLICT (token_hash) DO NOTHING
       ), noted AS (
         INSERT INTO audit (\(AuditRow.columns))
@@ -187,6 +191,11 @@ enum PostgreSQLStatement: Int, CaseIterable {
       """
       DELETE FROM app_codes WHERE code_hash = ANY (ARRAY(
         SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+      """
+    case .pruneSpent:
+      """
+      DELETE FROM spent WHERE hash = ANY (ARRAY(
+        SELECT hash FROM spent WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .session: SharedQueries.session
     case .sessions: SharedQueries.sessions
@@ -214,7 +223,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
         SELECT key FROM limit_counters WHERE full_at <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .accountsByEmail: SharedQueries.accountsByEmail
-    case .account: SharedQueries.account
+    case .accountByID: SharedQueries.accountByID
     case .endCodes: SharedQueries.endCodes
     case .identities: SharedQueries.identities
     case .code: SharedQueries.code

@@ -52,7 +52,7 @@
     public func account(_ id: String) throws(StoreFailure) -> Account? {
       guard let account = StoredID.bytes(of: id) else { return nil }
       return try reading { (connection) throws(StoreFailure) in
-        try connection.first(.account, [.bytes(account)]) { Account(row: $0) }
+        try connection.first(.accountByID, [.bytes(account)]) { Account(row: $0) }
       }
     }
   }

@@ -78,9 +78,15 @@
         case .session(let session):
           try connection.change(.endSurplus, [.bytes(id), moment])
           try connection.change(
-            .insertSession, session.values(account: id, identity.provider, identity.subject, at: now))
+            .insertSession,
+            session.values(
+              account: id, identity.provider, identity.subject, providerSession: identity.providerSession,
+              at: now))
         case .code(let code):
-          try connection.change(.insertCode, code.values(account: id, subject: identity.subject))
+          try connection.change(
+            .insertCode,
+            code.values(
+              account: id, subject: identity.subject, providerSession: identity.providerSession))
         }
         let account = Account(id: StoredID.text(of: id), created: created, lastLogin: now)
         try connection.change(
@@ -116,7 +122,8 @@
         try connection.change(
           .insertSession,
           begun.values(
-            account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app), at: now)
+            account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app),
+            providerSession: .text(orNull: code.providerSession), at: now)
         )
         let entry = AuditEntry(
           at: now, .sessionBegun, account: code.account.id, detail: code.app, from: origin)
@@ -204,6 +211,7 @@
 
     public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
       try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
+        + prune(.pruneSpent, now.seconds)
     }
 
     /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
