@@ -25,21 +25,35 @@
       settings = try GatewaySettings(json: try Self.withSecrets(json))
     }
 
-    /// A provider's `clientSecretFile` becomes its `clientSecret`.
+    /// Secrets come from files: a provider's `clientSecretFile` becomes its `clientSecret`.
     private static func withSecrets(_ json: JSON) throws(EnrollError) -> JSON {
-      guard var top = json.object, var providers = top["providers"]?.object else { return json }
-      for member in providers.members {
-        guard var provider = member.value.object, let file = provider["clientSecretFile"] else { continue }
-        let field = "providers.\(member.key).clientSecretFile"
-        guard let path = file.string else {
-          throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
+      guard var top = json.object else { return json }
+      if var providers = top["providers"]?.object {
+        for member in providers.members {
+          providers[member.key] = try withSecret("clientSecret", in: member.value, "providers.\(member.key)")
         }
-        provider["clientSecretFile"] = nil
-        provider["clientSecret"] = .string(try UserDirectories.readClientSecret(at: path))
-        providers[member.key] = .object(provider)
+        top["providers"] = .object(providers)
       }
-      top["providers"] = .object(providers)
+      for (name, secret) in [("directory", "token"), ("directory", "clientSecret"), ("mail", "password")] {
+        if let object = top[name] { top[name] = try withSecret(secret, in: object, name) }
+      }
       return .object(top)
+    }
+
+    /// - Parameter name: of the secret; its file is named by the key `nameFile`.
+    private static func withSecret(
+      _ name: String, in json: JSON, _ place: String
+    ) throws(EnrollError) -> JSON {
+      guard var object = json.object, let file = object[name + "File"] else { return json }
+      let field = "\(place).\(name)File"
+      guard let path = file.string else {
+        throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
+      }
+      object[name + "File"] = nil
+      object[name] = .string(
+        try UserDirectories.readClientSecret(
+          at: path, called: ASCII.equals(name, "clientSecret") ? "client secret" : name, field: field))
+      return .object(object)
     }
 
     /// - Throws: `.configuration` if others than the owner may read the file.
@@ -147,6 +161,6 @@
     }
 
     /// A person waits: a provider that takes longer is unavailable.
-    private static let providerMilliseconds: Int64 = 10_000
+    static let providerMilliseconds: Int64 = 10_000
   }
 #endif

@@ -24,7 +24,16 @@
     var all: [String] { lines.withLock { $0 } }
   }
 
+  /// Mails, as they are posted.
+  final class Mails: Mailer {
+    private let mails = Guarded<[AccountMail]>([], by: Mutex())
+
+    func post(_ mail: AccountMail) { mails.withLock { $0.append(mail) } }
+    var all: [AccountMail] { mails.withLock { $0 } }
+  }
+
   final class TestGateway {
+    let mails = Mails()
     let clock = FakeClock()
     let provider: FakeProvider
     let gateway: Gateway
@@ -102,7 +111,7 @@
       gateway = Gateway(
         settings: settings, keys: try Self.ring(clock), store: store, providers: providers,
         pages: Pages(theme: try Theme(product: "Test"), languages: try Languages()), clock: clock,
-        random: SystemRandomSource(), log: log, makeLock: { Mutex() })
+        random: SystemRandomSource(), log: log, mailer: mails, makeLock: { Mutex() })
     }
 
     deinit {
@@ -159,7 +168,9 @@
 
     /// The target of the callback.
     func callback(from start: WebResponse, by provider: FakeProvider, extra: String = "") -> String {
-      let back = provider.signIn(at: start.header("Location") ?? "", extra: extra)
+      // A form leads there by a page that goes on by itself.
+      let next = start.header("Refresh").map { String($0.dropFirst("0;url=".count)) }
+      let back = provider.signIn(at: start.header("Location") ?? next ?? "", extra: extra)
       return String(back.dropFirst(TestGateway.origin.count))
     }
   }

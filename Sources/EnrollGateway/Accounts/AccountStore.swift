@@ -139,7 +139,7 @@ public enum StoreFailure: Error, Sendable, Equatable {
 }
 
 /// Each change writes its entry of the audit in its own transaction.
-public protocol AccountStore: AccountChanges, AuditStore, LimitStore {
+public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, LimitStore {
   /// Finds or makes the account of the identity, in one statement: a thousand calls at once for one new person make one account.
   /// The identity's e-mail, name and times become those of this sign-in; what this sign-in does not tell (nil) stays.
   /// - Parameter newAccountID: the id of the account if the identity is new.

@@ -45,6 +45,9 @@ public struct AuditOrigin: Sendable, Equatable {
 
   /// The program itself, or an operator's command.
   public static let program = AuditOrigin()
+
+  /// That of the request that this thread answers; ``program`` outside of one.
+  @TaskLocal public static var current = AuditOrigin.program
 }
 
 /// One line of the audit.

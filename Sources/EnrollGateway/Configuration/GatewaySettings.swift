@@ -32,6 +32,8 @@ public struct GatewaySettings: Sendable {
   public let mail: MailSettings?
   /// nil: nobody registers by e-mail.
   public let registration: RegistrationSettings?
+  /// Where people who register by e-mail are kept; nil: in the gateway's own tables.
+  public let directory: DirectorySettings?
   /// Passed on to the pages.
   public let theme: JSON?
   /// Files with changed texts, or with further languages.
@@ -93,6 +95,9 @@ public struct GatewaySettings: Sendable {
         "metrics", .text,
         "A loopback address and port on which Prometheus reads /metrics, such as 127.0.0.1:9464. Off by default."
       ),
+      ConfigurationKey(
+        "directory", .object(DirectorySettings.keys),
+        "Where people who register by e-mail are kept. The gateway's own tables by default."),
       ConfigurationKey(
         "textFiles", .list(.text), "Files with changed texts, or with the texts of further languages."),
       ConfigurationKey(
@@ -166,6 +171,10 @@ public struct GatewaySettings: Sendable {
         field: "registration")
     }
     providers = try Self.providers(maps.providers, publicURL: publicURL, isDevelopment: isDevelopment)
+    directory =
+      if let json = reader.value("directory") {
+        try DirectorySettings(json: json, providers: providers, isDevelopment: isDevelopment)
+      } else { nil }
     apps = try Self.apps(maps.apps)
     theme = maps.theme
     textFiles = reader.texts("textFiles") ?? []

@@ -15,6 +15,8 @@ public final class Gateway: WebApplication {
   let random: any RandomSource
   let views: Views
   let log: any LogHandler
+  /// nil: no mail is configured, and nobody is told by mail.
+  let mailer: (any Mailer)?
   /// Reports of failures come without a session.
   let reports: RequestBudget
   let limits: Limits
@@ -26,7 +28,7 @@ public final class Gateway: WebApplication {
   public init(
     settings: GatewaySettings, keys: KeyRing, store: any AccountStore, providers: [SignInProvider],
     pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler,
-    makeLock: () -> any Lock
+    mailer: (any Mailer)? = nil, makeLock: () -> any Lock
   ) {
     self.settings = settings
     self.store = store
@@ -34,6 +36,7 @@ public final class Gateway: WebApplication {
     self.clock = clock
     self.random = random
     self.log = log
+    self.mailer = mailer
     views = Views(pages: pages)
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
     limits = Limits(settings.limits, store: store, clock: clock, log: log, makeLock: makeLock)
@@ -50,7 +53,9 @@ public final class Gateway: WebApplication {
   public func lane(for request: WebRequest) -> Lane { Route(path: request.path)?.lane ?? .here }
 
   public func answer(_ request: WebRequest) -> WebResponse {
-    RequestID.$current.withValue(RequestID.make()) { answered(request) }
+    RequestID.$current.withValue(RequestID.make()) {
+      AuditOrigin.$current.withValue(origin(of: request)) { answered(request) }
+    }
   }
 
   private func answered(_ request: WebRequest) -> WebResponse {
@@ -85,6 +90,16 @@ public final class Gateway: WebApplication {
     case .signedOut(let isEverywhere): views.signedOut(isEverywhere: isEverywhere, for: request)
     case .endSession: try endSession(request)
     case .endAllSessions: try endAllSessions(request)
+    case .connect: try connect(request)
+    case .disconnect: try disconnect(request)
+    case .confirm: try confirmPage(request)
+    case .startConfirming: try startConfirming(request)
+    case .merge: try mergePage(request)
+    case .mergeAccounts: try mergeAccounts(request)
+    case .export: try export(request)
+    case .deletion: try deletePage(request)
+    case .deleteAccount: try deleteAccount(request)
+    case .deleted: views.deleted(for: request)
     case .userinfo: try userinfo(request)
     case .registrationCheck: try registrationCheck(request)
     case .profile: try takeProfile(request)
@@ -101,7 +116,7 @@ public final class Gateway: WebApplication {
   }
 
   /// - Throws: `.failure(.unknownProvider)`.
-  private func provider(_ name: String) throws(Interruption) -> SignInProvider {
+  func provider(_ name: String) throws(Interruption) -> SignInProvider {
     guard let provider = providers.first(where: { ASCII.equals($0.name, name) }) else {
       throw .failure(.unknownProvider)
     }

@@ -15,6 +15,16 @@ enum Route: Equatable {
   case signedOut(isEverywhere: Bool)
   case endSession
   case endAllSessions
+  case connect
+  case disconnect
+  case confirm
+  case startConfirming
+  case merge
+  case mergeAccounts
+  case export
+  case deletion
+  case deleteAccount
+  case deleted
   case userinfo
   case registrationCheck
   case profile
@@ -58,6 +68,11 @@ enum Route: Equatable {
     ("/account", .account), ("/signout", .signOut), ("/signed-out", .signedOut(isEverywhere: false)),
     ("/signed-out-everywhere", .signedOut(isEverywhere: true)),
     ("/account/sessions/end", .endSession), ("/account/sessions/end-all", .endAllSessions),
+    ("/account/connect", .connect), ("/account/disconnect", .disconnect), ("/account/confirm", .confirm),
+    ("/account/confirm/start", .startConfirming), ("/account/merge", .merge),
+    ("/account/merge/confirm", .mergeAccounts), ("/account/export", .export),
+    ("/account/delete", .deletion), ("/account/delete/confirm", .deleteAccount),
+    ("/account-deleted", .deleted),
     ("/v1/userinfo", .userinfo), ("/v1/registration-check", .registrationCheck), ("/v1/profile", .profile),
     ("/v1/error-reports", .errorReport), ("/v1/revoke", .revocation),
     (ProviderMetadata.wellKnownPath, .discovery), ("/v1/keys", .keys),
@@ -74,6 +89,8 @@ enum Route: Equatable {
     case .redeem, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile, .errorReport,
       .revocation:
       .post
+    case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount: .post
+    case .confirm, .merge, .deletion, .deleted: .get
     case .root, .choice, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
       .androidAssociation, .appleAssociation, .asset, .live, .ready:
       .get
@@ -84,10 +101,12 @@ enum Route: Equatable {
   var lane: Lane {
     switch self {
     case .start, .callback: .provider
+    case .connect, .startConfirming, .disconnect, .deleteAccount: .provider
+    case .confirm, .merge, .mergeAccounts, .export, .deletion: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
       .errorReport, .revocation, .ready, .root:
       .database
-    case .choice, .signedOut, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
+    case .choice, .signedOut, .deleted, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
       .live:
       .here
     }
@@ -101,6 +120,9 @@ enum Route: Equatable {
       true
     case .root, .choice, .start, .callback, .account, .signOut, .signedOut, .endSession, .endAllSessions,
       .asset:
+      false
+    case .connect, .disconnect, .confirm, .startConfirming, .merge, .mergeAccounts, .export, .deletion,
+      .deleteAccount, .deleted:
       false
     }
   }

@@ -40,13 +40,17 @@ public final class SignInProvider: Sendable {
   public func check() throws(EnrollError) { _ = try begin(prompt: nil, loginHint: nil) }
 
   /// The scopes of an id_token, or userinfo, decide what comes; the state, nonce and verifier are in the transaction.
+  /// - Parameter parameters: the provider's own, beside those of the configuration.
   /// - Throws: `.network` and its kin when the provider's metadata cannot be fetched.
-  func begin(prompt: String?, loginHint: String?) throws(EnrollError) -> (url: String, TransactionRecord) {
+  func begin(
+    prompt: String?, loginHint: String?, parameters: [(String, String)] = []
+  ) throws(EnrollError) -> (url: String, TransactionRecord) {
     let store = makeStore()
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
     var options = SignInOptions()
     options.prompt = prompt
     options.loginHint = loginHint
+    options.parameters = parameters
     let begun = try share.taking { () throws(EnrollError) in try engine.begin(options, cancellation: nil) }
     guard case .openURL(let url) = begun.action,
       let record = try store.read(engine.account)?.transactions.first

@@ -27,22 +27,30 @@ extension Gateway {
     } catch {
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
       // Nothing was sent: the cookie stays, and the same address may be tried again.
-      return try fail(EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, for: request)
+      return try fail(
+        EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, purpose: attempt.purpose,
+        for: request)
     }
     switch answer {
     case .failure(let error):
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
       return try fail(
-        EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, for: request, headers: [over]
-      )
+        EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, purpose: attempt.purpose,
+        for: request, headers: [over])
     case .success(let identity):
+      switch attempt.purpose {
+      case .link(let account): return try finishConnecting(request, identity, to: account, over: over)
+      case .confirm(let account):
+        return try finishConfirming(request, identity, account: account, attempt, over: over)
+      case .signIn: break
+      }
       guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
       return try enterApp(request, identity, waiting, provider, over: over)
     }
   }
 
   /// The web's mode: a session of its own, under a token that nobody had before (session fixation).
-  private func enterWeb(
+  func enterWeb(
     _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     let (token, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }

@@ -109,12 +109,12 @@ struct PageFrame {
 extension HTML {
   /// A form that sends its token and what is hidden in it, with one button.
   mutating func form(
-    to action: PageLink, _ token: FormToken, hidden: (name: String, value: String)? = nil,
+    to action: PageLink, _ token: FormToken, hidden: (name: String, value: String)...,
     button: (inout HTML) -> Void
   ) {
     element(.form, .post, .action(action)) { html in
       html.void(.input, .type("hidden"), .named(token.name), .value(token.value))
-      if let hidden { html.void(.input, .type("hidden"), .named(hidden.name), .value(hidden.value)) }
+      for field in hidden { html.void(.input, .type("hidden"), .named(field.name), .value(field.value)) }
       button(&html)
     }
   }

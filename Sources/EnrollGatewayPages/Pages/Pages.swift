@@ -35,6 +35,31 @@ public struct Pages: Sendable {
     page(context) { account.content(texts: $0) }
   }
 
+  /// On to a provider, by a link that is followed at once.
+  public func page(_ leaving: LeavingPage, in context: PageContext) -> PageContent {
+    page(context) { leaving.content(texts: $0) }
+  }
+
+  /// The proof that is asked for before an account changes.
+  public func page(_ confirm: ConfirmPage, in context: PageContext) -> PageContent {
+    page(context) { confirm.content(texts: $0) }
+  }
+
+  /// Whether two accounts become one.
+  public func page(_ merge: MergePage, in context: PageContext) -> PageContent {
+    page(context) { merge.content(texts: $0) }
+  }
+
+  /// Whether an account is deleted.
+  public func page(_ deletion: DeletePage, in context: PageContext) -> PageContent {
+    page(context) { deletion.content(texts: $0) }
+  }
+
+  /// An account was deleted.
+  public func page(_ deleted: DeletedPage, in context: PageContext) -> PageContent {
+    page(context) { deleted.content(texts: $0) }
+  }
+
   /// The session has ended.
   public func page(_ signedOut: SignedOutPage, in context: PageContext) -> PageContent {
     page(context) { signedOut.content(texts: $0) }

@@ -21,6 +21,20 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case pruneSessions
   /// $1: now; $2: at most so many.
   case pruneCodes
+  case keepLink
+  case link
+  case spendLinkForSession
+  case spendLinkForCode
+  /// $1: now; $2: at most so many.
+  case pruneLinks
+  case personByEmail
+  case personByID
+  case setPassword
+  case insertMail
+  case takeMails
+  case removeMail
+  case putOffMail
+  case waitingMails
   /// $1: now; $2: at most so many.
   case pruneSpent
   case session
@@ -192,6 +206,19 @@ enum PostgreSQLStatement: Int, CaseIterable {
       DELETE FROM app_codes WHERE code_hash = ANY (ARRAY(
         SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
+    case .keepLink: PostgreSQLMailStatements.keepLink
+    case .link: MailQueries.link
+    case .spendLinkForSession: PostgreSQLMailStatements.spendForSession
+    case .spendLinkForCode: PostgreSQLMailStatements.spendForCode
+    case .pruneLinks: PostgreSQLMailStatements.pruneLinks
+    case .personByEmail: MailQueries.personByEmail
+    case .personByID: MailQueries.personByID
+    case .setPassword: PostgreSQLMailStatements.setPassword
+    case .insertMail: MailQueries.insertMail
+    case .takeMails: PostgreSQLMailStatements.takeMails
+    case .removeMail: MailQueries.removeMail
+    case .putOffMail: MailQueries.putOffMail
+    case .waitingMails: MailQueries.waitingMails
     case .pruneSpent:
       """
       DELETE FROM spent WHERE hash = ANY (ARRAY(

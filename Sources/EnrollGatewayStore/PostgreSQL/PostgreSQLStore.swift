@@ -187,7 +187,7 @@ public final class PostgreSQLStore: AccountStore {
 
   public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
     try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
-      + prune(.pruneSpent, now.seconds)
+      + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
   }
 
   /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.

@@ -48,55 +48,63 @@
       _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
       from origin: AuditOrigin
     ) throws(StoreFailure) -> SignedIn {
-      let provider = identity.provider
       let identity = try CheckedIdentity(identity)
       let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
       let beginning = try CheckedBeginning(beginning, at: now)
       return try changing { (connection) throws(StoreFailure) in
-        let moment = SQLValue.integer(now.seconds)
-        let known = try connection.first(
-          .updateIdentity,
-          [
-            identity.provider, identity.subject, identity.email, identity.isEmailVerified, identity.name,
-            moment,
-          ]
-        ) { $0.bytes(0) }
-        let id = known ?? newID
-        var created = now
-        if known == nil {
-          try connection.change(.insertAccount, [.bytes(id), moment])
-          try connection.change(
-            .insertIdentity,
-            [
-              identity.provider, identity.subject, .bytes(id), identity.email, identity.isEmailVerified,
-              identity.name, moment,
-            ])
-        } else if let before = try connection.first(.updateAccount, [.bytes(id), moment], { $0.time(0) }) {
-          created = before
-        }
-        switch beginning {
-        case .session(let session):
-          try connection.change(.endSurplus, [.bytes(id), moment])
-          try connection.change(
-            .insertSession,
-            session.values(
-              account: id, identity.provider, identity.subject, providerSession: identity.providerSession,
-              at: now))
-        case .code(let code):
-          try connection.change(
-            .insertCode,
-            code.values(
-              account: id, subject: identity.subject, providerSession: identity.providerSession))
-        }
-        let account = Account(id: StoredID.text(of: id), created: created, lastLogin: now)
-        try connection.change(
-          .appendAudit,
-          AuditRow.values(
-            AuditEntry(
-              at: now, known == nil ? .registered : .signedIn, account: account.id, detail: provider,
-              from: origin), account: .bytes(id)))
-        return SignedIn(account: account, isNew: id == newID)
+        try self.signIn(
+          identity, newID: newID, beginning: beginning, at: now, from: origin, by: connection)
       }
+    }
+
+    /// Inside a transaction.
+    func signIn(
+      _ identity: CheckedIdentity, newID: [UInt8], beginning: CheckedBeginning, at now: UnixTime,
+      from origin: AuditOrigin = .current, by connection: SQLiteConnection
+    ) throws(StoreFailure) -> SignedIn {
+      let moment = SQLValue.integer(now.seconds)
+      let known = try connection.first(
+        .updateIdentity,
+        [
+          identity.provider, identity.subject, identity.email, identity.isEmailVerified, identity.name,
+          moment,
+        ]
+      ) { $0.bytes(0) }
+      let id = known ?? newID
+      var created = now
+      if known == nil {
+        try connection.change(.insertAccount, [.bytes(id), moment])
+        try connection.change(
+          .insertIdentity,
+          [
+            identity.provider, identity.subject, .bytes(id), identity.email, identity.isEmailVerified,
+            identity.name, moment,
+          ])
+      } else if let before = try connection.first(.updateAccount, [.bytes(id), moment], { $0.time(0) }) {
+        created = before
+      }
+      switch beginning {
+      case .session(let session):
+        try connection.change(.endSurplus, [.bytes(id), moment])
+        try connection.change(
+          .insertSession,
+          session.values(
+            account: id, identity.provider, identity.subject, providerSession: identity.providerSession,
+            at: now))
+      case .code(let code):
+        try connection.change(
+          .insertCode,
+          code.values(
+            account: id, subject: identity.subject, providerSession: identity.providerSession))
+      }
+      let event = known == nil ? AuditEvent.registered : .signedIn
+      try connection.change(
+        .appendAudit,
+        [
+          moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id), identity.provider,
+        ] + AuditRow.origin(origin))
+      return SignedIn(
+        account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
     }
 
     public func redeem(
@@ -211,7 +219,7 @@
 
     public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
       try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
-        + prune(.pruneSpent, now.seconds)
+        + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
     }
 
     /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.

@@ -176,8 +176,9 @@ import Testing
     let texts = try Markup(page: page.content.bytes).all("dd").filter { $0.has("identity") }.map(\.text)
     #expect(
       texts == [
-        "G Google ada@example.org · confirmed by Google", "G GitHub ada@example.org · not confirmed",
-        "F Facebook no e-mail address shared",
+        "G Google ada@example.org · confirmed by Google Disconnect",
+        "G GitHub ada@example.org · not confirmed Disconnect",
+        "F Facebook no e-mail address shared Disconnect",
       ])
   }
 
