@@ -150,6 +150,22 @@ class Commands(unittest.TestCase):
         wait_until(lambda: "listening" in gateway.log(), "the gateway listens")
         self.assertEqual(Browser(gateway.base).open("/signup").status, 200)
 
+    def test_a_backup_of_sqlite_is_restored_by_the_commands_of_the_page(self):
+        gateway = Gateway()
+        sandbox = sandbox_for(gateway)
+        self.addCleanup(sandbox.stop)
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        url = f"{gateway.base}/v1/auth/sandbox"
+        before, after = Browser(gateway.base), Browser(gateway.base)
+        play(sandbox, url, before)
+        subprocess.run(["sh", "-euc", block("run: backup")], cwd=gateway.home, check=True)
+        play(sandbox, url, after)
+        gateway.stop()
+        subprocess.run(["sh", "-euc", block("run: restore")], cwd=gateway.home, check=True)
+        gateway.start()
+        self.assertEqual([browser.open("/account").status for browser in (before, after)], [200, 303])
+
     def test_every_command_that_a_page_names_is_one_of_the_program(self):
         found = set()
         for page in PAGES:

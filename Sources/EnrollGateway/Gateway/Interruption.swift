@@ -103,8 +103,11 @@ extension EnrollGatewayPages.Failure {
     case .transactionExpired: self = .attemptExpired
     case .invalidArgument: self = .invalidRequest
     default:
-      let isBusy = error.oauthError.map { ASCII.equals($0, "temporarily_unavailable") } ?? false
-      self = isBusy ? .providerUnavailable : .providerRefused
+      func isCalled(_ name: String) -> Bool { error.oauthError.map { ASCII.equals($0, name) } ?? false }
+      // Apple's own word for access_denied.
+      self =
+        isCalled("user_cancelled_authorize")
+        ? .cancelled : isCalled("temporarily_unavailable") ? .providerUnavailable : .providerRefused
     }
   }
 }

@@ -157,6 +157,16 @@ struct Views: Sendable {
       headers: headers)
   }
 
+  /// nil for a path that no page may lead to.
+  func sendAgain(_ answer: FormPostAnswer, to provider: SignInProvider, for request: WebRequest)
+    -> WebResponse?
+  {
+    guard let action = link(request.path) else { return nil }
+    return self.answer(
+      pages.page(
+        SendAgainPage(provider: provider.label, action: action, fields: answer.fields), in: context(request)))
+  }
+
   /// nil for a name that no page loads, neither ours nor Okta's.
   func asset(_ path: String) -> WebResponse? {
     (pages.assets + [.oktaSignIn]).first { ASCII.equals($0.path, path) }.map { asset in
