@@ -70,6 +70,13 @@ import Testing
             )
           })
       ),
+      (
+        "mails",
+        .object(
+          Mail.allCases.map { mail in
+            (mail.rawValue, .object(mail.parts.map { ($0.rawValue, text(.mail(mail, $0))) }))
+          })
+      ),
     ]).serialized()
   }
 
