@@ -69,7 +69,7 @@ extension Gateway {
       if let house { return try handOver(request, to: house, session: session, email: email, visit) }
       let identity = identity(of: person, registration)
       return try arrive(request, visit) { (beginning) throws(Interruption) in
-        _ = try signIn(identity, beginning: beginning)
+        _ = try signIn(identity, beginning: beginning, for: request)
       }
     }
   }
