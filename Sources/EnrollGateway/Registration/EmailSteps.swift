@@ -169,7 +169,9 @@ extension Gateway {
     }
     try signIn(.session(try newSession(hash, app: nil, for: request)))
     if let before = sessionHash(request) {
-      try stored { () throws(StoreFailure) in try store.endSession(tokenHash: before) }
+      try stored { () throws(StoreFailure) in
+        try store.endSession(tokenHash: before, at: now, from: origin(of: request))
+      }
     }
     return .redirect(
       to: visit.fromURI ?? fallback(of: visit) ?? visit.returnTo ?? "/account",
