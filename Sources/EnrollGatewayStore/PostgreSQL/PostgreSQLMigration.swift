@@ -33,7 +33,7 @@ enum PostgreSQLMigration {
       try connection.execute(Migration.versionTable)
     }
     let found = try told { () throws(PostgreSQLError) in try version(by: connection) }
-    let pending = try Migration.pending(after: found)
+    let pending = Migration.pending(after: found)
     try told { () throws(PostgreSQLError) in
       for migration in pending {
         for statement in migration.postgresql {
@@ -55,8 +55,7 @@ enum PostgreSQLMigration {
     do {
       return try body()
     } catch {
-      if case .lost(let text, _) = error { throw PostgreSQLError.unavailable(text) }
-      throw error.failure
+      throw error.withoutChange.failure
     }
   }
 }

@@ -22,6 +22,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case endSessionByID
   case endSessions
   case endOtherSessions
+  case endCodes
   case identities
   case code
 
@@ -54,6 +55,26 @@ enum PostgreSQLStatement: Int, CaseIterable {
     )
     """
 
+  /// Ends the sessions that give way to one more. The statement does not see the one that it begins; a call that is repeated does, by
+  /// its hash. Rows that another call is ending are left to that one. Calls at the same moment do not see one another's sessions: there
+  /// may be as many too many as there are connections, until the next sign-in.
+  private static func ending(surplusOf account: String, at now: String, beside hash: String) -> String {
+    """
+    surplus AS (
+      DELETE FROM sessions WHERE token_hash = ANY (ARRAY(
+        SELECT token_hash FROM sessions WHERE token_hash = ANY (ARRAY(
+          SELECT token_hash FROM sessions
+          WHERE account = (\(account)) AND expires > \(now)::bigint AND token_hash <> \(hash)::bytea
+          \(SharedQueries.surplus)))
+        FOR UPDATE SKIP LOCKED))
+    )
+    """
+  }
+
+  /// $1: now, by the replica's clock.
+  private static let isLongOver =
+    "expires <= least($1::bigint, extract(epoch FROM now())::bigint) - \(SharedQueries.keptSeconds)"
+
   var text: String {
     switch self {
     case .signInToSession:
@@ -64,7 +85,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
         SELECT $8::bytea, $9::uuid, account, $1::text, $2::text, $10::text, $11::text, $7::bigint, $7::bigint,
           $12::bigint, $13::bigint, $14::bigint FROM person
         ON CONFLICT (token_hash) DO NOTHING
-      )
+      ), \(Self.ending(surplusOf: "SELECT id FROM owner", at: "$7", beside: "$8"))
       SELECT id, created FROM owner
       """
     case .signInToCode:
@@ -89,7 +110,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
         SELECT $5::bytea, $6::uuid, account, provider, subject, app, $7::text, $4::bigint, $4::bigint,
           $8::bigint, $9::bigint, $10::bigint FROM code
         ON CONFLICT (token_hash) DO NOTHING
-      )
+      ), \(Self.ending(surplusOf: "SELECT account FROM code", at: "$4", beside: "$5"))
       SELECT a.id, a.created, a.last_login FROM code JOIN accounts a ON a.id = code.account
       """
     case .isOwnSession:
@@ -100,12 +121,12 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .pruneSessions:
       """
       DELETE FROM sessions WHERE token_hash = ANY (ARRAY(
-        SELECT token_hash FROM sessions WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+        SELECT token_hash FROM sessions WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .pruneCodes:
       """
       DELETE FROM app_codes WHERE code_hash = ANY (ARRAY(
-        SELECT code_hash FROM app_codes WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+        SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .session: SharedQueries.session
     case .sessions: SharedQueries.sessions
@@ -114,6 +135,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .endSessionByID: SharedQueries.endSessionByID
     case .endSessions: SharedQueries.endSessions
     case .endOtherSessions: SharedQueries.endOtherSessions
+    case .endCodes: SharedQueries.endCodes
     case .identities: SharedQueries.identities
     case .code: SharedQueries.code
     }

@@ -6,10 +6,10 @@ public import EnrollGateway
 
 public final class PostgreSQLStore: AccountStore {
   let pool: ConnectionPool<PostgreSQLConnection>
+  /// One connection of its own: whether the store answers must not depend on how many ask it.
+  private let probes: ConnectionPool<PostgreSQLConnection>
   /// So many rows are pruned by one statement: others write in between.
   private static let pruneBatch: Int64 = 1_000
-
-  private init(_ pool: ConnectionPool<PostgreSQLConnection>) { self.pool = pool }
 
   /// Reads the connection string; connects when the store is first used.
   ///
@@ -18,21 +18,24 @@ public final class PostgreSQLStore: AccountStore {
   /// sessions.
   /// - Parameters:
   ///   - conninfo: keywords or a URI, as libpq reads them (PostgreSQL, libpq, "Connection Strings").
-  ///   - connections: how many are open at most.
+  ///   - connections: how many are open at most; ``check()`` has one more.
   ///   - statementMilliseconds: the server ends a statement that takes longer; half a second later it counts as hung.
   ///   - waitMilliseconds: how long a call waits for a free connection.
   /// - Throws: `.fault` if libpq is not installed, or the string cannot be read. No error contains the password.
-  public convenience init(
+  public init(
     _ conninfo: String, connections: Int = 8, statementMilliseconds: Int64 = 4_000,
     waitMilliseconds: Int64 = 5_000
   ) throws(StoreFailure) {
     let functions = try PostgreSQLLibrary.functions()
     let string = try ConnectionString(conninfo, by: functions)
     let opener = Opener(functions: functions, string: string, statementMilliseconds: statementMilliseconds)
-    self.init(
-      ConnectionPool("the connections to PostgreSQL", size: connections, waitMilliseconds: waitMilliseconds) {
-        () throws(StoreFailure) in try opener.open()
-      })
+    func pool(_ name: String, size: Int) -> ConnectionPool<PostgreSQLConnection> {
+      ConnectionPool(name, size: size, waitMilliseconds: waitMilliseconds) { () throws(StoreFailure) in
+        try opener.open()
+      }
+    }
+    self.pool = pool("the connections to PostgreSQL", size: connections)
+    probes = pool("the connection that checks PostgreSQL", size: 1)
   }
 
   private struct Opener: @unchecked Sendable {
@@ -150,6 +153,8 @@ public final class PostgreSQLStore: AccountStore {
   public func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int {
     guard let account = StoredID.bytes(of: account) else { return 0 }
     return try perform(.once) { (connection, _) throws(PostgreSQLError) in
+      // The codes first: the next statement sees the session of a code that is being redeemed, for which this one waits.
+      _ = try connection.change(.endCodes, [.bytes(account)])
       guard let exceptTokenHash else { return try connection.change(.endSessions, [.bytes(account)]) }
       return try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
     }
@@ -179,13 +184,20 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func check() throws(StoreFailure) {
-    let found = try perform(.reading) { (connection, _) throws(PostgreSQLError) in
-      try PostgreSQLMigration.version(by: connection)
-    }
+    let found = try version(by: probes)
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
   }
 
+  /// - Parameter other: nil: the connections that all calls share.
+  private func version(by other: ConnectionPool<PostgreSQLConnection>? = nil) throws(StoreFailure) -> Int64 {
+    try perform(.reading, by: other) { (connection, _) throws(PostgreSQLError) in
+      try PostgreSQLMigration.version(by: connection)
+    }
+  }
+
   public func migrate() throws(StoreFailure) -> [Int64] {
+    // A schema that is there already needs no right to make tables.
+    guard try version() < Migration.current else { return [] }
     let connection = try takeLive()
     defer { pool.give(connection) }
     do {
@@ -197,7 +209,10 @@ public final class PostgreSQLStore: AccountStore {
     }
   }
 
-  public func close() { pool.close() }
+  public func close() {
+    pool.close()
+    probes.close()
+  }
 
   /// The number that a query gives.
   func number(_ query: String) throws(StoreFailure) -> Int64 {

@@ -3,6 +3,7 @@
 
 #if Gateway
   import CPosix
+  import EnrollCore
   import EnrollGateway
   import EnrollPosix
 
@@ -28,6 +29,40 @@
       var status = stat()
       if number == EROFS, stat(path, &status) == 0 { return try check(path) }
       throw failure(path, number)
+    }
+
+    /// A path, and the file that it named when it was opened. A file that was away once is not used again: the write-ahead log beside
+    /// it may have gone with what was written last.
+    final class Place: Sendable {
+      private struct File: Equatable {
+        let device: dev_t
+        let number: ino_t
+      }
+      private let path: String
+      private let file: File
+      private let isLost = Guarded(false, by: Mutex())
+
+      /// - Throws: `.unavailable` if nothing is there.
+      init(_ path: String) throws(StoreFailure) {
+        guard let file = Self.file(path) else { throw SQLiteFault.replaced(path) }
+        self.path = path
+        self.file = file
+      }
+
+      /// - Throws: `.unavailable` if the path names another file, or none, or did so at an earlier check.
+      func check() throws(StoreFailure) {
+        let isSame = Self.file(path) == file
+        let isLost = isLost.withLock { lost in
+          lost = lost || !isSame
+          return lost
+        }
+        if isLost { throw SQLiteFault.replaced(path) }
+      }
+
+      private static func file(_ path: String) -> File? {
+        var status = stat()
+        return stat(path, &status) == 0 ? File(device: status.st_dev, number: status.st_ino) : nil
+      }
     }
 
     private static func check(_ path: String) throws(StoreFailure) {

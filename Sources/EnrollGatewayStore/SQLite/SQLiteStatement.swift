@@ -16,6 +16,8 @@
     case insertIdentity
     /// ?1 … ?11: hash, id, account, provider, subject, app, device, now, idle seconds, absolute end, end.
     case insertSession
+    /// ?1: account; ?2: now. Ends the sessions that give way to one more.
+    case endSurplus
     /// ?1 … ?7: hash, account, provider, subject, app, challenge, end.
     case insertCode
     /// ?1: the code's hash; ?2: now; ?3: the session's hash.
@@ -31,6 +33,7 @@
     case endSessionByID
     case endSessions
     case endOtherSessions
+    case endCodes
     case identities
     case code
 
@@ -62,6 +65,11 @@
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11)
         ON CONFLICT (token_hash) DO NOTHING
         """
+      case .endSurplus:
+        """
+        DELETE FROM sessions WHERE rowid IN
+          (SELECT rowid FROM sessions WHERE account = ?1 AND expires > ?2 \(SharedQueries.surplus))
+        """
       case .insertCode:
         """
         INSERT INTO app_codes (code_hash, account, provider, subject, app, challenge, expires)
@@ -70,11 +78,11 @@
         """
       case .spendCode: "UPDATE app_codes SET spent = ?2, session_hash = ?3 WHERE code_hash = ?1"
       case .pruneSessions:
-        "DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions WHERE expires <= ?1 LIMIT ?2)"
+        "DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions WHERE \(Self.isLongOver) LIMIT ?2)"
       case .pruneCodes:
         """
         DELETE FROM app_codes WHERE code_hash IN
-          (SELECT code_hash FROM app_codes WHERE expires <= ?1 LIMIT ?2)
+          (SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT ?2)
         """
       case .session: numbered(SharedQueries.session)
       case .sessions: numbered(SharedQueries.sessions)
@@ -83,10 +91,15 @@
       case .endSessionByID: numbered(SharedQueries.endSessionByID)
       case .endSessions: numbered(SharedQueries.endSessions)
       case .endOtherSessions: numbered(SharedQueries.endOtherSessions)
+      case .endCodes: numbered(SharedQueries.endCodes)
       case .identities: numbered(SharedQueries.identities)
       case .code: numbered(SharedQueries.code)
       }
     }
+
+    /// ?1: now, by the replica's clock.
+    private static let isLongOver =
+      "expires <= min(?1, CAST(strftime('%s', 'now') AS integer)) - \(SharedQueries.keptSeconds)"
 
     private func numbered(_ text: String) -> String { String(text.map { $0 == "$" ? "?" : $0 }) }
   }

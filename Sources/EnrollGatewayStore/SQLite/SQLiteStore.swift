@@ -8,42 +8,43 @@
   public final class SQLiteStore: AccountStore {
     private let writer: ConnectionPool<SQLiteConnection>
     private let readers: ConnectionPool<SQLiteConnection>
+    /// One connection of its own: whether the store answers must not depend on how many ask it.
+    private let probes: ConnectionPool<SQLiteConnection>
+    private let place: SQLiteFile.Place
     /// So many rows are pruned in one transaction: others write in between.
     private static let pruneBatch: Int64 = 1_000
 
-    private init(writer: ConnectionPool<SQLiteConnection>, readers: ConnectionPool<SQLiteConnection>) {
-      self.writer = writer
-      self.readers = readers
-    }
-
-    /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables.
+    /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables. If the file is removed or replaced later, every
+    /// call fails until the program starts again: what would be written would be lost.
     /// - Parameters:
     ///   - path: a file in a folder that can be written, on a local disk: SQLite keeps two more files beside it.
     ///   - readers: how many connections read at once, at least 1.
     ///   - busyMilliseconds: how long a call waits for its turn, and for another program that holds the file.
     /// - Throws: `.full` if the file or its folder cannot be written, `.unavailable` if it cannot be opened or is locked,
     ///   `.fault` if it is no SQLite database, or other users may read it.
-    public convenience init(path: String, readers: Int = 4, busyMilliseconds: Int64 = 5_000)
-      throws(StoreFailure)
-    {
+    public init(path: String, readers: Int = 4, busyMilliseconds: Int64 = 5_000) throws(StoreFailure) {
       try SQLiteFile.prepare(path)
       let busy = Int32(clamping: busyMilliseconds)
-      let writer = ConnectionPool(
-        "the connection that writes to \(path)", size: 1, waitMilliseconds: Int64(busy)
-      ) {
-        () throws(StoreFailure) in
-        try SQLiteConnection.open(path, forWriting: true, busyMilliseconds: busy)
+      let place = try SQLiteFile.Place(path)
+      func pool(_ name: String, size: Int, forWriting: Bool) -> ConnectionPool<SQLiteConnection> {
+        ConnectionPool(name, size: size, waitMilliseconds: Int64(busy)) { () throws(StoreFailure) in
+          let connection = try SQLiteConnection.open(path, forWriting: forWriting, busyMilliseconds: busy)
+          do throws(StoreFailure) {
+            try place.check()
+            guard !connection.hasMoved else { throw SQLiteFault.replaced(path) }
+          } catch {
+            connection.close()
+            throw error
+          }
+          return connection
+        }
       }
+      self.place = place
+      writer = pool("the connection that writes to \(path)", size: 1, forWriting: true)
+      self.readers = pool("the connections that read \(path)", size: readers, forWriting: false)
+      probes = pool("the connection that checks \(path)", size: 1, forWriting: false)
       // What stands against the file is said here, not at the first sign-in.
       writer.give(try writer.take())
-      self.init(
-        writer: writer,
-        readers: ConnectionPool(
-          "the connections that read \(path)", size: readers, waitMilliseconds: Int64(busy)
-        ) {
-          () throws(StoreFailure) in
-          try SQLiteConnection.open(path, forWriting: false, busyMilliseconds: busy)
-        })
     }
 
     public func signIn(
@@ -76,6 +77,7 @@
         }
         switch beginning {
         case .session(let session):
+          try connection.change(.endSurplus, [.bytes(id), moment])
           try connection.change(
             .insertSession, session.values(account: id, identity.provider, identity.subject, at: now))
         case .code(let code):
@@ -100,6 +102,7 @@
           return refusal
         }
         try connection.change(.spendCode, [.bytes(codeHash), .integer(now.seconds), begun.tokenHash])
+        try connection.change(.endSurplus, [.bytes(code.accountID), .integer(now.seconds)])
         try connection.change(
           .insertSession,
           begun.values(
@@ -150,6 +153,7 @@
     {
       guard let account = StoredID.bytes(of: account) else { return 0 }
       return try changing { (connection) throws(StoreFailure) in
+        try connection.change(.endCodes, [.bytes(account)])
         guard let exceptTokenHash else { return try connection.change(.endSessions, [.bytes(account)]) }
         return try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
       }
@@ -179,9 +183,12 @@
     }
 
     public func migrate() throws(StoreFailure) -> [Int64] {
-      try changing { (connection) throws(StoreFailure) in
+      // A schema that is there already needs no lock to write.
+      let found = try reading { (connection) throws(StoreFailure) in try connection.schemaVersion() }
+      guard found < Migration.current else { return [] }
+      return try changing { (connection) throws(StoreFailure) in
         try connection.execute(Migration.versionTable)
-        let pending = try Migration.pending(after: connection.schemaVersion())
+        let pending = Migration.pending(after: try connection.schemaVersion())
         for migration in pending {
           for statement in migration.sqlite { try connection.execute(statement) }
           try connection.execute(
@@ -193,13 +200,14 @@
     }
 
     public func check() throws(StoreFailure) {
-      let found = try reading { (connection) throws(StoreFailure) in try connection.schemaVersion() }
+      let found = try reading(by: probes) { (connection) throws(StoreFailure) in
+        try connection.schemaVersion()
+      }
       guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
     }
 
     public func close() {
-      readers.close()
-      writer.close()
+      for pool in [readers, writer, probes] { pool.close() }
     }
 
     /// The number that a query gives, on the connection that writes.
@@ -209,11 +217,15 @@
 
     // MARK: Connections
 
+    /// - Parameter pool: nil: the readers.
     private func reading<Result>(
+      by pool: ConnectionPool<SQLiteConnection>? = nil,
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-      let connection = try readers.take()
-      defer { readers.give(connection) }
+      try place.check()
+      let pool = pool ?? readers
+      let connection = try pool.take()
+      defer { pool.give(connection) }
       return try body(connection)
     }
 
@@ -221,6 +233,7 @@
     private func touching<Result>(
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
+      try place.check()
       let connection = try writer.take()
       defer { writer.give(connection) }
       return try body(connection)

@@ -14,8 +14,13 @@ enum SharedQueries {
   /// $1: the account; $2: now.
   static let sessions = """
     \(liveSession) WHERE s.account = $1 AND s.expires > $2
-    ORDER BY s.last_seen DESC, s.created DESC, s.id DESC
+    ORDER BY s.last_seen DESC, s.created DESC, s.id DESC LIMIT \(sessionLimit)
     """
+  /// Live sessions of one account. One more takes the place of the one whose last use is longest ago.
+  static let sessionLimit = 100
+  /// Behind this offset a list of an account's sessions has those that give way to one more, some at a time.
+  static let surplus =
+    "ORDER BY last_seen DESC, created DESC, id DESC LIMIT 1000 OFFSET \(sessionLimit - 1)"
   /// $1: the token's hash; $2: now; $3: a minute before; $4: when the session ends now. A use that another call noted is not
   /// noted again, and a session that ended does not come back.
   static let touch = """
@@ -26,12 +31,17 @@ enum SharedQueries {
   /// $1: the id; $2: the account.
   static let endSessionByID = "DELETE FROM sessions WHERE id = $1 AND account = $2"
   static let endSessions = "DELETE FROM sessions WHERE account = $1"
+  /// $1: the account. Codes that were spent stay: a second use of one is to be known.
+  static let endCodes = "DELETE FROM app_codes WHERE account = $1 AND spent IS NULL"
   /// $1: the account; $2: the hash of the token whose session stays.
   static let endOtherSessions = "DELETE FROM sessions WHERE account = $1 AND token_hash <> $2"
   static let identities = """
     SELECT provider, subject, email, email_verified, name FROM identities
     WHERE account = $1 ORDER BY created, provider, subject
     """
+  /// What ended is removed three days later by both clocks, the replica's and the database's: neither one alone can be so wrong that
+  /// something goes that lives.
+  static let keptSeconds: Int64 = 3 * 86_400
   /// $1: the code's hash.
   static let code = """
     SELECT c.provider, c.challenge, c.expires, c.spent, c.session_hash, c.account, c.subject, c.app,
