@@ -33,10 +33,15 @@ class Renewals(SandboxCase):
         self.sandbox.control("resetCounts")
         return daemon, client
 
+    def wait_until_all_wait(self, daemon, client):
+        """Calls of one client begin in their order: when this one is answered, all before it wait for the renewal."""
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
+        self.assertEqual(daemon.call("token.refresh", client=client, timeout=0)["outcome"], "stale")
+
     def test_64_who_ask_for_a_renewal_share_one_request(self):
         daemon, client = self.due()
         asked = [daemon.start("token.refresh", {"client": client}) for _ in range(64)]
-        self.assertTrue(self.gate.reached.wait(TIMEOUT))
+        self.wait_until_all_wait(daemon, client)
         self.assertFalse(any(one.is_answered for one in asked))
         self.gate.open_it()
         outcomes = [one.result() for one in asked]
@@ -47,8 +52,7 @@ class Renewals(SandboxCase):
     def test_those_who_wait_for_a_renewal_hold_no_thread(self):
         daemon, client = self.due()
         asked = [daemon.start("token.refresh", {"client": client}) for _ in range(500)]
-        self.assertTrue(self.gate.reached.wait(TIMEOUT))
-        daemon.call("system.describe")
+        self.wait_until_all_wait(daemon, client)
         threads = len(list(pathlib.Path(f"/proc/{daemon.process.pid}/task").iterdir()))
         self.assertLess(threads, 16)
         self.gate.open_it()
@@ -58,9 +62,7 @@ class Renewals(SandboxCase):
         daemon, client = self.due()
         before = memory(daemon)
         asked = [daemon.start("token.refresh", {"client": client}) for _ in range(10_000)]
-        self.assertTrue(self.gate.reached.wait(TIMEOUT))
-        # It was read after all of them.
-        daemon.call("system.describe")
+        self.wait_until_all_wait(daemon, client)
         self.assertLess(memory(daemon) - before, 64 << 10)
         self.assertFalse(any(one.is_answered for one in asked))
         self.gate.open_it()

@@ -150,8 +150,10 @@ class Person:
             self._left_for.append(request.url)
 
     def _go(self, url, until, steps, timeout):
+        """A page that is empty after half of the time is loaded again, as a person would."""
         self._new_tab()
         visit = Visit("")
+        done = set()
         try:
             self._page.goto(url, wait_until="commit")
         except Error as error:
@@ -159,13 +161,19 @@ class Person:
             if not self._left_for and "ERR_ABORTED" not in str(error):
                 raise
         end = time.monotonic() + timeout
+        halftime = end - timeout / 2
         while not self._arrived(visit, until):
+            if time.monotonic() > halftime:
+                halftime = end
+                if self._is_empty():
+                    done.clear()
+                    self._reload()
             if time.monotonic() > end:
                 raise TimedOut(
                     f"{self.provider.name} led to {self._page.url} and no further, "
                     f"asked for {visit.asked}: {self._text()[:300]!r}"
                 )
-            self._answer(steps, visit)
+            self._answer(steps, visit, done)
             # Also lets the browser's events in.
             self._page.wait_for_timeout(25)
         return visit
@@ -181,9 +189,10 @@ class Person:
         visit.text = self._text()
         return True
 
-    def _answer(self, steps, visit):
+    def _answer(self, steps, visit, done):
         for step in steps:
-            if step.name not in visit.asked and self._shows(step.selector):
+            if step.name not in done and self._shows(step.selector):
+                done.add(step.name)
                 visit.asked.append(step.name)
                 step.act(self._page, self.user)
                 return
@@ -194,6 +203,19 @@ class Person:
         except Error:
             # The page changed under our hands: the caller looks again.
             return False
+
+    def _is_empty(self):
+        try:
+            return not self._page.evaluate("document.body && document.body.innerText.trim()")
+        except Error:
+            return False
+
+    def _reload(self):
+        try:
+            self._page.reload(wait_until="commit")
+        except Error:
+            # It leads to a custom scheme at once; what was left for says where.
+            pass
 
     def _text(self):
         try:

@@ -26,6 +26,8 @@ public struct HTTPRequest: Sendable {
     case post = "POST"
     /// Removes something.
     case delete = "DELETE"
+    /// Changes a part of something (RFC 5789).
+    case patch = "PATCH"
   }
 
   /// How the request is made.

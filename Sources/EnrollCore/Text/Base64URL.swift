@@ -196,8 +196,8 @@ public enum Base64URL {
 }
 
 /// Base64 with padding (RFC 4648 §4), as HTTP's Basic credentials are written.
-enum Base64 {
-  static func encode(_ bytes: [UInt8]) -> String {
+package enum Base64 {
+  package static func encode(_ bytes: [UInt8]) -> String {
     var text = Base64URL.encodedBytes(bytes).map { $0 == 0x2D ? 0x2B : $0 == 0x5F ? 0x2F : $0 }
     while text.count % 4 != 0 { text.append(0x3D) }
     return String(decoding: text, as: UTF8.self)

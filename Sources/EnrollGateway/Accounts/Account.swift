@@ -27,15 +27,19 @@ public struct Identity: Sendable, Equatable {
   /// The provider vouches for the address.
   public var isEmailVerified: Bool
   public var name: String?
+  /// The session at the provider that a sign-in belongs to: the issuer, a space, and the issuer's name for it (`sid`, OpenID Connect
+  /// Back-Channel Logout 1.0 §2.1). Kept with the sessions that the sign-in begins; what the store tells of an identity has none.
+  public var providerSession: String?
 
   public init(
     provider: String, subject: String, email: String? = nil, isEmailVerified: Bool = false,
-    name: String? = nil
+    name: String? = nil, providerSession: String? = nil
   ) {
     self.provider = provider
     self.subject = subject
     self.email = email
     self.isEmailVerified = isEmailVerified
     self.name = name
+    self.providerSession = providerSession
   }
 }

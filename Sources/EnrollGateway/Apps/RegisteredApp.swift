@@ -15,6 +15,8 @@ public struct RegisteredApp: Sendable, Equatable {
   public let appleAppIDs: [String]
   /// The browser shows a page with a link to the app, because some browsers open no app without a press.
   public let showsContinuePage: Bool
+  /// `com.example.app://identity/fallback`: where the browser goes after a sign-in that knows no other address of the app.
+  public let fallbackURI: String?
 
   public struct Android: Sendable, Equatable {
     public let package: String
@@ -24,7 +26,7 @@ public struct RegisteredApp: Sendable, Equatable {
 
   public init(
     id: String, title: String, redirectURIs: [String], android: Android? = nil, appleAppIDs: [String] = [],
-    showsContinuePage: Bool = false
+    showsContinuePage: Bool = false, fallbackURI: String? = nil
   ) {
     self.id = id
     self.title = title
@@ -32,6 +34,7 @@ public struct RegisteredApp: Sendable, Equatable {
     self.android = android
     self.appleAppIDs = appleAppIDs
     self.showsContinuePage = showsContinuePage
+    self.fallbackURI = fallbackURI
   }
 
   /// The redirect URI to return to; nil for one that is not registered.
@@ -61,6 +64,9 @@ extension RegisteredApp {
       if let problem = Self.problem(in: text) {
         throw EnrollError(.configuration, problem, field: "redirectUris")
       }
+    }
+    if let fallbackURI, let problem = Self.problem(in: fallbackURI) {
+      throw EnrollError(.configuration, problem, field: "fallbackUri")
     }
     for print in android?.fingerprints ?? [] {
       let parts = print.utf8.split(separator: 0x3A, omittingEmptySubsequences: false)

@@ -22,6 +22,10 @@ public struct GatewaySettings: Sendable {
   public let returnTo: [String]
   public let idleSeconds: Int64
   public let absoluteSeconds: Int64
+  /// nil: no mail is sent.
+  public let mail: MailSettings?
+  /// nil: nobody registers by e-mail.
+  public let registration: RegistrationSettings?
   /// Passed on to the pages.
   public let theme: JSON?
   /// Files with changed texts, or with further languages.
@@ -68,6 +72,10 @@ public struct GatewaySettings: Sendable {
             "absoluteSeconds", .integer(absoluteRange),
             "A session ends this many seconds after the sign-in. 15552000 (180 days) by default."),
         ]), "How long sessions last."),
+      ConfigurationKey("mail", .object(MailSettings.keys), "The mail server. Without it no mail is sent."),
+      ConfigurationKey(
+        "registration", .object(RegistrationSettings.keys),
+        "People register and sign in with an e-mail address. Needs mail. An empty object is enough."),
       ConfigurationKey(
         "textFiles", .list(.text), "Files with changed texts, or with the texts of further languages."),
       ConfigurationKey(
@@ -88,6 +96,9 @@ public struct GatewaySettings: Sendable {
         ConfigurationKey(
           "sha256", .list(.text), required: true, "SHA-256 fingerprints of the signing certificates."),
       ]), "For /.well-known/assetlinks.json."),
+    ConfigurationKey(
+      "fallbackUri", .text,
+      "Where a browser returns to the app that named itself by clientId, when there is nothing else to return to."),
     ConfigurationKey("appleAppIds", .list(.text), "TEAMID.bundle.id, for apple-app-site-association."),
     ConfigurationKey(
       "continuePage", .boolean,
@@ -125,6 +136,14 @@ public struct GatewaySettings: Sendable {
       session?["idleSeconds"], in: Self.idleRange, "session.idleSeconds", otherwise: 30 * 86_400)
     absoluteSeconds = try Self.number(
       session?["absoluteSeconds"], in: Self.absoluteRange, "session.absoluteSeconds", otherwise: 180 * 86_400)
+    mail = if let json = reader.value("mail") { try MailSettings(json: json) } else { nil }
+    registration =
+      if let json = reader.value("registration") { try RegistrationSettings(json: json) } else { nil }
+    guard registration == nil || mail != nil else {
+      throw EnrollError(
+        .configuration, "registration: expected a mail server in mail: links are sent by mail",
+        field: "registration")
+    }
     providers = try Self.providers(maps.providers, publicURL: publicURL, isDevelopment: isDevelopment)
     apps = try Self.apps(maps.apps)
     theme = maps.theme
@@ -233,7 +252,7 @@ extension GatewaySettings {
         id: member.key, title: reader.text("title") ?? member.key,
         redirectURIs: reader.texts("redirectUris") ?? [], android: android,
         appleAppIDs: reader.texts("appleAppIds") ?? [],
-        showsContinuePage: reader.boolean("continuePage") ?? false)
+        showsContinuePage: reader.boolean("continuePage") ?? false, fallbackURI: reader.text("fallbackUri"))
       do throws(EnrollError) { try app.check() } catch {
         throw EnrollError(
           .configuration, "\(path).\(error.field ?? ""): \(error.message)",

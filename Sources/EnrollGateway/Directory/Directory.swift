@@ -42,6 +42,8 @@ public enum PasswordCheck: Sendable, Equatable {
   case locked
   /// Right, but the directory wants a new one.
   case expired
+  /// Right, but the directory wants a further step that these pages do not have: a second factor, an enrolment.
+  case incomplete
 }
 
 /// Why a directory did not do what it was asked.
@@ -97,4 +99,11 @@ public protocol Directory: AnyObject, Sendable {
 
   /// Whether the person may sign in now; asked before a mailed link signs somebody in.
   func state(of id: String) throws(DirectoryFailure) -> DirectoryPerson.State
+
+  /// Whether the directory answers, and takes the gateway's credentials: for `enroll-gateway check`.
+  func probe() throws(DirectoryFailure)
+}
+
+extension Directory {
+  public func probe() throws(DirectoryFailure) {}
 }

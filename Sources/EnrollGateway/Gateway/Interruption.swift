@@ -38,9 +38,11 @@ extension EnrollGatewayPages.Failure {
     case .methodNotAllowed: 405
     case .requestTooLarge: 413
     case .tooManyRequests: 429
-    case .formExpired, .notAllowed: 403
+    case .formExpired, .notAllowed, .accountLocked: 403
     case .providerUnavailable, .unavailable, .outcomeUnknown: 503
     case .internalError: 500
+    case .linkInvalid: 404
+    case .linkExpired, .linkUsed: 410
     case .cancelled, .providerRefused, .providerInvalid, .attemptMissing, .attemptExpired, .attemptUsed,
       .unknownApp, .invalidRequest:
       400
@@ -50,11 +52,11 @@ extension EnrollGatewayPages.Failure {
   /// The code that an app or a program is told (RFC 6749 §4.1.2.1).
   var oauthError: String {
     switch self {
-    case .cancelled, .notAllowed: "access_denied"
+    case .cancelled, .notAllowed, .accountLocked: "access_denied"
     case .providerUnavailable, .unavailable, .outcomeUnknown, .tooManyRequests: "temporarily_unavailable"
     case .providerRefused, .providerInvalid, .internalError: "server_error"
     case .notFound, .methodNotAllowed, .requestTooLarge, .unknownProvider, .unknownApp, .invalidRequest,
-      .formExpired, .attemptMissing, .attemptExpired, .attemptUsed:
+      .formExpired, .attemptMissing, .attemptExpired, .attemptUsed, .linkInvalid, .linkExpired, .linkUsed:
       "invalid_request"
     }
   }
@@ -64,6 +66,7 @@ extension EnrollGatewayPages.Failure {
     switch self {
     case .cancelled: "the user cancelled the sign-in at \(label)"
     case .notAllowed: "the user may not sign in here"
+    case .accountLocked: "the user's account is locked"
     case .providerUnavailable: "\(label) cannot be reached now"
     case .providerRefused: "\(label) refused the sign-in"
     case .providerInvalid: "the answer of \(label) did not pass a check"
@@ -72,7 +75,7 @@ extension EnrollGatewayPages.Failure {
     case .tooManyRequests: "too many requests"
     case .internalError: "a fault of the gateway"
     case .notFound, .methodNotAllowed, .requestTooLarge, .unknownProvider, .unknownApp, .invalidRequest,
-      .formExpired, .attemptMissing, .attemptExpired, .attemptUsed:
+      .formExpired, .attemptMissing, .attemptExpired, .attemptUsed, .linkInvalid, .linkExpired, .linkUsed:
       "the request is not one that the gateway takes: \(rawValue)"
     }
   }

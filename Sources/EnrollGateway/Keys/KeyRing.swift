@@ -13,14 +13,19 @@ public struct KeyRing: Sendable {
     case attempt = "enroll-gateway attempt 1"
     /// The token of a form.
     case form = "enroll-gateway form 1"
+    /// A mail in the outbox.
+    case mail = "enroll-gateway mail 1"
+    /// Where a form leads to in the end.
+    case visit = "enroll-gateway visit 1"
   }
 
   private struct Key: Sendable {
     let id: String
     let created: UnixTime
+    /// In the order of the purposes.
     let derived: [Secret]
 
-    func secret(for purpose: Purpose) -> Secret { derived[purpose == .attempt ? 0 : 1] }
+    func secret(for purpose: Purpose) -> Secret { derived[Purpose.allCases.firstIndex(of: purpose) ?? 0] }
   }
 
   private let keys: [Key]

@@ -10,6 +10,8 @@ struct Attribute: Sendable {
     case text(String)
     /// Ids of things that come several times: `device-1 end-1`.
     case numbered([StaticString], Int)
+    /// Ids that belong to one field: `email-error email-hint`.
+    case suffixed(StaticString, [StaticString])
   }
 
   let name: StaticString
@@ -47,6 +49,20 @@ struct Attribute: Sendable {
   static let current = Attribute("aria-current", .literal("true"))
   /// A picture that says nothing which the text beside it does not say.
   static let decorative = Attribute("alt", .literal(""))
+
+  // Fields of forms.
+  static func `for`(_ id: StaticString) -> Attribute { Attribute("for", .literal(id)) }
+  static func id(_ name: StaticString, suffix: StaticString) -> Attribute {
+    Attribute("id", .suffixed(name, [suffix]))
+  }
+  static func autocomplete(_ what: StaticString) -> Attribute { Attribute("autocomplete", .literal(what)) }
+  static let required = Attribute("required", .none)
+  /// The gateway checks, and says what is wrong in the page's language and beside the field.
+  static let noValidate = Attribute("novalidate", .none)
+  static let invalid = Attribute("aria-invalid", .literal("true"))
+  static func describedBy(_ name: StaticString, suffixes: [StaticString]) -> Attribute {
+    Attribute("aria-describedby", .suffixed(name, suffixes))
+  }
 
   // Texts.
   static func named(_ name: String) -> Attribute { Attribute("name", .text(name)) }

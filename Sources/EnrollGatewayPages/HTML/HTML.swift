@@ -34,7 +34,9 @@ struct HTML: Sendable {
   }
 
   /// An element that has no content: `<input …>`.
-  mutating func void(_ tag: VoidTag, _ attributes: Attribute...) {
+  mutating func void(_ tag: VoidTag, _ attributes: Attribute...) { void(tag, with: attributes) }
+
+  mutating func void(_ tag: VoidTag, with attributes: [Attribute]) {
     open(tag.rawValue, attributes)
     bytes.append(UInt8(ascii: "\n"))
   }
@@ -85,6 +87,14 @@ struct HTML: Sendable {
           append(prefix)
           bytes += String(number).utf8
         }
+      case .suffixed(let name, let suffixes):
+        append("=\"")
+        for (place, suffix) in suffixes.enumerated() {
+          if place > 0 { bytes.append(UInt8(ascii: " ")) }
+          append(name)
+          bytes.append(UInt8(ascii: "-"))
+          append(suffix)
+        }
       }
       bytes.append(UInt8(ascii: "\""))
     }
@@ -116,7 +126,7 @@ enum Tag: String, Sendable {
   case html, head, title, body
   case header, main, footer, nav, section
   case h1, h2, h3, p, a, bdi, span, strong, time, ul, li, dl, dt, dd, div
-  case form, button, picture
+  case form, button, label, picture
 
   /// Begins and ends on a line of its own.
   fileprivate var isBlock: Bool {

@@ -54,6 +54,12 @@ struct Texts: Sendable {
     phrase(.failure(failure, part), values)
   }
 
+  func callAsFunction(
+    _ mail: Mail, _ part: MailPart, _ values: KeyValuePairs<Placeholder, String> = [:]
+  ) -> Phrase {
+    phrase(.mail(mail, part), values)
+  }
+
   private func phrase(_ key: TextKey, _ values: KeyValuePairs<Placeholder, String>) -> Phrase {
     var all: [(Placeholder, String)] = [(.product, product)]
     for value in values { all.append((value.key, value.value)) }

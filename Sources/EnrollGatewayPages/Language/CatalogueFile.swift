@@ -14,7 +14,7 @@ struct CatalogueFile: Sendable {
   /// More bytes than this are refused.
   static let longest = 1 << 20
 
-  /// - Parameter json: `{"language": "de", "name": "Deutsch", "direction": "ltr", "months": […], "texts": {…}, "failures": {…}}`.
+  /// - Parameter json: `{"language": "de", "name": "Deutsch", "direction": "ltr", "months": […], "texts": {…}, "failures": {…}, "mails": {…}}`.
   /// - Throws: ``CatalogueError``.
   init(json: [UInt8]) throws(CatalogueError) {
     guard json.count <= Self.longest else { throw .notJSON("it has more than \(Self.longest) bytes") }
@@ -23,7 +23,7 @@ struct CatalogueFile: Sendable {
       throw .notJSON("\(error.message) at byte \(error.offset)")
     }
     guard case .object(let file) = parsed else { throw .notJSON("expected an object, got \(parsed.kind)") }
-    let known = ["language", "name", "direction", "months", "texts", "failures"]
+    let known = ["language", "name", "direction", "months", "texts", "failures", "mails"]
     for member in file.members where !known.contains(member.key) { throw .unknownKey(member.key) }
 
     guard let text = try Self.string(file, "language"), let tag = LanguageTag(text) else {
@@ -74,6 +74,15 @@ struct CatalogueFile: Sendable {
           throw .unknownKey("failures." + member.key + "." + part.key)
         }
         patterns[key] = try pattern(part.value, key)
+      }
+    }
+    for member in try object(file["mails"], "mails").members {
+      guard let mail = Mail(rawValue: member.key) else { throw .unknownKey("mails." + member.key) }
+      for part in try object(member.value, "mails." + member.key).members {
+        guard let known = MailPart(rawValue: part.key), mail.parts.contains(known) else {
+          throw .unknownKey("mails." + member.key + "." + part.key)
+        }
+        patterns[.mail(mail, known)] = try pattern(part.value, .mail(mail, known))
       }
     }
     return patterns

@@ -26,6 +26,14 @@ public enum Failure: String, Sendable, CaseIterable {
   case invalidRequest
   /// The form's token is absent, or of another session.
   case formExpired
+  /// The link of a mail is none of this gateway's, or a newer one has taken its place.
+  case linkInvalid
+  /// The link of a mail is too old.
+  case linkExpired
+  /// The link of a mail was used.
+  case linkUsed
+  /// A directory says that the person may not sign in now.
+  case accountLocked
   /// The provider vouched for the user, who may not use the product: another domain, or sign-up is closed.
   case notAllowed
   /// The store did not say whether it saved the sign-in.

@@ -33,6 +33,61 @@ enum PageText: String, Sendable, CaseIterable {
   case toStart = "failure.toStart"
   case reference = "failure.reference"
   case someProvider = "failure.someProvider"
+
+  case email = "form.email"
+  case fieldName = "form.name"
+  case nameHint = "form.nameHint"
+  case password = "form.password"
+  case newPassword = "form.newPassword"
+  case currentPassword = "form.currentPassword"
+  case passwordHint = "form.passwordHint"
+  case formHasErrors = "form.hasErrors"
+  case emailEmpty = "form.emailEmpty"
+  case emailMalformed = "form.emailMalformed"
+  case emailTooLong = "form.emailTooLong"
+  case emailNotASCII = "form.emailNotAscii"
+  case passwordShort = "form.passwordShort"
+  case passwordLong = "form.passwordLong"
+  case passwordCommon = "form.passwordCommon"
+  case passwordRefused = "form.passwordRefused"
+  case passwordWrong = "form.passwordWrong"
+  case currentPasswordWrong = "form.currentPasswordWrong"
+
+  case withEmail = "email.with"
+  case registerTitle = "register.title"
+  case registerLead = "register.lead"
+  case registerSend = "register.send"
+  case registerOther = "register.other"
+  case emailSentTitle = "emailSent.title"
+  case emailSentRegister = "emailSent.register"
+  case emailSentSignIn = "emailSent.signIn"
+  case emailSentReset = "emailSent.reset"
+  case emailSentHelp = "emailSent.help"
+  case emailSentAgain = "emailSent.again"
+  case welcomeTitle = "welcome.title"
+  case welcomeLead = "welcome.lead"
+  case welcomePassword = "welcome.password"
+  case welcomeFinish = "welcome.finish"
+  case emailSignInTitle = "emailSignIn.title"
+  case emailSignInLead = "emailSignIn.lead"
+  case emailSignInLinkLead = "emailSignIn.linkLead"
+  case emailSignInSend = "emailSignIn.send"
+  case emailSignInSubmit = "emailSignIn.submit"
+  case emailSignInForgotten = "emailSignIn.forgotten"
+  case linkSignInTitle = "linkSignIn.title"
+  case linkSignInLead = "linkSignIn.lead"
+  case linkSignInElsewhere = "linkSignIn.elsewhere"
+  case linkSignInSubmit = "linkSignIn.submit"
+  case forgottenTitle = "forgotten.title"
+  case forgottenLead = "forgotten.lead"
+  case forgottenSend = "forgotten.send"
+  case newPasswordTitle = "newPassword.title"
+  case newPasswordLead = "newPassword.lead"
+  case newPasswordSave = "newPassword.save"
+  case changePasswordTitle = "changePassword.title"
+  case changePasswordLead = "changePassword.lead"
+  case mailAskedBy = "mail.askedBy"
+  case mailLinkHelp = "mail.linkHelp"
   case toApp = "page.toApp"
 
   case accountTitle = "account.title"
@@ -80,6 +135,8 @@ enum PageText: String, Sendable, CaseIterable {
     case .forApp, .cancel, .toApp, .continueTitle, .continueWhat, .continueOpen, .continueHelp: [.app]
     case .reference: [.reference]
     case .lastUsed, .signedInOn: [.date]
+    case .welcomeLead, .linkSignInLead, .newPasswordLead: [.email]
+    case .linkSignInElsewhere, .mailAskedBy: [.device]
     case .browserOnSystem: [.browser, .system]
     case .appOnDevice: [.app, .device]
     case .day: [.day, .month, .year]
@@ -91,23 +148,26 @@ enum PageText: String, Sendable, CaseIterable {
 
 /// What stands in braces in a text, and is put in when a page is made.
 enum Placeholder: String, Sendable, CaseIterable {
-  case product, provider, app, reference, browser, system, device, date, time, day, month, year
+  case product, provider, app, reference, email, browser, system, device, date, time, day, month, year
 }
 
-/// A text of a catalogue: one of ``PageText``, or a part of a failure.
+/// A text of a catalogue: one of ``PageText``, a part of a failure, or a part of a mail.
 enum TextKey: Hashable, Sendable, CaseIterable {
   case text(PageText)
   case failure(Failure, FailurePart)
+  case mail(Mail, MailPart)
 
   static let allCases =
     PageText.allCases.map(TextKey.text)
     + Failure.allCases.flatMap { failure in FailurePart.allCases.map { .failure(failure, $0) } }
+    + Mail.allCases.flatMap { mail in mail.parts.map { .mail(mail, $0) } }
 
   /// Its place in a catalogue: `texts.signIn.title`, `failures.cancelled.help`.
   var path: String {
     switch self {
     case .text(let text): "texts." + text.rawValue
     case .failure(let failure, let part): "failures." + failure.rawValue + "." + part.rawValue
+    case .mail(let mail, let part): "mails." + mail.rawValue + "." + part.rawValue
     }
   }
 
@@ -116,6 +176,8 @@ enum TextKey: Hashable, Sendable, CaseIterable {
     case .text(let text): text.placeholders
     case .failure(let failure, .what): failure.namesProvider ? [.provider] : []
     case .failure: []
+    case .mail(let mail, .what): mail.namesProvider ? [.provider] : []
+    case .mail: []
     }
   }
 }

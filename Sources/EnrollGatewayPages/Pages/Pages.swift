@@ -45,7 +45,7 @@ public struct Pages: Sendable {
     page(context) { continuing.content(texts: $0) }
   }
 
-  private func page(_ context: PageContext, _ make: (Texts) -> Content) -> PageContent {
+  func page(_ context: PageContext, _ make: (Texts) -> Content) -> PageContent {
     let texts = Texts(catalogue: languages.catalogue(of: context.language), product: theme.product)
     let content = make(texts)
     let frame = PageFrame(theme: theme, style: style, mark: mark, texts: texts, context: context)

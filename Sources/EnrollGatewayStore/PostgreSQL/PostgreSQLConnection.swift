@@ -135,6 +135,33 @@ final class PostgreSQLConnection: PooledConnection {
     return result.count > 0 ? result.row(0).integer(0) : 0
   }
 
+  /// Runs a statement with parameters once, for what is seldom needed.
+  func run(_ text: String, _ values: [SQLValue]) throws(PostgreSQLError) -> PostgreSQLResult {
+    let parameters = PostgreSQLParameters(values)
+    let isSent = parameters.withPointers { count, values, sizes, formats in
+      functions.pointee.PQsendQueryParams(handle, text, count, nil, values, sizes, formats, 1)
+    }
+    guard isSent == 1 else { throw loss(true) }
+    return try answer(within: timeoutMilliseconds)
+  }
+
+  /// Runs `body` in one transaction. Before its end nothing can have happened.
+  func transaction<Result>(
+    _ body: () throws(PostgreSQLError) -> Result
+  ) throws(PostgreSQLError) -> Result {
+    let result: Result
+    do throws(PostgreSQLError) {
+      try execute("BEGIN")
+      result = try body()
+    } catch {
+      if isBroken { throw error.withoutChange }
+      do throws(PostgreSQLError) { try execute("ROLLBACK") } catch { giveUp() }
+      throw error
+    }
+    try execute("COMMIT")
+    return result
+  }
+
   private func run(
     _ statement: PostgreSQLStatement, _ values: [SQLValue]
   ) throws(PostgreSQLError) -> PostgreSQLResult {

@@ -1,10 +1,10 @@
 // Every statement of the PostgreSQL adapter, by name. A connection prepares each once, when it is first used.
 
 enum PostgreSQLStatement: Int, CaseIterable {
-  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. Then $8 … $14: the
-  /// session's hash, id, app, device, idle seconds, absolute end, end.
+  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. Then $8 … $15: the
+  /// session's hash, id, app, device, idle seconds, absolute end, end, the provider's session.
   case signInToSession
-  /// $1 … $7 as before. Then $8 … $12: the code's hash, provider, app, challenge, end.
+  /// $1 … $7 as before. Then $8 … $13: the code's hash, provider, app, challenge, end, the provider's session.
   case signInToCode
   /// $1 … $4: the code's hash, provider, challenge, now. Then $5 … $10: the session's hash, id, device, idle seconds, absolute
   /// end, end.
@@ -15,6 +15,8 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case pruneSessions
   /// $1: now; $2: at most so many.
   case pruneCodes
+  /// $1: now; $2: at most so many.
+  case pruneSpent
   case session
   case sessions
   case touch
@@ -81,9 +83,9 @@ enum PostgreSQLStatement: Int, CaseIterable {
       """
       \(Self.person), begun AS (
         INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
-          idle_seconds, absolute_expires, expires)
+          idle_seconds, absolute_expires, expires, provider_session)
         SELECT $8::bytea, $9::uuid, account, $1::text, $2::text, $10::text, $11::text, $7::bigint, $7::bigint,
-          $12::bigint, $13::bigint, $14::bigint FROM person
+          $12::bigint, $13::bigint, $14::bigint, $15::text FROM person
         ON CONFLICT (token_hash) DO NOTHING
       ), \(Self.ending(surplusOf: "SELECT id FROM owner", at: "$7", beside: "$8"))
       SELECT id, created FROM owner
@@ -91,8 +93,9 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .signInToCode:
       """
       \(Self.person), begun AS (
-        INSERT INTO app_codes (code_hash, account, provider, subject, app, challenge, expires)
-        SELECT $8::bytea, account, $9::text, $2::text, $10::text, $11::text, $12::bigint FROM person
+        INSERT INTO app_codes
+          (code_hash, account, provider, subject, app, challenge, expires, provider_session)
+        SELECT $8::bytea, account, $9::text, $2::text, $10::text, $11::text, $12::bigint, $13::text FROM person
         ON CONFLICT (code_hash) DO NOTHING
       )
       SELECT id, created FROM owner
@@ -103,12 +106,12 @@ enum PostgreSQLStatement: Int, CaseIterable {
         UPDATE app_codes SET spent = $4::bigint, session_hash = $5::bytea
         WHERE code_hash = $1::bytea AND provider = $2::text AND challenge = $3::text
           AND expires > $4::bigint AND spent IS NULL
-        RETURNING account, provider, subject, app
+        RETURNING account, provider, subject, app, provider_session
       ), begun AS (
         INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
-          idle_seconds, absolute_expires, expires)
+          idle_seconds, absolute_expires, expires, provider_session)
         SELECT $5::bytea, $6::uuid, account, provider, subject, app, $7::text, $4::bigint, $4::bigint,
-          $8::bigint, $9::bigint, $10::bigint FROM code
+          $8::bigint, $9::bigint, $10::bigint, provider_session FROM code
         ON CONFLICT (token_hash) DO NOTHING
       ), \(Self.ending(surplusOf: "SELECT account FROM code", at: "$4", beside: "$5"))
       SELECT a.id, a.created, a.last_login FROM code JOIN accounts a ON a.id = code.account
@@ -127,6 +130,11 @@ enum PostgreSQLStatement: Int, CaseIterable {
       """
       DELETE FROM app_codes WHERE code_hash = ANY (ARRAY(
         SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+      """
+    case .pruneSpent:
+      """
+      DELETE FROM spent WHERE hash = ANY (ARRAY(
+        SELECT hash FROM spent WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .session: SharedQueries.session
     case .sessions: SharedQueries.sessions

@@ -1,5 +1,5 @@
-// Accounts in PostgreSQL, for one gateway or several. Each change is one statement, so that no connection is ever left inside a
-// transaction, and no call needs more round trips than it has statements.
+// Accounts in PostgreSQL, for one gateway or several. What every sign-in does is one statement, without a transaction around it: no
+// call needs more round trips than it has statements.
 
 public import EnrollCore
 public import EnrollGateway
@@ -66,11 +66,13 @@ public final class PostgreSQLStore: AccountStore {
       values += [
         session.tokenHash, session.id, session.app, session.device, session.idleSeconds,
         session.absoluteExpires,
-        session.expires,
+        session.expires, identity.providerSession,
       ]
     case .code(let code):
       statement = .signInToCode
-      values += [code.codeHash, code.provider, code.app, code.challenge, code.expires]
+      values += [
+        code.codeHash, code.provider, code.app, code.challenge, code.expires, identity.providerSession,
+      ]
     }
     let parameters = values
     // Repeated, it finds the identity with the account that it made, and the session or code that it began.
@@ -168,7 +170,7 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-    try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now)
+    try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
   }
 
   /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.

@@ -11,6 +11,7 @@ struct CheckedIdentity {
   let email: SQLValue
   let isEmailVerified: SQLValue
   let name: SQLValue
+  let providerSession: SQLValue
 
   /// - Throws: `.fault` for a NUL in the provider, subject or address: PostgreSQL stores none.
   init(_ identity: Identity) throws(StoreFailure) {
@@ -19,6 +20,10 @@ struct CheckedIdentity {
     email = if let email = identity.email { try StoredText.exact(email, "The e-mail address") } else { .null }
     isEmailVerified = .boolean(identity.isEmailVerified)
     name = StoredText.shown(identity.name)
+    providerSession =
+      if let session = identity.providerSession {
+        try StoredText.exact(session, "The provider's session")
+      } else { .null }
   }
 }
 
@@ -54,11 +59,12 @@ struct CheckedSession {
   /// The parameters of the statement that inserts it.
   /// - Parameter app: the app that its code was made for; nil: the one that the session names.
   func values(
-    account: [UInt8], _ provider: SQLValue, _ subject: SQLValue, app: SQLValue? = nil, at now: UnixTime
+    account: [UInt8], _ provider: SQLValue, _ subject: SQLValue, app: SQLValue? = nil,
+    providerSession: SQLValue, at now: UnixTime
   ) -> [SQLValue] {
     [
       tokenHash, id, .bytes(account), provider, subject, app ?? self.app, device, .integer(now.seconds),
-      idleSeconds, absoluteExpires, expires,
+      idleSeconds, absoluteExpires, expires, providerSession,
     ]
   }
 }
@@ -83,8 +89,8 @@ struct CheckedCode {
   }
 
   /// The parameters of the statement that inserts it.
-  func values(account: [UInt8], subject: SQLValue) -> [SQLValue] {
-    [codeHash, .bytes(account), provider, subject, app, challenge, expires]
+  func values(account: [UInt8], subject: SQLValue, providerSession: SQLValue) -> [SQLValue] {
+    [codeHash, .bytes(account), provider, subject, app, challenge, expires, providerSession]
   }
 }
 

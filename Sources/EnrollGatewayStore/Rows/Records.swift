@@ -67,6 +67,7 @@ struct CodeRecord {
   let accountID: [UInt8]
   let subject: String
   let app: String
+  let providerSession: String?
 
   init(_ row: some SQLRow) {
     provider = row.text(0)
@@ -78,6 +79,7 @@ struct CodeRecord {
     account = Account(id: StoredID.text(of: accountID), created: row.time(8), lastLogin: row.time(9))
     subject = row.text(6)
     app = row.text(7)
+    providerSession = row.textOrNil(10)
   }
 
   /// What stands against the code; nil if it is good. Reuse comes first: whatever else the caller got wrong, somebody has a code

@@ -145,6 +145,20 @@
       return try first(Migration.versionQuery) { $0.integer(0) } ?? 0
     }
 
+    /// Runs a statement with parameters once, for what is seldom needed.
+    /// - Returns: what `read` makes of each row.
+    func collect<Record>(
+      _ text: String, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
+    ) throws(StoreFailure) -> [Record] {
+      let prepared = try prepare(SharedQueries.numbered(text), flags: 0)
+      defer { sqlite3_finalize(prepared) }
+      try bind(values, to: prepared)
+      return try collect(prepared, read)
+    }
+
+    /// How many rows the last change of this connection changed.
+    var changed: Int { Int(sqlite3_changes(handle)) }
+
     // MARK: Details
 
     private func prepare(_ statement: SQLiteStatement) throws(StoreFailure) -> OpaquePointer {

@@ -14,11 +14,11 @@
     case insertAccount
     /// ?1 … ?7: provider, subject, account, e-mail, whether it is verified, name, now.
     case insertIdentity
-    /// ?1 … ?11: hash, id, account, provider, subject, app, device, now, idle seconds, absolute end, end.
+    /// ?1 … ?12: hash, id, account, provider, subject, app, device, now, idle seconds, absolute end, end, the provider's session.
     case insertSession
     /// ?1: account; ?2: now. Ends the sessions that give way to one more.
     case endSurplus
-    /// ?1 … ?7: hash, account, provider, subject, app, challenge, end.
+    /// ?1 … ?8: hash, account, provider, subject, app, challenge, end, the provider's session.
     case insertCode
     /// ?1: the code's hash; ?2: now; ?3: the session's hash.
     case spendCode
@@ -26,6 +26,8 @@
     case pruneSessions
     /// ?1: now; ?2: at most so many.
     case pruneCodes
+    /// ?1: now; ?2: at most so many.
+    case pruneSpent
     case session
     case sessions
     case touch
@@ -61,8 +63,8 @@
       case .insertSession:
         """
         INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
-          idle_seconds, absolute_expires, expires)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11)
+          idle_seconds, absolute_expires, expires, provider_session)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12)
         ON CONFLICT (token_hash) DO NOTHING
         """
       case .endSurplus:
@@ -72,8 +74,9 @@
         """
       case .insertCode:
         """
-        INSERT INTO app_codes (code_hash, account, provider, subject, app, challenge, expires)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        INSERT INTO app_codes
+          (code_hash, account, provider, subject, app, challenge, expires, provider_session)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         ON CONFLICT (code_hash) DO NOTHING
         """
       case .spendCode: "UPDATE app_codes SET spent = ?2, session_hash = ?3 WHERE code_hash = ?1"
@@ -84,6 +87,8 @@
         DELETE FROM app_codes WHERE code_hash IN
           (SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT ?2)
         """
+      case .pruneSpent:
+        "DELETE FROM spent WHERE hash IN (SELECT hash FROM spent WHERE expires <= ?1 LIMIT ?2)"
       case .session: numbered(SharedQueries.session)
       case .sessions: numbered(SharedQueries.sessions)
       case .touch: numbered(SharedQueries.touch)
@@ -101,6 +106,6 @@
     private static let isLongOver =
       "expires <= min(?1, CAST(strftime('%s', 'now') AS integer)) - \(SharedQueries.keptSeconds)"
 
-    private func numbered(_ text: String) -> String { String(text.map { $0 == "$" ? "?" : $0 }) }
+    private func numbered(_ text: String) -> String { SharedQueries.numbered(text) }
   }
 #endif

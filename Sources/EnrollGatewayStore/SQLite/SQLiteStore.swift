@@ -79,9 +79,15 @@
         case .session(let session):
           try connection.change(.endSurplus, [.bytes(id), moment])
           try connection.change(
-            .insertSession, session.values(account: id, identity.provider, identity.subject, at: now))
+            .insertSession,
+            session.values(
+              account: id, identity.provider, identity.subject, providerSession: identity.providerSession,
+              at: now))
         case .code(let code):
-          try connection.change(.insertCode, code.values(account: id, subject: identity.subject))
+          try connection.change(
+            .insertCode,
+            code.values(
+              account: id, subject: identity.subject, providerSession: identity.providerSession))
         }
         return SignedIn(
           account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
@@ -106,7 +112,8 @@
         try connection.change(
           .insertSession,
           begun.values(
-            account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app), at: now)
+            account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app),
+            providerSession: .text(orNull: code.providerSession), at: now)
         )
         return .begun(code.account)
       }
@@ -167,7 +174,7 @@
     }
 
     public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-      try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now)
+      try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
     }
 
     /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
@@ -218,7 +225,7 @@
     // MARK: Connections
 
     /// - Parameter pool: nil: the readers.
-    private func reading<Result>(
+    func reading<Result>(
       by pool: ConnectionPool<SQLiteConnection>? = nil,
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
@@ -240,7 +247,7 @@
     }
 
     /// One transaction.
-    private func changing<Result>(
+    func changing<Result>(
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
       try touching { (connection) throws(StoreFailure) in

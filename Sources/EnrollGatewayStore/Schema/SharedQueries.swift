@@ -1,6 +1,9 @@
 // The statements that both databases read alike. Parameters are $1, $2 …; SQLite's adapter writes them ?1, ?2 ….
 
 enum SharedQueries {
+  /// As SQLite reads it.
+  static func numbered(_ text: String) -> String { String(text.map { $0 == "$" ? "?" : $0 }) }
+
   private static let liveSession = """
     SELECT s.id, s.app, s.device, s.created, s.last_seen, s.expires, s.idle_seconds, s.absolute_expires,
       a.id, a.created, a.last_login, i.provider, i.subject, i.email, i.email_verified, i.name
@@ -39,13 +42,19 @@ enum SharedQueries {
     SELECT provider, subject, email, email_verified, name FROM identities
     WHERE account = $1 ORDER BY created, provider, subject
     """
+  /// $1: the provider; $2: the subject.
+  static let account = "SELECT account FROM identities WHERE provider = $1 AND subject = $2"
+  /// $1: the provider; $2: the subject; $3: the sealed token.
+  static let keepToken = "UPDATE identities SET token = $3 WHERE provider = $1 AND subject = $2"
+  /// $1: the hash; $2: when it is forgotten.
+  static let spend = "INSERT INTO spent (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING"
   /// What ended is removed three days later by both clocks, the replica's and the database's: neither one alone can be so wrong that
   /// something goes that lives.
   static let keptSeconds: Int64 = 3 * 86_400
   /// $1: the code's hash.
   static let code = """
     SELECT c.provider, c.challenge, c.expires, c.spent, c.session_hash, c.account, c.subject, c.app,
-      a.created, a.last_login
+      a.created, a.last_login, c.provider_session
     FROM app_codes c JOIN accounts a ON a.id = c.account WHERE c.code_hash = $1
     """
 }

@@ -30,7 +30,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
             "issuer": issuer, "authorization_endpoint": f"{issuer}/authorize", "token_endpoint": f"{issuer}/token",
             "device_authorization_endpoint": f"{issuer}/device", "jwks_uri": f"{issuer}/keys",
         }  # fmt: skip
-        self.answer(200, document, more=1024 if self.server.way == "long" else 0)
+        self.answer(200, document, is_endless=self.server.way == "long")
 
     def do_POST(self):
         self.see(self.rfile.read(int(self.headers["Content-Length"])))
@@ -40,18 +40,25 @@ class Provider(http.server.BaseHTTPRequestHandler):
     def see(self, body):
         self.server.seen.append((self.command, self.path, self.headers, body))
 
-    def answer(self, status, content, more=0, **headers):
-        """`more`: so many MiB of spaces follow."""
-        body, spaces = json.dumps(content).encode(), b" " * (1 << 20)
+    def answer(self, status, content, is_endless=False, **headers):
+        """`is_endless`: 16 MiB of spaces follow, and the rest of what the head announced never comes."""
+        body, spaces = json.dumps(content).encode(), b" " * (16 << 20)
         self.send_response(status)
-        headers |= {"Content-Type": "application/json", "Content-Length": len(body) + more * len(spaces)}
+        length = 1 << 40 if is_endless else len(body)
+        headers |= {"Content-Type": "application/json", "Content-Length": length}
         for name, value in headers.items():
             self.send_header(name, str(value))
         self.end_headers()
-        try:
+        if not is_endless:
             self.wfile.write(body)
-            for _ in range(more):
-                self.wfile.write(spaces)
+            return
+        # A client that ends nothing waits twice as long.
+        self.connection.settimeout(30)
+        try:
+            self.wfile.write(body + spaces)
+            self.server.is_cut = self.connection.recv(1) == b""
+        except TimeoutError:
+            pass
         except OSError:
             self.server.is_cut = True
 

@@ -1,0 +1,167 @@
+// The part of the configuration about the directory: where people who register by e-mail are kept, what names the gateway there, and which
+// provider of the same house signs them in. Refused: an address with a query, http beyond this machine, credentials of two
+// kinds, a provider that is not among the providers.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+
+/// A directory that is not the gateway's own tables.
+public struct DirectorySettings: Sendable {
+  public enum Kind: String, Sendable, CaseIterable {
+    /// The gateway's own tables.
+    case own
+    /// RFC 7644.
+    case scim
+    /// Okta's APIs.
+    case okta
+  }
+
+  public let kind: Kind
+  /// Without a slash at its end; empty for the gateway's own.
+  public let url: String
+  /// nil for the gateway's own.
+  public let credentials: DirectoryCredentials.Kind?
+  public let lookup: [SCIMLookup]
+  /// PEM certificates to trust instead of the system's.
+  public let caFile: String?
+  /// The name of the provider of the same house.
+  public let provider: String?
+  /// What a `fromURI` must be up to its query, exactly.
+  let fromURIs: [StrictURL]
+
+  static let keys: [ConfigurationKey] = [
+    ConfigurationKey(
+      "kind", .oneOf(Kind.allCases.map { $0.rawValue }), required: true,
+      "own for the gateway's own tables, scim for a directory by SCIM 2.0, okta for Okta's APIs."),
+    ConfigurationKey(
+      "url", .url,
+      "The directory's address: with scim the one above /Users, with okta the organization's. Required but for own."),
+    ConfigurationKey(
+      "token", .text, secret: true,
+      "The bearer token for scim, or the API token for okta. Use tokenFile, the path of a file, instead."),
+    ConfigurationKey(
+      "tokenUri", .url,
+      "With scim instead of a token: the token endpoint that gives one to clientId (client credentials)."),
+    ConfigurationKey("clientId", .text, "With tokenUri: the gateway's client id there."),
+    ConfigurationKey(
+      "clientSecret", .text, secret: true,
+      "With tokenUri: the client's secret. Use clientSecretFile, the path of a file, instead."),
+    ConfigurationKey("scope", .text, "With tokenUri: the scopes to ask for, separated by spaces."),
+    ConfigurationKey(
+      "lookup", .list(.oneOf(SCIMLookup.allCases.map { $0.rawValue })),
+      "With scim: the attributes by which a person is looked up, in order. userName and emails by default."),
+    ConfigurationKey(
+      "provider", .text,
+      "The name of the provider, among providers, that signs in the people of this directory. Required with okta."),
+    ConfigurationKey(
+      "fromUris", .list(.url),
+      "With okta: the addresses that a fromURI may have, up to the query. The authorize address of the provider's issuer by default."
+    ),
+    ConfigurationKey("caFile", .text, "PEM certificates to trust instead of the system's."),
+  ]
+
+  /// - Parameters:
+  ///   - providers: those of the configuration.
+  ///   - isDevelopment: whether http on this machine will do.
+  /// - Throws: `.configuration`; `field` is the key at fault.
+  init(json: JSON, providers: [GatewaySettings.Provider], isDevelopment: Bool) throws(EnrollError) {
+    let reader = try ConfigurationReader(json, keys: Self.keys, path: "directory")
+    kind = reader.text("kind").flatMap { Kind(rawValue: $0) } ?? .own
+    caFile = reader.text("caFile")
+    let lookup = (reader.texts("lookup") ?? []).compactMap { SCIMLookup(rawValue: $0) }
+    self.lookup = lookup.isEmpty ? SCIMLookup.allCases : lookup
+    if kind == .own {
+      for key in Self.keys where reader.value(key.name) != nil && key.name != "kind" {
+        throw Self.refusal(key.name, "the gateway's own directory does not take it; leave it out")
+      }
+      (url, credentials, provider, fromURIs) = ("", nil, nil, [])
+      return
+    }
+    url = try Self.address(reader.text("url"), "url", isDevelopment)
+    credentials = try Self.credentials(reader, kind, isDevelopment)
+    provider = reader.text("provider")
+    let house = provider.flatMap { name in providers.first { ASCII.equals($0.name, name) } }
+    guard provider == nil || house != nil else {
+      throw Self.refusal("provider", "expected the name of one of the providers")
+    }
+    guard kind == .okta else {
+      guard reader.value("fromUris") == nil else { throw Self.refusal("fromUris", "only okta takes it") }
+      fromURIs = []
+      return
+    }
+    guard let house else {
+      throw Self.refusal("provider", "expected the name of the provider whose sessions the directory begins")
+    }
+    guard reader.value("lookup") == nil else { throw Self.refusal("lookup", "only scim takes it") }
+    let issuer = house.configuration.issuer.text
+    var addresses: [StrictURL] = []
+    for text in reader.texts("fromUris") ?? [Self.authorizeAddress(ofIssuer: issuer)] {
+      addresses.append(try Self.fromAddress(text, issuer: issuer))
+    }
+    fromURIs = addresses
+  }
+}
+
+extension DirectorySettings {
+  private static func refusal(_ field: String, _ text: String) -> EnrollError {
+    EnrollError(.configuration, "directory.\(field): \(text)", field: "directory.\(field)")
+  }
+
+  /// https, or http on this machine; without a slash at its end.
+  private static func address(
+    _ text: String?, _ field: String, _ isDevelopment: Bool
+  ) throws(EnrollError) -> String {
+    guard let text, let url = try? StrictURL(text), url.query == nil, !url.hadFragment,
+      url.kind == .https || url.kind == .loopbackHTTP && isDevelopment
+    else {
+      throw refusal(
+        field, "expected an https address without a query; http on this machine needs allowLoopbackHttp")
+    }
+    return text.utf8.last == 0x2F ? String(decoding: text.utf8.dropLast(), as: UTF8.self) : text
+  }
+
+  private static func credentials(
+    _ reader: ConfigurationReader, _ kind: Kind, _ isDevelopment: Bool
+  ) throws(EnrollError) -> DirectoryCredentials.Kind {
+    let token = reader.text("token")
+    let client = ["tokenUri", "clientId", "clientSecret", "scope"].filter { reader.value($0) != nil }
+    if let token {
+      guard isToken(token) else {
+        throw refusal("token", "expected 1 to 4096 visible characters on one line")
+      }
+      guard client.isEmpty else { throw refusal(client[0], "expected either a token or a client, not both") }
+      return kind == .okta ? .ssws(Secret(token)) : .bearer(Secret(token))
+    }
+    guard kind == .scim, !client.isEmpty else {
+      throw refusal("token", "expected tokenFile, the path of a file with the directory's token")
+    }
+    guard let id = reader.text("clientId"), let secret = reader.text("clientSecret"), !id.utf8.isEmpty,
+      !secret.utf8.isEmpty
+    else { throw refusal("clientId", "expected clientId and clientSecretFile beside tokenUri") }
+    return .client(
+      DirectoryCredentials.Client(
+        tokenURI: try address(reader.text("tokenUri"), "tokenUri", isDevelopment), id: id,
+        secret: Secret(secret), scope: reader.text("scope")))
+  }
+
+  private static func isToken(_ text: String) -> Bool {
+    (1...4096).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+
+  /// Okta's authorize address below an authorization server, or of the organization itself.
+  static func authorizeAddress(ofIssuer issuer: String) -> String {
+    let url = try? StrictURL(issuer)
+    let path = url.map { $0.text($0.path) } ?? ""
+    return issuer + (path.utf8.starts(with: "/oauth2/".utf8) ? "/v1/authorize" : "/oauth2/v1/authorize")
+  }
+
+  private static func fromAddress(_ text: String, issuer: String) throws(EnrollError) -> StrictURL {
+    guard let url = try? StrictURL(text), let house = try? StrictURL(issuer), url.query == nil,
+      !url.hadFragment, url.kind == house.kind, ASCII.equals(url.shownOrigin, house.shownOrigin)
+    else {
+      throw refusal("fromUris", "expected addresses of the provider's issuer, without a query")
+    }
+    return url
+  }
+}

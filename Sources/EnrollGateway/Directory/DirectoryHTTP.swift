@@ -1,0 +1,168 @@
+// Requests to a directory over HTTP, and its answers as the dialects read them. Every request has a timeout and a limit of bytes, which are
+// the transport's. Refused: redirects, answers that are no JSON where JSON is expected, answers over the limit. No text of an
+// answer goes into a failure: a directory may repeat a password or a token there (R40).
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+
+/// Sends requests to one directory. Any thread may call at any time.
+final class DirectoryHTTP: Sendable {
+  /// A whole answer of the directory: a success, or a refusal with a status from 400 to 499.
+  struct Answer {
+    var status: Int
+    /// nil for an answer without a body, and for a refusal that is no JSON.
+    var json: JSON?
+    /// The version of the resource (RFC 9110 §8.8.3).
+    var entityTag: String?
+
+    var isSuccess: Bool { (200..<300).contains(status) }
+  }
+
+  /// One request below the directory's address.
+  struct Request {
+    var method: HTTPRequest.Method
+    /// Begins with a slash; each outside part of it is one encoded segment.
+    var path: String
+    var query: [(String, String)] = []
+    var body: JSON?
+    var mediaType = "application/json"
+    /// The version that must be the directory's (RFC 9110 §13.1.1).
+    var ifMatch: String?
+    /// Whether the request carries the gateway's credentials.
+    var isAuthorized = true
+  }
+
+  private let base: String
+  private let transport: any Transport
+  private let credentials: DirectoryCredentials
+  private let clock: any Clock
+  /// Until then the directory wants no requests.
+  private let pausedUntil: Guarded<Instant?>
+
+  /// Bytes of an answer. Lists may be long.
+  static let responseLimit = 4 << 20
+  /// A directory that asks for a longer pause is asked again after this one.
+  static let longestPauseSeconds: Int64 = 300
+
+  /// - Parameter base: an address without a slash at its end and without a query.
+  init(
+    base: String, transport: any Transport, credentials: DirectoryCredentials, clock: any Clock,
+    lock: any Lock
+  ) {
+    self.base = base
+    self.transport = transport
+    self.credentials = credentials
+    self.clock = clock
+    pausedUntil = Guarded(nil, by: lock)
+  }
+
+  /// Sends the request. A token that the directory does not know any more is asked for anew, once.
+  /// - Throws: `.unavailable`, `.refused` for 401 and 403, `.fault`.
+  func send(_ request: Request) throws(DirectoryFailure) -> Answer {
+    let answer = try sendOnce(request)
+    guard request.isAuthorized, answer.status == 401, credentials.forget() else {
+      return try accepted(answer, of: request)
+    }
+    return try accepted(try sendOnce(request), of: request)
+  }
+
+  private func accepted(_ answer: Answer, of request: Request) throws(DirectoryFailure) -> Answer {
+    guard request.isAuthorized, answer.status == 401 || answer.status == 403 && answer.json == nil else {
+      return answer
+    }
+    throw .refused(
+      "the directory answers \(answer.status) to \(request.method.rawValue) requests: check its token and the token's rights")
+  }
+
+  private func sendOnce(_ request: Request) throws(DirectoryFailure) -> Answer {
+    if request.isAuthorized, let until = pausedUntil.withLock({ $0 }), clock.instant() < until {
+      throw .unavailable("the directory asked for a pause, which is not over")
+    }
+    let response: HTTPResponse
+    do throws(EnrollError) {
+      response = try transport.send(try http(request), cancellation: nil)
+    } catch {
+      throw DirectoryFailure(error)
+    }
+    return try read(response, isAuthorized: request.isAuthorized)
+  }
+
+  private func http(_ request: Request) throws(EnrollError) -> HTTPRequest {
+    var query = FormEncoding(.query)
+    for (name, value) in request.query { query.add(name, value) }
+    let url = base + request.path + (request.query.isEmpty ? "" : "?" + query.text)
+    var headers = [
+      HTTPHeader("Accept", request.mediaType), HTTPHeader("User-Agent", "EnrollGateway"),
+    ]
+    if request.isAuthorized { headers.append(try credentials.header(by: transport, at: clock)) }
+    if let tag = request.ifMatch, Self.isHeaderText(tag) { headers.append(HTTPHeader("If-Match", tag)) }
+    if request.body != nil { headers.append(HTTPHeader("Content-Type", request.mediaType)) }
+    // On a connection of its own where a repetition could be noticed (R15).
+    return HTTPRequest(
+      request.method, url, headers: headers, body: request.body?.serialized() ?? [],
+      responseLimit: Self.responseLimit, freshConnection: request.method != .get)
+  }
+
+  private static func isHeaderText(_ text: String) -> Bool {
+    (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+  }
+}
+
+extension DirectoryHTTP {
+  private func read(_ response: HTTPResponse, isAuthorized: Bool) throws(DirectoryFailure) -> Answer {
+    switch response.status {
+    case 429:
+      let seconds = Self.pauseSeconds(response)
+      // A limit on one person's passwords is no reason to stop asking about others.
+      if isAuthorized {
+        let until = clock.instant().advanced(bySeconds: seconds)
+        pausedUntil.withLock { $0 = until }
+      }
+      throw .unavailable("the directory answers 429, and wants no requests for \(seconds) s")
+    case 408, 500...599: throw .unavailable("the directory answers \(response.status)")
+    case 300..<400:
+      throw .fault(
+        "the directory answers with a redirect (\(response.status)), which is not followed: check directory.url")
+    case 200..<300, 400..<500: break
+    default: throw .fault("the directory answers \(response.status)")
+    }
+    var answer = Answer(status: response.status, entityTag: response.header("ETag"))
+    let isEmpty = response.body.allSatisfy { $0 <= 0x20 }
+    do throws(JSONError) { answer.json = isEmpty ? nil : try JSON.parse(response.body) } catch {
+      guard !answer.isSuccess else {
+        let kind = response.header("Content-Type").map { PrintableText.bounded($0, maximumBytes: 60) } ?? "no type"
+        throw .fault("the directory's answer is no JSON (\(kind)): check directory.url")
+      }
+    }
+    return answer
+  }
+
+  /// `Retry-After`, else `X-Rate-Limit-Reset`, which is a time by the server's own date.
+  private static func pauseSeconds(_ response: HTTPResponse) -> Int64 {
+    if let seconds = RetryAfter.seconds(of: response) { return min(seconds, longestPauseSeconds) }
+    guard let reset = response.header("X-Rate-Limit-Reset").flatMap({ Int64($0) }),
+      let date = response.header("Date").flatMap({ HTTPDate.parse($0) })
+    else { return 1 }
+    return min(max(UnixTime(seconds: reset).since(date), 1), longestPauseSeconds)
+  }
+
+  /// One segment of a path; nil for a text that could be another path.
+  static func segment(_ text: String) -> String? {
+    guard (1...255).contains(text.utf8.count), !ASCII.equals(text, "."), !ASCII.equals(text, "..") else {
+      return nil
+    }
+    return PercentEncoding.encode(text)
+  }
+}
+
+extension DirectoryFailure {
+  /// Of a request that got no whole answer.
+  init(_ error: EnrollError) {
+    switch error.code {
+    case .network, .timeout, .tls, .busy, .server, .outOfMemory: self = .unavailable(error.message)
+    case .oauth, .rejected: self = .refused(error.message)
+    default: self = .fault(error.message)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// The gateway's own directory: people and their passwords in the tables of its store. A person is made when their address is proven,
+// in one step of the store with the account; so nobody is ever staged here.
+
+import EnrollCore
+public import EnrollCrypto
+
+/// People in the gateway's own store.
+public final class OwnDirectory: Directory {
+  public let name = "own"
+  public let checksPasswords: Bool
+  private let store: any RegistrationStore
+  private let hasher: PasswordHasher
+
+  public init(_ store: any RegistrationStore, hasher: PasswordHasher, hasPasswords: Bool) {
+    self.store = store
+    self.hasher = hasher
+    checksPasswords = hasPasswords
+  }
+
+  public func person(with email: EmailAddress) throws(DirectoryFailure) -> DirectoryPerson? {
+    try stored { () throws(StoreFailure) in try store.person(emailKey: email.key) }.map { Self.person($0) }
+  }
+
+  public func create(_ email: EmailAddress, name: String?) throws(DirectoryFailure) -> DirectoryPerson {
+    throw .unsupported("the store makes a person together with the account")
+  }
+
+  public func activate(_ id: String) throws(DirectoryFailure) {}
+
+  public func setPassword(_ password: Secret, of id: String) throws(DirectoryFailure) {
+    let hash = try hashed(password)
+    let isThere = try stored { () throws(StoreFailure) in
+      try store.setPassword(hash, ofPerson: id, exceptTokenHash: nil)
+    }
+    guard isThere else { throw .unknownPerson }
+  }
+
+  /// - Throws: `.unavailable` when too many passwords are checked at this moment.
+  func hashed(_ password: Secret) throws(DirectoryFailure) -> String {
+    do throws(EnrollError) { return try hasher.hash(password) } catch { throw Self.failure(error) }
+  }
+
+  public func check(
+    _ password: Secret, of email: EmailAddress
+  ) throws(DirectoryFailure) -> PasswordCheck {
+    let person = try stored { () throws(StoreFailure) in try store.person(emailKey: email.key) }
+    do throws(EnrollError) {
+      guard try hasher.verify(password, against: person?.password), let person else { return .wrong }
+      return .right(Self.person(person))
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  public func state(of id: String) throws(DirectoryFailure) -> DirectoryPerson.State {
+    let person = try stored { () throws(StoreFailure) in try store.person(id: id) }
+    guard person != nil else { throw .unknownPerson }
+    return .active
+  }
+
+  private static func person(_ stored: StoredPerson) -> DirectoryPerson {
+    DirectoryPerson(
+      id: stored.id, email: stored.email, state: .active, hasPassword: stored.password != nil)
+  }
+
+  private static func failure(_ error: EnrollError) -> DirectoryFailure {
+    error.code == .busy ? .unavailable(error.message) : .fault(error.message)
+  }
+
+  private func stored<Result>(
+    _ body: () throws(StoreFailure) -> Result
+  ) throws(DirectoryFailure) -> Result {
+    do throws(StoreFailure) { return try body() } catch { throw .store(error) }
+  }
+}

@@ -1,0 +1,109 @@
+// A user as a SCIM directory describes one (RFC 7643 §4.1). Members of a wrong type count as absent; a resource without an id is refused.
+
+import EnrollCore
+import EnrollJSON
+
+/// A user resource.
+struct SCIMUser: Equatable {
+  /// 1 to 255 bytes.
+  var id: String
+  var userName: String?
+  var emails: [String]
+  var name: String?
+  /// Absent means active: the attribute is optional.
+  var isActive: Bool
+  /// Nothing was changed since it was made: both times are the same then (RFC 7643 §3.1).
+  var isUntouched: Bool
+  /// `meta.version`, for conditional requests (RFC 7644 §3.14).
+  var version: String?
+
+  static let schema = "urn:ietf:params:scim:schemas:core:2.0:User"
+
+  /// nil for what is no user.
+  init?(_ json: JSON) {
+    guard let id = json["id"]?.string, (1...255).contains(id.utf8.count) else { return nil }
+    self.id = id
+    userName = json["userName"]?.string
+    let listed = json["emails"]?.array ?? []
+    // The primary address first; some directories list plain texts.
+    let sorted = listed.filter { $0["primary"]?.bool == true } + listed.filter { $0["primary"]?.bool != true }
+    emails = sorted.compactMap { $0["value"]?.string ?? $0.string }
+    name = PersonalText.shown(json["displayName"]?.string ?? json["name"]?["formatted"]?.string)
+    isActive = Self.isTrue(json["active"])
+    let meta = json["meta"]
+    let created = meta?["created"]?.string
+    isUntouched = created != nil && created == meta?["lastModified"]?.string
+    version = meta?["version"]?.string
+  }
+
+  /// Some directories write it as a text.
+  private static func isTrue(_ value: JSON?) -> Bool {
+    switch value {
+    case .bool(let isTrue): isTrue
+    case .string(let text): !ASCII.equalsIgnoringCase(text, "false")
+    default: true
+    }
+  }
+
+  /// Whether the address is the user's name there, or one of the addresses.
+  func has(_ email: EmailAddress, in attribute: SCIMLookup) -> Bool {
+    switch attribute {
+    case .userName: userName.map { ASCII.equalsIgnoringCase($0, email.key) } ?? false
+    case .emails: emails.contains { ASCII.equalsIgnoringCase($0, email.key) }
+    }
+  }
+
+  /// - Parameter asked: the address by which the user was found.
+  func person(asked: EmailAddress?) -> DirectoryPerson {
+    // The directory's own spelling of the address that was asked for; else the first one that it has.
+    let own = (emails + [userName].compactMap { $0 }).first { text in
+      asked.map { ASCII.equalsIgnoringCase(text, $0.key) } ?? true
+    }
+    return DirectoryPerson(
+      id: id, email: own ?? asked?.text ?? "", name: name,
+      state: isActive ? .active : isUntouched ? .staged : .suspended,
+      // It is never told (RFC 7643 §4.1.1).
+      hasPassword: isActive)
+  }
+
+  /// The body that makes a user who may not sign in yet. Directories refuse users without a name; the part of the address in front of the
+  /// `@` is one until the user writes another.
+  static func creation(_ email: EmailAddress, name: String?) -> JSON {
+    let local = email.text.utf8.prefix { $0 != 0x40 }
+    let shown = name ?? String(decoding: local, as: UTF8.self)
+    return .object([
+      ("schemas", .array([.string(schema)])), ("userName", .string(email.key)),
+      ("name", .object([("formatted", .string(shown)), ("familyName", .string(shown))])),
+      ("emails", .array([.object([("value", .string(email.text)), ("primary", .bool(true))])])),
+      ("active", .bool(false)),
+    ])
+  }
+
+  /// The body that replaces one attribute (RFC 7644 §3.5.2.3).
+  static func change(_ attribute: String, to value: JSON) -> JSON {
+    .object([
+      ("schemas", .array([.string("urn:ietf:params:scim:api:messages:2.0:PatchOp")])),
+      (
+        "Operations",
+        .array([
+          .object([("op", .string("replace")), ("path", .string(attribute)), ("value", value)])
+        ])
+      ),
+    ])
+  }
+}
+
+/// By which attribute a person is looked up.
+public enum SCIMLookup: String, Sendable, CaseIterable {
+  case userName
+  case emails
+
+  /// The filter (RFC 7644 §3.4.2.2). The address is a JSON string there: no character of it can end the string.
+  func filter(_ email: EmailAddress) -> String {
+    let value = String(decoding: JSON.string(email.key).serialized(), as: UTF8.self)
+    return switch self {
+    case .userName: "userName eq \(value)"
+    case .emails: "emails.value eq \(value)"
+    }
+  }
+}

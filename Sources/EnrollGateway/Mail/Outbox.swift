@@ -1,0 +1,153 @@
+// Mails wait in the database until a mail server has taken them: none is lost by a crash, and no request waits for a mail server.
+// What waits is sealed, because links are in it. Any replica sends what is due. A mail that was sent but could not be removed is sent
+// again, under the same Message-ID: at least once, not exactly once.
+
+public import EnrollCore
+import EnrollCrypto
+public import EnrollGatewayPages
+import EnrollJSON
+
+/// Gives one message to a mail server.
+public protocol MailTransport: AnyObject, Sendable {
+  /// Blocks, at most ``Outbox/leaseSeconds``.
+  func send(_ message: MailMessage) -> MailOutcome
+}
+
+/// What a mail server made of a message.
+public enum MailOutcome: Sendable, Equatable {
+  case sent
+  /// For good (RFC 5321 §4.2.1, 5yz): another try would get the same answer.
+  case refused(String)
+  /// For now.
+  case failed(String)
+}
+
+public final class Outbox: Mailer {
+  private let settings: MailSettings
+  private let store: any RegistrationStore
+  private let pages: Pages
+  private let clock: any Clock
+  private let random: any RandomSource
+  private let log: any LogHandler
+  private let ring: Guarded<KeyRing>
+  private let woken: @Sendable () -> Void
+
+  /// A server that takes longer counts as away.
+  public static let leaseSeconds: Int64 = 120
+  /// Notices are worth nothing after that time.
+  static let noticeSeconds: Int64 = 3 * 86_400
+  /// Between tries: half a minute, then twice as long each time, at most an hour.
+  private static let firstPauseSeconds: Int64 = 30
+  private static let longestPauseSeconds: Int64 = 3_600
+
+  /// - Parameter woken: called after a mail was posted; whoever sends may begin then.
+  public init(
+    _ settings: MailSettings, store: any RegistrationStore, keys: KeyRing, pages: Pages, clock: any Clock,
+    random: any RandomSource, log: any LogHandler, makeLock: () -> any Lock,
+    woken: @escaping @Sendable () -> Void = {}
+  ) {
+    self.settings = settings
+    self.store = store
+    self.pages = pages
+    self.clock = clock
+    self.random = random
+    self.log = log
+    self.woken = woken
+    ring = Guarded(keys, by: makeLock())
+  }
+
+  /// Uses this ring from now on.
+  public func reload(_ keys: KeyRing) { ring.withLock { $0 = keys } }
+
+  public func post(_ mail: AccountMail) throws(StoreFailure) {
+    let now = clock.wallTime()
+    try store.keep(nil, mail: try sealed(mail, expires: now + Self.noticeSeconds), at: now)
+    woken()
+  }
+
+  /// Keeps the link together with its mail.
+  func post(_ mail: AccountMail, with link: NewMailLink) throws(StoreFailure) {
+    try store.keep(link, mail: try sealed(mail, expires: link.expires), at: clock.wallTime())
+    woken()
+  }
+
+  private func sealed(_ mail: AccountMail, expires: UnixTime) throws(StoreFailure) -> NewMail {
+    let now = clock.wallTime()
+    do throws(EnrollError) {
+      let id = UUID7.make(at: now, random: try random.bytes(UUID7.randomByteCount))
+      let boundary = Base64URL.encode(try random.bytes(18)).utf8
+        .map { ASCII.isLetter($0) || ASCII.isDigit($0) ? String(UnicodeScalar($0)) : "x" }.joined()
+      let message = MailMessage(
+        pages.mail(try MailPage(telling: mail.kind), in: mail.language), from: settings,
+        product: pages.theme.product, to: mail.recipient, language: mail.language, id: id,
+        boundary: boundary, at: now)
+      let ring = ring.withLock { $0 }
+      let sealed = try ring.seal(Secret(message.json.serialized()), for: .mail, at: now, random: random)
+      return NewMail(id: id, sealed: sealed, expires: expires)
+    } catch {
+      throw .fault("a mail could not be made: \(error.message)")
+    }
+  }
+
+  /// Sends what is due.
+  /// - Returns: how many mails were taken; 0: nothing is due.
+  public func send(by transport: any MailTransport, most: Int = 1) throws(StoreFailure) -> Int {
+    let taken = try store.takeMails(most, leaseSeconds: Self.leaseSeconds, at: clock.wallTime())
+    for mail in taken { try send(mail, by: transport) }
+    return taken.count
+  }
+
+  private func send(_ mail: TakenMail, by transport: any MailTransport) throws(StoreFailure) {
+    guard clock.wallTime() < mail.expires else {
+      log.write(.error, "mail \(mail.id): given up after \(mail.attempts - 1) tries")
+      return try store.removeMail(mail.id)
+    }
+    let ring = ring.withLock { $0 }
+    guard let opened = ring.open(mail.sealed, for: .mail), let json = try? JSON.parse(opened.revealBytes()),
+      let message = MailMessage(json: json)
+    else {
+      // A replica that was not told of a new key yet leaves it to the others.
+      log.write(.error, "mail \(mail.id): no key of the key file opens it")
+      return try putOff(mail)
+    }
+    switch transport.send(message) {
+    case .sent:
+      try store.removeMail(mail.id)
+      log.write(.info, "mail \(mail.id): sent")
+    case .refused(let reason):
+      log.write(.error, "mail \(mail.id): the mail server refused it for good: \(reason)")
+      try store.removeMail(mail.id)
+    case .failed(let reason):
+      log.write(.warning, "mail \(mail.id): try \(mail.attempts): \(reason)")
+      try putOff(mail)
+    }
+  }
+
+  private func putOff(_ mail: TakenMail) throws(StoreFailure) {
+    let doublings = min(max(mail.attempts - 1, 0), 10)
+    let pause = min(Self.firstPauseSeconds << doublings, Self.longestPauseSeconds)
+    try store.putOffMail(mail.id, until: clock.wallTime() + pause)
+  }
+}
+
+extension MailPage {
+  /// - Throws: `.internal` for an address that a mail cannot have.
+  fileprivate init(telling kind: AccountMail.Kind) throws(EnrollError) {
+    func link(_ text: String) throws(EnrollError) -> PageLink {
+      do { return try PageLink(web: text) } catch {
+        throw EnrollError(.internal, error.message)
+      }
+    }
+    switch kind {
+    case .activation(let text): self.init(.activation, link: try link(text))
+    case .accountExists(let text): self.init(.accountExists, link: try link(text))
+    case .signInLink(let text, let device): self.init(.signInLink, link: try link(text), device: device)
+    case .passwordReset(let text): self.init(.passwordReset, link: try link(text))
+    case .passwordChanged: self.init(.passwordChanged)
+    case .identityLinked(let provider): self.init(.identityLinked, provider: provider)
+    case .identityUnlinked(let provider): self.init(.identityUnlinked, provider: provider)
+    case .accountsMerged: self.init(.accountsMerged)
+    case .accountDeleted: self.init(.accountDeleted)
+    }
+  }
+}

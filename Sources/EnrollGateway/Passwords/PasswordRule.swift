@@ -1,0 +1,68 @@
+// Which passwords are taken (NIST SP 800-63B-4 §3.1.1.2): at least 15 characters, since a password is the only factor; no rule about
+// what kinds of characters, no change after a time. Refused: the most common long ones, repetitions and sequences, and the
+// person's own address. Every character of Unicode counts, blanks included; NUL and other control characters do not come.
+
+import EnrollCore
+import EnrollGatewayPages
+
+enum PasswordRule {
+  static let shortest = 15
+  /// Bytes of UTF-8. NIST asks for 64 characters at least; scrypt takes any length, and a request does not.
+  static let longest = 1_024
+
+  /// nil for a password that is taken.
+  static func error(in password: String, email: String) -> FieldError? {
+    guard password.utf8.count <= longest else { return .passwordLong }
+    let scalars = Array(password.unicodeScalars)
+    guard !scalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return .passwordRefused }
+    guard scalars.count >= shortest else { return .passwordShort }
+    let lower = scalars.map { $0.value < 0x80 ? UInt32(ASCII.lowercased(UInt8($0.value))) : $0.value }
+    guard !isRepetition(lower), !isSequence(lower), !isCommon(lower), !isAddress(lower, email) else {
+      return .passwordCommon
+    }
+    return nil
+  }
+
+  /// `aaaaaaaaaaaaaaa`, `abcabcabcabcabc`: at most five characters, again and again.
+  private static func isRepetition(_ text: [UInt32]) -> Bool {
+    (1...5).contains { period in
+      text.indices.dropFirst(period).allSatisfy { text[$0] == text[$0 - period] }
+    }
+  }
+
+  /// `123456789012345`, `abcdefghijklmno`, and back.
+  private static func isSequence(_ text: [UInt32]) -> Bool {
+    [1, -1].contains { (step: Int64) in
+      zip(text, text.dropFirst()).allSatisfy { first, second in
+        let difference = Int64(second) - Int64(first)
+        return difference == step || (first == 0x39 && second == 0x30 && step == 1)
+          || (first == 0x30 && second == 0x39 && step == -1)
+      }
+    }
+  }
+
+  private static func isAddress(_ text: [UInt32], _ email: String) -> Bool {
+    let address = email.utf8.map { UInt32(ASCII.lowercased($0)) }
+    return text == address
+  }
+
+  /// The parts of the most common passwords: one that is made of these alone falls first.
+  private static func isCommon(_ text: [UInt32]) -> Bool {
+    var rest = text.filter { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 >= 0x80 }[...]
+    while !rest.isEmpty {
+      guard let word = words.first(where: { rest.starts(with: $0) }) else { return false }
+      rest = rest.dropFirst(word.count)
+    }
+    return true
+  }
+
+  private static let words: [[UInt32]] = [
+    "password", "passwort", "passw0rd", "qwertyuiop", "qwertzuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm",
+    "qwerty", "qwertz", "qwer", "asdf", "1q2w3e4r5t6y7u8i9o0p", "1q2w3e4r5t", "1q2w3e4r", "1qaz2wsx3edc4rfv",
+    "1qaz2wsx", "qazwsxedc", "qazwsx", "iloveyou", "ichliebedich", "welcome", "willkommen", "letmein",
+    "administrator", "admin", "dragon", "monkey", "football", "baseball", "sunshine", "princess", "superman",
+    "batman", "trustno1", "changeme", "secret", "login", "hallo", "hello", "correcthorsebatterystaple",
+    "1234567890", "0987654321", "123456789", "12345678", "1234567", "123456", "12345", "1234", "123",
+    "2024", "2025", "2026", "111", "000", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9",
+  ].map { $0.utf8.map { UInt32($0) } }
+}

@@ -1,0 +1,92 @@
+// Fields that people fill in: each has its label, says what it expects, and has its error beside it, which screen readers read with
+// it (WCAG 2.2, 3.3.1 and 3.3.2). Browsers know what to fill in by `autocomplete` (1.3.5). Passwords can be pasted.
+
+/// What is wrong with what somebody wrote into a field.
+public enum FieldError: Sendable, Equatable {
+  case emailEmpty, emailMalformed, emailTooLong, emailNotASCII
+  case passwordShort, passwordLong, passwordCommon, passwordRefused
+  /// The address or the password; nobody learns which.
+  case passwordWrong
+  case currentPasswordWrong
+
+  var text: PageText {
+    switch self {
+    case .emailEmpty: .emailEmpty
+    case .emailMalformed: .emailMalformed
+    case .emailTooLong: .emailTooLong
+    case .emailNotASCII: .emailNotASCII
+    case .passwordShort: .passwordShort
+    case .passwordLong: .passwordLong
+    case .passwordCommon: .passwordCommon
+    case .passwordRefused: .passwordRefused
+    case .passwordWrong: .passwordWrong
+    case .currentPasswordWrong: .currentPasswordWrong
+    }
+  }
+}
+
+/// One field of a form.
+struct FormField {
+  /// Of the field, and of its element.
+  let name: StaticString
+  let label: PageText
+  let type: StaticString
+  let autocomplete: StaticString
+  var hint: PageText?
+  var value: String?
+  var error: FieldError?
+  var isRequired = true
+
+  static func email(_ value: String?, error: FieldError? = nil) -> FormField {
+    FormField(
+      name: "email", label: .email, type: "email", autocomplete: "username", value: value, error: error)
+  }
+
+  static func name(_ value: String?) -> FormField {
+    FormField(
+      name: "name", label: .fieldName, type: "text", autocomplete: "name", hint: .nameHint, value: value,
+      isRequired: false)
+  }
+
+  static func password(error: FieldError? = nil) -> FormField {
+    FormField(
+      name: "password", label: .password, type: "password", autocomplete: "current-password", error: error)
+  }
+
+  static func newPassword(error: FieldError? = nil) -> FormField {
+    FormField(
+      name: "new-password", label: .newPassword, type: "password", autocomplete: "new-password",
+      hint: .passwordHint, error: error)
+  }
+
+  static func currentPassword(error: FieldError? = nil) -> FormField {
+    FormField(
+      name: "password", label: .currentPassword, type: "password", autocomplete: "current-password",
+      error: error)
+  }
+}
+
+extension HTML {
+  mutating func field(_ field: FormField, _ texts: Texts) {
+    element(.div, .class("field")) { html in
+      html.element(.label, .for(field.name), phrase: texts(field.label))
+      if let hint = field.hint {
+        html.element(.p, .class("hint"), .id(field.name, suffix: "hint"), phrase: texts(hint))
+      }
+      if let error = field.error {
+        html.element(.p, .class("error"), .id(field.name, suffix: "error"), phrase: texts(error.text))
+      }
+      var attributes: [Attribute] = [
+        .type(field.type), .id(field.name), .name(field.name), .autocomplete(field.autocomplete),
+      ]
+      if field.isRequired { attributes.append(.required) }
+      if let value = field.value { attributes.append(.value(value)) }
+      let described = [
+        field.error == nil ? nil : "error" as StaticString, field.hint == nil ? nil : "hint" as StaticString,
+      ].compactMap { $0 }
+      if !described.isEmpty { attributes.append(.describedBy(field.name, suffixes: described)) }
+      if field.error != nil { attributes.append(.invalid) }
+      html.void(.input, with: attributes)
+    }
+  }
+}

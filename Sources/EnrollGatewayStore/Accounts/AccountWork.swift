@@ -1,0 +1,207 @@
+// The changes of accounts, for both databases. Each runs in one transaction. In SQLite that transaction has the only lock to write.
+// In PostgreSQL rows are locked in one order, that of a sign-in: identities, then codes, then accounts. A sign-in that comes meanwhile
+// waits at the identity, and then finds where it leads, or finds none and makes a new account; none is left without a person.
+
+import EnrollCore
+import EnrollGateway
+
+/// A transaction of either database.
+protocol SQLTransaction {
+  associatedtype Failure: Error
+  associatedtype Row: SQLRow
+
+  /// Written behind a query: nobody else changes its rows until the end.
+  static var lock: StaticString { get }
+  /// Written behind a query: nobody else deletes its rows until the end.
+  static var holding: StaticString { get }
+
+  /// - Returns: what `read` makes of each row.
+  func rows<Record>(
+    of text: String, _ values: [SQLValue], _ read: (Row) -> Record
+  ) throws(Failure) -> [Record]
+
+  /// - Returns: how many rows were changed.
+  func change(by text: String, _ values: [SQLValue]) throws(Failure) -> Int
+}
+
+/// An account and the session that wants a change of it, as both databases take them.
+struct CheckedProof {
+  let account: [UInt8]
+  fileprivate let values: [SQLValue]
+
+  /// nil for an account that cannot exist.
+  init?(_ proof: RecentSignIn, at now: UnixTime) {
+    guard let account = StoredID.bytes(of: proof.account) else { return nil }
+    self.account = account
+    values = [
+      .bytes(proof.tokenHash), .bytes(account), .integer(now.seconds), .integer(proof.since.seconds),
+    ]
+  }
+}
+
+/// An identity's key, as both databases take it.
+struct CheckedKey {
+  let key: IdentityKey
+  let values: [SQLValue]
+
+  /// nil for one that no database can hold.
+  init?(_ key: IdentityKey) {
+    guard !key.provider.utf8.contains(0), !key.subject.utf8.contains(0) else { return nil }
+    self.key = key
+    values = [.text(key.provider), .text(key.subject)]
+  }
+}
+
+struct AccountWork<Transaction: SQLTransaction> {
+  typealias Failure = Transaction.Failure
+
+  let transaction: Transaction
+
+  /// Another sign-in may delete what stands in the way, between one look and the next.
+  private static var mostTries: Int { 3 }
+
+  func link(
+    _ identity: CheckedIdentity, by proof: CheckedProof, at now: UnixTime
+  ) throws(Failure) -> Linking {
+    let account = SQLValue.bytes(proof.account)
+    guard try isRecent(proof),
+      try !ids("SELECT id FROM accounts WHERE id = $1\(Transaction.holding)", [account]).isEmpty
+    else { return .notRecent }
+    let values = [
+      identity.provider, identity.subject, account, identity.email, identity.isEmailVerified, identity.name,
+      .integer(now.seconds),
+    ]
+    for _ in 0..<Self.mostTries {
+      let inserted = try transaction.change(
+        by: """
+          INSERT INTO identities
+            (provider, subject, account, email, email_verified, name, created, last_login)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (provider, subject) DO NOTHING
+          """, values)
+      if inserted == 1 { return .linked }
+      let owner = try ids(
+        "SELECT account FROM identities WHERE provider = $1 AND subject = $2",
+        [identity.provider, identity.subject]
+      ).first
+      guard let owner else { continue }
+      return owner == proof.account ? .already : .other(account: StoredID.text(of: owner))
+    }
+    return .notRecent
+  }
+
+  func unlink(_ identity: CheckedKey, by proof: CheckedProof) throws(Failure) -> Unlinking {
+    guard try isRecent(proof) else { return .notRecent }
+    let all = try identities(of: [proof.account])
+    guard let found = all.first(where: { $0.identity.key == identity.key }) else { return .unknown }
+    guard all.count > 1 else { return .last }
+    let values = [SQLValue.bytes(proof.account)] + identity.values
+    let whose = "WHERE account = $1 AND provider = $2 AND subject = $3"
+    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
+    let ended = try transaction.change(by: "DELETE FROM sessions \(whose)", values)
+    _ = try transaction.change(by: "DELETE FROM identities \(whose)", values)
+    return .unlinked(endedSessions: ended, token: found.token)
+  }
+
+  func merge(
+    _ other: [UInt8], provenBy identity: CheckedKey, by proof: CheckedProof
+  ) throws(Failure) -> Merging {
+    guard try isRecent(proof) else { return .notRecent }
+    let all = try identities(of: [proof.account, other])
+    let owner = all.first { $0.identity.key == identity.key }?.account
+    if owner == proof.account { return .already }
+    guard owner == other else { return .gone }
+    let (mine, theirs) = (SQLValue.bytes(proof.account), SQLValue.bytes(other))
+    try lockCodes(of: theirs)
+    let both = try ids(
+      "SELECT id FROM accounts WHERE id IN ($1, $2) ORDER BY id\(Transaction.lock)", [mine, theirs])
+    guard both.count == 2 else { return .gone }
+    _ = try transaction.change(by: "DELETE FROM app_codes WHERE account = $1", [theirs])
+    let ended = try transaction.change(by: "DELETE FROM sessions WHERE account = $1", [theirs])
+    for text in Self.moves { _ = try transaction.change(by: text, [mine, theirs]) }
+    _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [theirs])
+    return .merged(endedSessions: ended)
+  }
+
+  /// What a merge gives to the account that stays; everything else of the other is deleted with it. $1: the account that stays;
+  /// $2: the other.
+  private static var moves: [String] {
+    ["UPDATE identities SET account = $1 WHERE account = $2"]
+  }
+
+  func deleteAccount(_ account: [UInt8], by proof: CheckedProof?) throws(Failure) -> DeletedAccount? {
+    if let proof {
+      guard proof.account == account, try isRecent(proof) else { return nil }
+    }
+    let all = try identities(of: [account])
+    try lockCodes(of: .bytes(account))
+    let found = try ids(
+      "SELECT id FROM accounts WHERE id = $1\(Transaction.lock)", [.bytes(account)])
+    guard !found.isEmpty else { return nil }
+    // Everything else of it goes with it.
+    _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [.bytes(account)])
+    return DeletedAccount(identities: all.map(\.identity), tokens: all.compactMap(\.token))
+  }
+
+  func endSessions(
+    ofIdentity identity: CheckedKey, providerSession: String?, begunUntil end: UnixTime
+  ) throws(Failure) -> Int {
+    var whose = """
+      WHERE account = (SELECT account FROM identities WHERE provider = $1 AND subject = $2)
+        AND provider = $1 AND subject = $2
+      """
+    var values = identity.values
+    if let providerSession {
+      whose += " AND (provider_session = $3 OR provider_session IS NULL)"
+      values.append(.text(providerSession))
+    }
+    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
+    values.append(.integer(end.seconds))
+    return try transaction.change(
+      by: "DELETE FROM sessions \(whose) AND created <= $\(values.count)", values)
+  }
+
+  func endSessions(ofProvider provider: String, providerSession: String) throws(Failure) -> Int {
+    let whose = "WHERE provider = $1 AND provider_session = $2"
+    let values = [SQLValue.text(provider), .text(providerSession)]
+    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
+    return try transaction.change(by: "DELETE FROM sessions \(whose)", values)
+  }
+
+  // MARK: Details
+
+  private func isRecent(_ proof: CheckedProof) throws(Failure) -> Bool {
+    try !transaction.rows(
+      of: """
+        SELECT created FROM sessions
+        WHERE token_hash = $1 AND account = $2 AND expires > $3 AND created >= $4
+        """, proof.values, { $0.integer(0) }
+    ).isEmpty
+  }
+
+  private typealias Owned = (identity: Identity, account: [UInt8], token: KeptProviderToken?)
+
+  /// Every identity of these accounts, locked.
+  private func identities(of accounts: [[UInt8]]) throws(Failure) -> [Owned] {
+    let places = (1...accounts.count).map { "$\($0)" }.joined(separator: ", ")
+    return try transaction.rows(
+      of: """
+        SELECT provider, subject, email, email_verified, name, account, token FROM identities
+        WHERE account IN (\(places)) ORDER BY provider, subject\(Transaction.lock)
+        """, accounts.map { .bytes($0) }
+    ) { row in
+      let identity = Identity(row: row)
+      let token = row.textOrNil(6).map { KeptProviderToken(identity: identity.key, sealed: $0) }
+      return (identity, row.bytes(5), token)
+    }
+  }
+
+  /// A code that is being redeemed is redeemed first, or not at all.
+  private func lockCodes(of account: SQLValue) throws(Failure) {
+    _ = try ids(
+      "SELECT code_hash FROM app_codes WHERE account = $1 ORDER BY code_hash\(Transaction.lock)", [account])
+  }
+
+  private func ids(_ text: String, _ values: [SQLValue]) throws(Failure) -> [[UInt8]] {
+    try transaction.rows(of: text, values) { $0.bytes(0) }
+  }
+}

@@ -1,0 +1,109 @@
+// Changes of accounts in PostgreSQL: each is one transaction. Where two of them meet, the server ends one, and it is done again.
+
+public import EnrollCore
+public import EnrollGateway
+
+/// A connection inside a transaction.
+private struct PostgreSQLTransaction: SQLTransaction {
+  let connection: PostgreSQLConnection
+
+  static let lock: StaticString = " FOR UPDATE"
+  static let holding: StaticString = " FOR KEY SHARE"
+
+  func rows<Record>(
+    of text: String, _ values: [SQLValue], _ read: (PostgreSQLRow) -> Record
+  ) throws(PostgreSQLError) -> [Record] {
+    let result = try connection.run(text, values)
+    return (0..<result.count).map { read(result.row($0)) }
+  }
+
+  func change(by text: String, _ values: [SQLValue]) throws(PostgreSQLError) -> Int {
+    try connection.run(text, values).changed
+  }
+}
+
+extension PostgreSQLStore {
+  private func working<Result>(
+    _ body: (AccountWork<PostgreSQLTransaction>) throws(PostgreSQLError) -> Result
+  ) throws(StoreFailure) -> Result {
+    try perform(.once) { (connection, _) throws(PostgreSQLError) in
+      try connection.transaction { () throws(PostgreSQLError) in
+        try body(AccountWork(transaction: PostgreSQLTransaction(connection: connection)))
+      }
+    }
+  }
+
+  public func link(
+    _ identity: Identity, by proof: RecentSignIn, at now: UnixTime
+  ) throws(StoreFailure) -> Linking {
+    let identity = try CheckedIdentity(identity)
+    guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
+    return try working { (work) throws(PostgreSQLError) in try work.link(identity, by: proof, at: now) }
+  }
+
+  public func unlink(
+    _ identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime
+  ) throws(StoreFailure) -> Unlinking {
+    guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
+    guard let key = CheckedKey(identity) else { return .unknown }
+    return try working { (work) throws(PostgreSQLError) in try work.unlink(key, by: proof) }
+  }
+
+  public func merge(
+    _ other: String, provenBy identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime
+  ) throws(StoreFailure) -> Merging {
+    guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
+    guard let key = CheckedKey(identity), let other = StoredID.bytes(of: other) else { return .gone }
+    return try working { (work) throws(PostgreSQLError) in
+      try work.merge(other, provenBy: key, by: proof)
+    }
+  }
+
+  public func deleteAccount(
+    _ id: String, by proof: RecentSignIn?, at now: UnixTime
+  ) throws(StoreFailure) -> DeletedAccount? {
+    let checked = proof.flatMap { CheckedProof($0, at: now) }
+    guard let account = StoredID.bytes(of: id), proof == nil || checked != nil else { return nil }
+    return try working { (work) throws(PostgreSQLError) in try work.deleteAccount(account, by: checked) }
+  }
+
+  public func account(of identity: IdentityKey) throws(StoreFailure) -> String? {
+    guard let key = CheckedKey(identity) else { return nil }
+    return try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      let found = try connection.run(SharedQueries.account, key.values)
+      return found.count > 0 ? StoredID.text(of: found.row(0).bytes(0)) : nil
+    }
+  }
+
+  public func endSessions(
+    ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime
+  ) throws(StoreFailure) -> Int {
+    guard let key = CheckedKey(identity), !(providerSession?.utf8.contains(0) ?? false) else { return 0 }
+    return try working { (work) throws(PostgreSQLError) in
+      try work.endSessions(ofIdentity: key, providerSession: providerSession, begunUntil: end)
+    }
+  }
+
+  public func endSessions(
+    ofProvider provider: String, providerSession: String
+  ) throws(StoreFailure) -> Int {
+    guard !provider.utf8.contains(0), !providerSession.utf8.contains(0) else { return 0 }
+    return try working { (work) throws(PostgreSQLError) in
+      try work.endSessions(ofProvider: provider, providerSession: providerSession)
+    }
+  }
+
+  public func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure) {
+    guard let key = CheckedKey(identity) else { return }
+    let values = key.values + [try StoredText.exact(sealed, "The sealed token")]
+    try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      _ = try connection.run(SharedQueries.keepToken, values)
+    }
+  }
+
+  public func spend(_ hash: [UInt8], until end: UnixTime) throws(StoreFailure) -> Bool {
+    try perform(.once) { (connection, _) throws(PostgreSQLError) in
+      try connection.run(SharedQueries.spend, [.bytes(hash), .integer(end.seconds)]).changed == 1
+    }
+  }
+}
