@@ -211,7 +211,7 @@
         code.expires = now + seconds
         _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: now)
       }
-      #expect(try store.prune(at: now + kept + 99) == 0)
+      #expect(try store.prune(at: now + kept + 49) == 0)
       #expect(try store.prune(at: now + kept + 100) == 3)
       #expect(try store.count("sessions") == 1)
       #expect(try store.count("app_codes") == 1)

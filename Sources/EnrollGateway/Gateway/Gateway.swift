@@ -18,6 +18,7 @@ public final class Gateway: WebApplication {
   /// Reports of failures come without a session.
   let reports: RequestBudget
   private let ring: Guarded<KeyRing>
+  let readiness: Guarded<Readiness>
 
   /// - Parameters:
   ///   - keys: the ring of the key file; ``reload(_:)`` takes a newer one.
@@ -36,6 +37,7 @@ public final class Gateway: WebApplication {
     views = Views(pages: pages)
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
     ring = Guarded(keys, by: makeLock())
+    readiness = Guarded(Readiness(), by: makeLock())
   }
 
   /// Uses this ring from now on. A cookie that an earlier key sealed opens while that key is in the ring.
@@ -45,7 +47,13 @@ public final class Gateway: WebApplication {
   var now: UnixTime { clock.wallTime() }
 
   /// What answering this request may wait for.
-  public func lane(for request: WebRequest) -> Lane { Route(path: request.path)?.lane ?? .here }
+  public func lane(for request: WebRequest) -> Lane {
+    switch Route(path: request.path) {
+    // Without a session's cookie there is nothing to ask.
+    case .root, .account: request.cookie(Self.sessionCookie) == .absent ? .here : .database
+    case let route: route?.lane ?? .here
+    }
+  }
 
   public func answer(_ request: WebRequest) -> WebResponse {
     guard let route = Route(path: request.path) else {
@@ -89,7 +97,7 @@ public final class Gateway: WebApplication {
     case .appleAssociation: AppAssociations.apple(settings.apps, publicOrigin: settings.publicURL)
     case .asset: views.asset(request.path) ?? views.failure(.notFound, for: request)
     case .live: WebResponse(204)
-    case .ready: try ready()
+    case .ready: ready()
     }
   }
 
@@ -99,14 +107,6 @@ public final class Gateway: WebApplication {
       throw .failure(.unknownProvider)
     }
     return provider
-  }
-
-  private func ready() throws(Interruption) -> WebResponse {
-    do throws(StoreFailure) { try store.check() } catch {
-      // Migrations only expand: during an upgrade the replicas from before go on working with the newer schema.
-      guard case .schema(let found, let expected) = error, found > expected else { throw .store(error) }
-    }
-    return WebResponse(204)
   }
 }
 
@@ -125,7 +125,6 @@ extension Gateway {
     if let line = interruption.line { log.write(.error, line) }
     let failure = interruption.failure
     guard route.isForPrograms else { return views.failure(failure, for: request) }
-    if case .ready = route { return WebResponse(503) }
     return .refusal(failure.oauthError, failure.words(provider: "the provider"), status: failure.status)
   }
 }

@@ -85,10 +85,10 @@ enum Route: Equatable {
     switch self {
     case .start, .callback: .provider
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
-      .errorReport, .revocation, .ready, .root:
+      .errorReport, .revocation, .root:
       .database
     case .choice, .signedOut, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
-      .live:
+      .live, .ready:
       .here
     }
   }

@@ -14,12 +14,20 @@ extension Gateway {
 
   func finish(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
     guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
-    guard let state = parameters["state"], let name = try? Attempt.cookieName(forState: Secret(state)),
-      let attempt = request.cookie(name).value.flatMap({ Attempt(sealed: $0, with: keys, at: now) }),
+    if parameters[Self.usedField] != nil { return try afterUse(request, provider, parameters) }
+    guard let state = parameters["state"], let name = try? Attempt.cookieName(forState: Secret(state)) else {
+      throw .failure(.attemptMissing)
+    }
+    // The address that has signed this browser in, once more: by the button "back", or by a second click.
+    if request.cookie(name) == .absent, try liveSession(request) != nil { return .redirect(to: "/account") }
+    guard let attempt = request.cookie(name).value.flatMap({ Attempt(sealed: $0, with: keys) }),
       ASCII.equals(attempt.provider, provider.name)
     else { throw .failure(.attemptMissing) }
 
     let over = HTTPHeader.cookie(name, "", seconds: 0)
+    guard now < attempt.expires else {
+      return try fail(.attemptExpired, app: attempt.app, provider: provider, for: request, headers: [over])
+    }
     let url = "\(settings.publicURL)\(request.path)?\(request.query ?? "")"
     let answer: Result<Identity, EnrollError>
     do throws(EnrollError) {
@@ -32,6 +40,9 @@ extension Gateway {
     switch answer {
     case .failure(let error):
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
+      if attempt.app == nil, error.oauthError.map({ ASCII.equals($0, "invalid_grant") }) ?? false {
+        return .redirect(to: usedTarget(request, attempt), headers: [over])
+      }
       return try fail(
         EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, for: request, headers: [over]
       )
@@ -39,6 +50,25 @@ extension Gateway {
       guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
       return try enterApp(request, identity, waiting, provider, over: over)
     }
+  }
+
+  /// Another request with the same code may have signed this browser in, after this one was sent: the browser comes back with the
+  /// cookies that it has by then.
+  private func usedTarget(_ request: WebRequest, _ attempt: Attempt) -> String {
+    var query = FormEncoding(.query)
+    query.add(Self.usedField, "1")
+    if let returnTo = attempt.returnTo { query.add("return_to", returnTo) }
+    return request.path + "?" + query.text
+  }
+
+  private static let usedField = "used"
+
+  private func afterUse(
+    _ request: WebRequest, _ provider: SignInProvider, _ parameters: Parameters
+  ) throws(Interruption) -> WebResponse {
+    let returnTo = try returnAddress(parameters)
+    if try liveSession(request) != nil { return .redirect(to: returnTo ?? "/account") }
+    return try fail(.providerRefused, app: nil, provider: provider, for: request)
   }
 
   /// The web's mode: a session of its own, under a token that nobody had before (session fixation).

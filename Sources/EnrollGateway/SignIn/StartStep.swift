@@ -98,7 +98,7 @@ extension Gateway {
     return .redirect(
       to: url,
       headers: tooMany.map { .cookie($0, "", seconds: 0) }
-        + [.cookie(name, value, seconds: Attempt.lifetimeSeconds)])
+        + [.cookie(name, value, seconds: Attempt.cookieSeconds)])
   }
 
   /// An app is told by its redirect, a person by a page.
