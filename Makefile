@@ -47,9 +47,11 @@ setup: ## install what building needs
 demo: setup $(programs) ## sign in against a local provider, renew, sign out (AUTO=1: plays the user)
 	@python3 Examples/demo.py $(if $(AUTO),--auto)
 
-demo-gateway: packages := lib gateway
-demo-gateway: setup $(programs) .build/debug/enroll-gateway ## register a person through a gateway, and sign an app in (AUTO=1: plays the user)
-	@python3 Examples/demo_gateway.py $(if $(AUTO),--auto)
+# The second provider is a real one; it has a Python environment of its own.
+demo-gateway: packages := lib libsqlite3-dev canaille
+demo-gateway: setup $(programs) .build/debug/enroll-gateway build/small/libenroll.so.0 ## one account, two providers, two apps, through a gateway (AUTO=1: plays the user)
+	@Tests/ProviderTests/setup canaille
+	@.build/providers/venv/bin/python -B Examples/demo_gateway.py $(if $(AUTO),--auto)
 
 # Asking the build system takes seconds; looking at dates does not.
 $(programs) .build/debug/enroll-gateway: $(sources)

@@ -140,6 +140,7 @@ if embedded {
       // In the program itself: there is no bundle to install beside it.
       resources: [
         .embedInCode("Texts/en.json"), .embedInCode("Texts/de.json"), .embedInCode("Assets/style.css"),
+        .embedInCode("Assets/okta-sign-in-1.js"),
       ], swiftSettings: strict),
     .target(
       name: "EnrollGateway",
@@ -186,6 +187,9 @@ if embedded {
       exclude: ["README.md", "make.py", "own"], swiftSettings: strict),
     .executableTarget(
       name: "sign-in-example", dependencies: ["EnrollKit"], path: "Examples/SignIn", swiftSettings: strict),
+    .executableTarget(
+      name: "gateway-app-example", dependencies: ["EnrollKit"], path: "Examples/GatewayApp",
+      swiftSettings: strict),
     .executableTarget(
       name: "swift-driver", dependencies: ["EnrollKit"], path: "Tests/SwiftDriver", swiftSettings: strict),
     .testTarget(

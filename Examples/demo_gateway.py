@@ -1,79 +1,133 @@
 #!/usr/bin/env python3
-"""Register a person through a gateway on this computer, sign the same person in to an app, and end the app's session.
+"""One person, one account, two providers and two apps, through a gateway on this computer.
 
-    make demo-gateway            your browser opens; register as alice
-    make demo-gateway AUTO=1     the script plays the user
+    make demo-gateway            your browser opens; you are alice
+    make demo-gateway AUTO=1     Chromium plays her
 
-The gateway is the server side: it signs people in at providers as a confidential client, keeps their accounts, and hands apps a
-session. Its configuration below is all that it needs. The part that matters is `main`.
+The gateway is the server side: it signs people in at providers as a confidential client, keeps their accounts, and
+hands apps a session. Its configuration below is all that it needs. The part that matters is `main`; the apps are
+gateway_app.c and gateway_app.py beside this file. The second provider, Canaille, is a real one, started as the tests
+start it.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 
-from demo import BUILT, Daemon, Failure, Page, Person, Sandbox, step
+from demo import BUILT, ROOT, Failure, Person, Sandbox, step
+
+sys.path[:0] = [str(ROOT / "Tests/ProviderTests"), str(ROOT / "Tests/Faces")]
+from canaille_provider import Canaille  # noqa: E402: the tests' own
+from processes import TimedOut  # noqa: E402
 
 SECRET = "known to the gateway and to its provider alone"
+LIBRARY = ROOT / "build/small"
+PYTHON = {"PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{LIBRARY}/libenroll.so.0"}
 
 
-def main(user, programs, port, timeout):
+def main(user, built, port, timeout):
     base = f"http://127.0.0.1:{port}"
-    with tempfile.TemporaryDirectory() as folder, \
-            GatewaysSandbox(programs["enroll-sandbox"], base) as sandbox, \
-            Gateway(programs["enroll-gateway"], pathlib.Path(folder), base, sandbox.issuer) as gateway, \
-            Daemon(programs["enrolld"]) as daemon:
-        step("sandbox", f"a provider at {sandbox.issuer}; the gateway is its confidential client")
-        step("gateway", f"{base}, accounts in {gateway.database.name} (SQLite)")
+    with tempfile.TemporaryDirectory() as name, GatewaysSandbox(built / "enroll-sandbox", base) as sandbox, \
+            GatewaysCanaille(base) as canaille:
+        folder = pathlib.Path(name)
+        step("providers", f"the sandbox at {sandbox.issuer}, Canaille at {canaille.issuer}")
+        with Gateway(built / "enroll-gateway", folder, base, sandbox, canaille, timeout) as gateway:
+            step("gateway", f"{base}, accounts in {gateway.database.name} (SQLite)")
 
-        # In the browser: the gateway's own pages, the provider's sign-in, and back.
-        user.visit(f"{base}/signup", "sign up with Sandbox: alice, password alice-password", gateway)
-        step("registered", gateway.wait_for(r"account (\S+) registered", timeout))
+            # In the browser: the gateway's own pages, the provider's sign-in, and back.
+            user.visit(f"{base}/signup", "sign up with Sandbox: alice, password alice-password", press="Sandbox")
+            step("registered", gateway.wait_for(r"account (\S+) registered"))
 
-        # In an app: EnrollKit opens the gateway's address and redeems the one-time code that comes back.
-        client = daemon.call(
-            "client.open", store=f"{folder}/app", keys={"provider": "file"},
-            configuration={"issuer": base, "clientId": "notes", "redirectUri": "http://127.0.0.1/callback",
-                           "scopes": ["profile"], "allowLoopbackHTTP": True, "confirmation": False,
-                           "bff": {"base": base}})["client"]
-        begun = daemon.call("registration.begin", client=client, kind="bff", options={"connection": "sandbox"})
-        settled = daemon.send("registration.awaitOutcome", client=client, timeout=timeout,
-                              transaction=begun["transaction"])
-        user.visit(begun["action"]["url"], "the app asks you to sign in", gateway)
-        daemon.wait(settled)
-        claims = daemon.call("identity.userinfo", client=client)["claims"]
-        step("the app", f"knows {claims['name']} <{claims['email']}>, account {claims['sub']}")
-        step("its token", "is a session of the gateway: no token of the provider is on this device")
+            # An app in C: EnrollKit opens the gateway's address and redeems the one-time code that comes back. Its
+            # token is a session of the gateway: no token of the provider is on this device.
+            in_c = App("C", gateway_app_in_c(folder), base, folder / "c", "sandbox")
+            in_c.sign_in(user)
 
-        # The account page lists both sessions. Ending them there ends the app's, too.
-        user.sign_out_everywhere(f"{base}/account", gateway, timeout)
-        token = daemon.call("token.access", client=client)["accessToken"]
-        step("the app", f"its session is over: userinfo answers {status(f'{base}/v1/userinfo', token)}")
-    print("\nThat was all. Next: docs/gateway.md.")
+            # Canaille knows alice, too: proving both, she connects them. One account has two ways in.
+            # Canaille fails if it is asked for two tokens in one second, so the robot takes its time there.
+            with canaille.paced():
+                user.visit(f"{base}/account", "connect Canaille: alice, password alice-pass", press="Connect Canaille")
+            step("connected", gateway.wait_for(r"an identity was linked to account"))
+
+            # An app in Python, by the other provider: the same account.
+            python = [sys.executable, ROOT / "Examples/gateway_app.py"]
+            in_python = App("Python", python, base, folder / "python", "canaille", PYTHON)
+            with canaille.paced():
+                in_python.sign_in(user)
+            if in_python.account != in_c.account:
+                raise Failure("these are two accounts")
+
+            # The account page lists the sessions; she ends one of them.
+            user.read(f"{base}/account", "this is your account, with its sessions")
+            user.visit(f"{base}/account", "end the session of the app in C", press="End session", of="App in C")
+            gateway.wait_for(r"a session was ended")
+            in_c.has_no_session()
+            in_python.has_a_session()
+
+            user.visit(f"{base}/account", "sign out", press="Sign out")
+            step("signed out", gateway.wait_for(r"account (\S+) signed out"))
+    print("\nThat was all. Next: docs/gateway/README.md.")
 
 
-class GatewaysSandbox(Sandbox):
-    """The provider, with the gateway as its client."""
+class App:
+    """A program with EnrollKit, which signs in if it has no session."""
 
-    def __init__(self, program, base):
-        callback = f"{base}/v1/auth/sandbox/callback"
-        super().__init__(program, "--client-id", "gateway", "--client-secret", SECRET, "--redirect-uri", callback)
+    def __init__(self, name, command, base, store, provider, environment=None):
+        self.name = name
+        self.command = [*map(str, command), base, str(store), provider]
+        self.environment = {**os.environ, **(environment or {})}
+        self.account = None
+
+    def start(self):
+        return subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True, env=self.environment)
+
+    def sign_in(self, user):
+        program = self.start()
+        url = self.address(program)
+        user.visit(url, f"the app in {self.name} asks you to sign in")
+        told = program.communicate()[0].strip()
+        if program.returncode != 0:
+            raise Failure(f"the app in {self.name} did not sign in")
+        self.account = told.rpartition(" ")[2]
+        step(f"in {self.name}", told)
+
+    def has_a_session(self):
+        step(f"in {self.name}", "starts again: " + self.start().communicate()[0].strip())
+
+    def has_no_session(self):
+        program = self.start()
+        self.address(program)
+        program.terminate()
+        program.wait()
+        step(f"in {self.name}", "starts again: its session is over, it asks for a sign-in")
+
+    def address(self, program):
+        line = program.stdout.readline()
+        if "http" not in line:
+            raise Failure(f"the app in {self.name} does not ask for a sign-in: {line}")
+        return line[line.index("http"):].strip()
+
+
+def gateway_app_in_c(folder):
+    program = folder / "gateway_app"
+    subprocess.run(["cc", f"-I{ROOT}/include", ROOT / "Examples/gateway_app.c", "-o", program,
+                    f"-L{LIBRARY}", "-lenroll", f"-Wl,-rpath,{LIBRARY}"], check=True)
+    return [program]
 
 
 class Gateway:
     """The gateway as a child process."""
 
-    def __init__(self, program, folder, base, issuer):
-        self.database, self.log = folder / "gateway.db", folder / "log"
+    def __init__(self, program, folder, base, sandbox, canaille, timeout):
+        self.database, self.log, self.timeout = folder / "gateway.db", folder / "log", timeout
         configuration = folder / "gateway.json"
+        redirects = ["http://127.0.0.1/callback"]
         configuration.write_text(json.dumps({
             "publicUrl": base,
             "listen": base.partition("//")[2],
@@ -81,17 +135,21 @@ class Gateway:
             "database": f"sqlite:{self.database}",
             "keys": str(folder / "keys.json"),
             "theme": {"product": "Notes"},
-            "providers": {"sandbox": {"label": "Sandbox", "issuer": issuer, "clientId": "gateway",
-                                      "clientSecret": SECRET}},
-            "apps": {"notes": {"title": "Notes", "redirectUris": ["http://127.0.0.1/callback"]}},
+            "providers": {
+                "sandbox": {"label": "Sandbox", "issuer": sandbox.issuer, "clientId": "gateway",
+                            "clientSecret": SECRET},
+                "canaille": {"label": "Canaille", "issuer": canaille.issuer, **canaille.client},
+            },
+            "apps": {"c-app": {"title": "App in C", "redirectUris": redirects},
+                     "python-app": {"title": "App in Python", "redirectUris": redirects}},
         }))  # fmt: skip
         subprocess.run([program, "keys", "add", "--config", configuration], check=True, stdout=subprocess.DEVNULL)
         self.process = subprocess.Popen([program, "serve", "--config", configuration], stderr=self.log.open("wb"))
-        self.wait_for("listening on port", 30)
+        self.wait_for("listening on port")
 
-    def wait_for(self, pattern, timeout):
+    def wait_for(self, pattern):
         """The first message that has this in it."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + self.timeout
         while time.monotonic() < end:
             for line in self.log.read_text().splitlines():
                 if re.search(pattern, message := json.loads(line)["message"]):
@@ -99,7 +157,7 @@ class Gateway:
             if self.process.poll() is not None:
                 raise Failure(f"the gateway ended: {self.log.read_text()}")
             time.sleep(0.05)
-        raise Failure(f"nothing happened in {timeout} s that says {pattern}")
+        raise Failure(f"nothing happened in {self.timeout} s that says {pattern}")
 
     def __enter__(self):
         return self
@@ -109,90 +167,96 @@ class Gateway:
         self.process.wait(timeout=30)
 
 
+class GatewaysSandbox(Sandbox):
+    """The first provider, with the gateway as its client."""
+
+    def __init__(self, program, base):
+        super().__init__(program, "--client-id", "gateway", "--client-secret", SECRET,
+                         "--redirect-uri", f"{base}/v1/auth/sandbox/callback")
+
+
+class GatewaysCanaille(Canaille):
+    """The second one."""
+
+    def __init__(self, base):
+        super().__init__()
+        self.loopback = f"{base}/v1/auth/canaille/callback"
+        self.client = self.confidential("client_secret_post")
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
 class You(Person):
-    def visit(self, url, task, _):
+    def visit(self, url, task, **_):
         super().visit(url, task)
 
-    def sign_out_everywhere(self, url, gateway, timeout):
-        self.visit(url, "look at your sessions, then press “Sign out everywhere”", gateway)
-        gateway.wait_for("sessions were ended", timeout)
+    read = visit
 
 
 class Robot:
-    """A user without a browser: fills in the sandbox's forms and follows redirects. Its cookies are sent over http, which browsers
-    do on this computer alone."""
+    """Alice in Chromium: presses what she is told to, and fills in what the providers ask."""
+
+    #: The sandbox's fields, and Canaille's.
+    FIELDS = {"username": "alice", "login": "alice"}
+    AGREES = "button[value=accept]"
 
     def __init__(self):
-        self.cookies = {}
-        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), NoRedirect)
+        from browser import Browser  # the tests' own, by Playwright
 
-    def open(self, url, form=None):
-        """The page at the end of the redirects, and its address."""
-        for _ in range(10):
-            place = urllib.parse.urlsplit(url).netloc
-            jar = self.cookies.setdefault(place, {})
-            headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())} if jar else {}
-            request = urllib.request.Request(url, form and urllib.parse.urlencode(form).encode(), headers)
-            try:
-                answer = self.opener.open(request, timeout=10)
-            except urllib.error.HTTPError as given:
-                answer = given
-            for cookie in answer.headers.get_all("Set-Cookie") or []:
-                name, _, value = cookie.partition(";")[0].partition("=")
-                jar[name] = value
-            if not 300 <= answer.status < 400:
-                return answer.read().decode(), url
-            url, form = urllib.parse.urljoin(url, answer.headers["Location"]), None
-        raise Failure("the redirects lead nowhere")
+        self.browser = Browser()
+        self.page = self.browser.context().new_page()
 
-    def visit(self, url, task, _):
-        page, url = self.open(url)
-        if way := re.search(r'href="(/v1/auth/[^"]+)"', page):
-            step("the user", f"sees “{Page(page).title}”, and follows the link")
-            page, url = self.open(urllib.parse.urljoin(url, way[1]))
-        values = {"username": "alice", "password": "alice-password"}
-        while "continue" in (found := Page(page)).buttons:
-            step("the user", f"sees “{found.title}”")
-            form = {name: values.get(name, value) for name, value in found.fields.items()}
-            page, url = self.open(urllib.parse.urljoin(url, found.target), {**form, "action": "continue"})
-        step("the user", f"sees “{Page(page).title}”")
+    def visit(self, url, task, press=None, of=None):
+        self.page.goto(url)
+        if press:
+            step("the user", f"sees “{self.page.title()}”, and presses “{press}”")
+            place = self.page.locator("li", has_text=of).last if of else self.page
+            self.go(lambda: place.locator("a, button", has_text=press).first.click())
+        while self.answers_a_form():
+            pass
+        step("the user", f"sees “{self.page.title()}”")
 
-    def sign_out_everywhere(self, url, gateway, timeout):
-        page, url = self.open(url)
-        sessions = page.count('id="device-')
-        step("the user", f"sees “{Page(page).title}” with {sessions} sessions, and signs out everywhere")
-        form = re.search(r'action="(/account/sessions/end-all)">\s*<input type="hidden" name="token" value="([^"]+)"', page)
-        self.open(urllib.parse.urljoin(url, form[1]), {"token": form[2]})
-        gateway.wait_for("sessions were ended", timeout)
+    def answers_a_form(self):
+        """Whether the page was one of a provider's."""
+        if self.page.locator(self.AGREES).count():
+            self.go(self.page.locator(self.AGREES).click)
+            return True
+        fields = [field for field in (*self.FIELDS, "password") if self.page.locator(f"input[name={field}]").count()]
+        for field in fields:
+            self.page.fill(f"input[name={field}]", self.FIELDS.get(field) or self.password())
+        if fields:
+            self.go(lambda: self.page.press(f"input[name={fields[-1]}]", "Enter"))
+        return bool(fields)
 
+    def password(self):
+        return "alice-pass" if "localhost" in self.page.url else "alice-password"
 
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_):
-        return None
+    def go(self, act):
+        with self.page.expect_navigation():
+            act()
 
-
-def status(url, token):
-    try:
-        request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
-        return urllib.request.urlopen(request, timeout=10).status
-    except urllib.error.HTTPError as refused:
-        return refused.code
+    def read(self, url, task):
+        self.page.goto(url)
+        rows = self.page.locator("dd.identity > div, .sessions li > div").all_inner_texts()
+        told = [", ".join(filter(None, row.split("\n"))) for row in rows]
+        step("the user", "\n".join([f"sees “{self.page.title()}”:", *told]))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Register through a gateway, sign an app in, end its session.")
-    parser.add_argument("--auto", action="store_true", help="play the user")
+    parser = argparse.ArgumentParser(description="One account, two providers, two apps, through a gateway.")
+    parser.add_argument("--auto", action="store_true", help="Chromium plays the user")
     parser.add_argument("--built", default=BUILT, type=pathlib.Path, help="the folder of the programs")
     parser.add_argument("--port", default=4290, type=int, help="of the gateway")
     parser.add_argument("--timeout", default=300, type=int, help="seconds to wait for you")
     given = parser.parse_args()
-    programs = {name: given.built / name for name in ("enrolld", "enroll-sandbox", "enroll-gateway")}
-    for program in programs.values():
-        if not program.exists():
-            sys.exit(f"demo-gateway: {program} is not built; `make demo-gateway` builds it")
     try:
-        main(Robot() if given.auto else You(), programs, given.port, given.timeout)
-    except (Failure, urllib.error.URLError, subprocess.CalledProcessError) as failure:
+        main(Robot() if given.auto else You(), given.built, given.port, given.timeout)
+    except (Failure, TimedOut, subprocess.CalledProcessError) as failure:
         sys.exit(f"demo-gateway: {failure}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -66,11 +66,11 @@ public enum UserDirectories {
   /// - Throws: `.notFound` if there is no file; `.configuration` if it cannot be opened or is not text; errors of
   ///   `wait`.
   public static func readClientSecret(
-    at path: String, wait: ((Int32) throws(EnrollError) -> Void)? = nil
+    at path: String, called kind: String = "client secret", field: String = "clientSecret",
+    wait: ((Int32) throws(EnrollError) -> Void)? = nil
   ) throws(EnrollError) -> String {
     let source = Source(
-      shown: "the client secret's file \(PrintableText.bounded(path, maximumBytes: 300))",
-      field: "clientSecret")
+      shown: "the \(kind)'s file \(PrintableText.bounded(path, maximumBytes: 300))", field: field)
     var content = try bytes(at: path, source, wait)
     if content.last == UInt8(ascii: "\n") { content.removeLast() }
     if content.last == UInt8(ascii: "\r") { content.removeLast() }

@@ -105,10 +105,11 @@
 
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Read the configuration, the keys and the database, and ask every provider for its metadata.")
+      abstract: "Read the configuration, the keys and the database, and ask every provider and the directory."
+    )
 
     @OptionGroup var file: ConfigOption
-    @Flag(help: "Ask no provider.")
+    @Flag(help: "Ask no provider and no directory.")
     var offline = false
 
     func run() throws {
@@ -132,7 +133,21 @@
           }
         }
         if failed != nil { throw EnrollError(.configuration, "a provider cannot be used; its line says why") }
+        try Self.ask(offline ? nil : setup.otherDirectory())
+        if let script = try setup.oktaScript() {
+          StandardStream.say("For Okta's sign-in page, behind {{{OktaUtil}}}:\n\(script)")
+        }
       }
+    }
+  }
+
+  extension Check {
+    private static func ask(_ directory: (any Directory)?) throws(EnrollError) {
+      guard let directory else { return }
+      do throws(DirectoryFailure) { try directory.probe() } catch {
+        throw EnrollError(.configuration, "directory: \(error.message)", field: "directory")
+      }
+      StandardStream.say("directory \(directory.name): fine")
     }
   }
 

@@ -26,21 +26,48 @@
       settings = try GatewaySettings(json: try Self.withSecrets(files.resolved(json)))
     }
 
-    /// A provider's `clientSecretFile` becomes its `clientSecret`.
+    /// Secrets come from files: a provider's `clientSecretFile` becomes its `clientSecret`.
     private static func withSecrets(_ json: JSON) throws(EnrollError) -> JSON {
-      guard var top = json.object, var providers = top["providers"]?.object else { return json }
-      for member in providers.members {
-        guard var provider = member.value.object, let file = provider["clientSecretFile"] else { continue }
-        let field = "providers.\(member.key).clientSecretFile"
-        guard let path = file.string else {
-          throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
+      guard var top = json.object else { return json }
+      if var providers = top["providers"]?.object {
+        for member in providers.members {
+          var provider = member.value
+          for name in GatewaySettings.providerSecrets {
+            provider = try withSecret(name, in: provider, "providers.\(member.key)")
+          }
+          providers[member.key] = provider
         }
-        provider["clientSecretFile"] = nil
-        provider["clientSecret"] = .string(try UserDirectories.readClientSecret(at: path))
-        providers[member.key] = .object(provider)
+        top["providers"] = .object(providers)
       }
-      top["providers"] = .object(providers)
+      for (name, secret) in [("directory", "token"), ("directory", "clientSecret"), ("mail", "password")] {
+        if let object = top[name] { top[name] = try withSecret(secret, in: object, name) }
+      }
       return .object(top)
+    }
+
+    /// - Parameter name: of the secret; its file is named by the key `nameFile`.
+    private static func withSecret(
+      _ name: String, in json: JSON, _ place: String
+    ) throws(EnrollError) -> JSON {
+      guard var object = json.object, let file = object[name + "File"] else { return json }
+      let field = "\(place).\(name)File"
+      guard let path = file.string else {
+        throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
+      }
+      object[name + "File"] = nil
+      let isClientSecret = ASCII.equals(name, "clientSecret")
+      object[name] = .string(
+        try UserDirectories.readClientSecret(
+          at: path, called: isClientSecret ? "client secret" : name, field: field))
+      var status = stat()
+      guard
+        !GatewaySettings.isPrivateKey(name) || stat(path, &status) == 0 && status.st_mode & 0o007 == 0
+      else {
+        throw EnrollError(
+          .configuration, "\(field): everybody may read the private key \(path); run chmod 600 \(path)",
+          field: field)
+      }
+      return .object(object)
     }
 
     /// - Throws: `.configuration` if others than the owner may read the file.
@@ -70,8 +97,9 @@
             allowsLoopbackHTTP: configuration.allowsLoopbackHTTP, caFile: configuration.caFile,
             totalTimeout: .init(Self.providerMilliseconds)))
         return SignInProvider(
-          name: provider.name, label: provider.label, configuration: configuration, transport: transport,
-          clock: clock, random: random, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
+          name: provider.name, label: provider.label, configuration: configuration,
+          dialect: provider.dialect, transport: transport, clock: clock, random: random,
+          makeStore: { [clock] in MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
     }
@@ -174,6 +202,6 @@
     }
 
     /// A person waits: a provider that takes longer is unavailable.
-    private static let providerMilliseconds: Int64 = 10_000
+    static let providerMilliseconds: Int64 = 10_000
   }
 #endif

@@ -1,4 +1,4 @@
-// docs/gateway.md shows the keys of the settings, as they are in code. ENROLL_WRITE_DOCS=1 in the environment writes them there.
+// docs/gateway/configuration.md shows the keys of the settings, as they are in code. ENROLL_WRITE_DOCS=1 in the environment writes them there.
 
 #if Gateway
   import EnrollCore
@@ -23,9 +23,9 @@
       }.joined()
     }
 
-    @Test("docs/gateway.md has every key, as the code has it")
+    @Test("docs/gateway/configuration.md has every key, as the code has it")
     func keys() throws {
-      let page = Self.top.appendingPathComponent("docs/gateway.md")
+      let page = Self.top.appendingPathComponent("docs/gateway/configuration.md")
       let text = try String(contentsOf: page, encoding: .utf8)
       var drawn = text
       for (marker, keys) in [("gateway keys", GatewaySettings.keys), ("app keys", GatewaySettings.appKeys)] {

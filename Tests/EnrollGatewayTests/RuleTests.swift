@@ -189,7 +189,7 @@
       let none = browser.post("/account/sessions/end", form: [("token", mark), ("session", "of nobody")])
       #expect(none.header("Location") == "/account")
       let answer = browser.post("/account/sessions/end", form: [("token", mark), ("session", id)])
-      #expect(answer.header("Location") == "/account?ended=1")
+      #expect(answer.header("Location") == "/account?notice=ended")
       #expect(second.get("/account").header("Location") == "/login")
       #expect(browser.get("/account").status == 200)
     }

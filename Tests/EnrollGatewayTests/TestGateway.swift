@@ -24,7 +24,16 @@
     var all: [String] { lines.withLock { $0 } }
   }
 
+  /// Mails, as they are posted.
+  final class Mails: Mailer {
+    private let mails = Guarded<[AccountMail]>([], by: Mutex())
+
+    func post(_ mail: AccountMail) { mails.withLock { $0.append(mail) } }
+    var all: [AccountMail] { mails.withLock { $0 } }
+  }
+
   final class TestGateway {
+    let mails = Mails()
     let clock = FakeClock()
     let provider: FakeProvider
     let gateway: Gateway
@@ -85,7 +94,10 @@
         ]))
     }
 
-    init(_ more: [(String, JSON)] = []) throws {
+    /// - Parameter makeTransport: in the place of the provider in memory.
+    init(
+      _ more: [(String, JSON)] = [], makeTransport: ((FakeClock) throws -> any Transport)? = nil
+    ) throws {
       let settings = try Self.settings(more)
       let (clock, provider) = (clock, try FakeProvider(clock: clock))
       self.provider = provider
@@ -93,16 +105,18 @@
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       store = try SQLiteStore(path: folder.appendingPathComponent("gateway.db").path)
       _ = try store.migrate()
+      let transport = try makeTransport?(clock) ?? provider
       let providers = settings.providers.map { told in
         SignInProvider(
-          name: told.name, label: told.label, configuration: told.configuration, transport: provider,
-          clock: clock, random: SystemRandomSource(), makeStore: { MemoryTokenStore(clock: clock) },
+          name: told.name, label: told.label, configuration: told.configuration, dialect: told.dialect,
+          transport: transport, clock: clock, random: SystemRandomSource(),
+          makeStore: { MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
       gateway = Gateway(
         settings: settings, keys: try Self.ring(clock), store: store, providers: providers,
         pages: Pages(theme: try Theme(product: "Test"), languages: try Languages()), clock: clock,
-        random: SystemRandomSource(), log: log, makeLock: { Mutex() })
+        random: SystemRandomSource(), log: log, mailer: mails, makeLock: { Mutex() })
     }
 
     deinit {
@@ -159,7 +173,9 @@
 
     /// The target of the callback.
     func callback(from start: WebResponse, by provider: FakeProvider, extra: String = "") -> String {
-      let back = provider.signIn(at: start.header("Location") ?? "", extra: extra)
+      // A form leads there by a page that goes on by itself.
+      let next = start.header("Refresh").map { String($0.dropFirst("0;url=".count)) }
+      let back = provider.signIn(at: start.header("Location") ?? next ?? "", extra: extra)
       return String(back.dropFirst(TestGateway.origin.count))
     }
   }

@@ -13,7 +13,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 ARTICLES = sorted((ROOT / "Sources/EnrollKit/EnrollKit.docc").glob("*.md"))
-GUIDES = [ROOT / "docs/resources.md", ROOT / "docs/gateway.md"]
+GUIDES = [ROOT / "docs/resources.md", *sorted((ROOT / "docs/gateway").glob("*.md"))]
 PAGES = (README, *sorted((ROOT / "bindings").glob("*/README.md")), *ARTICLES, *GUIDES)
 BLOCK = re.compile(r"(<!-- example: (\S+) -->\n```\w*\n)(.*?)(```\n)", re.S)
 

@@ -138,7 +138,7 @@ public enum StoreFailure: Error, Sendable, Equatable {
   }
 }
 
-public protocol AccountStore: AccountChanges {
+public protocol AccountStore: AccountChanges, RegistrationStore {
   /// Finds or makes the account of the identity, in one statement: a thousand calls at once for one new person make one account.
   /// The identity's e-mail, name and times become those of this sign-in; what this sign-in does not tell (nil) stays.
   /// An account has 100 live sessions; one more ends the one whose last use is longest ago.

@@ -26,6 +26,8 @@ public struct GatewaySettings: Sendable {
   public let mail: MailSettings?
   /// nil: nobody registers by e-mail.
   public let registration: RegistrationSettings?
+  /// Where people who register by e-mail are kept; nil: in the gateway's own tables.
+  public let directory: DirectorySettings?
   /// Passed on to the pages.
   public let theme: JSON?
   /// Files with changed texts, or with further languages.
@@ -35,6 +37,8 @@ public struct GatewaySettings: Sendable {
     public let name: String
     public let label: String
     public let configuration: Configuration
+    /// What it asks for beyond the specifications.
+    public let dialect: ProviderDialect
   }
 
   private static let connectionRange: ClosedRange<Int64> = 1...256
@@ -54,11 +58,12 @@ public struct GatewaySettings: Sendable {
         "The addresses of load balancers. Only their X-Forwarded-For header is believed."),
       ConfigurationKey(
         "database", .text, required: true,
-        "sqlite:PATH for one machine, or a postgresql:// URL for several."),
+        "sqlite:PATH for one machine, or a postgresql:// URL for several. A relative path begins at the folder of this file."),
       ConfigurationKey(
         "databaseConnections", .integer(connectionRange), "Connections to the database. 8 by default."),
       ConfigurationKey(
-        "keys", .text, required: true, "The path of the key file, which enroll-gateway keys makes."),
+        "keys", .text, required: true,
+        "The path of the key file, which enroll-gateway keys makes. A relative path begins at the folder of this file."),
       ConfigurationKey(
         "returnTo", .list(.url),
         "The addresses to which a browser may return after it signed in. Each is compared exactly."),
@@ -76,6 +81,9 @@ public struct GatewaySettings: Sendable {
       ConfigurationKey(
         "registration", .object(RegistrationSettings.keys),
         "People register and sign in with an e-mail address. Needs mail. An empty object is enough."),
+      ConfigurationKey(
+        "directory", .object(DirectorySettings.keys),
+        "Where people who register by e-mail are kept. The gateway's own tables by default."),
       ConfigurationKey(
         "textFiles", .list(.text), "Files with changed texts, or with the texts of further languages."),
       ConfigurationKey(
@@ -145,6 +153,10 @@ public struct GatewaySettings: Sendable {
         field: "registration")
     }
     providers = try Self.providers(maps.providers, publicURL: publicURL, isDevelopment: isDevelopment)
+    directory =
+      if let json = reader.value("directory") {
+        try DirectorySettings(json: json, providers: providers, isDevelopment: isDevelopment)
+      } else { nil }
     apps = try Self.apps(maps.apps)
     theme = maps.theme
     textFiles = reader.texts("textFiles") ?? []
@@ -198,33 +210,8 @@ extension GatewaySettings {
   ) throws(EnrollError) -> [Provider] {
     var providers: [Provider] = []
     for member in try members(of: json, "providers") {
-      let path = "providers.\(member.key)"
-      guard var object = member.value.object else {
-        throw EnrollError(
-          .configuration, "\(path): expected an object, got \(member.value.kind)", field: path)
-      }
-      let label = object["label"]?.string
-      for key in ["redirectUri", "confirmation", "bff", "app2app", "registrationCheckUri"]
-      where object[key] != nil {
-        throw EnrollError(
-          .configuration, "\(path).\(key): the gateway sets this itself; leave it out",
-          field: "\(path).\(key)")
-      }
-      object["label"] = nil
-      object["redirectUri"] = .string(callback(publicURL: publicURL, provider: member.key))
-      object["confirmation"] = .bool(false)
-      if object["scopes"] == nil, object["provider"] == nil {
-        object["scopes"] = .string("openid profile email")
-      }
-      if isDevelopment { object["allowLoopbackHTTP"] = .bool(true) }
-      let configuration: Configuration
-      do throws(EnrollError) { configuration = try Configuration(json: .object(object)) } catch {
-        throw EnrollError(
-          .configuration, "\(path).\(error.message)", field: error.field.map { "\(path).\($0)" } ?? path)
-      }
-      let preset = configuration.preset.flatMap { ProviderPreset.named($0) }?.name
       providers.append(
-        Provider(name: member.key, label: label ?? preset ?? member.key, configuration: configuration))
+        try provider(member.key, member.value, publicURL: publicURL, isDevelopment: isDevelopment))
     }
     guard !providers.isEmpty else {
       throw EnrollError(

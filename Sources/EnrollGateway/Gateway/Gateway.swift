@@ -15,6 +15,8 @@ public final class Gateway: WebApplication {
   let random: any RandomSource
   let views: Views
   let log: any LogHandler
+  /// nil: no mail is configured, and nobody is told by mail.
+  let mailer: (any Mailer)?
   /// Reports of failures come without a session.
   let reports: RequestBudget
   private let ring: Guarded<KeyRing>
@@ -26,7 +28,7 @@ public final class Gateway: WebApplication {
   public init(
     settings: GatewaySettings, keys: KeyRing, store: any AccountStore, providers: [SignInProvider],
     pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler,
-    makeLock: () -> any Lock
+    mailer: (any Mailer)? = nil, makeLock: () -> any Lock
   ) {
     self.settings = settings
     self.store = store
@@ -34,6 +36,7 @@ public final class Gateway: WebApplication {
     self.clock = clock
     self.random = random
     self.log = log
+    self.mailer = mailer
     views = Views(pages: pages)
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
     ring = Guarded(keys, by: makeLock())
@@ -59,7 +62,7 @@ public final class Gateway: WebApplication {
     guard let route = Route(path: request.path) else {
       return views.failure(.notFound, for: request)
     }
-    guard request.method == route.method else {
+    guard request.method == route.method || isAnswerByForm(request, route) else {
       let allowed = HTTPHeader("Allow", route.method == .get ? "GET, HEAD" : "POST")
       guard route.isForPrograms else {
         return views.failure(.methodNotAllowed, for: request, headers: [allowed])
@@ -80,12 +83,23 @@ public final class Gateway: WebApplication {
     case .choice(let isSignUp): try choice(request, isSignUp: isSignUp)
     case .start(let name): try start(request, try provider(name))
     case .callback(let name): try finish(request, try provider(name))
+    case .notification(let name): try takeNotification(request, try provider(name))
     case .redeem(let name): try redeem(request, provider: name)
     case .account: try accountPage(request)
     case .signOut: try signOut(request)
     case .signedOut(let isEverywhere): views.signedOut(isEverywhere: isEverywhere, for: request)
     case .endSession: try endSession(request)
     case .endAllSessions: try endAllSessions(request)
+    case .connect: try connect(request)
+    case .disconnect: try disconnect(request)
+    case .confirm: try confirmPage(request)
+    case .startConfirming: try startConfirming(request)
+    case .merge: try mergePage(request)
+    case .mergeAccounts: try mergeAccounts(request)
+    case .export: try export(request)
+    case .deletion: try deletePage(request)
+    case .deleteAccount: try deleteAccount(request)
+    case .deleted: views.deleted(for: request)
     case .userinfo: try userinfo(request)
     case .registrationCheck: try registrationCheck(request)
     case .profile: try takeProfile(request)
@@ -102,7 +116,7 @@ public final class Gateway: WebApplication {
   }
 
   /// - Throws: `.failure(.unknownProvider)`.
-  private func provider(_ name: String) throws(Interruption) -> SignInProvider {
+  func provider(_ name: String) throws(Interruption) -> SignInProvider {
     guard let provider = providers.first(where: { ASCII.equals($0.name, name) }) else {
       throw .failure(.unknownProvider)
     }

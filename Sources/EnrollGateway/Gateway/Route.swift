@@ -10,11 +10,23 @@ enum Route: Equatable {
   case start(provider: String)
   case callback(provider: String)
   case redeem(provider: String)
+  /// What a provider tells about its accounts.
+  case notification(provider: String)
   case account
   case signOut
   case signedOut(isEverywhere: Bool)
   case endSession
   case endAllSessions
+  case connect
+  case disconnect
+  case confirm
+  case startConfirming
+  case merge
+  case mergeAccounts
+  case export
+  case deletion
+  case deleteAccount
+  case deleted
   case userinfo
   case registrationCheck
   case profile
@@ -46,6 +58,8 @@ enum Route: Equatable {
         self = .callback(provider: parts[3])
       } else if ASCII.equals(parts[4], "redeem") {
         self = .redeem(provider: parts[3])
+      } else if ASCII.equals(parts[4], "notifications") {
+        self = .notification(provider: parts[3])
       } else {
         return nil
       }
@@ -58,6 +72,11 @@ enum Route: Equatable {
     ("/account", .account), ("/signout", .signOut), ("/signed-out", .signedOut(isEverywhere: false)),
     ("/signed-out-everywhere", .signedOut(isEverywhere: true)),
     ("/account/sessions/end", .endSession), ("/account/sessions/end-all", .endAllSessions),
+    ("/account/connect", .connect), ("/account/disconnect", .disconnect), ("/account/confirm", .confirm),
+    ("/account/confirm/start", .startConfirming), ("/account/merge", .merge),
+    ("/account/merge/confirm", .mergeAccounts), ("/account/export", .export),
+    ("/account/delete", .deletion), ("/account/delete/confirm", .deleteAccount),
+    ("/account-deleted", .deleted),
     ("/v1/userinfo", .userinfo), ("/v1/registration-check", .registrationCheck), ("/v1/profile", .profile),
     ("/v1/error-reports", .errorReport), ("/v1/revoke", .revocation),
     (ProviderMetadata.wellKnownPath, .discovery), ("/v1/keys", .keys),
@@ -71,9 +90,11 @@ enum Route: Equatable {
 
   var method: WebRequest.Method {
     switch self {
-    case .redeem, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile, .errorReport,
-      .revocation:
+    case .redeem, .notification, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile,
+      .errorReport, .revocation:
       .post
+    case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount: .post
+    case .confirm, .merge, .deletion, .deleted: .get
     case .root, .choice, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
       .androidAssociation, .appleAssociation, .asset, .live, .ready:
       .get
@@ -83,11 +104,13 @@ enum Route: Equatable {
   /// What an answer may wait for.
   var lane: Lane {
     switch self {
-    case .start, .callback: .provider
+    case .start, .callback, .notification: .provider
+    case .connect, .startConfirming, .disconnect, .deleteAccount: .provider
+    case .confirm, .merge, .mergeAccounts, .export, .deletion: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
       .errorReport, .revocation, .root:
       .database
-    case .choice, .signedOut, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
+    case .choice, .signedOut, .deleted, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
       .live, .ready:
       .here
     }
@@ -96,11 +119,15 @@ enum Route: Equatable {
   /// Programs read its failures, not people.
   var isForPrograms: Bool {
     switch self {
-    case .redeem, .userinfo, .registrationCheck, .profile, .errorReport, .revocation, .discovery, .keys,
+    case .redeem, .notification, .userinfo, .registrationCheck, .profile, .errorReport, .revocation,
+      .discovery, .keys,
       .androidAssociation, .appleAssociation, .live, .ready:
       true
     case .root, .choice, .start, .callback, .account, .signOut, .signedOut, .endSession, .endAllSessions,
       .asset:
+      false
+    case .connect, .disconnect, .confirm, .startConfirming, .merge, .mergeAccounts, .export, .deletion,
+      .deleteAccount, .deleted:
       false
     }
   }

@@ -51,17 +51,19 @@ struct Views: Sendable {
 
   func failure(
     _ failure: EnrollGatewayPages.Failure, for request: WebRequest, provider: SignInProvider? = nil,
-    headers: [HTTPHeader] = []
+    retryAt path: String? = nil, headers: [HTTPHeader] = []
   ) -> WebResponse {
+    let retry = path ?? provider.map { "/v1/auth/" + $0.name }
     let page = FailurePage(
-      failure, provider: provider?.label, retry: provider.flatMap { link("/v1/auth/" + $0.name) },
+      failure, provider: provider?.label, retry: retry.flatMap { link($0) },
       otherWay: link("/login"), start: link("/"), reference: failure.rawValue)
     return answer(pages.page(page, in: context(request)), status: failure.status, headers: headers)
   }
 
   func account(
     _ session: LiveSession, identities: [Identity], sessions: [LiveSession], providers: [SignInProvider],
-    apps: [RegisteredApp], formToken: String, wasEnded: Bool, now: UnixTime, for request: WebRequest
+    apps: [RegisteredApp], formToken: String, notice: AccountPage.Notice?, now: UnixTime,
+    for request: WebRequest
   ) -> WebResponse? {
     guard let end = link("/account/sessions/end"), let signOut = link("/signout"),
       let everywhere = link("/account/sessions/end-all")
@@ -70,6 +72,7 @@ struct Views: Sendable {
       name: session.identity.name, created: session.account.created.seconds,
       identities: identities.map { identity in
         AccountPage.Identity(
+          id: identity.key.formText,
           label: providers.first { ASCII.equals($0.name, identity.provider) }?.label ?? identity.provider,
           sign: ProviderSign(named: identity.provider), email: identity.email,
           isEmailVerified: identity.isEmailVerified)
@@ -81,12 +84,63 @@ struct Views: Sendable {
           created: one.created.seconds, lastSeen: one.lastSeen.seconds,
           isCurrent: ASCII.equals(one.id, session.id))
       },
-      actions: AccountPage.Actions(endSession: end, signOut: signOut, signOutEverywhere: everywhere),
-      token: FormToken(name: Self.formField, value: formToken), sessionWasEnded: wasEnded, now: now.seconds)
+      connections: providers.map { way($0) },
+      actions: AccountPage.Actions(
+        endSession: end, signOut: signOut, signOutEverywhere: everywhere, connect: link("/account/connect"),
+        disconnect: link("/account/disconnect"), export: link("/account/export"),
+        deletion: link("/account/delete")),
+      token: FormToken(name: Self.formField, value: formToken), notice: notice, now: now.seconds)
     return answer(pages.page(page, in: context(request)))
   }
 
   static let formField = "token"
+
+  private func way(_ provider: SignInProvider) -> ConfirmPage.Way {
+    ConfirmPage.Way(
+      name: provider.name, label: provider.label, sign: ProviderSign(named: provider.name))
+  }
+
+  /// The page goes on to the provider by itself, at once, and has a link there. nil for an address that no page may lead to.
+  func leaving(
+    to provider: SignInProvider, url: String, for request: WebRequest, headers: [HTTPHeader]
+  ) -> WebResponse? {
+    guard let link = try? PageLink(web: url) else { return nil }
+    return answer(
+      pages.page(LeavingPage(provider: provider.label, link: link), in: context(request)),
+      headers: [HTTPHeader("Refresh", "0;url=\(url)")] + headers)
+  }
+
+  func confirm(
+    _ ways: [SignInProvider], then: ConfirmedWish, formToken: String, for request: WebRequest
+  ) -> WebResponse? {
+    guard let action = link("/account/confirm/start"), let account = link("/account") else { return nil }
+    let page = ConfirmPage(
+      ways: ways.map { way($0) }, action: action, then: then.rawValue, account: account,
+      token: FormToken(name: Self.formField, value: formToken))
+    return answer(pages.page(page, in: context(request)))
+  }
+
+  func merge(provider: String, email: String?, formToken: String, for request: WebRequest) -> WebResponse? {
+    guard let action = link("/account/merge/confirm"), let account = link("/account") else { return nil }
+    let page = MergePage(
+      provider: provider, email: email, action: action, account: account,
+      token: FormToken(name: Self.formField, value: formToken))
+    return answer(pages.page(page, in: context(request)))
+  }
+
+  func delete(formToken: String, for request: WebRequest) -> WebResponse? {
+    guard let action = link("/account/delete/confirm"), let account = link("/account") else { return nil }
+    let token = FormToken(name: Self.formField, value: formToken)
+    return answer(
+      pages.page(DeletePage(action: action, account: account, token: token), in: context(request)))
+  }
+
+  func deleted(for request: WebRequest) -> WebResponse {
+    answer(pages.page(DeletedPage(signUp: link("/signup")), in: context(request)))
+  }
+
+  /// The language of the pages that answer this request.
+  func language(_ request: WebRequest) -> Language { context(request).language }
 
   func signedOut(isEverywhere: Bool, for request: WebRequest) -> WebResponse {
     answer(
@@ -103,9 +157,19 @@ struct Views: Sendable {
       headers: headers)
   }
 
-  /// nil for a name that no page loads.
+  /// nil for a path that no page may lead to.
+  func sendAgain(_ answer: FormPostAnswer, to provider: SignInProvider, for request: WebRequest)
+    -> WebResponse?
+  {
+    guard let action = link(request.path) else { return nil }
+    return self.answer(
+      pages.page(
+        SendAgainPage(provider: provider.label, action: action, fields: answer.fields), in: context(request)))
+  }
+
+  /// nil for a name that no page loads, neither ours nor Okta's.
   func asset(_ path: String) -> WebResponse? {
-    pages.assets.first { ASCII.equals($0.path, path) }.map { asset in
+    (pages.assets + [.oktaSignIn]).first { ASCII.equals($0.path, path) }.map { asset in
       WebResponse(200, headers: asset.headers.map { HTTPHeader($0.name, $0.value) }, body: asset.bytes)
     }
   }

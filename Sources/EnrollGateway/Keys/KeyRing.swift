@@ -13,6 +13,10 @@ public struct KeyRing: Sendable {
     case attempt = "enroll-gateway attempt 1"
     /// The token of a form.
     case form = "enroll-gateway form 1"
+    /// The proof of an identity that another account has, in a cookie.
+    case merge = "enroll-gateway merge 1"
+    /// A provider's token, in the database.
+    case providerToken = "enroll-gateway provider token 1"
     /// A mail in the outbox.
     case mail = "enroll-gateway mail 1"
     /// Where a form leads to in the end.

@@ -13,7 +13,7 @@ extension Gateway {
     return session?.app == nil ? session : nil
   }
 
-  private func sessionHash(_ request: WebRequest) -> [UInt8]? {
+  func sessionHash(_ request: WebRequest) -> [UInt8]? {
     request.cookie(Self.sessionCookie).value.flatMap { OneTimeText.hash(of: $0) }
   }
 
@@ -34,19 +34,20 @@ extension Gateway {
       )
     }
     let mark = try owned { () throws(EnrollError) in try keys.mark(hash, for: .form, at: now) }
-    let wasEnded = Parameters(encoded: request.query)?["ended"] != nil
+    let notice = Parameters(encoded: request.query)?["notice"].flatMap { AccountPage.Notice(rawValue: $0) }
     let page = views.account(
       session, identities: identities, sessions: sessions, providers: providers, apps: settings.apps,
-      formToken: mark, wasEnded: wasEnded, now: now, for: request)
+      formToken: mark, notice: notice, now: now, for: request)
     guard let page else { throw .failure(.internalError) }
     return page
   }
 
   func signOut(_ request: WebRequest) throws(Interruption) -> WebResponse {
-    guard let (hash, _) = try ownForm(request) else {
+    guard let (hash, session) = try ownForm(request) else {
       return .redirect(to: "/signed-out", headers: forgetting(request))
     }
     try stored { () throws(StoreFailure) in try store.endSession(tokenHash: hash) }
+    log.write(.info, "account \(session.account.id) signed out")
     return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
   }
 
@@ -56,7 +57,9 @@ extension Gateway {
     let isEnded = try stored { () throws(StoreFailure) in
       try store.endSession(id: id, ofAccount: session.account.id)
     }
-    return .redirect(to: isEnded ? "/account?ended=1" : "/account")
+    guard isEnded else { return .redirect(to: "/account") }
+    log.write(.info, "account \(session.account.id): a session was ended")
+    return .redirect(to: Self.account(.sessionEnded))
   }
 
   /// In every browser and every app.
@@ -71,7 +74,7 @@ extension Gateway {
 
   /// - Returns: the session whose form this is; nil where there is no session any more.
   /// - Throws: `.failure(.formExpired)` for a form that another site, or another session's page, sent.
-  private func ownForm(_ request: WebRequest) throws(Interruption) -> (hash: [UInt8], session: LiveSession)? {
+  func ownForm(_ request: WebRequest) throws(Interruption) -> (hash: [UInt8], session: LiveSession)? {
     let isElsewhere =
       request.values(of: "Origin").contains { !ASCII.equals($0, settings.publicURL) }
       || request.values(of: "Sec-Fetch-Site").contains { !ASCII.equals($0, "same-origin") }
@@ -84,7 +87,7 @@ extension Gateway {
   }
 
   /// Takes away a cookie that opens nothing.
-  private func forgetting(_ request: WebRequest) -> [HTTPHeader] {
+  func forgetting(_ request: WebRequest) -> [HTTPHeader] {
     request.cookie(Self.sessionCookie) == .absent ? [] : [.cookie(Self.sessionCookie, "", seconds: 0)]
   }
 }

@@ -13,8 +13,18 @@ struct Attempt: Equatable {
   var expires: UnixTime
   /// The app that waits; nil: a browser.
   var app: App?
-  /// Where the browser goes afterwards: an address of the configuration's list; nil: the account page.
+  /// Where the browser goes afterwards: an address of the configuration's list, or of the gateway; nil: the account page.
   var returnTo: String?
+  var purpose: Purpose = .signIn
+
+  /// What the provider's answer is for.
+  enum Purpose: Equatable {
+    case signIn
+    /// The identity is linked to this account.
+    case link(account: String)
+    /// The identity proves this account, and no other.
+    case confirm(account: String)
+  }
 
   /// The app's side of the hand-off.
   struct App: Equatable {
@@ -74,8 +84,14 @@ extension Attempt {
           ])
         }
       ),
-      ("returnTo", returnTo.map { .string($0) }),
+      ("returnTo", returnTo.map { .string($0) }), ("link", linkedAccount.map { .string($0) }),
+      ("confirm", confirmedAccount.map { .string($0) }),
     ])
+  }
+
+  private var linkedAccount: String? { if case .link(let account) = purpose { account } else { nil } }
+  private var confirmedAccount: String? {
+    if case .confirm(let account) = purpose { account } else { nil }
   }
 
   /// The value of its cookie.
@@ -92,6 +108,8 @@ extension Attempt {
     else { return nil }
     self.init(provider: provider, transaction: record, expires: UnixTime(seconds: expires))
     returnTo = json["returnTo"]?.string
+    if let account = json["link"]?.string { purpose = .link(account: account) }
+    if let account = json["confirm"]?.string { purpose = .confirm(account: account) }
     guard let app = json["app"] else { return }
     guard let id = app["id"]?.string, let redirect = app["redirect"]?.string,
       let challenge = app["challenge"]?.string

@@ -76,39 +76,54 @@ extension Gateway {
     _ request: WebRequest, to provider: SignInProvider, _ parameters: Parameters, app: Attempt.App?,
     returnTo: String?
   ) throws(Interruption) -> WebResponse {
+    try send(
+      request, to: provider, purpose: .signIn, prompt: parameters["prompt"],
+      loginHint: parameters["login_hint"], app: app, returnTo: returnTo)
+  }
+
+  /// Sends the browser to the provider, with a cookie of its own for the way back.
+  /// - Parameters:
+  ///   - purpose: a browser that has sent a form is led on by a page: its page lets no form be redirected to a provider.
+  ///   - extra: parameters that this provider alone knows.
+  func send(
+    _ request: WebRequest, to provider: SignInProvider, purpose: Attempt.Purpose = .signIn, prompt: String? = nil,
+    loginHint: String? = nil, extra: [(String, String)] = [], app: Attempt.App? = nil, returnTo: String?
+  ) throws(Interruption) -> WebResponse {
     let url: String
     let transaction: TransactionRecord
     do throws(EnrollError) {
-      (url, transaction) = try provider.begin(
-        prompt: parameters["prompt"], loginHint: parameters["login_hint"])
+      (url, transaction) = try provider.begin(prompt: prompt, loginHint: loginHint, parameters: extra)
     } catch {
       log.write(.warning, "\(provider.name): a sign-in could not begin: \(error.code.name): \(error.message)")
-      return try fail(EnrollGatewayPages.Failure(error), app: app, provider: provider, for: request)
+      return try fail(
+        EnrollGatewayPages.Failure(error), app: app, provider: provider, purpose: purpose, for: request)
     }
     guard let state = transaction.redirect?.state else { throw .failure(.internalError) }
     let attempt = Attempt(
       provider: provider.name, transaction: transaction, expires: now + Attempt.lifetimeSeconds, app: app,
-      returnTo: returnTo)
+      returnTo: returnTo, purpose: purpose)
     let (name, value) = try owned { () throws(EnrollError) in
       (try Attempt.cookieName(forState: state), try attempt.sealed(with: keys, at: now, random: random))
     }
     guard name.utf8.count + value.utf8.count <= Attempt.byteLimit else { throw .failure(.invalidRequest) }
     // A browser names its oldest cookies first (RFC 6265 §5.4).
     let tooMany = Attempt.surplus(in: request, beside: value.utf8.count)
-    return .redirect(
-      to: url,
-      headers: tooMany.map { .cookie($0, "", seconds: 0) }
-        + [.cookie(name, value, seconds: Attempt.cookieSeconds)])
+    let headers =
+      tooMany.map { HTTPHeader.cookie($0, "", seconds: 0) }
+      + [.cookie(name, value, seconds: Attempt.cookieSeconds)]
+    guard purpose != .signIn else { return .redirect(to: url, headers: headers) }
+    return try page(views.leaving(to: provider, url: url, for: request, headers: headers))
   }
 
   /// An app is told by its redirect, a person by a page.
   func fail(
     _ failure: EnrollGatewayPages.Failure, app waiting: Attempt.App?, provider: SignInProvider,
-    for request: WebRequest,
-    headers: [HTTPHeader] = []
+    purpose: Attempt.Purpose = .signIn, for request: WebRequest, headers: [HTTPHeader] = []
   ) throws(Interruption) -> WebResponse {
     guard let waiting, let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }) else {
-      return views.failure(failure, for: request, provider: provider, headers: headers)
+      return views.failure(
+        failure, for: request, provider: provider, retryAt: purpose == .signIn ? nil : "/account",
+        headers: headers)
     }
     return returnToApp(
       app, waiting.redirectURI, state: waiting.state,

@@ -26,6 +26,8 @@ public enum Failure: String, Sendable, CaseIterable {
   case invalidRequest
   /// The form's token is absent, or of another session.
   case formExpired
+  /// The user was to prove one account, and proved another.
+  case otherIdentity
   /// The link of a mail is none of this gateway's, or a newer one has taken its place.
   case linkInvalid
   /// The link of a mail is too old.
@@ -34,6 +36,8 @@ public enum Failure: String, Sendable, CaseIterable {
   case linkUsed
   /// A directory says that the person may not sign in now.
   case accountLocked
+  /// The password is right, and the directory wants a step that the gateway's pages do not have.
+  case stepMissing
   /// The provider vouched for the user, who may not use the product: another domain, or sign-up is closed.
   case notAllowed
   /// The store did not say whether it saved the sign-in.

@@ -110,6 +110,42 @@ enum PageText: String, Sendable, CaseIterable {
   case everywhereLead = "account.everywhereLead"
   case signOutEverywhere = "account.signOutEverywhere"
   case sessionWasEnded = "account.sessionWasEnded"
+  case disconnect = "account.disconnect"
+  case connectTitle = "account.connectTitle"
+  case connectLead = "account.connectLead"
+  case connectWith = "account.connectWith"
+  case wasConnected = "account.wasConnected"
+  case wasConnectedBefore = "account.wasConnectedBefore"
+  case wasDisconnected = "account.wasDisconnected"
+  case lastWay = "account.lastWay"
+  case wasMerged = "account.wasMerged"
+  case dataTitle = "account.dataTitle"
+  case dataLead = "account.dataLead"
+  case download = "account.download"
+  case deleteAccount = "account.delete"
+  case toAccount = "page.toAccount"
+  case leavingTitle = "leaving.title"
+  case leavingLead = "leaving.lead"
+  case leavingOpen = "leaving.open"
+  case confirmTitle = "confirm.title"
+  case confirmLead = "confirm.lead"
+  case mergeTitle = "merge.title"
+  case mergeLead = "merge.lead"
+  case mergeWays = "merge.ways"
+  case mergeSessions = "merge.sessions"
+  case mergeKept = "merge.kept"
+  case mergeJoin = "merge.join"
+  case mergeLeave = "merge.leave"
+  case deleteTitle = "delete.title"
+  case deleteLead = "delete.lead"
+  case deleteWays = "delete.ways"
+  case deleteSessions = "delete.sessions"
+  case deleteApps = "delete.apps"
+  case deleteAgain = "delete.again"
+  case deleteForGood = "delete.forGood"
+  case deleteKeep = "delete.keep"
+  case deletedTitle = "deleted.title"
+  case deletedLead = "deleted.lead"
   case unknownDevice = "device.unknown"
   case browserOnSystem = "device.browserOnSystem"
   case appOnDevice = "device.appOnDevice"
@@ -125,13 +161,19 @@ enum PageText: String, Sendable, CaseIterable {
   case continueOpen = "continue.open"
   case continueHelp = "continue.help"
 
+  case sendAgainTitle = "sendAgain.title"
+  case sendAgainWhat = "sendAgain.what"
+  case sendAgainButton = "sendAgain.button"
+
   case day = "date.day"
   case moment = "date.moment"
 
   /// The values that the text must contain, each in braces. `{product}` may be in any text.
   var placeholders: Set<Placeholder> {
     switch self {
-    case .signInWith, .signUpWith, .emailConfirmed, .stillAtProvider: [.provider]
+    case .signInWith, .signUpWith, .emailConfirmed, .stillAtProvider, .connectWith, .leavingTitle,
+      .leavingOpen, .mergeLead, .sendAgainWhat:
+      [.provider]
     case .forApp, .cancel, .toApp, .continueTitle, .continueWhat, .continueOpen, .continueHelp: [.app]
     case .reference: [.reference]
     case .lastUsed, .signedInOn: [.date]

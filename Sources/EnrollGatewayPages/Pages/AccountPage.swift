@@ -5,14 +5,18 @@
 public struct AccountPage: Sendable {
   /// A provider by which the user signs in, and what it said.
   public struct Identity: Sendable {
+    /// Goes back with the form that takes it away; nil where there is no such form.
+    public var id: String?
     public var label: String
     public var sign: ProviderSign
     public var email: String?
     public var isEmailVerified: Bool
 
     public init(
-      label: String, sign: ProviderSign = .initial, email: String? = nil, isEmailVerified: Bool = false
+      id: String? = nil, label: String, sign: ProviderSign = .initial, email: String? = nil,
+      isEmailVerified: Bool = false
     ) {
+      self.id = id
       self.label = label
       self.sign = sign
       self.email = email
@@ -54,11 +58,49 @@ public struct AccountPage: Sendable {
     public var endSession: PageLink
     public var signOut: PageLink
     public var signOutEverywhere: PageLink
+    /// With the field `provider`: one more way to sign in.
+    public var connect: PageLink?
+    /// With the field `identity`: one way less.
+    public var disconnect: PageLink?
+    /// Answers with a file.
+    public var export: PageLink?
+    /// A page, not a form.
+    public var deletion: PageLink?
 
-    public init(endSession: PageLink, signOut: PageLink, signOutEverywhere: PageLink) {
+    public init(
+      endSession: PageLink, signOut: PageLink, signOutEverywhere: PageLink, connect: PageLink? = nil,
+      disconnect: PageLink? = nil, export: PageLink? = nil, deletion: PageLink? = nil
+    ) {
       self.endSession = endSession
       self.signOut = signOut
       self.signOutEverywhere = signOutEverywhere
+      self.connect = connect
+      self.disconnect = disconnect
+      self.export = export
+      self.deletion = deletion
+    }
+  }
+
+  /// What a form of this page has just done.
+  public enum Notice: String, Sendable, CaseIterable {
+    case sessionEnded = "ended"
+    case connected
+    /// The account had that way to sign in already.
+    case alreadyConnected = "connected-before"
+    case disconnected
+    /// The only way to sign in stays.
+    case lastWay = "last-way"
+    case merged
+
+    var text: PageText {
+      switch self {
+      case .sessionEnded: .sessionWasEnded
+      case .connected: .wasConnected
+      case .alreadyConnected: .wasConnectedBefore
+      case .disconnected: .wasDisconnected
+      case .lastWay: .lastWay
+      case .merged: .wasMerged
+      }
     }
   }
 
@@ -69,24 +111,26 @@ public struct AccountPage: Sendable {
   public var identities: [Identity]
   /// In the order in which they are shown; the current one is put first.
   public var sessions: [Session]
+  /// The ways to sign in that can be added.
+  public var connections: [ConfirmPage.Way]
   public var actions: Actions
   public var token: FormToken
-  /// A session was ended just now, by a form of this page.
-  public var sessionWasEnded: Bool
+  public var notice: Notice?
   /// Seconds since 1970, UTC.
   public var now: Int64
 
   public init(
-    name: String? = nil, created: Int64, identities: [Identity], sessions: [Session], actions: Actions,
-    token: FormToken, sessionWasEnded: Bool = false, now: Int64
+    name: String? = nil, created: Int64, identities: [Identity], sessions: [Session],
+    connections: [ConfirmPage.Way] = [], actions: Actions, token: FormToken, notice: Notice? = nil, now: Int64
   ) {
     self.name = name
     self.created = created
     self.identities = identities
     self.sessions = sessions
+    self.connections = connections
     self.actions = actions
     self.token = token
-    self.sessionWasEnded = sessionWasEnded
+    self.notice = notice
     self.now = now
   }
 
@@ -94,10 +138,12 @@ public struct AccountPage: Sendable {
     let heading = texts(.accountTitle)
     return Content(heading: heading, isWide: true) { html in
       html.element(.h1, phrase: heading)
-      if sessionWasEnded {
-        html.element(.p, .class("notice"), .role("status"), phrase: texts(.sessionWasEnded))
+      if let notice {
+        html.element(.p, .class("notice"), .role("status"), phrase: texts(notice.text))
       }
-      profile(texts, into: &html)
+      let ways = AccountWays(page: self, texts: texts)
+      profile(texts, ways, into: &html)
+      ways.writeConnections(into: &html)
       AccountSessions(page: self, texts: texts).write(into: &html)
       html.element(.section, .class("apart"), .labelledBy("everywhere")) { html in
         html.element(.h2, .id("everywhere"), phrase: texts(.everywhereTitle))
@@ -106,10 +152,11 @@ public struct AccountPage: Sendable {
           $0.element(.button, .class("quiet"), .type("submit"), phrase: texts(.signOutEverywhere))
         }
       }
+      ways.writeData(into: &html)
     }
   }
 
-  private func profile(_ texts: Texts, into html: inout HTML) {
+  private func profile(_ texts: Texts, _ ways: AccountWays, into html: inout HTML) {
     html.element(.section, .labelledBy("profile")) { html in
       html.element(.h2, .id("profile"), phrase: texts(.profile))
       html.element(.dl) { html in
@@ -126,28 +173,8 @@ public struct AccountPage: Sendable {
         }
         html.element(.div) { html in
           html.element(.dt, phrase: texts(.waysIn))
-          for identity in identities {
-            html.element(.dd, .class("identity")) { self.identity(identity, texts, into: &$0) }
-          }
+          ways.writeIdentities(into: &html)
         }
-      }
-    }
-  }
-
-  private func identity(_ identity: Identity, _ texts: Texts, into html: inout HTML) {
-    html.sign(identity.sign, of: identity.label)
-    html.element(.div) { html in
-      html.element(.strong) { $0.isolated(identity.label, always: true) }
-      html.element(.p) { html in
-        guard let email = identity.email else {
-          html.phrase(texts(.noEmail))
-          return
-        }
-        html.element(.bdi, text: email)
-        html.text(" · ")
-        html.phrase(
-          identity.isEmailVerified
-            ? texts(.emailConfirmed, [.provider: identity.label]) : texts(.emailUnconfirmed))
       }
     }
   }

@@ -1,5 +1,7 @@
-// The files that pages load: the style sheet with the theme's variables, and the mark. The name has a hash of the content, so that
-// browsers may keep a file for good (RFC 8246), and a changed theme has another name.
+// The files that the gateway serves to everybody: the style sheet with the theme's variables, the mark, the script of the page that sends
+// itself, and the script for Okta's sign-in page. The name has a hash of the content, so that browsers may keep a file for good
+// (RFC 8246), and a changed theme has another name. The last script's name stands in pages elsewhere, with its hash: it has a number,
+// and the file never changes.
 
 /// A file that the gateway serves to everybody.
 public struct Asset: Sendable, Equatable {
@@ -19,6 +21,21 @@ public struct Asset: Sendable, Equatable {
     ]
   }
 
+  /// The script for the sign-in page that Okta hosts. Pages of another origin load it with `integrity`, which needs CORS.
+  public static let oktaSignIn = Asset(
+    path: "/assets/okta-sign-in-1.js", type: "text/javascript; charset=utf-8",
+    bytes: PackageResources.okta_sign_in_1_js)
+
+  private init(path: String, type: String, bytes: [UInt8]) {
+    self.path = path
+    self.bytes = bytes
+    headers = [
+      ("Content-Type", type), ("Cache-Control", "public, max-age=31536000, immutable"),
+      ("X-Content-Type-Options", "nosniff"), ("Access-Control-Allow-Origin", "*"),
+      ("Cross-Origin-Resource-Policy", "cross-origin"),
+    ]
+  }
+
   public static func == (one: Asset, other: Asset) -> Bool {
     one.path == other.path && one.bytes == other.bytes
   }
@@ -30,6 +47,12 @@ public struct Asset: Sendable, Equatable {
     let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
+}
+
+extension Asset {
+  /// Presses the button of a page whose form sends itself. Without it the user does.
+  static let sender = Asset(
+    "send", "js", type: "text/javascript; charset=utf-8", bytes: Array("document.forms[0].submit();\n".utf8))
 }
 
 extension Theme {

@@ -15,6 +15,20 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case pruneSessions
   /// $1: now; $2: at most so many.
   case pruneCodes
+  case keepLink
+  case link
+  case spendLinkForSession
+  case spendLinkForCode
+  /// $1: now; $2: at most so many.
+  case pruneLinks
+  case personByEmail
+  case personByID
+  case setPassword
+  case insertMail
+  case takeMails
+  case removeMail
+  case putOffMail
+  case waitingMails
   /// $1: now; $2: at most so many.
   case pruneSpent
   case session
@@ -60,7 +74,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   /// Ends the sessions that give way to one more. The statement does not see the one that it begins; a call that is repeated does, by
   /// its hash. Rows that another call is ending are left to that one. Calls at the same moment do not see one another's sessions: there
   /// may be as many too many as there are connections, until the next sign-in.
-  private static func ending(surplusOf account: String, at now: String, beside hash: String) -> String {
+  static func ending(surplusOf account: String, at now: String, beside hash: String) -> String {
     """
     surplus AS (
       DELETE FROM sessions WHERE token_hash = ANY (ARRAY(
@@ -131,6 +145,19 @@ enum PostgreSQLStatement: Int, CaseIterable {
       DELETE FROM app_codes WHERE code_hash = ANY (ARRAY(
         SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
+    case .keepLink: PostgreSQLMailStatements.keepLink
+    case .link: MailQueries.link
+    case .spendLinkForSession: PostgreSQLMailStatements.spendForSession
+    case .spendLinkForCode: PostgreSQLMailStatements.spendForCode
+    case .pruneLinks: PostgreSQLMailStatements.pruneLinks
+    case .personByEmail: MailQueries.personByEmail
+    case .personByID: MailQueries.personByID
+    case .setPassword: PostgreSQLMailStatements.setPassword
+    case .insertMail: MailQueries.insertMail
+    case .takeMails: PostgreSQLMailStatements.takeMails
+    case .removeMail: MailQueries.removeMail
+    case .putOffMail: MailQueries.putOffMail
+    case .waitingMails: MailQueries.waitingMails
     case .pruneSpent:
       """
       DELETE FROM spent WHERE hash = ANY (ARRAY(

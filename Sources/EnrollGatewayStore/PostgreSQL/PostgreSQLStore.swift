@@ -171,6 +171,7 @@ public final class PostgreSQLStore: AccountStore {
 
   public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
     try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
+      + prune(.pruneLinks, at: now - RegistrationTimes.keptSeconds)
   }
 
   /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.

@@ -26,6 +26,29 @@
     case pruneSessions
     /// ?1: now; ?2: at most so many.
     case pruneCodes
+    /// ?1: the address's key; ?2: purpose.
+    case removeLinks
+    /// ?1 … ?11: as ``CheckedLink/values``.
+    case insertLink
+    case link
+    /// ?1: hash; ?2: now; ?3: the hash of what begins.
+    case spendLink
+    /// ?1: now; ?2: at most so many.
+    case pruneLinks
+    /// ?1 … ?7: id, the address's key, address, password's hash, provider, subject, now.
+    case insertPerson
+    case personByEmail
+    case personByID
+    /// ?1: id; ?2: the password's hash.
+    case updatePassword
+    /// ?1, ?2: provider, subject; ?3: the hash of the token whose session stays.
+    case endSessionsOfPerson
+    case insertMail
+    /// ?1: now; ?2: until when they are taken; ?3: at most so many.
+    case takeMails
+    case removeMail
+    case putOffMail
+    case waitingMails
     /// ?1: now; ?2: at most so many.
     case pruneSpent
     case session
@@ -87,6 +110,43 @@
         DELETE FROM app_codes WHERE code_hash IN
           (SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT ?2)
         """
+      case .removeLinks: "DELETE FROM mail_links WHERE email_key = ?1 AND purpose = ?2"
+      case .insertLink:
+        """
+        INSERT INTO mail_links (token_hash, purpose, email_key, email, name, subject, device, browser_hash, visit,
+          created, expires)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        """
+      case .link: numbered(MailQueries.link)
+      case .spendLink: "UPDATE mail_links SET spent = ?2, spent_for = ?3 WHERE token_hash = ?1"
+      case .pruneLinks:
+        """
+        DELETE FROM mail_links WHERE token_hash IN
+          (SELECT token_hash FROM mail_links WHERE expires <= ?1 LIMIT ?2)
+        """
+      case .insertPerson:
+        """
+        INSERT INTO people (id, email_key, email, password, provider, subject, created)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        """
+      case .personByEmail: numbered(MailQueries.personByEmail)
+      case .personByID: numbered(MailQueries.personByID)
+      case .updatePassword: "UPDATE people SET password = ?2 WHERE id = ?1"
+      case .endSessionsOfPerson:
+        """
+        DELETE FROM sessions WHERE token_hash IS NOT ?3 AND account IN
+          (SELECT account FROM identities WHERE provider = ?1 AND subject = ?2)
+        """
+      case .insertMail: numbered(MailQueries.insertMail)
+      case .takeMails:
+        """
+        UPDATE outbox SET due = ?2, attempts = attempts + 1 WHERE id IN
+          (SELECT id FROM outbox WHERE due <= ?1 ORDER BY due LIMIT ?3)
+        RETURNING id, sealed, expires, attempts
+        """
+      case .removeMail: numbered(MailQueries.removeMail)
+      case .putOffMail: numbered(MailQueries.putOffMail)
+      case .waitingMails: numbered(MailQueries.waitingMails)
       case .pruneSpent:
         "DELETE FROM spent WHERE hash IN (SELECT hash FROM spent WHERE expires <= ?1 LIMIT ?2)"
       case .session: numbered(SharedQueries.session)

@@ -54,44 +54,52 @@
       let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
       let beginning = try CheckedBeginning(beginning, at: now)
       return try changing { (connection) throws(StoreFailure) in
-        let moment = SQLValue.integer(now.seconds)
-        let known = try connection.first(
-          .updateIdentity,
-          [
-            identity.provider, identity.subject, identity.email, identity.isEmailVerified, identity.name,
-            moment,
-          ]
-        ) { $0.bytes(0) }
-        let id = known ?? newID
-        var created = now
-        if known == nil {
-          try connection.change(.insertAccount, [.bytes(id), moment])
-          try connection.change(
-            .insertIdentity,
-            [
-              identity.provider, identity.subject, .bytes(id), identity.email, identity.isEmailVerified,
-              identity.name, moment,
-            ])
-        } else if let before = try connection.first(.updateAccount, [.bytes(id), moment], { $0.time(0) }) {
-          created = before
-        }
-        switch beginning {
-        case .session(let session):
-          try connection.change(.endSurplus, [.bytes(id), moment])
-          try connection.change(
-            .insertSession,
-            session.values(
-              account: id, identity.provider, identity.subject, providerSession: identity.providerSession,
-              at: now))
-        case .code(let code):
-          try connection.change(
-            .insertCode,
-            code.values(
-              account: id, subject: identity.subject, providerSession: identity.providerSession))
-        }
-        return SignedIn(
-          account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
+        try self.signIn(identity, newID: newID, beginning: beginning, at: now, by: connection)
       }
+    }
+
+    /// Inside a transaction.
+    func signIn(
+      _ identity: CheckedIdentity, newID: [UInt8], beginning: CheckedBeginning, at now: UnixTime,
+      by connection: SQLiteConnection
+    ) throws(StoreFailure) -> SignedIn {
+      let moment = SQLValue.integer(now.seconds)
+      let known = try connection.first(
+        .updateIdentity,
+        [
+          identity.provider, identity.subject, identity.email, identity.isEmailVerified, identity.name,
+          moment,
+        ]
+      ) { $0.bytes(0) }
+      let id = known ?? newID
+      var created = now
+      if known == nil {
+        try connection.change(.insertAccount, [.bytes(id), moment])
+        try connection.change(
+          .insertIdentity,
+          [
+            identity.provider, identity.subject, .bytes(id), identity.email, identity.isEmailVerified,
+            identity.name, moment,
+          ])
+      } else if let before = try connection.first(.updateAccount, [.bytes(id), moment], { $0.time(0) }) {
+        created = before
+      }
+      switch beginning {
+      case .session(let session):
+        try connection.change(.endSurplus, [.bytes(id), moment])
+        try connection.change(
+          .insertSession,
+          session.values(
+            account: id, identity.provider, identity.subject, providerSession: identity.providerSession,
+            at: now))
+      case .code(let code):
+        try connection.change(
+          .insertCode,
+          code.values(
+            account: id, subject: identity.subject, providerSession: identity.providerSession))
+      }
+      return SignedIn(
+        account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
     }
 
     public func redeem(
@@ -175,6 +183,7 @@
 
     public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
       try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
+        + prune(.pruneLinks, at: now - RegistrationTimes.keptSeconds)
     }
 
     /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
@@ -237,7 +246,7 @@
     }
 
     /// One statement on the connection that writes.
-    private func touching<Result>(
+    func touching<Result>(
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
       try place.check()

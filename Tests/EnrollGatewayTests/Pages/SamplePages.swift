@@ -46,7 +46,7 @@ struct SamplePages {
     for other in pages.languages.all where other != language {
       context.otherLanguages.append((other, try PageLink(path: "/login?ui_locales=" + other.tag.text)))
     }
-    return try choices(context) + failures(context) + account(context) + parting(context)
+    return try choices(context) + failures(context) + account(context) + changes(context) + parting(context)
   }
 
   private var app: WaitingApp {
@@ -114,16 +114,19 @@ struct SamplePages {
   private func account(_ context: PageContext) throws -> [(String, PageContent)] {
     let actions = try AccountPage.Actions(
       endSession: PageLink(path: "/account/sessions/end"), signOut: PageLink(path: "/logout"),
-      signOutEverywhere: PageLink(path: "/logout/everywhere"))
+      signOutEverywhere: PageLink(path: "/logout/everywhere"), connect: PageLink(path: "/account/connect"),
+      disconnect: PageLink(path: "/account/disconnect"), export: PageLink(path: "/account/export"),
+      deletion: PageLink(path: "/account/delete"))
     let day: Int64 = 86_400
     var account = AccountPage(
       name: values.name, created: Self.now - 400 * day,
       identities: [
         AccountPage.Identity(
-          label: values.provider, sign: ProviderSign(named: "google"), email: values.email,
-          isEmailVerified: true),
-        AccountPage.Identity(label: "GitHub", sign: ProviderSign(named: "github"), email: values.email),
-        AccountPage.Identity(label: "Facebook", sign: ProviderSign(named: "facebook")),
+          id: "google " + values.name, label: values.provider, sign: ProviderSign(named: "google"),
+          email: values.email, isEmailVerified: true),
+        AccountPage.Identity(
+          id: "github 1", label: "GitHub", sign: ProviderSign(named: "github"), email: values.email),
+        AccountPage.Identity(id: "facebook 1", label: "Facebook", sign: ProviderSign(named: "facebook")),
       ],
       sessions: [
         AccountPage.Session(
@@ -134,12 +137,61 @@ struct SamplePages {
         AccountPage.Session(
           id: values.session, app: values.app, device: values.device, created: Self.now - 90 * day,
           lastSeen: Self.now - 60),
-      ], actions: actions, token: FormToken(value: values.token), now: Self.now)
+      ], connections: ways, actions: actions, token: FormToken(value: values.token), now: Self.now)
     let whole = pages.page(account, in: context)
-    account.sessionWasEnded = true
+    let told = AccountPage.Notice.allCases.map { notice in
+      account.notice = notice
+      account.identities.removeLast(account.identities.count - 1)
+      return ("account-" + notice.rawValue, pages.page(account, in: context))
+    }
+    account.notice = .sessionEnded
     account.sessions.remove(at: 1)
     account.name = nil
-    return [("account", whole), ("account-from-an-app", pages.page(account, in: context))]
+    return [("account", whole), ("account-from-an-app", pages.page(account, in: context))] + told
+  }
+
+  private var ways: [ConfirmPage.Way] {
+    [
+      ConfirmPage.Way(name: "google", label: values.provider, sign: ProviderSign(named: "google")),
+      ConfirmPage.Way(name: "city", label: "Stadtwerke Musterstadt – Mitarbeiterportal"),
+    ]
+  }
+
+  private func changes(_ context: PageContext) throws -> [(String, PageContent)] {
+    let (account, token) = (try PageLink(path: "/account"), FormToken(value: values.token))
+    return [
+      (
+        "leaving",
+        pages.page(
+          LeavingPage(
+            provider: values.provider, link: try PageLink(app: "com.example.notes:/authorize?a=b&c=d")),
+          in: context)
+      ),
+      (
+        "confirm",
+        pages.page(
+          ConfirmPage(
+            ways: ways, action: try PageLink(path: "/account/confirm/start"), then: values.session,
+            account: account, token: token), in: context)
+      ),
+      (
+        "merge",
+        pages.page(
+          MergePage(
+            provider: values.provider, email: values.email,
+            action: try PageLink(path: "/account/merge/confirm"), account: account, token: token), in: context
+        )
+      ),
+      (
+        "delete",
+        pages.page(
+          DeletePage(
+            action: try PageLink(path: "/account/delete/confirm"), account: account, token: token),
+          in: context
+        )
+      ),
+      ("deleted", pages.page(DeletedPage(signUp: try PageLink(path: "/signup")), in: context)),
+    ]
   }
 
   private func parting(_ context: PageContext) throws -> [(String, PageContent)] {

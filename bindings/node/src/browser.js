@@ -9,15 +9,32 @@ const noBrowser = (cause) =>
     blame: 'host', field: 'present',
   }, { cause });
 
-/** Resolves when the browser has the URL, or soon; rejects if there is none. Only `xdg-open` is asked. */
-export function openBrowser(url) {
+/** How long a browser is waited for that returns only when it is closed, in milliseconds. */
+const A_MOMENT = 3000;
+
+/**
+ * Resolves when `xdg-open` has ended: with some browsers that is when the user closes them. Rejects if there is no browser.
+ * It does not keep the program from ending.
+ */
+function openBrowser(url) {
   return new Promise((resolve, reject) => {
     const child = spawn('xdg-open', [url], { stdio: 'ignore', detached: true });
-    child.once('error', (fault) => reject(noBrowser(fault)));
+    // Node's own error has the arguments, and a URL may hold an id_token.
+    child.once('error', ({ code, message }) => reject(noBrowser(Object.assign(new Error(message), { code }))));
     child.once('exit', (code) => (code === 0 ? resolve() : reject(noBrowser(new Error(`xdg-open ended with status ${code}`)))));
-    // Some browsers return only when they are closed; the program may end before.
     child.unref();
   });
+}
+
+/** Resolves when the browser has the URL, a moment later at the latest: for a caller that waits for nothing else. */
+export async function openBrowserSoon(url) {
+  let timer;
+  const moment = new Promise((resolve) => (timer = setTimeout(resolve, A_MOMENT)));
+  try {
+    await Promise.race([openBrowser(url), moment]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The default `present` of `signIn`. */

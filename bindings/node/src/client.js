@@ -6,11 +6,11 @@
 import { EventEmitter } from 'node:events';
 
 import { onAbort } from './abort.js';
-import { openBrowser, presentInBrowser } from './browser.js';
+import { openBrowserSoon, presentInBrowser } from './browser.js';
 import { cancelled, failed, invalid } from './error.js';
 import { EventStream } from './events.js';
 import { fetchWith } from './fetch.js';
-import { check, checkOptions, isPlainObject } from './given.js';
+import { check, checkOptions, conceal, isPlainObject } from './given.js';
 import { CLIENT_COMMANDS, EVENTS } from './generated/surface.js';
 import { tokenOf } from './token.js';
 
@@ -134,9 +134,9 @@ export class EnrollClient extends EventEmitter {
   /** Erases the tokens, tells the provider, and ends the session in the browser too, unless it is `localOnly`. */
   async logOut(parameters = {}, options = {}) {
     checkOptions('logOut', options, { signal: 'signal', present: 'function' });
-    const { signal, present = ({ url }) => openBrowser(url) } = options;
+    const { signal, present = ({ url }) => openBrowserSoon(url) } = options;
     const signOut = await this.logout.begin(parameters, { signal });
-    if (signOut.url) await present({ type: 'openURL', url: signOut.url });
+    if (signOut.url) await present(conceal({ type: 'openURL', url: signOut.url }));
     return signOut;
   }
 

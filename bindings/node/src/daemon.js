@@ -115,6 +115,9 @@ export class Daemon {
     // Made here, so that its stack names the caller.
     if (answer.aborted) throw cancelled(command, signal.reason);
     if (answer.late) throw failed('deadlineExceeded', `${command} did not end before its timeout`);
+    if (answer.unread) {
+      throw failed('internal', `${command}: ${answer.unread}. All calls that waited end with this error; the next call works`);
+    }
     if (answer.gone) throw this.#isClosed ? cancelled(command) : this.#theEnd();
     if (answer.error) throw errorOf(detailOf(answer.error));
     return isObject(answer.result) ? answer.result : {};
@@ -131,14 +134,14 @@ export class Daemon {
         resolve(answer);
       };
       const giveUp = (answer) => {
-        if (unclaimed) this.#waiting.set(id, (late) => late.result && unclaimed(late.result));
+        if (unclaimed) this.#waiting.set(id, { settle: (late) => late.result && unclaimed(late.result) });
         else this.#waiting.delete(id);
         this.#write(encoded('$/cancelRequest', { jsonrpc: '2.0', method: '$/cancelRequest', params: { id } }));
         settle(answer);
       };
       const stopWaiting = onAbort(signal, () => giveUp({ aborted: true }));
       if (seconds !== undefined) timer = setTimeout(giveUp, seconds * 1000, { late: true });
-      this.#waiting.set(id, settle);
+      this.#waiting.set(id, { settle, giveUp });
       this.#write(line);
     });
   }
@@ -238,17 +241,23 @@ export class Daemon {
       this.#give('wrote a line that is not a JSON-RPC message');
       return;
     }
-    const { id, method, params = {} } = message;
+    const { id, method } = message;
+    const params = isObject(message.params) ? message.params : {};
     if (method === '$/cancelRequest') this.#questions.givenUp(params.id);
     else if (method !== undefined && id !== undefined) this.#questions.asked(id, method, params);
     else if (method !== undefined) this.#listeners.get(params.client)?.(method, params);
     else if (this.#waiting.has(id)) {
-      const settle = this.#waiting.get(id);
+      const { settle } = this.#waiting.get(id);
       this.#waiting.delete(id);
       settle(message);
-    } else if ((id === null || id === undefined) && message.error) {
-      this.#log('error', `the daemon refused a message: ${message.error.message}`);
-    }
+    } else if ((id === null || id === undefined) && message.error) this.#refused(message.error);
+  }
+
+  /** The daemon could not read a message, so it does not say which. No call waits for an answer that never comes. */
+  #refused({ code, message }) {
+    const unread = `the daemon could not read a message of this process (${code}: ${message})`;
+    this.#log('error', unread);
+    for (const { giveUp } of [...this.#waiting.values()]) giveUp?.({ unread });
   }
 
   /** The process is of no use any more: the calls that wait fail at once. `time`: what it has to end by itself, in ms. */
@@ -276,7 +285,7 @@ export class Daemon {
     const last = this.#lastWords ? `; the last line of its log: ${this.#lastWords}` : '';
     this.#end ??= ended(`${name} ${words}${last}`);
     this.#questions.end();
-    for (const settle of [...this.#waiting.values()]) settle({ gone: true });
+    for (const { settle } of [...this.#waiting.values()]) settle({ gone: true });
     this.#waiting.clear();
   }
 
@@ -314,10 +323,14 @@ class Lines {
   }
 }
 
+/** The seconds that a command may take; undefined for one that the daemon does not time. */
+export const timeoutOf = (command, { timeout }) =>
+  Object.hasOwn(TIMED, command) ? Math.min(timeout ?? TIMED[command], A_DAY) : undefined;
+
 /** The parameters with the daemon's timeout in whole seconds, and the timeout of this side. */
 function withTimeout(command, parameters, limit) {
-  if (!Object.hasOwn(TIMED, command)) return [parameters, limit];
-  const seconds = Math.min(parameters.timeout ?? TIMED[command], A_DAY);
+  const seconds = timeoutOf(command, parameters);
+  if (seconds === undefined) return [parameters, limit];
   const whole = Math.ceil(seconds);
   return [{ ...parameters, timeout: whole }, whole === seconds ? seconds + GRACE : seconds];
 }

@@ -1,7 +1,7 @@
 // A daemon of one's own: opens clients, and runs the commands that need none.
 
 import { checkCall, EnrollClient, group } from './client.js';
-import { Daemon } from './daemon.js';
+import { Daemon, timeoutOf } from './daemon.js';
 import { failed, invalid } from './error.js';
 import { check, checkOptions, conceal, isPlainObject, kindOf, storePath } from './given.js';
 import { COMMANDS, STORES, VERSION } from './generated/surface.js';
@@ -81,8 +81,11 @@ export class Enroll {
   async #runWithParts(command, parameters, options) {
     checkCall(command, parameters, options);
     const [sent, parts] = withoutParts(command, parameters);
-    const run = () => this.#run(command, sent, options);
-    return parts ? this.#questions.serving(parts, run) : run();
+    if (!parts) return this.#run(command, sent, options);
+    const limit = timeoutOf(command, sent);
+    // What the queue took is gone.
+    const run = (waited) => this.#run(command, limit === undefined ? sent : { ...sent, timeout: Math.max(0, limit - waited) }, options);
+    return this.#questions.serving(parts, run, { command, signal: options.signal, limit });
   }
 
   /** Ends the daemon: waiting calls are cancelled, renewals that were sent are stored. A second call changes nothing. */

@@ -3,18 +3,26 @@
 
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { types } from 'node:util';
 
 import { invalid } from './error.js';
 
 /** The limit of the daemon for one message, in bytes. */
 const MESSAGE_LIMIT = 1 << 20;
 
+const { isNumberObject, isStringObject } = types;
+
 export function kindOf(value) {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object') return value === undefined ? 'undefined' : `a ${typeof value}`;
-  const name = value.constructor?.name;
-  return name && name !== 'Object' ? `an object of class ${name}` : 'an object';
+  let name;
+  try {
+    if (Array.isArray(value)) return 'an array';
+    name = value.constructor?.name;
+  } catch {
+    // A Proxy may refuse to be looked at.
+  }
+  return typeof name === 'string' && name !== '' && name !== 'Object' ? `an object of class ${name}` : 'an object';
 }
 
 export function isPlainObject(value) {
@@ -65,7 +73,9 @@ export function storePath(what, value) {
 /** NUL, and surrogates that stand alone: the daemon refuses a message with them as a whole. */
 const UNREADABLE = /\u{0}|\p{Surrogate}/u;
 
-const shown = (key) => (key === '' || UNREADABLE.test(key) ? 'a parameter' : key);
+export const isUnreadable = (text) => UNREADABLE.test(text);
+
+const shown = (key) => (key === '' || isUnreadable(key) ? 'a parameter' : key);
 
 /** The limit of the daemon for objects and lists inside one another. */
 const DEPTH_LIMIT = 64;
@@ -87,9 +97,11 @@ function depthOf(json) {
 
 /** One message for the daemon, as a line. */
 export function encoded(what, message) {
-  const refuse = (key, member) => {
+  const refuse = (key, given) => {
+    // JSON writes these as what is in them.
+    const member = isStringObject(given) ? String(given) : isNumberObject(given) ? Number(given) : given;
     for (const text of [key, member]) {
-      if (typeof text === 'string' && UNREADABLE.test(text)) {
+      if (typeof text === 'string' && isUnreadable(text)) {
         throw invalid(key, `${what}: ${shown(key)} has a NUL character or half of a character, which JSON for the daemon cannot carry`);
       }
     }
@@ -120,9 +132,17 @@ export function encoded(what, message) {
  *  stored or posted holds none. */
 const SECRETS = ['accessToken', 'idToken', 'codeVerifier'];
 
+/** A URL that carries the user's id_token (OpenID Connect RP-Initiated Logout §2) is a secret, too. */
+const WITH_ID_TOKEN = /[?&#]id_token_hint=/;
+
 export function conceal(result) {
-  for (const name of SECRETS) {
-    if (Object.hasOwn(result, name)) Object.defineProperty(result, name, { enumerable: false });
+  for (const name of SECRETS) hide(result, name);
+  for (const one of [result, result.action]) {
+    if (typeof one?.url === 'string' && WITH_ID_TOKEN.test(one.url)) hide(one, 'url');
   }
   return result;
+}
+
+function hide(object, name) {
+  if (Object.hasOwn(object, name)) Object.defineProperty(object, name, { enumerable: false });
 }

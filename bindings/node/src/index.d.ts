@@ -74,7 +74,7 @@ export interface HTTPRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;
-  /** The most bytes of a response's body that the daemon takes. */
+  /** The most bytes of a response's body that the daemon takes. Stop reading there, with an error of status 'responseInvalid'. */
   readonly responseLimit: number;
   /** Seconds that the whole exchange may take. */
   readonly timeout: number;
@@ -188,7 +188,10 @@ export class EnrollClient {
    */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
 
-  /** Logs out as logout.begin does, and opens the URL that ends the browser's session, if there is one. */
+  /**
+   * Logs out as logout.begin does, and opens the URL that ends the browser's session, if there is one. It waits a moment for
+   * the browser, and for `present`. The URL carries the user's id_token: `url` is not enumerable then.
+   */
   logOut(
     parameters?: Parameters<LogoutCommands['begin']>[0],
     options?: CallOptions & { present?: (action: { type: 'openURL'; url: string }) => unknown },

@@ -5,7 +5,8 @@ import { accessSync, closeSync, constants, existsSync, openSync, readSync, statS
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { unusable } from './error.js';
+import { invalid, unusable } from './error.js';
+import { isUnreadable } from './given.js';
 
 /** The architectures by their number in an ELF file. */
 const MACHINES = { 0x03: 'x86', 0x28: 'arm', 0x3e: 'x64', 0xb7: 'arm64', 0xf3: 'riscv64' };
@@ -23,7 +24,7 @@ export function formatOf(path) {
     const length = readSync(file, head, 0, 64, 0);
     if (head.toString('latin1', 0, 2) === '#!') return { isScript: true };
     if (length < 20 || head.readUInt32BE(0) !== 0x7f454c46) return {};
-    const number = head.readUInt16LE(18);
+    const number = head[5] === 2 ? head.readUInt16BE(18) : head.readUInt16LE(18);
     const found = { machine: MACHINES[number] ?? `the ELF machine ${number}` };
     // Only 64-bit, little-endian programs have program headers at these places.
     if (head[4] !== 2 || head[5] !== 1) return found;
@@ -59,28 +60,44 @@ export function folderFor(platform, arch, loader) {
 /** An Electron app in an archive: only unpacked files can be run. */
 export const unpacked = (path) => path.replace(/\bapp\.asar(?=\/)/, 'app.asar.unpacked');
 
-/** The path of the program. */
+/** The path of the program: absolute, whether a path was named that is relative to the working directory or not. */
 export function findProgram(named = process.env.ENROLLD || undefined) {
+  if (named === '') throw invalid('program', 'start: program: expected the path of an enrolld, got an empty string');
+  if (named !== undefined && isUnreadable(named)) {
+    throw invalid('program', 'start: program: expected the path of an enrolld, got one with a NUL character or half of a character');
+  }
   const carried = () => {
     const folder = folderFor(process.platform, process.arch, formatOf(process.execPath).loader);
     return unpacked(fileURLToPath(new URL(`../native/${folder}/enrolld`, import.meta.url)));
   };
-  const path = named ?? carried();
-  const stat = statSync(path, { throwIfNoEntry: false });
+  // A bare name would be looked for in PATH when it is started: another program than the one that was looked at.
+  const path = resolve(named ?? carried());
+  let stat;
+  try {
+    stat = statSync(path, { throwIfNoEntry: false });
+  } catch (fault) {
+    if (fault.code !== 'ENOTDIR') throw notStarted(path, fault);
+  }
   if (!stat) {
     const hint = named === undefined ? '; reinstall the package, or name another program in ENROLLD' : '';
     throw unusable(`enrolld was not found: there is no ${path}${hint}`);
   }
-  let isExecutable = stat.isFile();
-  try {
-    accessSync(path, constants.X_OK);
-  } catch {
-    isExecutable = false;
+  if (stat.isDirectory()) throw unusable(`enrolld could not be started: ${path} is a folder; name the program in it`);
+  if (!stat.isFile() || !permits(path, constants.X_OK)) {
+    throw unusable(`enrolld could not be started: ${path} is not an executable file`);
   }
-  if (!isExecutable) throw unusable(`enrolld could not be started: ${path} is not an executable file`);
-  checkFormat(path);
-  // A bare name would be looked for in PATH when it is started: another program than the one that was looked at.
-  return resolve(path);
+  // A program that may be run but not read is left to the system.
+  if (permits(path, constants.R_OK)) checkFormat(path);
+  return path;
+}
+
+function permits(path, mode) {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Before it is started: what the system cannot load, the C library gives to a shell. */
@@ -96,5 +113,22 @@ function checkFormat(path) {
   }
 }
 
+/** What the codes of the system mean for a program that was looked at before. */
+const REASONS = {
+  EACCES: 'this user has no permission, or its file system does not allow programs to be run',
+  EAGAIN: 'this user has as many processes as the system allows',
+  ELOOP: 'its symbolic links lead to one another',
+  EMFILE: 'this process has as many open files as the system allows',
+  ENAMETOOLONG: 'the path is too long',
+  ENFILE: 'the system has as many open files as it allows',
+  ENOENT: 'the interpreter that its first line names is not there',
+  ENOEXEC: 'it is no program for this system',
+  ENOMEM: 'the system has no memory for it',
+  ETXTBSY: 'it is being written',
+};
+
 /** The error for a program that the system did not start. */
-export const notStarted = (path, fault) => unusable(`enrolld could not be started: ${path}: ${fault.code ?? fault.message}`, { cause: fault });
+export const notStarted = (path, fault) => {
+  const reason = REASONS[fault.code] ? `${REASONS[fault.code]} (${fault.code})` : fault.code ?? fault.message;
+  return unusable(`enrolld could not be started: ${path}: ${reason}`, { cause: fault });
+};

@@ -3,8 +3,9 @@
 // What the program's own code throws stays in this process: the daemon gets a status, and the call that fails with it gets
 // the exception as its cause.
 
-import { failed } from './error.js';
-import { kindOf } from './given.js';
+import { onAbort } from './abort.js';
+import { cancelled, failed } from './error.js';
+import { isUnreadable, kindOf } from './given.js';
 import { ERRORS } from './generated/surface.js';
 
 const METHOD_NOT_FOUND = -32601;
@@ -44,7 +45,19 @@ export class Parts {
   }
 }
 
-const nameOf = (exception) => (exception instanceof Error ? exception.name : kindOf(exception));
+/** A thrown value may be a Proxy or have getters, which throw in their turn. */
+function looked(look, otherwise) {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
+}
+
+const nameOf = (exception) => {
+  const name = looked(() => exception instanceof Error && exception.name, undefined);
+  return typeof name === 'string' ? name : kindOf(exception);
+};
 
 /** The requests that one daemon waits for. `reply` sends a message. */
 export class Questions {
@@ -82,19 +95,26 @@ export class Questions {
     this.#parts.delete(client);
   }
 
-  /** Runs a command without a client that these parts serve. */
-  async serving(parts, run) {
+  /** Runs a command without a client that these parts serve: `run(waited)`, in seconds. `signal` and `limit`, in seconds, end
+   *  the wait for its turn, too. */
+  async serving(parts, run, { command, signal, limit }) {
     const before = this.#turn;
     let done;
-    this.#turn = new Promise((resolve) => (done = resolve));
+    const isDone = new Promise((resolve) => (done = resolve));
+    // One that leaves the queue leaves the others in their order.
+    this.#turn = before.then(() => isDone);
+    const start = performance.now();
     try {
-      await before;
+      await turn(before, command, signal, limit);
       this.#current = parts;
-      return await run();
+      try {
+        return await run((performance.now() - start) / 1000);
+      } finally {
+        this.#current = undefined;
+      }
     } catch (error) {
       throw parts.explained(error);
     } finally {
-      this.#current = undefined;
       done();
     }
   }
@@ -136,9 +156,25 @@ export class Questions {
   }
 }
 
+/** Waits until the commands before this one have ended. */
+function turn(before, command, signal, limit) {
+  let [timer, stopWaiting] = [undefined, () => {}];
+  const left = new Promise((_, reject) => {
+    const leave = () => reject(cancelled(command, signal.reason));
+    stopWaiting = onAbort(signal, leave);
+    if (signal?.aborted) leave();
+    const late = () => reject(failed('deadlineExceeded', `${command} did not begin before its timeout: another command with your own parts runs`));
+    if (limit !== undefined) timer = setTimeout(late, limit * 1000);
+  });
+  return Promise.race([before, left]).finally(() => {
+    clearTimeout(timer);
+    stopWaiting();
+  });
+}
+
 /** The answer to a question. */
 async function settled(question) {
-  const answer = METHODS[question.method];
+  const answer = Object.hasOwn(METHODS, question.method) && METHODS[question.method];
   if (!answer) return refusal(question, METHOD_NOT_FOUND);
   const part = question.method === 'host.http.send' ? 'transport' : 'secret store';
   try {
@@ -147,7 +183,7 @@ async function settled(question) {
     question.parts.worked(part);
     return message;
   } catch (exception) {
-    const means = part === 'transport' ? transportStatus(exception) : secretStatus(exception);
+    const means = part === 'transport' ? looked(() => transportStatus(exception), 'internal') : looked(() => secretStatus(exception), 'storeIO');
     // The daemon accepts no other status: the call that needed it ends with this one, and gets the meaning separately.
     const told = means === 'internal' ? 'network' : means;
     if (!question.isOver) question.parts?.failed(part, exception, means, told);
@@ -212,6 +248,9 @@ function responseOf(response, limit) {
   for (const [name, value] of pairs) {
     const found = Array.isArray(value) ? value[0] : value;
     if (typeof name !== 'string' || typeof found !== 'string') throw new TypeError('a header must be a name and a value, both strings');
+    if (isUnreadable(name) || isUnreadable(found)) {
+      throw failed('responseInvalid', 'a header of the response has a NUL character or half of a character');
+    }
     // The first header of a name counts.
     if (!seen.has(name.toLowerCase())) result.headers[name] = found;
     seen.add(name.toLowerCase());
@@ -225,12 +264,15 @@ function responseOf(response, limit) {
   return result;
 }
 
+/** How many causes are looked at: a chain may lead back to its beginning. */
+const MOST_CAUSES = 16;
+
 /** The status for what a transport threw. `fetch` wraps the failure of its connection. */
 function transportStatus(exception) {
   if (OF_TRANSPORTS.includes(exception?.status)) return exception.status;
   if (exception?.name === 'TimeoutError') return 'timeout';
   if (exception?.name === 'AbortError') return 'cancelled';
-  for (let fault = exception; fault instanceof Error; fault = fault.cause) {
+  for (let [fault, left] = [exception, MOST_CAUSES]; fault instanceof Error && left > 0; fault = fault.cause, left--) {
     if (typeof fault.code !== 'string') continue;
     if (/CERT|TLS|SSL|SIGNATURE|UNABLE_TO_/.test(fault.code)) return 'tls';
     if (/TIMEOUT|TIMEDOUT/.test(fault.code)) return 'timeout';

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { pathToFileURL } from 'node:url';
 
 import { Enroll } from 'enrollkit';
 import { findProgram, folderFor, formatOf, unpacked } from '../src/program.js';
-import { describing, ENROLLD, folder, isThere, played, refused, runModule, started, until } from './stage.js';
+import { BINDING, describing, ENROLLD, folder, isThere, played, ran, refused, runModule, started, until } from './stage.js';
 
 const start = (program) => Enroll.start({ program, log: () => {} });
 const OPEN = { configuration: { issuer: 'https://id.example', clientId: 'a', redirectUri: 'com.example.app:/cb' }, store: 'memory' };
@@ -16,15 +17,43 @@ const OPEN = { configuration: { issuer: 'https://id.example', clientId: 'a', red
 test('a program that is absent, a folder, not executable or no program is refused in one sentence', async () => {
   const place = folder();
   await assert.rejects(start(path.join(place, 'none')), refused('unsupported', undefined, /there is no .*none$/));
-  await assert.rejects(start(place), refused('unsupported', undefined, /is not an executable file$/));
+  await assert.rejects(start(place), refused('unsupported', undefined, /is a folder; name the program in it$/));
   const plain = path.join(place, 'plain');
   writeFileSync(plain, 'hello');
   await assert.rejects(start(plain), refused('unsupported', undefined, /is not an executable file$/));
   chmodSync(plain, 0o755);
   await assert.rejects(start(plain), refused('unsupported', undefined, /is neither a program of this system nor a script$/));
+  for (const odd of ['', 'a\0b', '/tmp/\udc00']) await assert.rejects(start(odd), refused('invalidArgument', 'program', /expected the path of an enrolld, got/));
+  await assert.rejects(start('x'.repeat(5000)), refused('unsupported', undefined, /: the path is too long \(ENAMETOOLONG\)$/));
+  await assert.rejects(start(path.join(plain, 'enrolld')), refused('unsupported', undefined, /there is no /));
+  const loop = path.join(place, 'loop');
+  symlinkSync(loop, loop);
+  await assert.rejects(start(loop), refused('unsupported', undefined, /: its symbolic links lead to one another \(ELOOP\)$/));
+  const script = path.join(place, 'script');
+  writeFileSync(script, '#!/no/such/interpreter\n', { mode: 0o755 });
+  await assert.rejects(start(script), refused('unsupported', undefined, /script: the interpreter that its first line names is not there \(ENOENT\)$/));
   // The environment names one, too.
   const { err } = await runModule("await (await import('enrollkit')).Enroll.start()", { env: { ...process.env, ENROLLD: plain } });
   assert.match(err, /EnrollError: enrolld could not be started/);
+});
+
+test('a relative path of a program is one below the working directory, and no name to look for in PATH', async () => {
+  const place = folder();
+  symlinkSync(ENROLLD, path.join(place, 'own-enrolld'));
+  const text = `
+    const { Enroll } = await import(${JSON.stringify(pathToFileURL(path.join(BINDING, 'src/index.js')).href)});
+    const enroll = await Enroll.start();
+    console.log((await import('node:fs')).readlinkSync('/proc/' + enroll.processId + '/exe') !== '');
+    await enroll.close();`;
+  const run = (ENROLLD, PATH = process.env.PATH) =>
+    ran(process.execPath, ['--input-type=module', '--eval', text], { cwd: place, env: { ...process.env, ENROLLD, PATH } });
+  for (const named of ['own-enrolld', './own-enrolld', `../${path.basename(place)}/own-enrolld`]) {
+    const { status, out, err } = await run(named);
+    assert.deepEqual([status, out, err], [0, 'true\n', ''], named);
+  }
+  const { status, err } = await run('enrolld', path.dirname(ENROLLD));
+  assert.equal(status, 1);
+  assert.match(err, new RegExp(`EnrollError: enrolld was not found: there is no ${path.join(place, 'enrolld')}$`, 'm'));
 });
 
 /** enrolld with some bytes of its header changed. */
@@ -209,7 +238,6 @@ test('answers that nobody waits for, strange errors and unknown requests change 
   const program = played(`let told;${describing(`
     if (message.method === undefined) { told = message; return; }
     write({ id: 99, result: {} });
-    write({ id: null, error: { code: -32700, message: 'Parse error' } });
     write({ method: 'weather.changed', params: { client: 'c1' } });
     write({ id: 'h1', method: 'host.weather.get', params: {} });
     if (message.method === 'link.parse') write({ id: message.id, error: { code: -32603, message: 'oops' } });
@@ -218,7 +246,31 @@ test('answers that nobody waits for, strange errors and unknown requests change 
   await assert.rejects(enroll.link.parse({ url: 'x' }), refused('internal', undefined, /the daemon answered -32603: oops/));
   const { told } = await enroll.pkce.generate();
   assert.deepEqual(told, { jsonrpc: '2.0', id: 'h1', error: { code: -32601, message: 'method not found' } });
-  assert.ok(log.includes('error the daemon refused a message: Parse error'));
+});
+
+test('an answer that names no call ends the calls that wait, and the next one works', async (t) => {
+  const log = [];
+  const seen = played(`const given = [];${describing(`
+    if (message.method === '$/cancelRequest') given.push(message.params.id);
+    if (message.method === 'link.parse') write({ id: null, error: { code: -32700, message: 'Parse error' } });
+    if (message.method === 'pkce.generate') write({ id: message.id, result: { given } });`)}`);
+  const enroll = await started(t, { program: seen, log: (...line) => log.push(line.join(' ')) });
+  const calls = [enroll.expiry.check({}), enroll.link.parse({ url: 'x' })];
+  for (const call of calls) {
+    await assert.rejects(call, refused('internal', undefined, /the daemon could not read a message of this process \(-32700: Parse error\)/));
+  }
+  assert.deepEqual((await enroll.pkce.generate()).given, [2, 3]);
+  assert.deepEqual(log, ['error the daemon could not read a message of this process (-32700: Parse error)']);
+});
+
+test('no text in an object of its own brings a message that the daemon cannot read', async (t) => {
+  const enroll = await started(t);
+  for (const url of [new String('a\0b'), new String('\udc00'), new Number(NaN)]) {
+    await assert.rejects(enroll.link.parse({ url }), refused('invalidArgument', 'url'));
+  }
+  // JSON that is written by hand is not looked at; the daemon says no, and the call ends.
+  if (JSON.rawJSON) await assert.rejects(enroll.link.parse({ url: JSON.rawJSON('"a\\u0000b"') }), refused('internal', undefined, /could not read a message/));
+  assert.ok((await enroll.pkce.generate()).codeVerifier);
 });
 
 test('an idle daemon does not keep a program from ending, a call does, and no promise is left unhandled', async () => {

@@ -62,10 +62,72 @@ test('what a transport throws is the cause of the call that failed, and stays in
     const client = await enroll.open({ configuration: sandbox.configuration(), store: 'memory', transport: async () => answer });
     await assert.rejects(client.registration.begin(), (error) => refused('internal')(error) && /^a (transport|header)/.test(error.cause.message));
   }
+  for (const headers of [{ a: 'b\0c' }, { 'a\0': 'b' }, { a: '\udc00' }, [['Date', 'x\ud800']], { a: ['\0'] }]) {
+    const client = await enroll.open({ configuration: sandbox.configuration(), store: 'memory', transport: () => ({ status: 200, headers }) });
+    await assert.rejects(client.registration.begin(), (error) =>
+      refused('responseInvalid')(error) && /^a header of the response has a NUL character/.test(error.cause.message));
+  }
   const long = await enroll.open({
     configuration: sandbox.configuration(), store: 'memory', transport: () => ({ status: 200, body: new Uint8Array(600_000) }),
   });
   await assert.rejects(long.registration.begin(), refused('responseInvalid'));
+});
+
+/** Looking at it throws, and what is thrown can be looked at as little. */
+const hostile = () => {
+  const traps = { get: () => { throw own; }, getPrototypeOf: () => { throw own; }, has: () => { throw own; }, ownKeys: () => { throw own; } };
+  const own = new Proxy({}, traps);
+  return own;
+};
+
+test('what cannot be looked at, or leads back to itself, ends the call that needed it', async (t) => {
+  const enroll = await started(t);
+  const thrown = hostile();
+  const gone = Proxy.revocable([], {});
+  gone.revoke();
+  const loop = new Error('round and round');
+  loop.cause = new Error('and back', { cause: loop });
+  for (const transport of [
+    () => { throw thrown; }, async () => { throw thrown; }, () => thrown, () => ({ status: 200, headers: thrown }), () => ({ status: 200, body: thrown }),
+    () => { throw gone.proxy; }, () => ({ status: 200, body: gone.proxy }), () => { throw loop; },
+    () => { throw Object.defineProperty(new Error('x'), 'name', { get() { throw thrown; } }); },
+  ]) {
+    const client = await enroll.open({ configuration: sandbox.configuration(), store: 'memory', transport });
+    await assert.rejects(client.registration.begin(), refused('internal', undefined, /^the program's own transport failed: /), String(transport));
+    await client.close();
+  }
+  const host = { load: () => { throw thrown; }, save() {}, remove() {} };
+  const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: { host } });
+  await assert.rejects(client.accessToken(), (error) => refused('storeIO')(error) && error.cause === thrown);
+});
+
+test('a command that waits for its turn ends with its signal and with its timeout', async (t) => {
+  const enroll = await started(t);
+  const [asked, went] = [[], []];
+  const transport = (name) => ({ signal }) => new Promise((resolve, reject) => {
+    asked.push(name);
+    went.push(() => reject(Object.assign(new Error(name), { code: 'ECONNREFUSED' })));
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+  const discover = (name, more, options) => enroll.resource.discover({ resource: 'https://r.example', transport: transport(name), ...more }, options);
+  const first = assert.rejects(discover('first'), refused('network'));
+  await until(() => asked.length === 1, 'the first command runs');
+  const left = new AbortController();
+  const reason = new Error('enough');
+  const aborted = assert.rejects(discover('aborted', {}, { signal: left.signal }), (error) => refused('cancelled')(error) && error.cause === reason);
+  const late = assert.rejects(discover('late', { timeout: 0.05 }), refused('deadlineExceeded', undefined, /^resource\.discover did not begin before its timeout/));
+  const last = assert.rejects(discover('last'), refused('network'));
+  left.abort(reason);
+  await Promise.all([aborted, late]);
+  await assert.rejects(discover('never', {}, { signal: AbortSignal.abort() }), refused('cancelled'));
+  // Those that left let nobody past the first.
+  assert.deepEqual(asked, ['first']);
+  went[0]();
+  await first;
+  await until(() => asked.length === 2, 'the last command runs');
+  went[1]();
+  await last;
+  assert.deepEqual(asked, ['first', 'last']);
 });
 
 test('a request that nobody waits for any more is aborted', async (t) => {

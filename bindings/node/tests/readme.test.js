@@ -1,10 +1,11 @@
 // The parts of README.md, which are written here and run: Tests/ReadmeTests/readme.py puts them into the page.
 
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import test from 'node:test';
 
 import { Enroll, EnrollArgumentError, EnrollError } from 'enrollkit';
-import { newStore, Sandbox } from './stage.js';
+import { newStore, refused, Sandbox, until } from './stage.js';
 
 const sandbox = await Sandbox.start();
 test.after(() => sandbox.stop());
@@ -58,15 +59,22 @@ test('the first start, the next start, events', async () => {
   await enroll.close();
 });
 
-test('the program\'s own HTTP and secrets', async () => {
+test('the program\'s own HTTP and secrets', async (t) => {
   const store = newStore();
   const kept = new Map();
   const enroll = await Enroll.start();
 
   // example: parts
-  async function transport({ method, url, headers, body, signal }) {
+  async function transport({ method, url, headers, body, responseLimit, signal }) {
     const answer = await fetch(url, { method, headers, body: body.length ? body : undefined, redirect: 'manual', signal });
-    return { status: answer.status, headers: answer.headers, body: new Uint8Array(await answer.arrayBuffer()) };
+    const parts = [];
+    let size = 0;
+    for await (const part of answer.body ?? []) {
+      size += part.length;
+      if (size > responseLimit) throw Object.assign(new Error('the response is too long'), { status: 'responseInvalid' });
+      parts.push(part);
+    }
+    return { status: answer.status, headers: answer.headers, body: Buffer.concat(parts) };
   }
 
   const secrets = {
@@ -79,5 +87,19 @@ test('the program\'s own HTTP and secrets', async () => {
   // end
   await client.signIn({}, { present: sandbox.present, confirm: () => true });
   assert.ok(kept.size > 0 && (await client.accessToken()).value);
+
+  // Of a response without an end it reads no more than it may.
+  let isGone = false;
+  const endless = createServer((request, response) => {
+    response.once('close', () => (isGone = true));
+    const more = () => { while (!isGone && response.write(Buffer.alloc(1 << 16))); };
+    response.on('drain', more);
+    more();
+  });
+  await new Promise((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  t.after(() => { endless.close(); endless.closeAllConnections(); });
+  const other = await enroll.open({ configuration: { ...configuration, issuer: `http://127.0.0.1:${endless.address().port}` }, store: 'memory', transport });
+  await assert.rejects(other.registration.begin({ timeout: 20 }), refused('responseInvalid'));
+  await until(() => isGone, 'the connection is closed');
   await enroll.close();
 });

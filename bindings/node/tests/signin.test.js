@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 
 import { AccessToken } from 'enrollkit';
 import { clock } from '../src/client.js';
-import { CUSTOM, folder, newStore, refused, Sandbox, started } from './stage.js';
+import { CUSTOM, folder, isThere, newStore, refused, runModule, Sandbox, started } from './stage.js';
 
 const sandbox = await Sandbox.start();
 test.after(() => sandbox.stop());
@@ -99,6 +99,23 @@ test('without `present` the system\'s browser is opened', async (t) => {
   install('require("fs").writeFileSync(__dirname + "/opened", process.argv[2])');
   const { url } = await client.logOut();
   assert.equal(readFileSync(`${desktop}/opened`, 'utf8'), url);
+});
+
+test('logOut waits only a moment for a browser that stays open', async (t) => {
+  const desktop = folder();
+  writeFileSync(`${desktop}/xdg-open`, `#!/bin/sh\necho $$ $1 >${desktop}/opened\nexec ${process.execPath} -e 'setInterval(() => {}, 1000)'`, { mode: 0o755 });
+  const store = newStore();
+  await (await sandbox.signedIn(await started(t), { store })).close();
+  const { status, out, err } = await runModule(`
+    import { Enroll } from 'enrollkit';
+    const enroll = await Enroll.start();
+    const client = await enroll.open({ configuration: ${JSON.stringify(sandbox.configuration())}, store: ${JSON.stringify(store)}, keys: { provider: 'file' } });
+    const { url } = await client.logOut();
+    console.log(url);`, { env: { ...process.env, PATH: desktop } });
+  const [browser, url] = readFileSync(`${desktop}/opened`, 'utf8').trim().split(' ');
+  t.after(() => process.kill(browser, 'SIGKILL'));
+  assert.deepEqual([status, out, err], [0, `${url}\n`, '']);
+  assert.ok(isThere(browser));
 });
 
 test('a device without a browser shows a code', async (t) => {
@@ -196,6 +213,25 @@ test('no token appears by accident', async (t) => {
     for (const text of [inspect(one, { depth: 9 }), JSON.stringify(one), `${one}`, JSON.stringify({ ...one })]) {
       assert.ok(!text.includes(token.value) && !text.includes(account.idToken ?? token.value), text);
     }
+  }
+});
+
+test('a URL with the user\'s id_token shows it only when read by name', async (t) => {
+  const client = await sandbox.signedIn(await started(t));
+  const { idToken } = await client.account.read();
+  const path = process.env.PATH;
+  t.after(() => (process.env.PATH = path));
+  process.env.PATH = folder();
+  const begun = await client.registration.begin({ options: { idTokenHint: idToken } });
+  assert.ok(begun.action.url.includes(idToken));
+  const fault = await client.signIn({ options: { idTokenHint: idToken } }).catch((error) => error);
+  refused('unsupported', 'present')(fault);
+  assert.equal(fault.cause.code, 'ENOENT');
+  let action;
+  const signOut = await client.logOut({}, { present: (one) => (action = one) });
+  assert.ok(signOut.url.includes(`id_token_hint=${idToken}`) && action.url === signOut.url);
+  for (const one of [begun, fault, signOut, action]) {
+    for (const text of [inspect(one, { depth: 9 }), JSON.stringify(one), JSON.stringify({ ...one })]) assert.ok(!text.includes(idToken), text);
   }
 });
 

@@ -1,0 +1,41 @@
+import EnrollKit
+import Foundation
+
+func end(_ text: String, status: Int32) -> Never {
+  FileHandle.standardError.write(Data((text + "\n").utf8))
+  exit(status)
+}
+
+guard CommandLine.arguments.count == 4 else {
+  end("usage: gateway-app-example GATEWAY STORE PROVIDER", status: 2)
+}
+let (gateway, store) = (CommandLine.arguments[1], CommandLine.arguments[2])
+let provider = CommandLine.arguments[3]
+
+do {
+  let client = try EnrollClient(
+    configuration: Configuration(
+      issuer: gateway, clientID: "swift-app",  // the app's id in the gateway's configuration
+      redirectURI: "http://127.0.0.1/callback", scopes: ["profile"],
+      registrationCheckURI: "\(gateway)/v1/registration-check",
+      requireCheck: true,  // notices a session that the user ended elsewhere
+      bff: BFFSettings(base: gateway),
+      allowsLoopbackHTTP: true),  // only for a gateway on this machine
+    store: .directory(store))
+
+  if case .active = try await client.state(wait: true) {
+  } else {
+    let options = SignInOptions(
+      kind: .bff, connection: provider, parameters: [("app", "swift-app")])
+    let transaction = try await client.begin(options)
+    print("Open this in your browser: \(transaction.url)")
+    fflush(nil)  // into a pipe, too
+    _ = try await client.awaitOutcome(of: transaction)
+    try await client.confirm()  // a real app shows the profile first, and asks
+  }
+
+  let claims = try await client.userinfo()
+  print("Signed in as \(claims["name"]?.string ?? "?"), account \(claims["sub"]?.string ?? "?").")
+} catch {
+  end("gateway-app-example: \(error.localizedDescription)", status: 1)
+}

@@ -1,0 +1,23 @@
+// The person is told by mail what happened to an account: whoever did it without being that person cannot keep it a secret. Mail goes
+// to addresses alone that a provider vouches for; another may be a stranger's.
+
+import EnrollCore
+import EnrollGatewayPages
+
+extension Gateway {
+  /// Posts one mail to each verified address of these identities.
+  func tell(_ kind: AccountMail.Kind, about identities: [Identity], for request: WebRequest) {
+    guard let mailer else { return }
+    var told: Set<String> = []
+    for identity in identities where identity.isEmailVerified {
+      guard let address = identity.email.flatMap({ try? EmailAddress($0) }),
+        told.insert(address.key).inserted
+      else { continue }
+      do throws(StoreFailure) {
+        try mailer.post(AccountMail(kind, to: address, in: views.language(request)))
+      } catch {
+        log.write(.error, "a mail about an account was not posted: \(error.message)")
+      }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// Links, people and the outbox in PostgreSQL. Spending a link is one statement: the link, the person, the account and the session
+// change together or not at all.
+
+public import EnrollCore
+public import EnrollGateway
+
+extension PostgreSQLStore {
+  public func keep(_ link: NewMailLink?, mail: NewMail, at now: UnixTime) throws(StoreFailure) {
+    let mail = try CheckedMail(mail, at: now).values
+    guard let link else {
+      return try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+        _ = try connection.change(.insertMail, mail)
+      }
+    }
+    let values = try CheckedLink(link, at: now).values
+    try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      _ = try connection.change(.keepLink, values + [mail[0], mail[1], mail[3]])
+    }
+  }
+
+  public func link(
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, at now: UnixTime
+  ) throws(StoreFailure) -> LinkState {
+    try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      try connection.first(.link, [.bytes(tokenHash), .text(purpose.rawValue)]) { LinkRecord($0) }
+    }?.state(at: now) ?? .unknown
+  }
+
+  public func spend(
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, owner: LinkOwner, beginning: Beginning, at now: UnixTime
+  ) throws(StoreFailure) -> LinkSpending {
+    let beginning = try CheckedBeginning(beginning, at: now)
+    var values: [SQLValue] = [
+      .bytes(tokenHash), .text(purpose.rawValue), beginning.hash, .integer(now.seconds),
+    ]
+    let newID: [UInt8]
+    let null = SQLValue.null
+    switch owner {
+    case .newPerson(let id, let password):
+      newID = try CheckedID.bytes(id, "The person's id")
+      values += [.text("new"), .bytes(newID), .text(orNull: password)]
+      values += [.text(OwnPeople.provider), .text(id), null, .boolean(true), null]
+    case .knownPerson(let password):
+      // No account is made: the person refers to an identity. The id is only there because a parameter needs a value.
+      newID = [UInt8](repeating: 0, count: 16)
+      values += [.text("known"), .bytes(newID), .text(orNull: password)]
+      values += [.text(OwnPeople.provider), .text(""), null, .boolean(true), null]
+    case .identity(let identity, let newAccountID):
+      newID = try CheckedID.bytes(newAccountID, "The new account's id")
+      let identity = try CheckedIdentity(identity)
+      values += [.text("other"), .bytes(newID), null]
+      values += [
+        identity.provider, identity.subject, identity.email, identity.isEmailVerified, identity.name,
+      ]
+    }
+    let statement: PostgreSQLStatement
+    switch beginning {
+    case .session(let session):
+      statement = .spendLinkForSession
+      values += [
+        session.tokenHash, session.id, session.app, session.device, session.idleSeconds,
+        session.absoluteExpires, session.expires,
+      ]
+    case .code(let code):
+      statement = .spendLinkForCode
+      values += [code.codeHash, code.provider, code.app, code.challenge, code.expires]
+    }
+    let parameters = values
+    // Repeated, it finds the link spent for this very session or code.
+    return try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      let found = try connection.first(statement, parameters) {
+        SignedIn(
+          account: Account(id: StoredID.text(of: $0.bytes(0)), created: $0.time(1), lastLogin: now),
+          isNew: $0.bytes(0) == newID)
+      }
+      if let found { return .signedIn(found) }
+      // This statement sees what the one before has waited for.
+      let record = try connection.first(.link, [.bytes(tokenHash), .text(purpose.rawValue)]) {
+        LinkRecord($0)
+      }
+      return record?.refusal(at: now) ?? .unknown
+    }
+  }
+
+  public func person(emailKey key: String) throws(StoreFailure) -> StoredPerson? {
+    guard !key.utf8.contains(0) else { return nil }
+    return try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      try connection.first(.personByEmail, [.text(key)]) { StoredPerson(row: $0) }
+    }
+  }
+
+  public func person(id: String) throws(StoreFailure) -> StoredPerson? {
+    guard let id = StoredID.bytes(of: id) else { return nil }
+    return try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      try connection.first(.personByID, [.bytes(id)]) { StoredPerson(row: $0) }
+    }
+  }
+
+  public func setPassword(
+    _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?
+  ) throws(StoreFailure) -> Bool {
+    guard let bytes = StoredID.bytes(of: id) else { return false }
+    let values: [SQLValue] = [
+      .bytes(bytes), try StoredText.exact(password, "The password's hash"),
+      exceptTokenHash.map { .bytes($0) } ?? .null,
+    ]
+    return try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      try connection.first(.setPassword, values) { $0.bytes(0) } != nil
+    }
+  }
+
+  public func takeMails(
+    _ most: Int, leaseSeconds: Int64, at now: UnixTime
+  ) throws(StoreFailure) -> [TakenMail] {
+    let values: [SQLValue] = [
+      .integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(most)),
+    ]
+    return try perform(.once) { (connection, _) throws(PostgreSQLError) in
+      try connection.rows(.takeMails, values) { TakenMail(row: $0) }
+    }
+  }
+
+  public func removeMail(_ id: String) throws(StoreFailure) {
+    guard let id = StoredID.bytes(of: id) else { return }
+    try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      _ = try connection.change(.removeMail, [.bytes(id)])
+    }
+  }
+
+  public func putOffMail(_ id: String, until due: UnixTime) throws(StoreFailure) {
+    guard let id = StoredID.bytes(of: id) else { return }
+    try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      _ = try connection.change(.putOffMail, [.bytes(id), .integer(due.seconds)])
+    }
+  }
+
+  public func waitingMails() throws(StoreFailure) -> Int {
+    try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      try connection.first(.waitingMails, []) { Int($0.integer(0)) } ?? 0
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// The statements about links, people and the outbox that PostgreSQL reads in its own way.
+
+enum PostgreSQLMailStatements {
+  /// $1 … $11: as ``CheckedLink/values``. Then $12 … $14: the mail's id, sealed, end.
+  static let keepLink = """
+    WITH older AS (
+      DELETE FROM mail_links WHERE email_key = $3::text AND purpose = $2::text AND token_hash <> $1::bytea
+    ), mail AS (
+      INSERT INTO outbox (id, sealed, due, expires, attempts)
+      VALUES ($12::uuid, $13::text, $10::bigint, $14::bigint, 0) ON CONFLICT (id) DO NOTHING
+    )
+    INSERT INTO mail_links (token_hash, purpose, email_key, email, name, subject, device, browser_hash, visit,
+      created, expires)
+    VALUES ($1::bytea, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::bytea, $9::text,
+      $10::bigint, $11::bigint)
+    ON CONFLICT (token_hash) DO NOTHING
+    """
+
+  /// $1 … $4: the token's hash, purpose, the hash of what begins, now. $5: whose link it is: new, known or other. $6, $7: the id of
+  /// a new person or account, the password's hash. $8 … $12: provider, subject, e-mail, whether it is verified, name.
+  /// The rest is what begins.
+  ///
+  /// Of many calls at once one updates the link; the others wait for it, and then find it spent. The person comes first: of two
+  /// links for one address one inserts it, and the other gets that one. The account is inserted by the id that the identity
+  /// has, as in a sign-in at a provider.
+  private static let person = """
+    WITH link AS (
+      UPDATE mail_links SET spent = $4::bigint, spent_for = $3::bytea
+      WHERE token_hash = $1::bytea AND purpose = $2::text
+        AND (spent IS NULL AND expires > $4::bigint OR spent_for = $3::bytea)
+        AND ($5::text <> 'known' OR EXISTS (SELECT 1 FROM people p WHERE p.subject = mail_links.subject))
+      RETURNING email, email_key, name, subject
+    ), made AS (
+      INSERT INTO people AS known (id, email_key, email, password, provider, subject, created)
+      SELECT $6::uuid, email_key, email, $7::text, $8::text, $9::text, $4::bigint FROM link
+      WHERE $5::text = 'new'
+      ON CONFLICT (email_key) DO UPDATE SET password = coalesce(excluded.password, known.password)
+      RETURNING subject, email
+    ), changed AS (
+      UPDATE people SET password = coalesce($7::text, password) FROM link
+      WHERE $5::text = 'known' AND people.subject = link.subject
+      RETURNING people.subject, people.email
+    ), told AS (
+      SELECT subject, email, true AS is_verified, (SELECT name FROM link) AS name FROM made
+      UNION ALL SELECT subject, email, true, NULL FROM changed
+      UNION ALL SELECT $9::text, $10::text, $11::boolean, $12::text FROM link WHERE $5::text = 'other'
+    ), person AS (
+      INSERT INTO identities AS known
+        (provider, subject, account, email, email_verified, name, created, last_login)
+      SELECT $8::text, subject, $6::uuid, email, is_verified, name, $4::bigint, $4::bigint FROM told
+      ON CONFLICT (provider, subject) DO UPDATE SET
+        email_verified =
+          CASE WHEN excluded.email IS NULL THEN known.email_verified ELSE excluded.email_verified END,
+        email = coalesce(excluded.email, known.email),
+        name = coalesce(excluded.name, known.name),
+        last_login = excluded.last_login
+      RETURNING account, subject, xmax = 0 AS is_new
+    ), owner AS (
+      INSERT INTO accounts (id, created, last_login)
+      SELECT account, $4::bigint, $4::bigint FROM person
+      ON CONFLICT (id) DO UPDATE SET
+        last_login = CASE WHEN (SELECT is_new FROM person) THEN NULL ELSE excluded.last_login END
+      RETURNING id, created
+    ), ended AS (
+      DELETE FROM sessions WHERE $5::text = 'known' AND $7::text IS NOT NULL AND token_hash <> $3::bytea
+        AND account IN (SELECT account FROM person)
+    )
+    """
+
+  /// Then $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, end.
+  static let spendForSession = """
+    \(person), begun AS (
+      INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
+        idle_seconds, absolute_expires, expires)
+      SELECT $13::bytea, $14::uuid, account, $8::text, subject, $15::text, $16::text, $4::bigint, $4::bigint,
+        $17::bigint, $18::bigint, $19::bigint FROM person
+      ON CONFLICT (token_hash) DO NOTHING
+    ), \(PostgreSQLStatement.ending(surplusOf: "SELECT id FROM owner", at: "$4", beside: "$13"))
+    SELECT id, created FROM owner
+    """
+
+  /// Then $13 … $17: the code's hash, provider, app, challenge, end.
+  static let spendForCode = """
+    \(person), begun AS (
+      INSERT INTO app_codes (code_hash, account, provider, subject, app, challenge, expires)
+      SELECT $13::bytea, account, $14::text, subject, $15::text, $16::text, $17::bigint FROM person
+      ON CONFLICT (code_hash) DO NOTHING
+    )
+    SELECT id, created FROM owner
+    """
+
+  /// $1: the person; $2: the password's hash; $3: the hash of the token whose session stays.
+  static let setPassword = """
+    WITH changed AS (
+      UPDATE people SET password = $2::text WHERE id = $1::uuid RETURNING id, provider, subject
+    ), ended AS (
+      DELETE FROM sessions WHERE token_hash IS DISTINCT FROM $3::bytea AND account IN (
+        SELECT i.account FROM identities i JOIN changed c ON c.provider = i.provider AND c.subject = i.subject)
+    )
+    SELECT id FROM changed
+    """
+
+  /// $1: now; $2: until when they are taken; $3: at most so many.
+  static let takeMails = """
+    UPDATE outbox SET due = $2::bigint, attempts = attempts + 1 WHERE id = ANY (ARRAY(
+      SELECT id FROM outbox WHERE due <= $1::bigint ORDER BY due LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
+    RETURNING id, sealed, expires, attempts
+    """
+
+  /// $1: now; $2: at most so many.
+  static let pruneLinks = """
+    DELETE FROM mail_links WHERE token_hash = ANY (ARRAY(
+      SELECT token_hash FROM mail_links WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+    """
+}

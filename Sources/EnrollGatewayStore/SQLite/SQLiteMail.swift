@@ -1,0 +1,157 @@
+// Links, people and the outbox in SQLite.
+
+#if Gateway
+  public import EnrollCore
+  public import EnrollGateway
+
+  extension SQLiteStore {
+    public func keep(_ link: NewMailLink?, mail: NewMail, at now: UnixTime) throws(StoreFailure) {
+      let mail = try CheckedMail(mail, at: now)
+      let link: CheckedLink? = if let link { try CheckedLink(link, at: now) } else { nil }
+      try changing { (connection) throws(StoreFailure) in
+        if let link {
+          try connection.change(.removeLinks, [link.emailKey, link.purpose])
+          try connection.change(.insertLink, link.values)
+        }
+        _ = try connection.change(.insertMail, mail.values)
+      }
+    }
+
+    public func link(
+      tokenHash: [UInt8], purpose: NewMailLink.Purpose, at now: UnixTime
+    ) throws(StoreFailure) -> LinkState {
+      let found = try reading { (connection) throws(StoreFailure) in
+        try connection.first(.link, [.bytes(tokenHash), .text(purpose.rawValue)]) { LinkRecord($0) }
+      }
+      return found?.state(at: now) ?? .unknown
+    }
+
+    public func spend(
+      tokenHash: [UInt8], purpose: NewMailLink.Purpose, owner: LinkOwner, beginning: Beginning,
+      at now: UnixTime
+    ) throws(StoreFailure) -> LinkSpending {
+      let beginning = try CheckedBeginning(beginning, at: now)
+      return try changing { (connection) throws(StoreFailure) -> LinkSpending in
+        let found = try connection.first(.link, [.bytes(tokenHash), .text(purpose.rawValue)]) {
+          LinkRecord($0)
+        }
+        guard let record = found else { return .unknown }
+        if let refusal = record.refusal(at: now) { return refusal }
+        guard
+          let signedIn = try self.signIn(owner, record.link, beginning: beginning, at: now, by: connection)
+        else { return .unknown }
+        try connection.change(.spendLink, [.bytes(tokenHash), .integer(now.seconds), beginning.hash])
+        return .signedIn(signedIn)
+      }
+    }
+
+    /// - Returns: nil if the person that the link names is gone.
+    private func signIn(
+      _ owner: LinkOwner, _ link: MailLink, beginning: CheckedBeginning, at now: UnixTime,
+      by connection: SQLiteConnection
+    ) throws(StoreFailure) -> SignedIn? {
+      switch owner {
+      case .identity(let identity, let newAccountID):
+        return try signIn(
+          try CheckedIdentity(identity), newID: try CheckedID.bytes(newAccountID, "The new account's id"),
+          beginning: beginning, at: now, by: connection)
+      case .newPerson(let id, let password):
+        let newID = try CheckedID.bytes(id, "The person's id")
+        let address: EmailAddress
+        do { address = try EmailAddress(link.email) } catch {
+          throw .fault("A stored link has no e-mail address. The store expects one.")
+        }
+        let known = try connection.first(.personByEmail, [.text(address.key)]) { StoredPerson(row: $0) }
+        let personID = known?.id ?? id
+        let signedIn = try signIn(
+          try CheckedIdentity(
+            Identity(
+              provider: OwnPeople.provider, subject: personID, email: known?.email ?? link.email,
+              isEmailVerified: true, name: link.name)),
+          newID: newID, beginning: beginning, at: now, by: connection)
+        if known == nil {
+          try connection.change(
+            .insertPerson,
+            [
+              .bytes(newID), .text(address.key), .text(link.email), .text(orNull: password),
+              .text(OwnPeople.provider), .text(id), .integer(now.seconds),
+            ])
+        } else if let password, let bytes = StoredID.bytes(of: personID) {
+          try connection.change(.updatePassword, [.bytes(bytes), .text(password)])
+        }
+        return signedIn
+      case .knownPerson(let password):
+        guard let subject = link.subject, let id = StoredID.bytes(of: subject),
+          let person = try connection.first(.personByID, [.bytes(id)], { StoredPerson(row: $0) })
+        else { return nil }
+        if let password {
+          try connection.change(.updatePassword, [.bytes(id), .text(password)])
+          try connection.change(.endSessionsOfPerson, [.text(OwnPeople.provider), .text(subject), .null])
+        }
+        // The identity is there, because the person refers to it: no account is made.
+        return try signIn(
+          try CheckedIdentity(
+            Identity(
+              provider: OwnPeople.provider, subject: subject, email: person.email, isEmailVerified: true)),
+          newID: [UInt8](repeating: 0, count: 16), beginning: beginning, at: now, by: connection)
+      }
+    }
+
+    public func person(emailKey key: String) throws(StoreFailure) -> StoredPerson? {
+      try reading { (connection) throws(StoreFailure) in
+        try connection.first(.personByEmail, [.text(key)]) { StoredPerson(row: $0) }
+      }
+    }
+
+    public func person(id: String) throws(StoreFailure) -> StoredPerson? {
+      guard let id = StoredID.bytes(of: id) else { return nil }
+      return try reading { (connection) throws(StoreFailure) in
+        try connection.first(.personByID, [.bytes(id)]) { StoredPerson(row: $0) }
+      }
+    }
+
+    public func setPassword(
+      _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?
+    ) throws(StoreFailure) -> Bool {
+      guard let bytes = StoredID.bytes(of: id) else { return false }
+      let password = try StoredText.exact(password, "The password's hash")
+      return try changing { (connection) throws(StoreFailure) in
+        guard try connection.change(.updatePassword, [.bytes(bytes), password]) > 0 else { return false }
+        try connection.change(
+          .endSessionsOfPerson,
+          [.text(OwnPeople.provider), .text(id), exceptTokenHash.map { .bytes($0) } ?? .null])
+        return true
+      }
+    }
+
+    public func takeMails(
+      _ most: Int, leaseSeconds: Int64, at now: UnixTime
+    ) throws(StoreFailure) -> [TakenMail] {
+      try changing { (connection) throws(StoreFailure) in
+        try connection.rows(
+          .takeMails, [.integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(most))]
+        ) { TakenMail(row: $0) }
+      }
+    }
+
+    public func removeMail(_ id: String) throws(StoreFailure) {
+      guard let id = StoredID.bytes(of: id) else { return }
+      try changing { (connection) throws(StoreFailure) in
+        _ = try connection.change(.removeMail, [.bytes(id)])
+      }
+    }
+
+    public func putOffMail(_ id: String, until due: UnixTime) throws(StoreFailure) {
+      guard let id = StoredID.bytes(of: id) else { return }
+      try changing { (connection) throws(StoreFailure) in
+        _ = try connection.change(.putOffMail, [.bytes(id), .integer(due.seconds)])
+      }
+    }
+
+    public func waitingMails() throws(StoreFailure) -> Int {
+      try reading { (connection) throws(StoreFailure) in
+        try connection.first(.waitingMails, []) { Int($0.integer(0)) } ?? 0
+      }
+    }
+  }
+#endif

@@ -1,0 +1,67 @@
+"""The pictures of the pages in docs/gateway/theming.md, from the samples of the pages' own tests: so that they show the
+same values whenever they are taken. Few colours, so that they are small."""
+
+import io
+import re
+
+from PIL import Image
+
+from processes import TOP
+
+PAGE = TOP / "docs/gateway/theming.md"
+FOLDER = TOP / "docs/gateway/pictures"
+
+#: Pages that are shown in light and dark and at 320 pixels; the others in light.
+MAIN = ["sign-in", "sign-up", "account", "failure-providerUnavailable"]
+
+
+def shown(names):
+    """Of the failures one: they differ in their words alone."""
+    return [name for name in names if not name.startswith("failure-") or name in MAIN]
+
+
+def variants(name):
+    """The file, the width and the colour scheme of each picture of a page."""
+    yield f"{name}.png", 390, "light"
+    if name in MAIN:
+        yield f"{name}-dark.png", 390, "dark"
+        yield f"{name}-320.png", 320, "light"
+
+
+def missing(names):
+    """What the folder and the page lack, or have too much."""
+    wanted = {file for name in shown(names) for file, _, _ in variants(name)}
+    there = {path.name for path in FOLDER.glob("*.png")}
+    linked = set(re.findall(r"pictures/([\w-]+\.png)", PAGE.read_text()))
+    return sorted((wanted ^ there) | (wanted ^ linked))
+
+
+def take(browser, base, names):
+    for old in FOLDER.glob("*.png"):
+        old.unlink()
+    FOLDER.mkdir(exist_ok=True)
+    for name in shown(names):
+        for file, width, scheme in variants(name):
+            context = browser.context(
+                viewport={"width": width, "height": 300}, color_scheme=scheme, reduced_motion="reduce")
+            page = context.new_page()
+            page.goto(f"{base}/{name}.en.html")
+            # A language that the tests made up.
+            page.evaluate("document.querySelector('footer [lang=ar]')?.closest('li').remove()")
+            picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+            picture.quantize(48, dither=Image.Dither.NONE).save(FOLDER / file, optimize=True)
+            context.close()
+    text = PAGE.read_text()
+    start, end = "<!-- pictures -->\n", "<!-- end of pictures -->"
+    head, rest = text.split(start)
+    PAGE.write_text(head + start + _rows(names) + end + rest.split(end)[1])
+
+
+def _rows(names):
+    rows = ["| page | picture |\n| --- | --- |\n"]
+    for name in shown(names):
+        pictures = " ".join(
+            f'<img src="pictures/{file}" width="{width // 2}" alt="{name}, {width} pixels, {scheme}">'
+            for file, width, scheme in variants(name))
+        rows.append(f"| `{name}` | {pictures} |\n")
+    return "".join(rows)
