@@ -44,12 +44,11 @@ extension FakeProvider {
 
   /// A JWT with these claims by the provider's key: a logout token, say.
   /// - Throws: when there is no OpenSSL.
-  public func signed(_ claims: JSONObject) throws -> String {
+  public func signed(_ claims: JSONObject, header more: [(String, JSON?)] = []) throws -> String {
     let (key, settings) = state.withLock { ($0.key, $0.settings) }
     let algorithm = Self.algorithm(of: key)
-    let header = JSON.object([
-      ("alg", .string(algorithm.rawValue)), ("kid", settings.keyID.map { .string($0) }),
-    ])
+    let header = JSON.object(
+      [("alg", .string(algorithm.rawValue)), ("kid", settings.keyID.map { .string($0) })] + more)
     let input =
       Base64URL.encode(header.serialized()) + "." + Base64URL.encode(JSON.object(claims).serialized())
     return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: algorithm))

@@ -47,7 +47,8 @@
         let files = OpenFiles.raised()
         options.limits.connections = files.connections(
           providerThreads: options.provider.threads, databaseConnections: setup.settings.databaseConnections)
-        log.write(.info, "open files: at most \(files.limit); connections: at most \(options.limits.connections)")
+        log.write(
+          .info, "open files: at most \(files.limit); connections: at most \(options.limits.connections)")
         let store = try setup.store()
         let applied = try setup.migrated(store)
         if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }

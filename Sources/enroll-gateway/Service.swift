@@ -42,7 +42,9 @@
     private let ended = Event()
 
     /// - Parameter what: for the error of a thread that does not start.
-    init(_ what: String, everySeconds seconds: Int64, by clock: any Clock, _ body: @escaping @Sendable () -> Void) {
+    init(
+      _ what: String, everySeconds seconds: Int64, by clock: any Clock, _ body: @escaping @Sendable () -> Void
+    ) {
       self.what = what
       self.seconds = seconds
       self.clock = clock
@@ -52,14 +54,16 @@
     /// - Throws: `.outOfMemory` when the system gives no thread.
     func start() throws(EnrollError) {
       let isStarted = PlainThread.start {
-        while !self.ended.wait(until: self.clock.instant().advanced(bySeconds: self.seconds), by: self.clock) {
+        while !self.ended.wait(until: self.clock.instant().advanced(bySeconds: self.seconds), by: self.clock)
+        {
           self.body()
         }
       }
       guard isStarted else {
         throw EnrollError(
           .outOfMemory,
-          "the system gives no thread for \(what). Raise the limit of threads (TasksMax=, ulimit -u), or free memory.")
+          "the system gives no thread for \(what). Raise the limit of threads (TasksMax=, ulimit -u), or free memory."
+        )
       }
     }
 
@@ -89,7 +93,10 @@
       return Repetition("watching the workers", everySeconds: 10, by: clock) {
         let refusals = host.metrics.refusals
         for (kind, words) in [
-          (Refusal.overloaded, "requests were refused: every worker was busy, or the system gave no more threads"),
+          (
+            Refusal.overloaded,
+            "requests were refused: every worker was busy, or the system gave no more threads"
+          ),
           (.tooManyConnections, "connections were closed: there were too many at once"),
         ] {
           let count = refusals[kind] ?? 0

@@ -281,12 +281,14 @@
       #expect(try store.number("SELECT pg_backend_pid()::bigint") != Int64(backend))
     }
 
-    @Test("a change that the server does not answer in time is not made again, and the server is told to end it")
+    @Test(
+      "a change that the server does not answer in time is not made again, and the server is told to end it")
     func stalledStandby() throws {
       // Of its own: it waits for a standby that does not exist.
       let server = try PostgreSQLServer()
       defer { try? server.stop() }
-      let store = try PostgreSQLStore("\(server.conninfo) application_name=stalled", statementMilliseconds: 100)
+      let store = try PostgreSQLStore(
+        "\(server.conninfo) application_name=stalled", statementMilliseconds: 100)
       defer { store.close() }
       _ = try store.migrate()
       let admin = try connection(server.conninfo)

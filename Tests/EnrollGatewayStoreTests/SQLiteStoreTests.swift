@@ -93,7 +93,8 @@
       }
     }
 
-    @Test("a file that is removed or replaced meanwhile is noticed: nobody signs in to it until the next start")
+    @Test(
+      "a file that is removed or replaced meanwhile is noticed: nobody signs in to it until the next start")
     func replaced() throws {
       let path = try newPath()
       let store = try SQLiteStore(path: path, readers: 1)
@@ -101,7 +102,9 @@
       let session = Sample.session()
       try store.begin(session, for: Sample.person())
       func expectUnavailable() {
-        let isTold = { (error: any Error) in isUnavailable(error) && "\(error)".contains("removed or replaced") }
+        let isTold = { (error: any Error) in
+          isUnavailable(error) && "\(error)".contains("removed or replaced")
+        }
         #expect { try store.check() } throws: { isTold($0) }
         #expect { try store.begin(Sample.session(), for: Sample.person()) } throws: { isTold($0) }
         #expect { try store.session(tokenHash: session.tokenHash, at: Sample.now) } throws: { isTold($0) }

@@ -137,7 +137,8 @@
     }
 
     @Test(
-      "an account has a hundred live sessions: one more ends the one used longest ago", arguments: Database.installed)
+      "an account has a hundred live sessions: one more ends the one used longest ago",
+      arguments: Database.installed)
     func limit(database: Database) throws {
       let store = try database.store()
       let person = Sample.person()
@@ -163,14 +164,16 @@
       _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: now + 202)
       #expect(try store.session(tokenHash: sessions[2].tokenHash, at: now + 202) != nil)
       _ = try store.redeem(
-        codeHash: code.codeHash, provider: "google", challenge: "challenge", session: Sample.session(), at: now + 203)
+        codeHash: code.codeHash, provider: "google", challenge: "challenge", session: Sample.session(),
+        at: now + 203)
       #expect(try store.sessions(ofAccount: account, at: now + 203).count == 100)
       #expect(try store.session(tokenHash: sessions[3].tokenHash, at: now + 203) == nil)
       #expect(try store.session(tokenHash: stranger.tokenHash, at: now + 203) != nil)
     }
 
     @Test(
-      "ending all sessions ends the codes on their way to apps; a spent one is known on", arguments: Database.installed)
+      "ending all sessions ends the codes on their way to apps; a spent one is known on",
+      arguments: Database.installed)
     func endCodes(database: Database) throws {
       let store = try database.store()
       let person = Sample.person()
@@ -181,7 +184,8 @@
       }
       func redeem(_ code: NewAppCode) throws -> Redemption {
         try store.redeem(
-          codeHash: code.codeHash, provider: "google", challenge: "challenge", session: Sample.session(), at: now + 1)
+          codeHash: code.codeHash, provider: "google", challenge: "challenge", session: Sample.session(),
+          at: now + 1)
       }
       _ = try redeem(spent)
       #expect(try store.endSessions(ofAccount: account, exceptTokenHash: kept.tokenHash) == 1)

@@ -18,7 +18,9 @@
       browser = TestBrowser(world.gateway)
     }
 
-    @Test("it is ready when the last look found the store well, not before the first, and not long after the last")
+    @Test(
+      "it is ready when the last look found the store well, not before the first, and not long after the last"
+    )
     func looks() {
       #expect(browser.get("/readyz").status == 503)
       world.gateway.probe()
@@ -46,8 +48,10 @@
     @Test(
       "what asks no database waits for none of its threads",
       arguments: [
-        ("/readyz", false, Lane.here), ("/livez", false, .here), ("/", false, .here), ("/account", false, .here),
-        ("/", true, .database), ("/account", true, .database), ("/login", true, .here), ("/nowhere", true, .here),
+        ("/readyz", false, Lane.here), ("/livez", false, .here), ("/", false, .here),
+        ("/account", false, .here),
+        ("/", true, .database), ("/account", true, .database), ("/login", true, .here),
+        ("/nowhere", true, .here),
       ])
     func lanes(path: String, hasCookie: Bool, lane: Lane) {
       let headers = hasCookie ? [HTTPHeader("Cookie", "\(Gateway.sessionCookie)=x")] : []

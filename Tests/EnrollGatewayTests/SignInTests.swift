@@ -170,7 +170,8 @@
       #expect(refused.status == 400)
       #expect(text(refused).contains("providerRefused"))
       browser.cookies = signedIn
-      let elsewhere = "/v1/auth/fake/callback?used=1&return_to=" + PercentEncoding.encode("https://evil.example/")
+      let elsewhere =
+        "/v1/auth/fake/callback?used=1&return_to=" + PercentEncoding.encode("https://evil.example/")
       #expect(browser.get(elsewhere).status == 400)
     }
 

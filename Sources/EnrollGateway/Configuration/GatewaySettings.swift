@@ -20,6 +20,8 @@ public struct GatewaySettings: Sendable {
   public let apps: [RegisteredApp]
   /// Addresses to which a browser may be sent after it signed in, exactly.
   public let returnTo: [String]
+  /// For whom access tokens are: each API's own name for itself.
+  public let apis: [String]
   public let idleSeconds: Int64
   public let absoluteSeconds: Int64
   /// nil: no mail is sent.
@@ -68,6 +70,10 @@ public struct GatewaySettings: Sendable {
         "returnTo", .list(.url),
         "The addresses to which a browser may return after it signed in. Each is compared exactly."),
       ConfigurationKey(
+        "apis", .list(.text),
+        "The audiences of access tokens: what each API behind the gateway calls itself, such as https://api.example."
+      ),
+      ConfigurationKey(
         "session",
         .object([
           ConfigurationKey(
@@ -106,7 +112,8 @@ public struct GatewaySettings: Sendable {
       ]), "For /.well-known/assetlinks.json."),
     ConfigurationKey(
       "fallbackUri", .text,
-      "Where a browser returns to the app that named itself by clientId, when there is nothing else to return to."),
+      "Where a browser returns to the app that named itself by clientId, when there is nothing else to return to."
+    ),
     ConfigurationKey("appleAppIds", .list(.text), "TEAMID.bundle.id, for apple-app-site-association."),
     ConfigurationKey(
       "continuePage", .boolean,
@@ -138,6 +145,11 @@ public struct GatewaySettings: Sendable {
         throw EnrollError(
           .configuration, "returnTo: expected https addresses without fragments", field: "returnTo")
       }
+    }
+    apis = reader.texts("apis") ?? []
+    guard apis.count <= 16, apis.allSatisfy({ (1...256).contains($0.utf8.count) }) else {
+      throw EnrollError(
+        .configuration, "apis: expected at most 16 names of 1 to 256 bytes", field: "apis")
     }
     let session = reader.value("session")
     idleSeconds = try Self.number(

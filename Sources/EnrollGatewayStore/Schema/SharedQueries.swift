@@ -46,8 +46,6 @@ enum SharedQueries {
   static let account = "SELECT account FROM identities WHERE provider = $1 AND subject = $2"
   /// $1: the provider; $2: the subject; $3: the sealed token.
   static let keepToken = "UPDATE identities SET token = $3 WHERE provider = $1 AND subject = $2"
-  /// $1: the hash; $2: when it is forgotten.
-  static let spend = "INSERT INTO spent (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING"
   /// What ended is removed three days later by both clocks, the replica's and the database's: neither one alone can be so wrong that
   /// something goes that lives.
   static let keptSeconds: Int64 = 3 * 86_400

@@ -108,7 +108,9 @@
       stopped.wait()
     }
 
-    @Test("a request that stays half sent does not hold the end of the host", arguments: ["Content-Length: 3\r\n\r\na", ""])
+    @Test(
+      "a request that stays half sent does not hold the end of the host",
+      arguments: ["Content-Length: 3\r\n\r\na", ""])
     func halfSent(rest: String) throws {
       var options = HostOptions(publicOrigin: "http://gateway.test")
       options.limits.headerTimeoutMilliseconds = 600_000

@@ -72,7 +72,8 @@
     @Test(
       "a probe is answered whatever host it names, and in HTTP/1.0 without one; no other path is",
       arguments: [
-        ("GET /livez HTTP/1.1\r\nHost: 10.0.0.7:8080\r\n\r\n", 200), ("GET /livez HTTP/1.1\r\nHost:\r\n\r\n", 200),
+        ("GET /livez HTTP/1.1\r\nHost: 10.0.0.7:8080\r\n\r\n", 200),
+        ("GET /livez HTTP/1.1\r\nHost:\r\n\r\n", 200),
         ("HEAD /livez?a HTTP/1.1\r\nHost: other.test\r\n\r\n", 200), ("GET /livez HTTP/1.0\r\n\r\n", 200),
         ("GET /livez HTTP/1.1\r\n\r\n", 400), ("GET /livez/ HTTP/1.1\r\nHost: other.test\r\n\r\n", 421),
         ("GET /page HTTP/1.1\r\nHost: other.test\r\n\r\n", 421), ("GET /page HTTP/1.0\r\n\r\n", 400),
@@ -92,7 +93,8 @@
         ("http://gateway.test", "gateway.test:80", 200), ("http://gateway.test", "gateway.test:443", 421),
         ("https://gateway.test", "gateway.test:443", 200), ("https://gateway.test", "gateway.test:80", 421),
         ("https://[::1]", "[::1]:443", 200), ("http://gateway.test:8080", "gateway.test:8080", 200),
-        ("http://gateway.test:8080", "gateway.test:8080:80", 421), ("http://gateway.test:8080", "gateway.test", 421),
+        ("http://gateway.test:8080", "gateway.test:8080:80", 421),
+        ("http://gateway.test:8080", "gateway.test", 421),
       ])
     func defaultPort(origin: String, name: String, status: Int) throws {
       try withHost(TestApplication(), { $0.publicOrigin = origin }) { host in
