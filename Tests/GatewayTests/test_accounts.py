@@ -1,5 +1,5 @@
-"""Accounts that change: more ways to sign in, two accounts that become one, a copy, the end; access tokens that others check; and
-a provider that tells of a logout."""
+"""Accounts that change: more ways to sign in, two accounts that become one, a copy, the end; access tokens that others
+check; and a provider that tells of a logout."""
 
 import base64
 import hashlib
@@ -120,7 +120,8 @@ class AccessTokens(World):
         self.assertEqual(token.header["typ"], "at+jwt")
         rules = jwt.JWTClaimsRegistry(
             iss={"essential": True, "value": self.gateway.base}, aud={"essential": True, "value": API},
-            exp={"essential": True}, sub={"essential": True}, client_id={"essential": True, "value": "sample"})  # fmt: skip
+            exp={"essential": True}, sub={"essential": True},
+            client_id={"essential": True, "value": "sample"})  # fmt: skip
         rules.validate(token.claims)
         self.assertEqual(token.claims["sub"], self.bearer("/v1/userinfo", session)[1]["sub"])
         head, claims, signature = text.split(".")
