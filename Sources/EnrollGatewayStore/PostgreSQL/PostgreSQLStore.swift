@@ -50,7 +50,8 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func signIn(
-    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
+    from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn {
     let identity = try CheckedIdentity(identity)
     let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
@@ -74,7 +75,7 @@ public final class PostgreSQLStore: AccountStore {
         code.codeHash, code.provider, code.app, code.challenge, code.expires, identity.providerSession,
       ]
     }
-    let parameters = values
+    let parameters = values + AuditRow.origin(origin)
     // Repeated, it finds the identity with the account that it made, and the session or code that it began.
     let found = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
       try connection.first(statement, parameters) { (id: $0.bytes(0), created: $0.time(1)) }
@@ -86,7 +87,8 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func redeem(
-    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,
+    from origin: AuditOrigin
   ) throws(StoreFailure) -> Redemption {
     let session = try CheckedSession(session, at: now)
     guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
@@ -97,7 +99,7 @@ public final class PostgreSQLStore: AccountStore {
           .bytes(codeHash), .text(provider), .text(challenge), .integer(now.seconds), session.tokenHash,
           session.id,
           session.device, session.idleSeconds, session.absoluteExpires, session.expires,
-        ]
+        ] + AuditRow.origin(origin)
       ) { Account(id: StoredID.text(of: $0.bytes(0)), created: $0.time(1), lastLogin: $0.time(2)) }
       if let begun { return .begun(begun) }
       // This statement sees what the one before has waited for.
@@ -110,7 +112,12 @@ public final class PostgreSQLStore: AccountStore {
         return .begun(code.account)
       }
       let refusal = code.refusal(provider: provider, challenge: challenge, at: now)
-      if refusal == .reused { _ = try connection.change(.endSession, [.bytes(code.sessionHash)]) }
+      if refusal == .reused {
+        _ = try connection.change(
+          .endByReuse,
+          [.bytes(code.sessionHash)]
+            + AuditRow.values(.reuse(of: code, at: now, from: origin), account: .bytes(code.accountID)))
+      }
       return refusal ?? .unknown
     }
   }
@@ -139,26 +146,37 @@ public final class PostgreSQLStore: AccountStore {
     }
   }
 
-  public func endSession(tokenHash: [UInt8]) throws(StoreFailure) {
+  public func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin)
+    throws(StoreFailure)
+  {
     try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
-      _ = try connection.change(.endSession, [.bytes(tokenHash)])
+      _ = try connection.change(
+        .endSession, [.bytes(tokenHash), .integer(now.seconds)] + AuditRow.origin(origin))
     }
   }
 
-  public func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool {
+  public func endSession(
+    id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Bool {
     guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
     return try perform(.once) { (connection, _) throws(PostgreSQLError) in
-      try connection.change(.endSessionByID, [.bytes(id), .bytes(account)]) > 0
+      try connection.change(
+        .endSessionByID, [.bytes(id), .bytes(account), .integer(now.seconds)] + AuditRow.origin(origin)) > 0
     }
   }
 
-  public func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int {
+  public func endSessions(
+    ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Int {
     guard let account = StoredID.bytes(of: account) else { return 0 }
+    let (statement, kept): (PostgreSQLStatement, [SQLValue]) =
+      exceptTokenHash.map { (.endOtherSessions, [.bytes($0)]) } ?? (.endSessions, [])
     return try perform(.once) { (connection, _) throws(PostgreSQLError) in
       // The codes first: the next statement sees the session of a code that is being redeemed, for which this one waits.
       _ = try connection.change(.endCodes, [.bytes(account)])
-      guard let exceptTokenHash else { return try connection.change(.endSessions, [.bytes(account)]) }
-      return try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
+      return try connection.first(
+        statement, [.bytes(account)] + kept + [.integer(now.seconds)] + AuditRow.origin(origin)
+      ) { Int($0.integer(0)) } ?? 0
     }
   }
 
@@ -170,16 +188,16 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-    try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
-      + prune(.pruneLinks, at: now - RegistrationTimes.keptSeconds)
+    try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
+      + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
   }
 
   /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
-  private func prune(_ statement: PostgreSQLStatement, at now: UnixTime) throws(StoreFailure) -> Int {
+  func prune(_ statement: PostgreSQLStatement, _ end: Int64) throws(StoreFailure) -> Int {
     var removed = 0
     while true {
       let count = try perform(.once) { (connection, _) throws(PostgreSQLError) in
-        try connection.change(statement, [.integer(now.seconds), .integer(Self.pruneBatch)])
+        try connection.change(statement, [.integer(end), .integer(Self.pruneBatch)])
       }
       removed += count
       if count < Self.pruneBatch { return removed }

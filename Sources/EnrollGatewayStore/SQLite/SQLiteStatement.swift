@@ -61,6 +61,17 @@
     case endCodes
     case identities
     case code
+    /// ?1 … ?7: as ``AuditRow/columns``.
+    case appendAudit
+    case audit
+    /// ?1: before; ?2: at most so many.
+    case pruneAudit
+    case takeLimit
+    case limitFullAt
+    /// ?1: now in milliseconds; ?2: at most so many.
+    case pruneLimits
+    case accountsByEmail
+    case accountByID
 
     var text: String {
       switch self {
@@ -152,10 +163,27 @@
       case .session: numbered(SharedQueries.session)
       case .sessions: numbered(SharedQueries.sessions)
       case .touch: numbered(SharedQueries.touch)
-      case .endSession: numbered(SharedQueries.endSession)
-      case .endSessionByID: numbered(SharedQueries.endSessionByID)
-      case .endSessions: numbered(SharedQueries.endSessions)
-      case .endOtherSessions: numbered(SharedQueries.endOtherSessions)
+      case .endSession: "DELETE FROM sessions WHERE token_hash = ?1 RETURNING account, id"
+      case .endSessionByID: "DELETE FROM sessions WHERE id = ?1 AND account = ?2"
+      case .endSessions: "DELETE FROM sessions WHERE account = ?1"
+      case .endOtherSessions: "DELETE FROM sessions WHERE account = ?1 AND token_hash <> ?2"
+      case .appendAudit:
+        "INSERT INTO audit (\(AuditRow.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+      case .audit: numbered(SharedQueries.audit)
+      case .pruneAudit:
+        """
+        DELETE FROM audit WHERE id IN (SELECT id FROM audit
+          WHERE at < min(?1, CAST(strftime('%s', 'now') AS integer) - \(Migration.youngestSeconds)) LIMIT ?2)
+        """
+      case .takeLimit: numbered(SharedQueries.takeLimit)
+      case .limitFullAt: numbered(SharedQueries.limitFullAt)
+      case .pruneLimits:
+        """
+        DELETE FROM limit_counters WHERE key IN
+          (SELECT key FROM limit_counters WHERE full_at <= ?1 LIMIT ?2)
+        """
+      case .accountsByEmail: numbered(SharedQueries.accountsByEmail)
+      case .accountByID: numbered(SharedQueries.accountByID)
       case .endCodes: numbered(SharedQueries.endCodes)
       case .identities: numbered(SharedQueries.identities)
       case .code: numbered(SharedQueries.code)

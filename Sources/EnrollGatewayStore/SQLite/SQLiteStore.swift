@@ -48,20 +48,22 @@
     }
 
     public func signIn(
-      _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+      _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
+      from origin: AuditOrigin
     ) throws(StoreFailure) -> SignedIn {
       let identity = try CheckedIdentity(identity)
       let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
       let beginning = try CheckedBeginning(beginning, at: now)
       return try changing { (connection) throws(StoreFailure) in
-        try self.signIn(identity, newID: newID, beginning: beginning, at: now, by: connection)
+        try self.signIn(
+          identity, newID: newID, beginning: beginning, at: now, from: origin, by: connection)
       }
     }
 
     /// Inside a transaction.
     func signIn(
       _ identity: CheckedIdentity, newID: [UInt8], beginning: CheckedBeginning, at now: UnixTime,
-      by connection: SQLiteConnection
+      from origin: AuditOrigin = .current, by connection: SQLiteConnection
     ) throws(StoreFailure) -> SignedIn {
       let moment = SQLValue.integer(now.seconds)
       let known = try connection.first(
@@ -98,12 +100,19 @@
           code.values(
             account: id, subject: identity.subject, providerSession: identity.providerSession))
       }
+      let event = known == nil ? AuditEvent.registered : .signedIn
+      try connection.change(
+        .appendAudit,
+        [
+          moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id), identity.provider,
+        ] + AuditRow.origin(origin))
       return SignedIn(
         account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
     }
 
     public func redeem(
-      codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+      codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,
+      from origin: AuditOrigin
     ) throws(StoreFailure) -> Redemption {
       let begun = try CheckedSession(session, at: now)
       guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
@@ -112,7 +121,11 @@
           return .unknown
         }
         if let refusal = code.refusal(provider: provider, challenge: challenge, at: now) {
-          if refusal == .reused { try connection.change(.endSession, [.bytes(code.sessionHash)]) }
+          if refusal == .reused {
+            try connection.change(.endSession, [.bytes(code.sessionHash)])
+            let entry = AuditEntry.reuse(of: code, at: now, from: origin)
+            try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(code.accountID)))
+          }
           return refusal
         }
         try connection.change(.spendCode, [.bytes(codeHash), .integer(now.seconds), begun.tokenHash])
@@ -123,6 +136,9 @@
             account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app),
             providerSession: .text(orNull: code.providerSession), at: now)
         )
+        let entry = AuditEntry(
+          at: now, .sessionBegun, account: code.account.id, detail: code.app, from: origin)
+        try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(code.accountID)))
         return .begun(code.account)
       }
     }
@@ -151,26 +167,50 @@
       }
     }
 
-    public func endSession(tokenHash: [UInt8]) throws(StoreFailure) {
-      try changing { (connection) throws(StoreFailure) in
-        _ = try connection.change(.endSession, [.bytes(tokenHash)])
-      }
-    }
-
-    public func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool {
-      guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
-      return try changing { (connection) throws(StoreFailure) in
-        try connection.change(.endSessionByID, [.bytes(id), .bytes(account)]) > 0
-      }
-    }
-
-    public func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int
+    public func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin)
+      throws(StoreFailure)
     {
+      try changing { (connection) throws(StoreFailure) in
+        let ended = try connection.first(.endSession, [.bytes(tokenHash)]) { ($0.bytes(0), $0.bytes(1)) }
+        guard let (account, id) = ended else { return }
+        let entry = AuditEntry(
+          at: now, .sessionEnded, account: nil, detail: StoredID.text(of: id), from: origin)
+        try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+      }
+    }
+
+    public func endSession(
+      id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
+    ) throws(StoreFailure) -> Bool {
+      guard let idBytes = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else {
+        return false
+      }
+      return try changing { (connection) throws(StoreFailure) in
+        guard try connection.change(.endSessionByID, [.bytes(idBytes), .bytes(account)]) > 0 else {
+          return false
+        }
+        let entry = AuditEntry(at: now, .sessionEnded, account: nil, detail: id, from: origin)
+        try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+        return true
+      }
+    }
+
+    public func endSessions(
+      ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
+    ) throws(StoreFailure) -> Int {
       guard let account = StoredID.bytes(of: account) else { return 0 }
       return try changing { (connection) throws(StoreFailure) in
         try connection.change(.endCodes, [.bytes(account)])
-        guard let exceptTokenHash else { return try connection.change(.endSessions, [.bytes(account)]) }
-        return try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
+        let count =
+          if let exceptTokenHash {
+            try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
+          } else {
+            try connection.change(.endSessions, [.bytes(account)])
+          }
+        guard count > 0 else { return 0 }
+        let entry = AuditEntry(at: now, .sessionsEnded, account: nil, detail: String(count), from: origin)
+        try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+        return count
       }
     }
 
@@ -182,16 +222,16 @@
     }
 
     public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-      try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
-        + prune(.pruneLinks, at: now - RegistrationTimes.keptSeconds)
+      try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
+        + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
     }
 
     /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
-    private func prune(_ statement: SQLiteStatement, at now: UnixTime) throws(StoreFailure) -> Int {
+    func prune(_ statement: SQLiteStatement, _ end: Int64) throws(StoreFailure) -> Int {
       var removed = 0
       while true {
         let count = try changing { (connection) throws(StoreFailure) in
-          try connection.change(statement, [.integer(now.seconds), .integer(Self.pruneBatch)])
+          try connection.change(statement, [.integer(end), .integer(Self.pruneBatch)])
         }
         removed += count
         if count < Self.pruneBatch { return removed }
