@@ -97,6 +97,26 @@ class Releases(unittest.TestCase):
         self.assertIn("left.txt", faults[0])
         self.assertEqual(faults[1], f"there is a tag {VERSION} already")
 
+    def test_a_shallow_clone_and_a_git_that_fails_are_refused(self):
+        shallow = self.clone / ".git/shallow"
+        commit = subprocess.check_output(["git", "-C", self.clone, "rev-parse", "HEAD"], text=True)
+        shallow.write_text(commit)
+        try:
+            status, faults, _ = self.release("--checks", VERSION)
+        finally:
+            shallow.unlink()
+        self.assertEqual((status, len(faults)), (1, 1), faults)
+        self.assertIn("this clone is shallow", faults[0])
+        head = self.clone / ".git/HEAD"
+        kept = head.read_text()
+        head.write_text("nothing that git knows\n")
+        try:
+            status, faults, _ = self.release("--checks", VERSION)
+        finally:
+            head.write_text(kept)
+        self.assertEqual((status, len(faults)), (1, 1), faults)
+        self.assertRegex(faults[0], r"^git ls-files .* failed: .*A release needs a clone in which git works\.$")
+
     def test_a_target_that_is_missing_or_for_this_machine_alone_is_named_with_the_command_that_builds_it(self):
         for target in TARGETS:
             built, away = (self.clone / "build" / name for name in (target, f"away-{target}"))
