@@ -3,21 +3,16 @@ when it fails. In copies of the checkout, which are thrown away."""
 
 import ctypes
 import os
-import re
 import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from archived import members
 from cases import copy_of_the_checkout
 from processes import TIMEOUT, TOP, workspace
 
 FULL = "build/libexec/enrollkit/enroll"
-#: In the folders that are packed, and unknown to git.
-PLANTED = "bindings/node/src", "bindings/cordova/www", "bindings/python/src/enrollkit", "bindings/kotlin/src/main/kotlin", "packaging/debian"
-SECRET = "secret-of-the-packer.txt"
 
 
 def clean(**more):
@@ -28,8 +23,6 @@ class Copied(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.copy = copy_of_the_checkout()
-        for folder in PLANTED:
-            (cls.copy / folder / SECRET).write_text("unknown to git")
 
     def run_in(self, *words, **environment):
         return subprocess.run([str(word) for word in words], cwd=self.copy, env=clean(**environment), capture_output=True, text=True, timeout=TIMEOUT * 4)
@@ -117,15 +110,6 @@ class Distributions(Copied):
         child.send_signal(signal.SIGTERM)
         self.assertEqual(child.wait(TIMEOUT), 143)
         self.assertEqual(list(out.parent.iterdir()), [])
-
-    def test_what_git_does_not_know_is_in_no_artefact(self):
-        out = workspace("known") / "dist"
-        done = self.dist(out)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        archives = [path for path in out.iterdir() if re.search(r"\.(tgz|tar\.gz|whl|jar|deb)$", path.name)]
-        packed = [f"{path.name}: {name}" for path in archives for name in members(path)]
-        self.assertGreater(len(packed), 200)
-        self.assertEqual([name for name in packed if SECRET in name], [])
 
     def test_after_make_clean_an_uninstallation_takes_the_manual_pages_away(self):
         other = copy_of_the_checkout()
