@@ -201,6 +201,7 @@ static inline char **enroll_posix_command_words(long *count) {
   return *_NSGetArgv();
 }
 static inline char *const *enroll_posix_environment(void) { return *_NSGetEnviron(); }
+static inline void enroll_system_set_environment(char *const environment[]) { *_NSGetEnviron() = (char **)environment; }
 // The path of this program, links resolved, to be freed; NULL if the system does not tell or has no memory.
 static inline char *enroll_system_program_path(void) {
   char path[PATH_MAX];

@@ -131,4 +131,8 @@ static inline char *const *enroll_posix_environment(void) {
   extern char **environ;
   return environ;
 }
+static inline void enroll_system_set_environment(char *const environment[]) {
+  extern char **environ;
+  environ = (char **)environment;
+}
 #endif

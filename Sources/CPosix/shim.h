@@ -223,6 +223,17 @@ static inline int enroll_posix_execute(const char *path) {
   execv(path, words);
   return errno;
 }
+// Becomes the program `words[0]`, looked for in PATH, with the words and the environment, both ended by NULL. Signals do what they
+// do by default, but for those that are ignored other than SIGPIPE. Returns only if that fails: why, as in errno.
+static inline int enroll_posix_become(char *const words[], char *const environment[]) {
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
+  signal(SIGPIPE, SIG_DFL);
+  enroll_system_set_environment(environment);
+  execvp(words[0], words);
+  return errno;
+}
 
 // How wide the terminal is, in columns; 0 for what is no terminal.
 static inline int enroll_posix_columns(int fd) {

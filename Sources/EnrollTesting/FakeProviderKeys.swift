@@ -3,7 +3,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
-import EnrollJSON
+public import EnrollJSON
 
 extension FakeProvider {
   func keys() -> JSON {
@@ -40,6 +40,18 @@ extension FakeProvider {
 
   private static func algorithm(of key: PrivateKey) -> SignatureAlgorithm {
     if case .rsa = key.kind { .RS256 } else { .ES256 }
+  }
+
+  /// A JWT with these claims by the provider's key: a logout token, say.
+  /// - Throws: when there is no OpenSSL.
+  public func signed(_ claims: JSONObject, header more: [(String, JSON?)] = []) throws -> String {
+    let (key, settings) = state.withLock { ($0.key, $0.settings) }
+    let algorithm = Self.algorithm(of: key)
+    let header = JSON.object(
+      [("alg", .string(algorithm.rawValue)), ("kid", settings.keyID.map { .string($0) })] + more)
+    let input =
+      Base64URL.encode(header.serialized()) + "." + Base64URL.encode(JSON.object(claims).serialized())
+    return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: algorithm))
   }
 
   func idToken(for grant: Grant, isRefresh: Bool, _ settings: Settings) -> String {

@@ -86,7 +86,8 @@
 
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Read the configuration, the keys and the database, and ask every provider and the directory.")
+      abstract: "Read the configuration, the keys and the database, and ask every provider and the directory."
+    )
 
     @OptionGroup var file: ConfigOption
     @Flag(help: "Ask no provider and no directory.")

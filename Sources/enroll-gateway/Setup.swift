@@ -30,7 +30,11 @@
       guard var top = json.object else { return json }
       if var providers = top["providers"]?.object {
         for member in providers.members {
-          providers[member.key] = try withSecret("clientSecret", in: member.value, "providers.\(member.key)")
+          var provider = member.value
+          for name in GatewaySettings.providerSecrets {
+            provider = try withSecret(name, in: provider, "providers.\(member.key)")
+          }
+          providers[member.key] = provider
         }
         top["providers"] = .object(providers)
       }
@@ -50,9 +54,18 @@
         throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
       }
       object[name + "File"] = nil
+      let isClientSecret = ASCII.equals(name, "clientSecret")
       object[name] = .string(
         try UserDirectories.readClientSecret(
-          at: path, called: ASCII.equals(name, "clientSecret") ? "client secret" : name, field: field))
+          at: path, called: isClientSecret ? "client secret" : name, field: field))
+      var status = stat()
+      guard
+        !GatewaySettings.isPrivateKey(name) || stat(path, &status) == 0 && status.st_mode & 0o007 == 0
+      else {
+        throw EnrollError(
+          .configuration, "\(field): everybody may read the private key \(path); run chmod 600 \(path)",
+          field: field)
+      }
       return .object(object)
     }
 
@@ -95,8 +108,9 @@
             allowsLoopbackHTTP: configuration.allowsLoopbackHTTP, caFile: configuration.caFile,
             totalTimeout: .init(Self.providerMilliseconds)))
         return SignInProvider(
-          name: provider.name, label: provider.label, configuration: configuration, transport: transport,
-          clock: clock, random: random, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
+          name: provider.name, label: provider.label, configuration: configuration,
+          dialect: provider.dialect, transport: transport, clock: clock, random: random,
+          makeStore: { [clock] in MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
     }

@@ -325,37 +325,65 @@
       #expect(try isLive(second, in: store))
       #expect(try end(nil) == 1)
       #expect(try store.count("sessions") == 0)
-
-      let code = Sample.code()
-      person.providerSession = "iss 3"
-      _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: now)
-      let redeemed = Sample.session()
-      _ = try store.redeem(
-        codeHash: code.codeHash, provider: "google", challenge: "challenge", session: redeemed, at: now)
-      #expect(try isLive(redeemed, in: store))
-      #expect(try store.endSessions(ofProvider: "work", providerSession: "iss 3") == 0)
-      #expect(try store.endSessions(ofProvider: "google", providerSession: "iss 3") == 1)
-      #expect(try !isLive(redeemed, in: store))
-
-      // A code that was not redeemed ends, too.
-      let waiting = Sample.code()
-      _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(waiting), at: now)
-      #expect(try store.endSessions(ofProvider: "google", providerSession: "iss 3") == 0)
-      let late = try store.redeem(
-        codeHash: waiting.codeHash, provider: "google", challenge: "challenge", session: Sample.session(),
-        at: now)
-      #expect(late == .unknown)
     }
 
-    @Test("what works once is spent once, by one, until it is forgotten", arguments: Database.installed)
-    func spend(database: Database) throws {
+    @Test(
+      "a provider's logout ends what belongs to its session, in browsers, apps and codes",
+      arguments: Database.installed)
+    func logout(database: Database) throws {
       let store = try database.store()
-      let hash = Sample.hash()
-      let spent = try onThreads(8) { _ in try store.spend(hash, until: Sample.now + 60) }
-      #expect(spent.count { $0 } == 1)
+      var person = Sample.person()
+      person.providerSession = "iss 3"
+      func begin() throws -> (code: NewAppCode, session: NewSession) {
+        let (code, session) = (Sample.code(), Sample.session())
+        _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: now)
+        return (code, session)
+      }
+      func redeem(_ begun: (code: NewAppCode, session: NewSession)) throws -> Redemption {
+        try store.redeem(
+          codeHash: begun.code.codeHash, provider: "google", challenge: "challenge", session: begun.session,
+          at: now)
+      }
+      func end(_ subject: String?, _ session: String?, at provider: String = "google") throws -> Int? {
+        try store.end(
+          ProviderLogout(
+            provider: provider, subject: subject, session: session, hash: Sample.hash(), expires: now + 60),
+          at: now)
+      }
+      let first = try begin()
+      _ = try redeem(first)
+      #expect(try isLive(first.session, in: store))
+      #expect(try end(nil, "iss 3", at: "work") == 0)
+      #expect(try end(nil, "iss 4") == 0)
+      #expect(try end(person.subject, "iss 4") == 0)
+      #expect(try isLive(first.session, in: store))
+      #expect(try end(nil, "iss 3") == 1)
+      #expect(try !isLive(first.session, in: store))
+      for (subject, session) in [(nil, "iss 3"), (person.subject, "iss 3"), (person.subject, nil)] {
+        let waiting = try begin()
+        #expect(try end(subject, session) == 0)
+        #expect(try redeem(waiting) == .unknown)
+        try store.begin(Sample.session(), for: person)
+        #expect(try end(subject, session) == 1)
+      }
+      #expect(throws: StoreFailure.self) { try end("a\0", nil) }
+    }
+
+    @Test("the same logout counts once, from however many replicas it comes", arguments: Database.installed)
+    func logoutOnce(database: Database) throws {
+      let store = try database.store()
+      let person = Sample.person()
+      try store.begin(Sample.session(), for: person)
+      let logout = ProviderLogout(
+        provider: "google", subject: person.subject, session: nil, hash: Sample.hash(), expires: now + 60)
+      let ended = try onThreads(8) { _ in try store.end(logout, at: Sample.now) }
+      #expect(ended.compactMap { $0 } == [1])
+      try store.begin(Sample.session(), for: person)
+      #expect(try store.end(logout, at: now) == nil)
+      #expect(try store.count("sessions") == 1)
       #expect(try store.prune(at: now + 59) == 0)
       #expect(try store.prune(at: now + 60) == 1)
-      #expect(try store.spend(hash, until: now + 120))
+      #expect(try store.end(logout, at: now) == 1)
     }
   }
 #endif

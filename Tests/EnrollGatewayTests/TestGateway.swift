@@ -94,7 +94,10 @@
         ]))
     }
 
-    init(_ more: [(String, JSON)] = []) throws {
+    /// - Parameter makeTransport: in the place of the provider in memory.
+    init(
+      _ more: [(String, JSON)] = [], makeTransport: ((FakeClock) throws -> any Transport)? = nil
+    ) throws {
       let settings = try Self.settings(more)
       let (clock, provider) = (clock, try FakeProvider(clock: clock))
       self.provider = provider
@@ -102,10 +105,12 @@
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       store = try SQLiteStore(path: folder.appendingPathComponent("gateway.db").path)
       _ = try store.migrate()
+      let transport = try makeTransport?(clock) ?? provider
       let providers = settings.providers.map { told in
         SignInProvider(
-          name: told.name, label: told.label, configuration: told.configuration, transport: provider,
-          clock: clock, random: SystemRandomSource(), makeStore: { MemoryTokenStore(clock: clock) },
+          name: told.name, label: told.label, configuration: told.configuration, dialect: told.dialect,
+          transport: transport, clock: clock, random: SystemRandomSource(),
+          makeStore: { MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
       gateway = Gateway(

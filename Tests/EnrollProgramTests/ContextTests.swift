@@ -10,7 +10,26 @@ import Testing
 @Suite("The place")
 struct PlaceTests {
   private func place(_ words: [String], _ environment: [String: String] = [:]) throws -> Context {
-    try Context(try ContextOptions.parse(words).options, environment: Environment(environment))
+    try Context(
+      try ContextOptions.parse(words).options, environment: Environment(environment), current: { chosen })
+  }
+
+  /// What `enroll switch` chose.
+  private var chosen: CurrentChoice?
+
+  @Test("what was chosen counts where nothing of the place is named")
+  func choice() throws {
+    var tests = PlaceTests()
+    tests.chosen = CurrentChoice(profile: "work", account: "second")
+    let place = try tests.place([])
+    #expect(place.configurationName == "work" && place.account == "second" && place.isChosen)
+    for words in [["--profile", "a"], ["--account", "a"], ["--store", "/a"], ["--config", "/a"]] {
+      #expect(try !tests.place(words).isChosen)
+    }
+    for name in ["ENROLL_PROFILE", "ENROLL_ACCOUNT", "ENROLL_STORE", "ENROLL_CONFIG"] {
+      #expect(try !tests.place([], [name: "a"]).isChosen)
+    }
+    #expect(try tests.place(["--account", "a"]).configurationName == "default")
   }
 
   @Test(

@@ -1,5 +1,5 @@
-"""The pictures of the pages in docs/gateway/theming.md, from the samples of the pages' own tests: so that they show the same values
-whenever they are taken. Few colours, so that they are small."""
+"""The pictures of the pages in docs/gateway/theming.md, from the samples of the pages' own tests: so that they show the
+same values whenever they are taken. Few colours, so that they are small."""
 
 import io
 import re

@@ -1,5 +1,5 @@
-"""docs/gateway: every configuration on its pages is one that the program takes, every command is run, every example signs in, and
-every test that the page of security names is there."""
+"""docs/gateway: every configuration on its pages is one that the program takes, every command is run, every example signs
+in, and every test that the page of security names is there."""
 
 import json
 import os
@@ -121,8 +121,9 @@ class Configurations(unittest.TestCase):
         colours = []
         for scheme in ("light", "dark"):
             given = re.search(rf"static let {scheme} = Palette\((.*?)\n    \]\)", palette, re.S)[1]
-            red_green_blue = re.findall(r"\.(\w+): (?:Colour\(red: 0x(..), green: 0x(..), blue: 0x(..)\)|\.white)", given)
-            colours.append({name: f"#{''.join(parts).lower() or 'ffffff'}" for name, *parts in red_green_blue})
+            pattern = r"\.(\w+): (?:Colour\(red: 0x(..), green: 0x(..), blue: 0x(..)\)|\.white)"
+            found = re.findall(pattern, given)
+            colours.append({name: f"#{''.join(parts).lower() or 'ffffff'}" for name, *parts in found})
         page = (TOP / "docs/gateway/theming.md").read_text()
         rows = re.findall(r"^\| `(\w+)` \| `(#\w+)` \| `(#\w+)` \|", page, re.M)
         self.assertEqual(rows, [(name, colours[0][name], colours[1][name]) for name in colours[0]])
@@ -148,6 +149,22 @@ class Commands(unittest.TestCase):
         self.addCleanup(child.stop)
         wait_until(lambda: "listening" in gateway.log(), "the gateway listens")
         self.assertEqual(Browser(gateway.base).open("/signup").status, 200)
+
+    def test_a_backup_of_sqlite_is_restored_by_the_commands_of_the_page(self):
+        gateway = Gateway()
+        sandbox = sandbox_for(gateway)
+        self.addCleanup(sandbox.stop)
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        url = f"{gateway.base}/v1/auth/sandbox"
+        before, after = Browser(gateway.base), Browser(gateway.base)
+        play(sandbox, url, before)
+        subprocess.run(["sh", "-euc", block("run: backup")], cwd=gateway.home, check=True)
+        play(sandbox, url, after)
+        gateway.stop()
+        subprocess.run(["sh", "-euc", block("run: restore")], cwd=gateway.home, check=True)
+        gateway.start()
+        self.assertEqual([browser.open("/account").status for browser in (before, after)], [200, 303])
 
     def test_every_command_that_a_page_names_is_one_of_the_program(self):
         found = set()
@@ -188,7 +205,7 @@ class Commands(unittest.TestCase):
         self.assertIn("/v1/userinfo", paths)
         pages = "".join(page.read_text() for page in PAGES)
         # What a form of a page leads to is the page's business.
-        forms = {path for path in paths if path.startswith("/account/")} | {"/signed-out-everywhere", "/signed-out"}
+        forms = {path for path in paths if path.startswith(("/account/", "/account-", "/signed-out"))}
         self.assertEqual([path for path in sorted(paths - forms) if path not in pages], [])
 
 
@@ -204,11 +221,28 @@ class Examples(unittest.TestCase):
         cls.gateway.start()
         cls.addClassCleanup(cls.gateway.stop)
 
+    def test_the_export_has_the_members_that_the_page_shows(self):
+        def shape(value):
+            if isinstance(value, list):
+                return [shape(value[0])]
+            return {key: shape(inner) for key, inner in value.items()} if isinstance(value, dict) else type(value)
+
+        browser = Browser(self.gateway.base)
+        url = f"{self.gateway.base}/v1/auth/sandbox"
+        play(self.sandbox, url, browser)
+        mark = browser.open("/account").text.partition('name="token" value="')[2].partition('"')[0]
+        told, shown = browser.open("/account/export", {"token": mark}).json, json.loads(block("export"))
+        # A browser's session has no app, and this one told no device.
+        for key in ("app", "device"):
+            shown["sessions"][0].pop(key)
+            told["sessions"][0].pop(key, None)
+        self.assertEqual(shape(told), shape(shown))
+
     def run_app(self, *command, browser=None, **environment):
         """What the app says. With `browser` it signs in; without it is not asked to."""
         program = subprocess.Popen(
-            [*map(str, command), self.gateway.base, self.store, "sandbox"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, env={**os.environ, **environment})  # fmt: skip
+            [*map(str, command), self.gateway.base, self.store, "sandbox"], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})  # fmt: skip
         self.addCleanup(program.stdout.close)
         line = program.stdout.readline()
         if browser:
@@ -241,8 +275,8 @@ class Examples(unittest.TestCase):
     def test_the_app_in_c(self):
         program, library = workspace("c") / "gateway_app", TOP / "build/small"
         subprocess.run(
-            ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", TOP / "Examples/gateway_app.c", "-o", program,
-             f"-L{library}", "-lenroll", f"-Wl,-rpath,{library}"], check=True)  # fmt: skip
+            ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", TOP / "Examples/gateway_app.c", "-o",
+             program, f"-L{library}", "-lenroll", f"-Wl,-rpath,{library}"], check=True)  # fmt: skip
         self.check(program)
 
     def test_the_app_in_swift(self):
@@ -255,7 +289,8 @@ class Threats(unittest.TestCase):
         named = [found for row in rows for found in re.findall(r"`([\w.]+)` ((?:“[^”]+”(?:, )?)+)", row)]
         self.assertGreaterEqual(len(named), 40)
         for name, titles in named:
-            files = [path for kind in ("swift", "py") for path in (TOP / "Tests").rglob(f"{name.removesuffix('.py')}.{kind}")]
+            stem = name.removesuffix(".py")
+            files = [path for kind in ("swift", "py") for path in (TOP / "Tests").rglob(f"{stem}.{kind}")]
             text = "".join(path.read_text() for path in files)
             tests = re.findall(r'@Test\(\s*"((?:[^"\\]|\\.)*)"', text)
             tests += [test.replace("_", " ") for test in re.findall(r"def test_(\w+)", text)]

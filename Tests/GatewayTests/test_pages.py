@@ -1,7 +1,7 @@
 """The gateway's pages in Chromium: axe in light and dark, the keyboard alone, 320 pixels, without a script.
 
-`EveryPage` takes the pages from Tests/EnrollGatewayTests/Pages/SamplePages.swift: a page that is added there is checked here.
-`PagesOfTheProgram` opens them at the program, with its policy and its cookies: a page is one line of PAGES.
+`EveryPage` takes the pages from Tests/EnrollGatewayTests/Pages/SamplePages.swift: a page that is added there is checked
+here. `PagesOfTheProgram` opens them at the program, with its policy and its cookies: a page is one line of PAGES.
 
 With ENROLL_WRITE_DOCS=1 the pictures of docs/gateway/theming.md are taken, too.
 """
@@ -27,7 +27,10 @@ PAGES = [
     ("login", "/login", "Sign in to Notes"),
     ("signup", "/signup", "Create your account"),
     ("account", "/account", "Your account", PERSON),
-    ("session-ended", "/account?ended=1", "Your account", PERSON),
+    ("session-ended", "/account?notice=ended", "Your account", PERSON),
+    ("confirm", "/account/confirm", "Please confirm that it is you", PERSON),
+    ("delete", "/account/delete", "Delete your account?", PERSON),
+    ("deleted", "/account-deleted", "Your account is deleted"),
     ("signed-out", "/signed-out", "You are signed out"),
     ("signed-out-everywhere", "/signed-out-everywhere", "You are signed out"),
     ("not-found", "/nowhere", "Page not found"),
@@ -152,7 +155,7 @@ class PagesOfTheProgram(unittest.TestCase):
         challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
         answer = play(
             self.sandbox,
-            f"{self.base}/v1/auth/sandbox?platform=mobile&state=s&code_challenge={challenge}&code_challenge_method=S256",
+            f"{self.base}/v1/auth/sandbox?platform=mobile&state=s&code_challenge_method=S256&code_challenge={challenge}",
             Browser(self.base))  # fmt: skip
         self.assertEqual(answer.status, 200)
         self.assertIn('href="com.example.app:/callback?code=', answer.text)

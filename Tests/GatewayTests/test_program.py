@@ -4,12 +4,10 @@ import json
 import os
 import signal
 import stat
-import subprocess
 import unittest
 
 from cases import shared
 from gateway import Browser, Gateway, play, sandbox_for
-from processes import TOP, workspace
 
 
 class Program(unittest.TestCase):
@@ -69,24 +67,6 @@ class Program(unittest.TestCase):
         gateway, _ = shared()
         browser = Browser(gateway.base)
         self.assertEqual([browser.open(path).status for path in ("/livez", "/readyz")], [204, 204])
-
-    def test_a_program_that_embeds_the_library_fetches_no_part_of_it(self):
-        for traits, is_fetched in (("", False), (', traits: ["Gateway"]', True)):
-            folder = workspace("embedder")
-            (folder / "Sources/embedder").mkdir(parents=True)
-            (folder / "Sources/embedder/main.swift").write_text("import EnrollKit\n")
-            (folder / "Package.swift").write_text(f"""// swift-tools-version: 6.2
-import PackageDescription
-
-let package = Package(
-  name: "embedder", dependencies: [.package(name: "enrollkit", path: "{TOP}"{traits})],
-  targets: [.executableTarget(name: "embedder", dependencies: [.product(name: "EnrollKit", package: "enrollkit")])])
-""")
-            done = subprocess.run(["swift", "package", "show-dependencies", "--format", "flatlist"], cwd=folder,
-                                  capture_output=True, text=True)  # fmt: skip
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("swift-argument-parser", done.stdout)
-            self.assertEqual("swift-nio" in done.stdout, is_fetched, done.stdout)
 
     def test_associations_of_apps(self):
         prints = ":".join(["AB"] * 32)

@@ -1,4 +1,4 @@
-"""People in Chromium, at providers that others wrote: they register with Canaille and with Glewlwyd, and sign in again."""
+"""People in Chromium at providers that others wrote: they register with Canaille and with Glewlwyd, and come again."""
 
 import unittest
 

@@ -88,21 +88,23 @@ class Canaille(Provider):
             json.dumps(
                 {
                     "users": [_user(user) for user in self.users],
-                    "clients": [
-                        self._client(client_id, algorithm)
-                        for algorithm, client_id in self.facts.clients.items()
-                    ]
-                    + [
-                        {
-                            **self._client(f"native-{method}", "RS256"),
-                            "client_secret": secret,
-                            "token_endpoint_auth_method": method,
-                        }
-                        for method, secret in self.facts.secrets.items()
-                    ],
+                    "clients": self.seed_clients(),
                 }
             )
         )
+
+    def seed_clients(self):
+        """Its clients from the start."""
+        return [
+            self._client(client_id, algorithm) for algorithm, client_id in self.facts.clients.items()
+        ] + [
+            {
+                **self._client(f"native-{method}", "RS256"),
+                "client_secret": secret,
+                "token_endpoint_auth_method": method,
+            }
+            for method, secret in self.facts.secrets.items()
+        ]
 
     def revocations(self):
         """How many tokens it was told to forget, and did."""

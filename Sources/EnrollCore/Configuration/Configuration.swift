@@ -11,7 +11,7 @@ public struct Configuration: Sendable {
   public internal(set) var preset: String?
   /// As the provider writes it in its discovery document and its tokens, byte for byte (R18). With `{tenantid}` as a segment
   /// of its path it is a template: each token names the issuer of its own tenant.
-  public let issuer: Issuer
+  public internal(set) var issuer: Issuer
   /// Where the discovery document is, if not below the issuer.
   public let discoveryURI: String?
   /// The tenants whose users may sign in, where ``issuer`` is a template; empty for all. GUIDs in lower case.

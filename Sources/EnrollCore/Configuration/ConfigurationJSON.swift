@@ -5,7 +5,13 @@ public import EnrollJSON
 
 extension Configuration {
   /// - Throws: `.configuration`; `field` is the key at fault, with its path (`endpoints.tokenEndpoint`).
-  public init(json: JSON) throws(EnrollError) {
+  public init(json: JSON) throws(EnrollError) { try self.init(json: json, isServers: false) }
+
+  /// The configuration of a server, which keeps a secret: providers that serve no app by themselves are accepted.
+  /// - Throws: as ``init(json:)``.
+  package init(ofServer json: JSON) throws(EnrollError) { try self.init(json: json, isServers: true) }
+
+  private init(json: JSON, isServers: Bool) throws(EnrollError) {
     let reader = try ConfigurationReader(ProviderPreset.expanded(json), keys: Configuration.keys)
     for (key, other) in [("issuer", "discoveryUri"), ("redirectUri", "redirectUri")]
     where reader.value(key) ?? reader.value(other) == nil {
@@ -17,16 +23,22 @@ extension Configuration {
         field: key)
     }
     do throws(EnrollError) {
-      try self.init(reader)
+      let issuer = Issuer(Configuration.issuer(reader))
+      let isForServersAlone = isServers && ConfigurationRules.servesNoApp(issuer) != nil
+      try self.init(reader, issuer: isForServersAlone ? "https://server.invalid" : issuer.text)
+      if isForServersAlone {
+        self.issuer = issuer
+        try ConfigurationRules.checkIssuer(self, ofServer: true)
+      }
       preset = reader.text("provider")
     } catch {
       throw ConfigurationSpelling.asSpelt(error, in: json)
     }
   }
 
-  private init(_ reader: ConfigurationReader) throws(EnrollError) {
+  private init(_ reader: ConfigurationReader, issuer: String) throws(EnrollError) {
     try self.init(
-      issuer: Configuration.issuer(reader),
+      issuer: issuer,
       discoveryURI: reader.value("issuer") == nil ? nil : reader.text("discoveryUri"),
       tenants: Configuration.tenants(reader),
       clientID: reader.text("clientId") ?? "",

@@ -64,26 +64,33 @@ enum ConfigurationRules {
     }
   }
 
-  /// Providers whose clients are servers: a sign-in would fail late, and with another reason.
-  private static func checkServesApps(_ issuer: Issuer) throws(EnrollError) {
+  /// The name of a provider whose clients are servers; nil for every other. An app's sign-in would fail late, and with another
+  /// reason.
+  static func servesNoApp(_ issuer: Issuer) -> String? {
     let host = (try? StrictURL(issuer.text))?.hostText ?? ""
     let servers = [
       ("appleid.apple.com", "Apple"), ("www.linkedin.com", "LinkedIn"), ("linkedin.com", "LinkedIn"),
       ("slack.com", "Slack"),
     ]
-    guard let name = servers.first(where: { ASCII.equals($0.0, host) })?.1 else { return }
+    return servers.first { ASCII.equals($0.0, host) }?.1
+  }
+
+  private static func checkServesApps(_ issuer: Issuer) throws(EnrollError) {
+    guard let name = servesNoApp(issuer) else { return }
     throw refusal(
       "issuer",
       "\(name) serves no app by itself: its clients are servers with a secret. Sign in through a back end, with bff"
     )
   }
 
-  private static func checkIssuer(_ configuration: Configuration) throws(EnrollError) {
+  static func checkIssuer(
+    _ configuration: Configuration, ofServer: Bool = false
+  ) throws(EnrollError) {
     let issuer = configuration.issuer
     if let problem = issuer.templateProblem { throw refusal("issuer", problem) }
     try ConfiguredURL.issuer(
       issuer.of(tenant: "tenant").text, key: "issuer", allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
-    try checkServesApps(issuer)
+    if !ofServer { try checkServesApps(issuer) }
     guard configuration.tenants.allSatisfy({ Issuer.isTenant($0) }), configuration.tenants.count <= 64 else {
       throw refusal("tenants", "expected at most 64 GUIDs such as 72f988bf-86f1-41af-91ab-2d7cd011db47")
     }

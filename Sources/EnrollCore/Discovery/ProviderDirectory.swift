@@ -1,7 +1,8 @@
 // The provider's metadata and keys: fetched when needed, kept in memory and in the store while fresh, and used beyond
 // that until a valid response replaces them (R18, R23; OpenID Connect Discovery §4, RFC 7517).
 
-import EnrollCrypto
+package import EnrollCrypto
+package import EnrollJSON
 
 /// Metadata and keys of one issuer, shared by every thread.
 public final class ProviderDirectory: Sendable {
@@ -196,6 +197,20 @@ public final class ProviderDirectory: Sendable {
     case .proven(let signed): return signed
     case .unproven(let error): throw error
     }
+  }
+
+  /// The claims of a signed text that is no id_token: a logout token, or the provider's notification of something. Only the
+  /// signature is proven; who calls judges every claim.
+  /// - Throws: as ``verify(_:expecting:cancellation:)``.
+  package func claims(
+    signedIn text: Secret, algorithms: [SignatureAlgorithm], cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> JSONObject {
+    let token = try IDToken.Unverified(signatureOf: text)
+    let signed = try prove(token, algorithms: algorithms, cancellation: cancellation)
+    guard let claims = (try? JSON.parse(signed.payload))?.object else {
+      throw EnrollError(.idTokenInvalid, "the signed text is no JSON object (R21)")
+    }
+    return claims
   }
 
   /// - Returns: also whether they were asked for just now.

@@ -12,11 +12,11 @@ public final class Engine: Sendable {
   public let platform: Platform
   /// The client whose entries of the outbox this engine queues and sends.
   let sender: OutboxEntry.Sender
-  let transport: any Transport
+  package let transport: any Transport
   let store: any TokenStore
   let clock: any Clock
   let random: any RandomSource
-  let provider: ProviderDirectory
+  package let provider: ProviderDirectory
   /// Raised when the client is closed: nothing more is sent, and no wait goes on.
   let closing: (any Cancellation)?
   let observer: any EngineObserver

@@ -70,7 +70,9 @@ public struct IDToken: Equatable, Sendable {
     func signature(keys: JWKSet, algorithms: [SignatureAlgorithm]) throws(EnrollError) -> Signature {
       switch try SignatureRule.verdict(on: token, keys: keys, algorithms: algorithms) {
       case .proven(let key):
-        return .proven(Signed(algorithm: token.algorithm, keyIssuer: key.issuer, claims: claims))
+        return .proven(
+          Signed(
+            payload: token.payload, algorithm: token.algorithm, keyIssuer: key.issuer, claims: claims))
       case .unproven(let error): return .unproven(error)
       }
     }
@@ -78,6 +80,8 @@ public struct IDToken: Equatable, Sendable {
 
   /// An id_token that the issuer signed; its claims are not judged yet.
   struct Signed: Sendable {
+    /// As it was signed.
+    let payload: [UInt8]
     fileprivate let algorithm: SignatureAlgorithm
     /// The issuer for which alone the key signs; nil for any.
     fileprivate let keyIssuer: Issuer?

@@ -97,6 +97,29 @@ public struct DeletedAccount: Sendable, Equatable {
   }
 }
 
+/// A provider's word that somebody has signed out there.
+public struct ProviderLogout: Sendable, Equatable {
+  /// The gateway's name for the provider.
+  public var provider: String
+  /// As in ``Identity/subject``; nil: whoever has the session.
+  public var subject: String?
+  /// As in ``Identity/providerSession``; nil: all sessions of the subject. With both, sessions end as well of which the provider's
+  /// session is not known.
+  public var session: String?
+  /// SHA-256 of what names this word, 32 bytes: it counts once.
+  public var hash: [UInt8]
+  /// When the word would count no longer, and need not be remembered.
+  public var expires: UnixTime
+
+  public init(provider: String, subject: String?, session: String?, hash: [UInt8], expires: UnixTime) {
+    self.provider = provider
+    self.subject = subject
+    self.session = session
+    self.hash = hash
+    self.expires = expires
+  }
+}
+
 /// The part of ``AccountStore`` that changes accounts.
 public protocol AccountChanges: AnyObject, Sendable {
   /// Gives the account of the session one more identity, unless somebody has it. Its e-mail address decides nothing.
@@ -128,18 +151,11 @@ public protocol AccountChanges: AnyObject, Sendable {
   func endSessions(ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime)
     throws(StoreFailure) -> Int
 
-  /// Ends the sessions that belong to a session of the provider, and the codes of apps that were not redeemed yet.
-  /// - Parameter providerSession: as in ``Identity/providerSession``.
-  /// - Returns: how many sessions.
-  func endSessions(ofProvider provider: String, providerSession: String) throws(StoreFailure) -> Int
+  /// Ends the sessions, and the codes of apps that were not redeemed yet, of which the provider says that they are over, and notes that
+  /// it was said, in one change.
+  /// - Returns: how many sessions; nil where the same was said before, and nothing was done.
+  func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int?
 
   /// Keeps a token of the provider with the identity, in the place of an earlier one; for an identity that is gone it does nothing.
   func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure)
-
-  /// Notes that something that works once was used.
-  /// - Parameters:
-  ///   - hash: SHA-256 of what names it, 32 bytes.
-  ///   - end: when it would work no longer, and need not be remembered.
-  /// - Returns: false if it was noted before.
-  func spend(_ hash: [UInt8], until end: UnixTime) throws(StoreFailure) -> Bool
 }

@@ -125,7 +125,7 @@ extension Gateway {
     ])
   }
 
-  private func bearerSession(_ request: WebRequest) throws(Interruption) -> LiveSession? {
+  func bearerSession(_ request: WebRequest) throws(Interruption) -> LiveSession? {
     guard let header = request.value(of: "Authorization"), header.utf8.count > 7,
       ASCII.equalsIgnoringCase(String(Substring(header.utf8.prefix(7))), "Bearer "),
       let hash = OneTimeText.hash(of: String(Substring(header.utf8.dropFirst(7))))
@@ -135,7 +135,7 @@ extension Gateway {
     return session?.app == nil ? nil : session
   }
 
-  private static let unauthorized = WebResponse.refusal(
+  static let unauthorized = WebResponse.refusal(
     "invalid_token", "the session is unknown or has ended", status: 401,
     headers: [HTTPHeader("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
 }

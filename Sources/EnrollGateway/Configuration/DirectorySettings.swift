@@ -38,7 +38,8 @@ public struct DirectorySettings: Sendable {
       "own for the gateway's own tables, scim for a directory by SCIM 2.0, okta for Okta's APIs."),
     ConfigurationKey(
       "url", .url,
-      "The directory's address: with scim the one above /Users, with okta the organization's. Required but for own."),
+      "The directory's address: with scim the one above /Users, with okta the organization's. Required but for own."
+    ),
     ConfigurationKey(
       "token", .text, secret: true,
       "The bearer token for scim, or the API token for okta. Use tokenFile, the path of a file, instead."),
@@ -55,7 +56,8 @@ public struct DirectorySettings: Sendable {
       "With scim: the attributes by which a person is looked up, in order. userName and emails by default."),
     ConfigurationKey(
       "provider", .text,
-      "The name of the provider, among providers, that signs in the people of this directory. Required with okta."),
+      "The name of the provider, among providers, that signs in the people of this directory. Required with okta."
+    ),
     ConfigurationKey(
       "fromUris", .list(.url),
       "With okta: the addresses that a fromURI may have, up to the query. The authorize address of the provider's issuer by default."

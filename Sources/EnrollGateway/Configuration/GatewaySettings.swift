@@ -20,6 +20,8 @@ public struct GatewaySettings: Sendable {
   public let apps: [RegisteredApp]
   /// Addresses to which a browser may be sent after it signed in, exactly.
   public let returnTo: [String]
+  /// For whom access tokens are: each API's own name for itself.
+  public let apis: [String]
   public let idleSeconds: Int64
   public let absoluteSeconds: Int64
   /// nil: no mail is sent.
@@ -37,6 +39,8 @@ public struct GatewaySettings: Sendable {
     public let name: String
     public let label: String
     public let configuration: Configuration
+    /// What it asks for beyond the specifications.
+    public let dialect: ProviderDialect
   }
 
   private static let connectionRange: ClosedRange<Int64> = 1...256
@@ -64,6 +68,10 @@ public struct GatewaySettings: Sendable {
       ConfigurationKey(
         "returnTo", .list(.url),
         "The addresses to which a browser may return after it signed in. Each is compared exactly."),
+      ConfigurationKey(
+        "apis", .list(.text),
+        "The audiences of access tokens: what each API behind the gateway calls itself, such as https://api.example."
+      ),
       ConfigurationKey(
         "session",
         .object([
@@ -103,7 +111,8 @@ public struct GatewaySettings: Sendable {
       ]), "For /.well-known/assetlinks.json."),
     ConfigurationKey(
       "fallbackUri", .text,
-      "Where a browser returns to the app that named itself by clientId, when there is nothing else to return to."),
+      "Where a browser returns to the app that named itself by clientId, when there is nothing else to return to."
+    ),
     ConfigurationKey("appleAppIds", .list(.text), "TEAMID.bundle.id, for apple-app-site-association."),
     ConfigurationKey(
       "continuePage", .boolean,
@@ -135,6 +144,11 @@ public struct GatewaySettings: Sendable {
         throw EnrollError(
           .configuration, "returnTo: expected https addresses without fragments", field: "returnTo")
       }
+    }
+    apis = reader.texts("apis") ?? []
+    guard apis.count <= 16, apis.allSatisfy({ (1...256).contains($0.utf8.count) }) else {
+      throw EnrollError(
+        .configuration, "apis: expected at most 16 names of 1 to 256 bytes", field: "apis")
     }
     let session = reader.value("session")
     idleSeconds = try Self.number(
@@ -207,33 +221,8 @@ extension GatewaySettings {
   ) throws(EnrollError) -> [Provider] {
     var providers: [Provider] = []
     for member in try members(of: json, "providers") {
-      let path = "providers.\(member.key)"
-      guard var object = member.value.object else {
-        throw EnrollError(
-          .configuration, "\(path): expected an object, got \(member.value.kind)", field: path)
-      }
-      let label = object["label"]?.string
-      for key in ["redirectUri", "confirmation", "bff", "app2app", "registrationCheckUri"]
-      where object[key] != nil {
-        throw EnrollError(
-          .configuration, "\(path).\(key): the gateway sets this itself; leave it out",
-          field: "\(path).\(key)")
-      }
-      object["label"] = nil
-      object["redirectUri"] = .string(callback(publicURL: publicURL, provider: member.key))
-      object["confirmation"] = .bool(false)
-      if object["scopes"] == nil, object["provider"] == nil {
-        object["scopes"] = .string("openid profile email")
-      }
-      if isDevelopment { object["allowLoopbackHTTP"] = .bool(true) }
-      let configuration: Configuration
-      do throws(EnrollError) { configuration = try Configuration(json: .object(object)) } catch {
-        throw EnrollError(
-          .configuration, "\(path).\(error.message)", field: error.field.map { "\(path).\($0)" } ?? path)
-      }
-      let preset = configuration.preset.flatMap { ProviderPreset.named($0) }?.name
       providers.append(
-        Provider(name: member.key, label: label ?? preset ?? member.key, configuration: configuration))
+        try provider(member.key, member.value, publicURL: publicURL, isDevelopment: isDevelopment))
     }
     guard !providers.isEmpty else {
       throw EnrollError(

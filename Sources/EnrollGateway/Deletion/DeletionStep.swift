@@ -40,7 +40,13 @@ extension Gateway {
         log.write(.warning, "\(name): a token was not revoked: the provider is not configured")
         continue
       }
-      log.write(.warning, "\(provider.name): a token was not revoked")
+      guard let token = keys.open(kept.sealed, for: .providerToken) else {
+        log.write(.warning, "\(name): a token was not revoked: its key is gone from the key file")
+        continue
+      }
+      do throws(EnrollError) { try provider.revoke(token) } catch {
+        log.write(.warning, "\(name): a token was not revoked: \(error.code.name): \(error.message)")
+      }
     }
   }
 }

@@ -72,7 +72,8 @@ final class DirectoryHTTP: Sendable {
       return answer
     }
     throw .refused(
-      "the directory answers \(answer.status) to \(request.method.rawValue) requests: check its token and the token's rights")
+      "the directory answers \(answer.status) to \(request.method.rawValue) requests: check its token and the token's rights"
+    )
   }
 
   private func sendOnce(_ request: Request) throws(DirectoryFailure) -> Answer {
@@ -123,7 +124,8 @@ extension DirectoryHTTP {
     case 408, 500...599: throw .unavailable("the directory answers \(response.status)")
     case 300..<400:
       throw .fault(
-        "the directory answers with a redirect (\(response.status)), which is not followed: check directory.url")
+        "the directory answers with a redirect (\(response.status)), which is not followed: check directory.url"
+      )
     case 200..<300, 400..<500: break
     default: throw .fault("the directory answers \(response.status)")
     }
@@ -131,7 +133,8 @@ extension DirectoryHTTP {
     let isEmpty = response.body.allSatisfy { $0 <= 0x20 }
     do throws(JSONError) { answer.json = isEmpty ? nil : try JSON.parse(response.body) } catch {
       guard !answer.isSuccess else {
-        let kind = response.header("Content-Type").map { PrintableText.bounded($0, maximumBytes: 60) } ?? "no type"
+        let kind =
+          response.header("Content-Type").map { PrintableText.bounded($0, maximumBytes: 60) } ?? "no type"
         throw .fault("the directory's answer is no JSON (\(kind)): check directory.url")
       }
     }

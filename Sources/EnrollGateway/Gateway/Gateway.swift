@@ -54,7 +54,7 @@ public final class Gateway: WebApplication {
     guard let route = Route(path: request.path) else {
       return views.failure(.notFound, for: request)
     }
-    guard request.method == route.method else {
+    guard request.method == route.method || isAnswerByForm(request, route) else {
       let allowed = HTTPHeader("Allow", route.method == .get ? "GET, HEAD" : "POST")
       guard route.isForPrograms else {
         return views.failure(.methodNotAllowed, for: request, headers: [allowed])
@@ -75,6 +75,7 @@ public final class Gateway: WebApplication {
     case .choice(let isSignUp): try choice(request, isSignUp: isSignUp)
     case .start(let name): try start(request, try provider(name))
     case .callback(let name): try finish(request, try provider(name))
+    case .notification(let name): try takeNotification(request, try provider(name))
     case .redeem(let name): try redeem(request, provider: name)
     case .account: try accountPage(request)
     case .signOut: try signOut(request)
@@ -97,7 +98,9 @@ public final class Gateway: WebApplication {
     case .errorReport: takeErrorReport(request)
     case .revocation: try revoke(request)
     case .discovery: discovery()
-    case .keys: .json(.object([("keys", .array([]))]))
+    case .keys: publicKeys()
+    case .accessToken: try accessToken(request)
+    case .backchannelLogout(let name): try takeLogout(request, try provider(name))
     case .androidAssociation: AppAssociations.android(settings.apps)
     case .appleAssociation: AppAssociations.apple(settings.apps, publicOrigin: settings.publicURL)
     case .asset: views.asset(request.path) ?? views.failure(.notFound, for: request)

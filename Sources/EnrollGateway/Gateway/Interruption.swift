@@ -38,7 +38,7 @@ extension EnrollGatewayPages.Failure {
     case .methodNotAllowed: 405
     case .requestTooLarge: 413
     case .tooManyRequests: 429
-    case .formExpired, .notAllowed, .accountLocked, .otherIdentity: 403
+    case .formExpired, .notAllowed, .accountLocked, .otherIdentity, .stepMissing: 403
     case .providerUnavailable, .unavailable, .outcomeUnknown: 503
     case .internalError: 500
     case .linkInvalid: 404
@@ -52,7 +52,7 @@ extension EnrollGatewayPages.Failure {
   /// The code that an app or a program is told (RFC 6749 §4.1.2.1).
   var oauthError: String {
     switch self {
-    case .cancelled, .notAllowed, .accountLocked, .otherIdentity: "access_denied"
+    case .cancelled, .notAllowed, .accountLocked, .otherIdentity, .stepMissing: "access_denied"
     case .providerUnavailable, .unavailable, .outcomeUnknown, .tooManyRequests: "temporarily_unavailable"
     case .providerRefused, .providerInvalid, .internalError: "server_error"
     case .notFound, .methodNotAllowed, .requestTooLarge, .unknownProvider, .unknownApp, .invalidRequest,
@@ -67,6 +67,7 @@ extension EnrollGatewayPages.Failure {
     case .cancelled: "the user cancelled the sign-in at \(label)"
     case .notAllowed: "the user may not sign in here"
     case .accountLocked: "the user's account is locked"
+    case .stepMissing: "the user's account needs a further step to sign in"
     case .otherIdentity: "the user signed in with another account"
     case .providerUnavailable: "\(label) cannot be reached now"
     case .providerRefused: "\(label) refused the sign-in"
@@ -92,8 +93,11 @@ extension EnrollGatewayPages.Failure {
     case .transactionExpired: self = .attemptExpired
     case .invalidArgument: self = .invalidRequest
     default:
-      let isBusy = error.oauthError.map { ASCII.equals($0, "temporarily_unavailable") } ?? false
-      self = isBusy ? .providerUnavailable : .providerRefused
+      func isCalled(_ name: String) -> Bool { error.oauthError.map { ASCII.equals($0, name) } ?? false }
+      // Apple's own word for access_denied.
+      self =
+        isCalled("user_cancelled_authorize")
+        ? .cancelled : isCalled("temporarily_unavailable") ? .providerUnavailable : .providerRefused
     }
   }
 }

@@ -10,6 +10,8 @@ enum Route: Equatable {
   case start(provider: String)
   case callback(provider: String)
   case redeem(provider: String)
+  /// What a provider tells about its accounts.
+  case notification(provider: String)
   case account
   case signOut
   case signedOut(isEverywhere: Bool)
@@ -25,6 +27,9 @@ enum Route: Equatable {
   case deletion
   case deleteAccount
   case deleted
+  case accessToken
+  /// A provider tells that somebody has signed out there.
+  case backchannelLogout(provider: String)
   case userinfo
   case registrationCheck
   case profile
@@ -56,6 +61,10 @@ enum Route: Equatable {
         self = .callback(provider: parts[3])
       } else if ASCII.equals(parts[4], "redeem") {
         self = .redeem(provider: parts[3])
+      } else if ASCII.equals(parts[4], "backchannel-logout") {
+        self = .backchannelLogout(provider: parts[3])
+      } else if ASCII.equals(parts[4], "notifications") {
+        self = .notification(provider: parts[3])
       } else {
         return nil
       }
@@ -72,7 +81,7 @@ enum Route: Equatable {
     ("/account/confirm/start", .startConfirming), ("/account/merge", .merge),
     ("/account/merge/confirm", .mergeAccounts), ("/account/export", .export),
     ("/account/delete", .deletion), ("/account/delete/confirm", .deleteAccount),
-    ("/account-deleted", .deleted),
+    ("/account-deleted", .deleted), ("/v1/token", .accessToken),
     ("/v1/userinfo", .userinfo), ("/v1/registration-check", .registrationCheck), ("/v1/profile", .profile),
     ("/v1/error-reports", .errorReport), ("/v1/revoke", .revocation),
     (ProviderMetadata.wellKnownPath, .discovery), ("/v1/keys", .keys),
@@ -86,10 +95,12 @@ enum Route: Equatable {
 
   var method: WebRequest.Method {
     switch self {
-    case .redeem, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile, .errorReport,
-      .revocation:
+    case .redeem, .notification, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile,
+      .errorReport, .revocation:
       .post
-    case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount: .post
+    case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount, .accessToken,
+      .backchannelLogout:
+      .post
     case .confirm, .merge, .deletion, .deleted: .get
     case .root, .choice, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
       .androidAssociation, .appleAssociation, .asset, .live, .ready:
@@ -100,9 +111,9 @@ enum Route: Equatable {
   /// What an answer may wait for.
   var lane: Lane {
     switch self {
-    case .start, .callback: .provider
-    case .connect, .startConfirming, .disconnect, .deleteAccount: .provider
-    case .confirm, .merge, .mergeAccounts, .export, .deletion: .database
+    case .start, .callback, .notification: .provider
+    case .connect, .startConfirming, .disconnect, .deleteAccount, .backchannelLogout: .provider
+    case .confirm, .merge, .mergeAccounts, .export, .deletion, .accessToken: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
       .errorReport, .revocation, .ready, .root:
       .database
@@ -115,8 +126,9 @@ enum Route: Equatable {
   /// Programs read its failures, not people.
   var isForPrograms: Bool {
     switch self {
-    case .redeem, .userinfo, .registrationCheck, .profile, .errorReport, .revocation, .discovery, .keys,
-      .androidAssociation, .appleAssociation, .live, .ready:
+    case .redeem, .notification, .userinfo, .registrationCheck, .profile, .errorReport, .revocation,
+      .discovery, .keys, .androidAssociation, .appleAssociation, .live, .ready, .accessToken,
+      .backchannelLogout:
       true
     case .root, .choice, .start, .callback, .account, .signOut, .signedOut, .endSession, .endAllSessions,
       .asset:

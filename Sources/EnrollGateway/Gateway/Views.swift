@@ -157,9 +157,19 @@ struct Views: Sendable {
       headers: headers)
   }
 
-  /// nil for a name that no page loads.
+  /// nil for a path that no page may lead to.
+  func sendAgain(_ answer: FormPostAnswer, to provider: SignInProvider, for request: WebRequest)
+    -> WebResponse?
+  {
+    guard let action = link(request.path) else { return nil }
+    return self.answer(
+      pages.page(
+        SendAgainPage(provider: provider.label, action: action, fields: answer.fields), in: context(request)))
+  }
+
+  /// nil for a name that no page loads, neither ours nor Okta's.
   func asset(_ path: String) -> WebResponse? {
-    pages.assets.first { ASCII.equals($0.path, path) }.map { asset in
+    (pages.assets + [.oktaSignIn]).first { ASCII.equals($0.path, path) }.map { asset in
       WebResponse(200, headers: asset.headers.map { HTTPHeader($0.name, $0.value) }, body: asset.bytes)
     }
   }

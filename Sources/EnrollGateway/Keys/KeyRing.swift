@@ -28,6 +28,7 @@ public struct KeyRing: Sendable {
     let created: UnixTime
     /// In the order of the purposes.
     let derived: [Secret]
+    let signing: SigningKey
 
     func secret(for purpose: Purpose) -> Secret { derived[Purpose.allCases.firstIndex(of: purpose) ?? 0] }
   }
@@ -74,7 +75,11 @@ public struct KeyRing: Sendable {
         throw EnrollError(error, "deriving a key failed")
       }
     }
-    return Key(id: id, created: created, derived: derived)
+    do throws(CryptoError) {
+      return Key(id: id, created: created, derived: derived, signing: try SigningKey(derivedFrom: secret))
+    } catch {
+      throw EnrollError(error, "deriving a signing key failed")
+    }
   }
 
   private static func isID(_ text: String) -> Bool {
@@ -123,6 +128,12 @@ extension KeyRing {
       Array(bytes[AESGCM.nonceCount...]), key: key.secret(for: purpose),
       nonce: Array(bytes[..<AESGCM.nonceCount]), associatedData: Array(key.id.utf8))
   }
+
+  /// The key that signs now: every reader of ``signingKeys`` has had a day to learn it.
+  func signingKey(at now: UnixTime) -> SigningKey { sealing(at: now).signing }
+
+  /// Those that sign, will sign, or have signed.
+  var signingKeys: [SigningKey] { keys.map(\.signing) }
 
   /// Marks a text: nobody without a key of this ring can make the mark.
   public func mark(_ text: [UInt8], for purpose: Purpose, at now: UnixTime) throws(EnrollError) -> String {

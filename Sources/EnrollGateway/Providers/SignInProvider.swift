@@ -3,6 +3,7 @@
 
 public import EnrollCore
 import EnrollCrypto
+import EnrollGatewayPages
 import EnrollJSON
 
 /// A provider of the configuration, ready to be asked. Shared by all threads.
@@ -11,24 +12,33 @@ public final class SignInProvider: Sendable {
   public let name: String
   /// For people: `Google`.
   public let label: String
-  private let engine: Engine
-  private let share: ProviderShare
+  let dialect: ProviderDialect
+  let engine: Engine
+  let share: ProviderShare
   private let makeStore: @Sendable () -> any TokenStore
   private let makeLock: @Sendable () -> any Lock
 
   /// - Parameters:
+  ///   - dialect: what the provider asks for beyond the specifications.
   ///   - configuration: with the gateway's callback as its redirect URI, and without confirmation.
   ///   - makeStore: an empty store in memory, which one request uses.
   public init(
-    name: String, label: String, configuration: Configuration, transport: any Transport, clock: any Clock,
-    random: any RandomSource, makeStore: @escaping @Sendable () -> any TokenStore,
+    name: String, label: String, configuration: Configuration, dialect: ProviderDialect = ProviderDialect(),
+    transport: any Transport, clock: any Clock, random: any RandomSource,
+    makeStore: @escaping @Sendable () -> any TokenStore,
     makeLock: @escaping @Sendable () -> any Lock
   ) {
     self.name = name
     self.label = label
+    self.dialect = dialect
     self.makeStore = makeStore
     self.makeLock = makeLock
     share = ProviderShare(makeLock())
+    let proofs = dialect.credential.map {
+      ClientProofs($0, clock: clock, random: random, lock: makeLock())
+    }
+    let transport = ProvingTransport(
+      transport, proofs: proofs, appSecret: dialect.provesAppSecret ? configuration.clientSecret : nil)
     engine = Engine(
       configuration: configuration, account: .default, platform: Platform(), transport: transport,
       userAgent: "EnrollGateway", store: makeStore(), clock: clock, random: random, observer: Silence(),
@@ -51,42 +61,79 @@ public final class SignInProvider: Sendable {
     options.prompt = prompt
     options.loginHint = loginHint
     options.parameters = parameters
+    if let domain = dialect.hostedDomain { options.parameters.append(("hd", domain)) }
     let begun = try share.taking { () throws(EnrollError) in try engine.begin(options, cancellation: nil) }
     guard case .openURL(let url) = begun.action,
       let record = try store.read(engine.account)?.transactions.first
     else { throw EnrollError(.internal, "a sign-in began without an address") }
-    return (url, record)
+    return (dialect.answersByForm ? url + "&response_mode=form_post" : url, record)
   }
 
   /// Takes the browser's return: exchanges the code, proves the id_token, asks userinfo where that is needed (R13-R30).
+  /// - Parameter toldName: for pages, where the provider's proof has no name.
   /// - Returns: the identity, or why there is none: the provider said no, or its answer was refused.
   /// - Throws: when the URL is no answer to the transaction, or the provider was not reached before the code was sent.
-  func finish(_ url: String, _ transaction: TransactionRecord) throws(EnrollError) -> Result<
-    Identity, EnrollError
-  > {
+  func finish(
+    _ url: String, _ transaction: TransactionRecord, toldName: String? = nil
+  ) throws(EnrollError) -> Result<Arrival, SignInRefusal> {
     let store = makeStore()
     try store.update(engine.account) { record in record.transactions = [transaction] }
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
     let settled = try share.taking { () throws(EnrollError) in try engine.resume(url, cancellation: nil) }
     switch settled.ending {
-    case .failed(let error): return .failure(error)
+    case .failed(let error): return .failure(SignInRefusal(error))
     case .succeeded:
       guard let record = try store.read(engine.account), let profile = record.profile else {
         throw EnrollError(.internal, "a sign-in ended without a profile")
       }
-      return identity(in: profile, issuer: record.confirmed?.identity?.issuer)
+      return arrival(profile, record.confirmed, toldName: toldName)
     }
   }
 
-  private func identity(in claims: JSONObject, issuer: Issuer?) -> Result<Identity, EnrollError> {
+  private func arrival(
+    _ profile: JSONObject, _ tokens: TokenSet?, toldName: String?
+  ) -> Result<Arrival, SignInRefusal> {
+    let proven = tokens?.idToken.flatMap { Self.claims(ofProven: $0) } ?? JSONObject()
+    if let refusal = domainRefusal(proven) { return .failure(refusal) }
+    return identity(in: profile, issuer: tokens?.identity?.issuer).map { identity in
+      var identity = identity
+      identity.name = identity.name ?? toldName
+      if let session = proven["sid"]?.string, (1...Self.subjectLimit).contains(session.utf8.count) {
+        identity.providerSession = key(ofSubject: session, issuer: tokens?.identity?.issuer)
+      }
+      return Arrival(
+        identity: identity, refreshToken: dialect.keepsRefreshToken ? tokens?.refreshToken : nil)
+    }
+  }
+
+  /// The domain is asked for in the browser, where everybody can change the request: only the id_token proves it. Userinfo does
+  /// not count.
+  private func domainRefusal(_ proven: JSONObject) -> SignInRefusal? {
+    guard let wanted = dialect.hostedDomain else { return nil }
+    guard let domain = proven["hd"]?.string, !domain.utf8.isEmpty else {
+      return SignInRefusal(.notAllowed, "the id_token has no hd: a private account")
+    }
+    guard ASCII.equals(wanted, "*") || ASCII.equalsIgnoringCase(wanted, domain) else {
+      return SignInRefusal(.notAllowed, "hd of the id_token is another domain than hostedDomain")
+    }
+    return nil
+  }
+
+  /// The claims of an id_token that a sign-in proved.
+  private static func claims(ofProven token: Secret) -> JSONObject? {
+    let parts = token.revealBytes().split(separator: 0x2E, omittingEmptySubsequences: false)
+    guard parts.count == 3, let payload = Base64URL.decode(parts[1]) else { return nil }
+    return (try? JSON.parse(payload))?.object
+  }
+
+  private func identity(in claims: JSONObject, issuer: Issuer?) -> Result<Identity, SignInRefusal> {
     guard let subject = claims["sub"]?.string, (1...Self.subjectLimit).contains(subject.utf8.count) else {
       return .failure(
-        EnrollError(
-          .responseInvalid, "the provider told no sub of 1 to \(Self.subjectLimit) bytes", field: "sub"))
+        SignInRefusal(.providerInvalid, "the provider told no sub of 1 to \(Self.subjectLimit) bytes"))
     }
     // A subject is unique at its issuer alone (OpenID Connect Core §5.7): neither tenants of one template nor a provider whose
     // configuration names another issuer one day share accounts.
-    let key = (issuer ?? engine.configuration.issuer).text + " " + subject
+    let key = key(ofSubject: subject, issuer: issuer)
     return .success(
       Identity(
         provider: name, subject: key, email: Self.email(claims["email"]?.string),

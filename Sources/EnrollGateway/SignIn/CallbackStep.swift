@@ -13,17 +13,30 @@ extension Gateway {
   static let appCodeSeconds: Int64 = 60
 
   func finish(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
+    guard request.method == .get else { return try finishByForm(request, provider) }
     guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
-    guard let state = parameters["state"], let name = try? Attempt.cookieName(forState: Secret(state)),
+    // A code comes in the way that was asked for; an error may come in any.
+    guard !provider.answersByForm || parameters["code"] == nil else { throw .failure(.invalidRequest) }
+    return try finish(request, provider, query: request.query ?? "", parameters["state"])
+  }
+
+  /// - Parameters:
+  ///   - query: the provider's answer, as the query of a redirect.
+  ///   - toldName: for pages, where the provider's proof has no name.
+  func finish(
+    _ request: WebRequest, _ provider: SignInProvider, query: String, _ state: String?,
+    toldName: String? = nil
+  ) throws(Interruption) -> WebResponse {
+    guard let state, let name = try? Attempt.cookieName(forState: Secret(state)),
       let attempt = request.cookie(name).value.flatMap({ Attempt(sealed: $0, with: keys, at: now) }),
       ASCII.equals(attempt.provider, provider.name)
     else { throw .failure(.attemptMissing) }
 
     let over = HTTPHeader.cookie(name, "", seconds: 0)
-    let url = "\(settings.publicURL)\(request.path)?\(request.query ?? "")"
-    let answer: Result<Identity, EnrollError>
+    let url = "\(settings.publicURL)\(request.path)?\(query)"
+    let answer: Result<Arrival, SignInRefusal>
     do throws(EnrollError) {
-      answer = try provider.finish(url, attempt.transaction)
+      answer = try provider.finish(url, attempt.transaction, toldName: toldName)
     } catch {
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
       // Nothing was sent: the cookie stays, and the same address may be tried again.
@@ -32,20 +45,40 @@ extension Gateway {
         for: request)
     }
     switch answer {
-    case .failure(let error):
-      log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
+    case .failure(let refusal):
+      log.write(.warning, "\(provider.name): \(refusal.line)")
       return try fail(
-        EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, purpose: attempt.purpose,
-        for: request, headers: [over])
-    case .success(let identity):
-      switch attempt.purpose {
-      case .link(let account): return try finishConnecting(request, identity, to: account, over: over)
-      case .confirm(let account):
-        return try finishConfirming(request, identity, account: account, attempt, over: over)
-      case .signIn: break
-      }
-      guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
-      return try enterApp(request, identity, waiting, provider, over: over)
+        refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
+        headers: [over])
+    case .success(let arrival):
+      let answer = try enter(request, arrival.identity, attempt, provider, over: over)
+      keep(arrival)
+      return answer
+    }
+  }
+
+  private func enter(
+    _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, _ provider: SignInProvider,
+    over: HTTPHeader
+  ) throws(Interruption) -> WebResponse {
+    switch attempt.purpose {
+    case .link(let account): return try finishConnecting(request, identity, to: account, over: over)
+    case .confirm(let account):
+      return try finishConfirming(request, identity, account: account, attempt, over: over)
+    case .signIn: break
+    }
+    guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
+    return try enterApp(request, identity, waiting, provider, over: over)
+  }
+
+  /// Keeps the token that has to be revoked one day, sealed. Nobody's sign-in fails because of it.
+  private func keep(_ arrival: Arrival) {
+    guard let token = arrival.refreshToken else { return }
+    do {
+      let sealed = try keys.seal(token, for: .providerToken, at: now, random: random)
+      try store.keepToken(sealed, of: arrival.identity.key)
+    } catch {
+      log.write(.warning, "\(arrival.identity.provider): a token was not kept: \(type(of: error))")
     }
   }
 

@@ -44,6 +44,7 @@ struct Attribute: Sendable {
   static func media(_ media: StaticString) -> Attribute { Attribute("media", .literal(media)) }
   static func role(_ role: StaticString) -> Attribute { Attribute("role", .literal(role)) }
   static let charset = Attribute("charset", .literal("utf-8"))
+  static let deferred = Attribute("defer", .none)
   static let post = Attribute("method", .literal("post"))
   static let hidden = Attribute("aria-hidden", .literal("true"))
   static let current = Attribute("aria-current", .literal("true"))

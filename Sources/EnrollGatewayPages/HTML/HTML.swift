@@ -1,5 +1,5 @@
 // Markup, written front to back into bytes. Text is escaped, attributes are quoted and escaped, elements close themselves: what
-// comes from outside can be nothing but text. There is no way to write a script, a style, an event handler or a raw string.
+// comes from outside can be nothing but text. There is no way to write a script of a page's own, a style, an event handler or a raw string.
 
 /// Markup that is being written.
 struct HTML: Sendable {
@@ -31,6 +31,12 @@ struct HTML: Sendable {
     append("</")
     bytes += tag.rawValue.utf8
     append(tag.isInline ? ">" : ">\n")
+  }
+
+  /// A script of this origin, which runs once the page has been read. Its text is a file: none is ever written into a page.
+  mutating func script(_ link: PageLink) {
+    open("script", [.src(link), .deferred])
+    append("</script>\n")
   }
 
   /// An element that has no content: `<input …>`.

@@ -36,6 +36,8 @@ public enum Failure: String, Sendable, CaseIterable {
   case linkUsed
   /// A directory says that the person may not sign in now.
   case accountLocked
+  /// The password is right, and the directory wants a step that the gateway's pages do not have.
+  case stepMissing
   /// The provider vouched for the user, who may not use the product: another domain, or sign-up is closed.
   case notAllowed
   /// The store did not say whether it saved the sign-in.

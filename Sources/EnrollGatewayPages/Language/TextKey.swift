@@ -161,6 +161,10 @@ enum PageText: String, Sendable, CaseIterable {
   case continueOpen = "continue.open"
   case continueHelp = "continue.help"
 
+  case sendAgainTitle = "sendAgain.title"
+  case sendAgainWhat = "sendAgain.what"
+  case sendAgainButton = "sendAgain.button"
+
   case day = "date.day"
   case moment = "date.moment"
 
@@ -168,7 +172,7 @@ enum PageText: String, Sendable, CaseIterable {
   var placeholders: Set<Placeholder> {
     switch self {
     case .signInWith, .signUpWith, .emailConfirmed, .stillAtProvider, .connectWith, .leavingTitle,
-      .leavingOpen, .mergeLead:
+      .leavingOpen, .mergeLead, .sendAgainWhat:
       [.provider]
     case .forApp, .cancel, .toApp, .continueTitle, .continueWhat, .continueOpen, .continueHelp: [.app]
     case .reference: [.reference]

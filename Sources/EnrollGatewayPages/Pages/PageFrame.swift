@@ -6,6 +6,8 @@ struct Content {
   var heading: Phrase
   /// Wider than the text of a card.
   var isWide = false
+  /// A script presses the page's one button.
+  var sendsItself = false
   /// What follows in `main`, the `h1` included: some pages have a mark in front of it.
   var main: (inout HTML) -> Void
 }
@@ -14,6 +16,7 @@ struct PageFrame {
   let theme: Theme
   let style: PageLink
   let mark: PageLink
+  let sender: PageLink
   let texts: Texts
   let context: PageContext
 
@@ -51,6 +54,7 @@ struct PageFrame {
       html.void(.meta, .name("robots"), .content("noindex"))
       html.void(.link, .rel("icon"), .type("image/svg+xml"), .href(mark))
       html.void(.link, .rel("stylesheet"), .href(style))
+      if content.sendsItself { html.script(sender) }
     }
   }
 

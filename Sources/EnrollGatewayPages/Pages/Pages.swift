@@ -1,4 +1,4 @@
-// Every page of the gateway, from plain values to bytes. No page needs a script; none loads anything from elsewhere, and none may be
+// Every page of the gateway, from plain values to bytes. No page needs a script; one has a script that presses its button. None loads anything from elsewhere, and none may be
 // framed (RFC 9700 §4.16). The status is the caller's.
 
 /// Makes pages in one theme and its languages. A value: make it once, use it from any thread.
@@ -9,15 +9,18 @@ public struct Pages: Sendable {
   public let assets: [Asset]
   private let style: PageLink
   private let mark: PageLink
+  private let sender: PageLink
 
   public init(theme: Theme, languages: Languages) {
     self.theme = theme
     self.languages = languages
     let style = theme.styleSheet()
     let mark = theme.mark()
-    assets = [style, mark, .oktaSignIn]
+    let sender = Asset.sender
+    assets = [style, mark, sender]
     self.style = PageLink(asset: style.path)
     self.mark = PageLink(asset: mark.path)
+    self.sender = PageLink(asset: sender.path)
   }
 
   /// `/login` and `/signup`: the providers to choose from.
@@ -70,13 +73,19 @@ public struct Pages: Sendable {
     page(context) { continuing.content(texts: $0) }
   }
 
+  /// A provider's answer that another site's form brought.
+  public func page(_ again: SendAgainPage, in context: PageContext) -> PageContent {
+    page(context) { again.content(texts: $0) }
+  }
+
   func page(_ context: PageContext, _ make: (Texts) -> Content) -> PageContent {
     let texts = Texts(catalogue: languages.catalogue(of: context.language), product: theme.product)
     let content = make(texts)
-    let frame = PageFrame(theme: theme, style: style, mark: mark, texts: texts, context: context)
+    let frame = PageFrame(
+      theme: theme, style: style, mark: mark, sender: sender, texts: texts, context: context)
     return PageContent(
       title: frame.title(content), language: texts.language, bytes: frame.write(content),
-      formTargets: context.formTargets)
+      formTargets: context.formTargets, hasScript: content.sendsItself)
   }
 }
 
@@ -109,23 +118,26 @@ public struct PageContent: Sendable {
   /// What a page is sent with: its type, its language, its policy, and that nobody keeps it.
   public let headers: [(name: String, value: String)]
 
-  init(title: String, language: Language, bytes: [UInt8], formTargets: [PageLink]) {
+  init(
+    title: String, language: Language, bytes: [UInt8], formTargets: [PageLink], hasScript: Bool
+  ) {
     self.title = title
     self.language = language
     self.bytes = bytes
     headers = [
       ("Content-Type", "text/html; charset=utf-8"), ("Content-Language", language.tag.text),
-      ("Content-Security-Policy", Self.policy(formTargets)), ("X-Frame-Options", "DENY"),
+      ("Content-Security-Policy", Self.policy(formTargets, hasScript: hasScript)),
+      ("X-Frame-Options", "DENY"),
       ("X-Content-Type-Options", "nosniff"),
       // `no-referrer` would make browsers send `Origin: null` with the page's own forms.
       ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"), ("Vary", "Accept-Language, Cookie"),
     ]
   }
 
-  private static func policy(_ formTargets: [PageLink]) -> String {
+  private static func policy(_ formTargets: [PageLink], hasScript: Bool) -> String {
     let targets = formTargets.compactMap(\.origin).map { " " + $0 }.joined()
     return
-      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'\(targets); base-uri 'none'; "
+      "default-src 'none'; \(hasScript ? "script-src 'self'; " : "")style-src 'self'; img-src 'self'; form-action 'self'\(targets); base-uri 'none'; "
       + "frame-ancestors 'none'"
   }
 }

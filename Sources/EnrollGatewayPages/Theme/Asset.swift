@@ -1,6 +1,7 @@
-// The files that the gateway serves to everybody: the style sheet with the theme's variables, the mark, and the script for Okta's sign-in
-// page. The name has a hash of the content, so that browsers may keep a file for good (RFC 8246), and a changed theme has
-// another name. The script's name stands in pages elsewhere, with its hash: it has a number, and the file never changes.
+// The files that the gateway serves to everybody: the style sheet with the theme's variables, the mark, the script of the page that sends
+// itself, and the script for Okta's sign-in page. The name has a hash of the content, so that browsers may keep a file for good
+// (RFC 8246), and a changed theme has another name. The last script's name stands in pages elsewhere, with its hash: it has a number,
+// and the file never changes.
 
 /// A file that the gateway serves to everybody.
 public struct Asset: Sendable, Equatable {
@@ -46,6 +47,12 @@ public struct Asset: Sendable, Equatable {
     let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
+}
+
+extension Asset {
+  /// Presses the button of a page whose form sends itself. Without it the user does.
+  static let sender = Asset(
+    "send", "js", type: "text/javascript; charset=utf-8", bytes: Array("document.forms[0].submit();\n".utf8))
 }
 
 extension Theme {

@@ -52,6 +52,25 @@ struct CheckedKey {
   }
 }
 
+/// A provider's word, as both databases take it.
+struct CheckedLogout {
+  fileprivate let logout: ProviderLogout
+  fileprivate let identity: CheckedKey?
+  fileprivate let once: [SQLValue]
+
+  /// - Throws: `.fault` for what no database can hold.
+  init(_ logout: ProviderLogout) throws(StoreFailure) {
+    for text in [logout.provider, logout.subject ?? "", logout.session ?? ""] {
+      _ = try StoredText.exact(text, "A provider's logout")
+    }
+    self.logout = logout
+    identity = logout.subject.flatMap {
+      CheckedKey(IdentityKey(provider: logout.provider, subject: $0))
+    }
+    once = [.bytes(logout.hash), .integer(logout.expires.seconds)]
+  }
+}
+
 struct AccountWork<Transaction: SQLTransaction> {
   typealias Failure = Transaction.Failure
 
@@ -160,9 +179,17 @@ struct AccountWork<Transaction: SQLTransaction> {
       by: "DELETE FROM sessions \(whose) AND created <= $\(values.count)", values)
   }
 
-  func endSessions(ofProvider provider: String, providerSession: String) throws(Failure) -> Int {
+  func end(_ logout: CheckedLogout, at now: UnixTime) throws(Failure) -> Int? {
+    let noted = try transaction.change(
+      by: "INSERT INTO spent (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING", logout.once)
+    guard noted == 1 else { return nil }
+    if let identity = logout.identity {
+      return try endSessions(
+        ofIdentity: identity, providerSession: logout.logout.session, begunUntil: now)
+    }
+    guard let session = logout.logout.session else { return 0 }
+    let values = [SQLValue.text(logout.logout.provider), .text(session)]
     let whose = "WHERE provider = $1 AND provider_session = $2"
-    let values = [SQLValue.text(provider), .text(providerSession)]
     _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
     return try transaction.change(by: "DELETE FROM sessions \(whose)", values)
   }

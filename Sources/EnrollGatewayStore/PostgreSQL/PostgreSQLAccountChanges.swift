@@ -84,13 +84,9 @@ extension PostgreSQLStore {
     }
   }
 
-  public func endSessions(
-    ofProvider provider: String, providerSession: String
-  ) throws(StoreFailure) -> Int {
-    guard !provider.utf8.contains(0), !providerSession.utf8.contains(0) else { return 0 }
-    return try working { (work) throws(PostgreSQLError) in
-      try work.endSessions(ofProvider: provider, providerSession: providerSession)
-    }
+  public func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int? {
+    let checked = try CheckedLogout(logout)
+    return try working { (work) throws(PostgreSQLError) in try work.end(checked, at: now) }
   }
 
   public func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure) {
@@ -98,12 +94,6 @@ extension PostgreSQLStore {
     let values = key.values + [try StoredText.exact(sealed, "The sealed token")]
     try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
       _ = try connection.run(SharedQueries.keepToken, values)
-    }
-  }
-
-  public func spend(_ hash: [UInt8], until end: UnixTime) throws(StoreFailure) -> Bool {
-    try perform(.once) { (connection, _) throws(PostgreSQLError) in
-      try connection.run(SharedQueries.spend, [.bytes(hash), .integer(end.seconds)]).changed == 1
     }
   }
 }

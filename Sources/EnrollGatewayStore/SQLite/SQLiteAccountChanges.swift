@@ -78,13 +78,9 @@
       }
     }
 
-    public func endSessions(
-      ofProvider provider: String, providerSession: String
-    ) throws(StoreFailure) -> Int {
-      guard !provider.utf8.contains(0), !providerSession.utf8.contains(0) else { return 0 }
-      return try working { (work) throws(StoreFailure) in
-        try work.endSessions(ofProvider: provider, providerSession: providerSession)
-      }
+    public func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int? {
+      let checked = try CheckedLogout(logout)
+      return try working { (work) throws(StoreFailure) in try work.end(checked, at: now) }
     }
 
     public func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure) {
@@ -92,13 +88,6 @@
       let values = key.values + [try StoredText.exact(sealed, "The sealed token")]
       try changing { (connection) throws(StoreFailure) in
         _ = try connection.collect(SharedQueries.keepToken, values) { _ in }
-      }
-    }
-
-    public func spend(_ hash: [UInt8], until end: UnixTime) throws(StoreFailure) -> Bool {
-      try changing { (connection) throws(StoreFailure) in
-        _ = try connection.collect(SharedQueries.spend, [.bytes(hash), .integer(end.seconds)]) { _ in }
-        return connection.changed == 1
       }
     }
   }

@@ -39,8 +39,6 @@ enum SharedQueries {
   static let account = "SELECT account FROM identities WHERE provider = $1 AND subject = $2"
   /// $1: the provider; $2: the subject; $3: the sealed token.
   static let keepToken = "UPDATE identities SET token = $3 WHERE provider = $1 AND subject = $2"
-  /// $1: the hash; $2: when it is forgotten.
-  static let spend = "INSERT INTO spent (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING"
   /// $1: the code's hash.
   static let code = """
     SELECT c.provider, c.challenge, c.expires, c.spent, c.session_hash, c.account, c.subject, c.app,

@@ -4,7 +4,7 @@
 public import EnrollCore
 import EnrollCrypto
 import EnrollHost
-import EnrollJSON
+public import EnrollJSON
 import EnrollPosix
 
 /// Answers as one provider of the ``Zoo`` does; a transport for a client whose configuration names the real addresses.
@@ -97,6 +97,7 @@ public final class ZooProvider: Transport, @unchecked Sendable {
     var renewals = 0
     /// Those of the last sign-in.
     var scopes: [String] = []
+    var claims: @Sendable (inout JSONObject) -> Void = { _ in }
   }
 
   /// - Parameters:
@@ -149,6 +150,18 @@ public final class ZooProvider: Transport, @unchecked Sendable {
     state.withLock { _ = $0.twists.insert(twist) }
     fake.change { set(&$0) }
   }
+
+  /// Edits the claims of coming id_tokens, after the dialect: an account may be peculiar, too.
+  public func editClaims(_ edit: @escaping @Sendable (inout JSONObject) -> Void) {
+    state.withLock { $0.claims = edit }
+  }
+
+  /// A JWT with these claims by the key of the provider's id_tokens: a notification, say.
+  /// - Throws: when there is no OpenSSL.
+  public func signed(_ claims: JSONObject) throws -> String { try fake.signed(claims) }
+
+  /// Where the profile is.
+  var profileURL: String { fake.address(of: .userinfo) }
 
   func has(_ twist: Twist) -> Bool { state.withLock { $0.twists.contains(twist) } }
 

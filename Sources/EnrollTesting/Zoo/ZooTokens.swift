@@ -42,6 +42,7 @@ extension ZooProvider {
       claims["email"] = .string("alice@example.com")
       claims["email_verified"] = shaped(rules.emailVerified)
     }
+    state.withLock { $0.claims }(&claims)
   }
 
   private func renew(_ claims: inout JSONObject) {

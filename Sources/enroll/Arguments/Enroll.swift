@@ -19,8 +19,8 @@ struct Enroll: ParsableCommand {
       """,
     version: "enroll \(LibraryVersion.string)",
     subcommands: [
-      Login.self, Register.self, Token.self, Status.self, Accounts.self, Logout.self, Doctor.self,
-      Completions.self,
+      Login.self, Register.self, Token.self, Exec.self, Curl.self, GitCredential.self, Status.self,
+      Accounts.self, Switch.self, Logout.self, Doctor.self, Completions.self,
     ])
 }
 
@@ -43,9 +43,11 @@ extension EnrollCommand {
   var attempt: [String] { [Self._commandName] }
 
   var request: CommandRequest {
-    CommandRequest(
-      // Where the resource's profile is, if that is meant.
-      place: place.options.at(resource, mustExist: provider == nil),
+    // Where the resource's profile is, if that is meant.
+    var place = place.options.at(resource, mustExist: provider == nil)
+    place.namesProvider = !(provider?.words ?? []).isEmpty
+    return CommandRequest(
+      place: place,
       provider: provider?.named, resource: resource, attempt: attempt)
   }
 }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import EnrollCore
 import EnrollJSON
+import EnrollPosix
 
 struct Status: EnrollCommand {
   static let configuration = CommandConfiguration(
@@ -10,41 +11,113 @@ struct Status: EnrollCommand {
     discussion:
       "Renews a token that is due first. The exit status is 0 if a user is signed in, else 3.")
 
+  @Flag(help: "Every account in the store, with the profile that it belongs to.")
+  var all = false
+
   @OptionGroup(title: "Context") var place: ContextOptions
 
+  func validate() throws {
+    if all, place.account != nil { throw ValidationError("--all and --account exclude each other.") }
+  }
+
+  var attempt: [String] { ["status"] + (all ? ["--all"] : []) }
+
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
-    let client = try session.open()
-    let answer = try session.call(
-      "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
-    )
-    let kept = try session.call("account.read", [("client", client)])
-    let store = try session.call("store.diagnose", session.storeParameters)
-    let standing = AccountStatus(answer["state"] ?? .null, kept: kept, now: session.now)
-    let configuration = try session.configuration()
+    if all { return try performAll(session) }
+    let status = try OneStatus(
+      session, account: session.place.account, configuration: try session.configuration(),
+      asksPIN: true)
     if session.isJSON {
-      Output.json(
-        .object([
-          ("account", .string(session.place.account)), ("state", answer["state"]),
-          ("profile", kept["profile"]),
-          ("expiresAt", kept["expiresAt"]), ("configuration", .string(session.place.configurationPath)),
-          ("issuer", configuration.issuer.map { .string($0) }), ("store", .string(session.place.store)),
-          ("keyProviders", store["keyProviders"]), ("exitStatus", .integer(Int64(standing.ending.rawValue))),
-        ]))
-      return standing.ending
+      Output.json(status.json(session, configuration: session.place.configurationPath))
+    } else {
+      status.tell(session, profile: session.place.configurationName, session.said)
     }
+    return status.standing.ending
+  }
+
+  /// The exit status is that of the first account that is not well.
+  private func performAll(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    let list = try AccountList(session, isAboutAll: place.profile == nil && place.config == nil)
+    var ending = CommandStatus.done
+    var found: [JSON] = []
+    for row in list.rows {
+      if let problem = row.problem {
+        if ending == .done { ending = problem.ending }
+        found.append(.object([("account", .string(row.name)), ("problem", problem.errorJSON)]))
+        if !session.isJSON {
+          let terminal = Terminal.output
+          terminal.say(
+            "\(terminal.signs.bad) \(Shown.text(row.name)): \(Shown.text(problem.message))", in: .bad)
+        }
+        continue
+      }
+      guard row.isSignedIn, let configuration = row.configuration else { continue }
+      let status = try OneStatus(session, account: row.name, configuration: configuration, asksPIN: false)
+      if ending == .done { ending = status.standing.ending }
+      let path = row.profile.flatMap { try? UserDirectories.configurationPath($0) }
+      found.append(status.json(session, configuration: path ?? session.place.configurationPath))
+      guard !session.isJSON else { continue }
+      var said = session.said
+      if let profile = row.profile { said.place += ["--profile", profile] }
+      said.place += ["--account", row.name]
+      status.tell(session, profile: row.profile ?? session.place.configurationName, said)
+    }
+    if session.isJSON {
+      Output.json(.object([("accounts", .array(found)), ("error", list.damage?.errorJSON)]))
+    } else if found.isEmpty {
+      Terminal.output.say("No user is signed in.")
+    }
+    if let damage = list.damage {
+      guard session.isJSON else { throw damage }
+      return damage.ending
+    }
+    return found.isEmpty ? .signInNeeded : ending
+  }
+}
+
+/// The status of one account.
+private struct OneStatus {
+  let account: String
+  let standing: AccountStatus
+  private let state: JSON?
+  private let kept: JSON
+  private let issuer: String?
+  private let keyProviders: JSON?
+
+  init(
+    _ session: CommandSession, account: String, configuration: JSON, asksPIN: Bool
+  ) throws(Failure) {
+    self.account = account
+    let client = try session.open(configuration, account: account, asksPIN: asksPIN)
+    defer { session.close(client) }
+    state = try session.call(
+      "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
+    )["state"]
+    kept = try session.call("account.read", [("client", client)])
+    keyProviders = try session.call("store.diagnose", session.storeParameters)["keyProviders"]
+    issuer = configuration.issuer
+    standing = AccountStatus(state ?? .null, kept: kept, now: session.now)
+  }
+
+  func json(_ session: CommandSession, configuration: String) -> JSON {
+    .object([
+      ("account", .string(account)), ("state", state), ("profile", kept["profile"]),
+      ("expiresAt", kept["expiresAt"]), ("configuration", .string(configuration)),
+      ("issuer", issuer.map { .string($0) }), ("store", .string(session.place.store)),
+      ("keyProviders", keyProviders), ("exitStatus", .integer(Int64(standing.ending.rawValue))),
+    ])
+  }
+
+  func tell(_ session: CommandSession, profile: String, _ said: Said) {
     let terminal = Terminal.output
     terminal.say("\(standing.sign(terminal.signs)) \(standing.headline)", in: standing.colour)
     let rows = [
-      ("account", Shown.text(session.place.account)),
-      ("provider", Shown.text(configuration.issuer ?? "?")),
-      ("profile", session.place.configurationName),
-      ("token", standing.token),
-      ("store", session.place.store),
-      ("key", store["keyProviders"]?.array.map { KeyWords.list($0) } ?? "none yet"),
+      ("account", Shown.text(account)), ("provider", Shown.text(issuer ?? "?")), ("profile", profile),
+      ("token", standing.token), ("store", session.place.store),
+      ("key", keyProviders?.array.map { KeyWords.list($0) } ?? "none yet"),
     ]
     for line in Layout.table(rows, width: terminal.width) { Output.line(line) }
-    if let advice = standing.advice { terminal.say(advice.text(session.said)) }
-    return standing.ending
+    if let advice = standing.advice { terminal.say(advice.text(said)) }
   }
 }
 

@@ -1,4 +1,4 @@
-// The options of `enroll token`. Front/TokenWords.swift reads those that scripts use; a new one belongs in both.
+// The options of `enroll token`. Front/TokenWords.swift reads those that scripts use; a new one of these belongs in both.
 
 import ArgumentParser
 
@@ -46,9 +46,26 @@ struct Token: EnrollCommand {
       valueName: "scopes"))
   var scope: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "What to print: text, which is the token alone, or kubernetes, which is the ExecCredential that kubectl reads.",
+      valueName: "format"))
+  var format = TokenFormat.text
+
+  @Flag(
+    name: .customLong("id-token"),
+    help: "The id_token instead, for what takes that, such as a Kubernetes API server.")
+  var isIDToken = false
+
   @OptionGroup(title: "Context") var place: ContextOptions
 
   func validate() throws {
+    if isIDToken, resource != nil || scope != nil {
+      throw ValidationError("--id-token takes no --resource and no --scope: an id_token is for the client.")
+    }
+    if place.json, format != .text || isIDToken {
+      throw ValidationError("--json is the answer for the access token: leave out --format and --id-token.")
+    }
     if resources.count > 1 { throw ValidationError("--resource is given twice: a token is for one.") }
     if let complaint = command.complaint { throw ValidationError(complaint) }
   }
@@ -61,5 +78,19 @@ struct Token: EnrollCommand {
       place: place.options)
   }
 
-  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus { try command.perform(session) }
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    guard isIDToken || format != .text else { return try command.perform(session) }
+    let token: BearerToken
+    if isIDToken {
+      let client = try session.open()
+      let wanted = IDTokenRequest(minimumLifetime: minimumLifetime, timeout: timeout, renews: renew)
+      token = try wanted.perform(client, session)
+    } else {
+      token = try command.require(session).token
+    }
+    Output.line(format.words(token.text, expiresAt: token.expiresAt))
+    return .done
+  }
 }
+
+extension TokenFormat: ExpressibleByArgument {}

@@ -15,17 +15,26 @@ struct Context {
   let configurationName: String
   let store: String
   let account: String
+  /// Whether profile and account are what `enroll switch` chose.
+  let isChosen: Bool
   /// Whether the store's folder is the default one, whose parents are made.
   private let isDefaultStore: Bool
 
+  /// - Parameter current: what `enroll switch` chose.
   /// - Throws: `.usage`.
-  init(_ options: PlaceOptions, environment: Environment = .process) throws(Failure) {
-    account = options.account ?? environment["ENROLL_ACCOUNT"] ?? "default"
+  init(
+    _ options: PlaceOptions, environment: Environment = .process,
+    current: () -> CurrentChoice? = CurrentChoice.saved
+  ) throws(Failure) {
+    let chosen = options.isElsewhere(environment) ? nil : current()
+    isChosen = chosen != nil
+    account = options.account ?? environment["ENROLL_ACCOUNT"] ?? chosen?.account ?? "default"
     do throws(EnrollError) {
       if let path = options.config ?? (options.profile == nil ? environment["ENROLL_CONFIG"] : nil) {
         (configurationPath, configurationName) = (path, path)
       } else {
-        configurationName = options.profile ?? environment["ENROLL_PROFILE"] ?? "default"
+        configurationName =
+          options.profile ?? environment["ENROLL_PROFILE"] ?? chosen?.profile ?? "default"
         configurationPath = try UserDirectories.configurationPath(configurationName)
       }
       let named = options.store ?? environment["ENROLL_STORE"]

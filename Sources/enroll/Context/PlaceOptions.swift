@@ -15,6 +15,16 @@ struct PlaceOptions {
   var passphraseFD: Int32?
   var pinFD: Int32?
   var json = false
+  /// Whether the command names a provider that may have no profile yet.
+  var namesProvider = false
+
+  /// Whether what `enroll switch` chose does not count.
+  func isElsewhere(_ environment: Environment) -> Bool {
+    namesProvider || config != nil || profile != nil || store != nil || account != nil
+      || ["ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_STORE", "ENROLL_ACCOUNT"].contains {
+        environment[$0] != nil
+      }
+  }
 
   /// The key provider, in the manifest's words.
   enum KeyChoice: String, CaseIterable {

@@ -129,7 +129,13 @@ struct SignIn {
     let path = session.place.configurationPath
     try Folders.make(Folders.parent(of: path))
     try Folders.write(ProviderSetup.page(configuration), to: path)
+    becomeCurrent()
     errors.say("Saved the provider as the profile \(session.place.configurationName): \(path)")
+  }
+
+  /// What `enroll switch` chose ends: the commands that come next are about this provider.
+  private func becomeCurrent() {
+    if session.said.place.isEmpty, !way.provider.words.isEmpty { CurrentChoice.forget() }
   }
 
   // MARK: The attempt
@@ -152,8 +158,12 @@ struct SignIn {
   private func wait(_ client: JSON, _ begun: JSON, _ before: JSON) throws(Failure) -> JSON {
     if session.isJSON { Output.json(begun) }
     let action = begun["action"]
-    let opener =
-      action?["type"]?.string == "showDeviceCode" ? showCode(action) : try openBrowser(begun, client)
+    var opener: Opener?
+    if action?["type"]?.string == "showDeviceCode" {
+      DeviceCode(action).show()
+    } else {
+      opener = try openBrowser(begun, client)
+    }
     var longWait = kind == .device ? nil : try longWait(begun, client)
     let listens = kind != .device && (opener == nil || way.noBrowser) && Terminal.hasPerson
     if listens { errors.say("Or paste the address at which the browser ended here, and press Enter.") }
@@ -277,18 +287,6 @@ struct SignIn {
     }
   }
 
-  private func showCode(_ action: JSON?) -> Opener? {
-    func fact(_ name: String) -> String? { action?[name]?.string.map { Shown.text($0) } }
-    errors.say("On a phone or another computer, open this address:")
-    errors.say(address: fact("verificationUri") ?? "")
-    errors.say("and type the code \(fact("userCode") ?? "")")
-    if let whole = fact("verificationUriComplete") {
-      errors.say("Or open it with the code in it:")
-      errors.say(address: whole)
-    }
-    return nil
-  }
-
   // MARK: The end
 
   private func confirm(_ client: JSON, _ profile: JSON?) throws(Failure) -> CommandStatus {
@@ -334,6 +332,7 @@ struct SignIn {
   private func tell(
     _ client: JSON, _ state: JSON?, _ words: String, _ next: Advice
   ) throws(Failure) -> CommandStatus {
+    becomeCurrent()
     let kept = try session.call("account.read", [("client", client)])
     if session.isJSON {
       Output.json(

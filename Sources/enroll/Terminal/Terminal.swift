@@ -68,10 +68,11 @@ struct Signs {
   let bad: String
   let frames: [String]
   let ellipsis: String
+  let isUTF8: Bool
 
   init(_ environment: Environment) {
     let locale = environment["LC_ALL"] ?? environment["LC_CTYPE"] ?? environment["LANG"] ?? ""
-    let isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().hasSuffix($0) }
+    isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().hasSuffix($0) }
     good = isUTF8 ? "✓" : "+"
     bad = isUTF8 ? "✗" : "x"
     frames = isUTF8 ? ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] : ["|", "/", "-", "\\"]

@@ -2,6 +2,13 @@
 
 import EnrollJSON
 
+/// A token that works for whoever has it (RFC 6750).
+struct BearerToken {
+  var text: String
+  /// Seconds since 1970; nil where the provider does not tell.
+  var expiresAt: Int64?
+}
+
 /// `enroll token`, whoever read its options.
 struct TokenCommand {
   /// Seconds for which the token must still be valid.
@@ -30,6 +37,21 @@ struct TokenCommand {
   }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    let (report, words, _) = try ask(session)
+    if session.isJSON {
+      Output.json(report.json(words, session.said))
+    } else if let token = report.token {
+      Output.line(token)
+    }
+    if let words { Terminal.errors.tell(words, session.said) }
+    return report.ending
+  }
+
+  /// Asks for the token.
+  /// - Returns: what came, what to say about it, and the client that was asked.
+  func ask(
+    _ session: CommandSession
+  ) throws(Failure) -> (report: TokenReport, words: Failure?, client: JSON) {
     try requireSignIn(session)
     let client = try session.open()
     var parameters: [(String, JSON?)] = [
@@ -37,15 +59,24 @@ struct TokenCommand {
     ]
     if !renew { parameters.append(("minimumLifetime", .integer(minimumLifetime))) }
     let answer = try session.call(renew ? "token.refresh" : "token.access", parameters)
-    let outcome = TokenReport(answer, mustBeNew: renew)
-    let words = try outcome.words(session, client)?.guessing(request.place)
-    if session.isJSON {
-      Output.json(outcome.json(words, session.said))
-    } else if let token = outcome.token {
-      Output.line(token)
+    let report = TokenReport(answer, mustBeNew: renew)
+    return (report, try report.words(session, client)?.guessing(request.place), client)
+  }
+
+  /// The token, for a command that is of no use without one. A warning about it is told.
+  /// - Throws: why there is none.
+  func require(_ session: CommandSession) throws(Failure) -> (token: BearerToken, client: JSON) {
+    let (report, words, client) = try ask(session)
+    guard let text = report.token else {
+      throw words ?? Failure(report.ending, "there is no token")
+    }
+    guard report.isBearer else {
+      throw Failure(
+        .refused, "the token is bound to a key (DPoP), and only Bearer tokens can be handed on",
+        advice: "A configuration with \"dpop\": \"never\" gives Bearer tokens, at the next sign-in.")
     }
     if let words { Terminal.errors.tell(words, session.said) }
-    return outcome.ending
+    return (BearerToken(text: text, expiresAt: report.expiresAt), client)
   }
 
   /// A token for anything else than the named resource is of no use.

@@ -36,6 +36,12 @@ struct TokenReport {
     return EnrollError.Code.allCases.first { $0.name == name }
   }
 
+  /// Whether it works for whoever has it (RFC 6750).
+  var isBearer: Bool { answer["tokenType"]?.string?.lowercased() != "dpop" }
+
+  /// Seconds since 1970.
+  var expiresAt: Int64? { answer["expiresAt"]?.integer }
+
   /// The answer; without a token, it includes advice.
   func json(_ words: Failure?, _ said: Said) -> JSON {
     guard let words, token == nil, var members = answer.object else { return answer }
@@ -52,7 +58,7 @@ struct TokenReport {
     case .done where answer["outcome"]?.string == "stale":
       return Failure(
         .done, "the token could not be renewed, but still works: \(reason)")
-    case .done where answer["tokenType"]?.string?.lowercased() == "dpop":
+    case .done where !isBearer:
       return Failure(
         .done, "the token is bound to a key (DPoP) and is not a Bearer token",
         advice: "A configuration with \"dpop\": \"never\" gives Bearer tokens, at the next sign-in.")

@@ -48,10 +48,10 @@ struct OktaRefusal {
   /// - Parameter wish: of the request: `create`.
   func failure(of wish: String) -> DirectoryFailure {
     let told = "the directory refuses to \(wish) (\(status)\(code.map { ", " + $0 } ?? ""))"
+    if isInvalidPassword { return .invalidPassword(told) }
     if isCode("E0000006") || isCode("E0000011") || isCode("E0000005") || status == 401 || status == 403 {
       return .refused(told + ": check the token and its rights")
     }
-    if isInvalidPassword { return .invalidPassword(told) }
     if isUnknown { return .unknownPerson }
     if isInvalid("firstName") || isInvalid("lastName") {
       return .unsupported(told + ": its profile needs names; make firstName and lastName optional there")

@@ -41,7 +41,8 @@ struct OktaUser: Equatable {
 
   /// Okta finds people by the beginning of their login, too: `ada` for `ada@example.org`.
   func has(_ address: EmailAddress) -> Bool {
-    ASCII.equalsIgnoringCase(login, address.key) || email.map { ASCII.equalsIgnoringCase($0, address.key) } ?? false
+    ASCII.equalsIgnoringCase(login, address.key)
+      || email.map { ASCII.equalsIgnoringCase($0, address.key) } ?? false
   }
 
   /// - Throws: `.fault` for a state that the gateway does not know.

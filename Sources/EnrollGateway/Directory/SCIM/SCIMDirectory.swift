@@ -52,8 +52,14 @@ public final class SCIMDirectory: Directory {
 
   public func create(_ email: EmailAddress, name: String?) throws(DirectoryFailure) -> DirectoryPerson {
     if let person = try person(with: email) { return person }
-    let answer = try send(
-      .init(method: .post, path: "/Users", body: SCIMUser.creation(email, name: name)))
+    let answer: DirectoryHTTP.Answer
+    do throws(DirectoryFailure) {
+      answer = try send(.init(method: .post, path: "/Users", body: SCIMUser.creation(email, name: name)))
+    } catch {
+      // Perhaps it happened, or somebody was quicker: some directories answer 500 to the second of two.
+      guard case .unavailable = error, let person = try? person(with: email) else { throw error }
+      return person
+    }
     if answer.isSuccess {
       guard let user = answer.json.flatMap({ SCIMUser($0) }) else {
         throw .fault("the directory made a user and does not say with which id")

@@ -40,7 +40,8 @@ struct SCIMList {
         throw .fault("the directory lists a user without an id")
       }
       guard seen.insert(user.id).inserted else {
-        throw .fault("the directory lists a user twice: it does not read startIndex, or changes while it is read")
+        throw .fault(
+          "the directory lists a user twice: it does not read startIndex, or changes while it is read")
       }
       if user.has(email, in: attribute) { found.append(user) }
     }
@@ -52,7 +53,8 @@ struct SCIMList {
     }
     guard total <= Self.userLimit, pages < Self.pageLimit else {
       throw .fault(
-        "the directory ignores the filter and has \(total) users: expected one that filters, or at most \(Self.userLimit) users")
+        "the directory ignores the filter and has \(total) users: expected one that filters, or at most \(Self.userLimit) users"
+      )
     }
     return true
   }

@@ -12,7 +12,7 @@ struct SCIMUser: Equatable {
   var name: String?
   /// Absent means active: the attribute is optional.
   var isActive: Bool
-  /// Nothing was changed since it was made: both times are the same then (RFC 7643 §3.1).
+  /// Nothing was changed since it was made: both times are the same then (RFC 7643 §3.1), but for the second that may end between them.
   var isUntouched: Bool
   /// `meta.version`, for conditional requests (RFC 7644 §3.14).
   var version: String?
@@ -31,9 +31,15 @@ struct SCIMUser: Equatable {
     name = PersonalText.shown(json["displayName"]?.string ?? json["name"]?["formatted"]?.string)
     isActive = Self.isTrue(json["active"])
     let meta = json["meta"]
-    let created = meta?["created"]?.string
-    isUntouched = created != nil && created == meta?["lastModified"]?.string
+    isUntouched = Self.isUntouched(created: meta?["created"]?.string, modified: meta?["lastModified"]?.string)
     version = meta?["version"]?.string
+  }
+
+  private static func isUntouched(created: String?, modified: String?) -> Bool {
+    guard let created, let modified else { return false }
+    if ASCII.equals(created, modified) { return true }
+    guard let made = SCIMTime.seconds(created), let changed = SCIMTime.seconds(modified) else { return false }
+    return changed - made == 1
   }
 
   /// Some directories write it as a text.
@@ -74,7 +80,7 @@ struct SCIMUser: Equatable {
     return .object([
       ("schemas", .array([.string(schema)])), ("userName", .string(email.key)),
       ("name", .object([("formatted", .string(shown)), ("familyName", .string(shown))])),
-      ("emails", .array([.object([("value", .string(email.text)), ("primary", .bool(true))])])),
+      ("emails", .array([.object([("value", .string(email.text))])])),
       ("active", .bool(false)),
     ])
   }

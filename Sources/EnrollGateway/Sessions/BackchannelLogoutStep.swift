@@ -1,0 +1,53 @@
+// `POST /v1/auth/{provider}/backchannel-logout`: a provider tells that somebody has signed out there, or was signed out
+// (OpenID Connect Back-Channel Logout 1.0 §2.5 to §2.8). The sessions that began by that sign-in end at once: in browsers, in apps,
+// and as codes that no app has redeemed yet. A token that comes twice is refused.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollGatewayPages
+import EnrollJSON
+
+extension Gateway {
+  func takeLogout(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
+    guard request.query == nil, let text = request.form?["logout_token"] else {
+      return Self.logoutRefusal("expected a form with logout_token")
+    }
+    let token: LogoutToken
+    do throws(EnrollError) {
+      try LogoutToken.checkType(of: text)
+      token = try LogoutToken(
+        try provider.signedClaims(of: Secret(text)), issuer: provider.issuer.text,
+        clientID: provider.clientID, at: now)
+    } catch {
+      log.write(.warning, "\(provider.name): back-channel logout: \(error.code.name): \(error.message)")
+      // Nobody knows yet whether it is good: the provider may send it again.
+      guard error.code == .idTokenInvalid else { throw .failure(.providerUnavailable) }
+      return Self.logoutRefusal("the logout_token is refused")
+    }
+    let logout = ProviderLogout(
+      provider: provider.name, subject: token.subject.map { provider.key(ofSubject: $0) },
+      session: token.session.map { provider.key(ofSubject: $0) }, hash: try name(of: token, from: provider),
+      expires: token.expires)
+    let count = try stored { () throws(StoreFailure) in try store.end(logout, at: now) }
+    guard let count else {
+      log.write(.warning, "\(provider.name): back-channel logout: a token came twice")
+      return Self.logoutRefusal("the logout_token was used before")
+    }
+    log.write(.info, "\(provider.name): back-channel logout: \(count) sessions were ended")
+    return WebResponse(200, headers: [HTTPHeader("Cache-Control", "no-store")])
+  }
+
+  private func name(of token: LogoutToken, from provider: SignInProvider) throws(Interruption) -> [UInt8] {
+    let name = "logout \(provider.name) \(provider.issuer.text) \(token.id)"
+    return try owned { () throws(EnrollError) in
+      do throws(CryptoError) { return try Digest.sha256.hash(Array(name.utf8)) } catch {
+        throw EnrollError(error, "SHA-256 failed")
+      }
+    }
+  }
+
+  /// §2.8
+  private static func logoutRefusal(_ description: String) -> WebResponse {
+    .refusal("invalid_request", description, headers: [HTTPHeader("Cache-Control", "no-store")])
+  }
+}

@@ -1,0 +1,93 @@
+// The logout token of a provider (OpenID Connect Back-Channel Logout 1.0 §2.4, §2.6): who has signed out there. Its signature is proven
+// before anything here is looked at. Refused: another issuer or audience, a token that has expired or lives for longer than an
+// hour, one from the future, one without the event, without `sub` and `sid`, or with a nonce, which would make it an id_token.
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+
+struct LogoutToken: Equatable {
+  /// `sub`
+  let subject: String?
+  /// `sid`
+  let session: String?
+  /// `jti`, which comes once.
+  let id: String
+  let issued: UnixTime
+  /// When it need not be remembered any more.
+  let expires: UnixTime
+
+  static let event = "http://schemas.openid.net/event/backchannel-logout"
+  static let toleranceSeconds: Int64 = 300
+  /// The specification recommends at most two minutes.
+  static let longestSeconds: Int64 = 3_600
+  /// How long a token is good that does not say so: providers of before the specification was final (2022) know no `exp` in it.
+  static let defaultSeconds: Int64 = 120
+  private static let idLimit = 512
+
+  /// - Parameter claims: of a JWT whose signature is proven.
+  /// - Throws: `.idTokenInvalid`, which names the claim.
+  init(_ claims: JSONObject, issuer: String, clientID: String, at now: UnixTime) throws(EnrollError) {
+    guard Self.text(claims["iss"]).map({ ASCII.equals($0, issuer) }) ?? false else {
+      throw Self.refusal("iss is not the provider's issuer")
+    }
+    let audience = claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.array?.compactMap { $0.string } ?? []
+    guard audience.contains(where: { ASCII.equals($0, clientID) }) else {
+      throw Self.refusal("aud is not the gateway's client id")
+    }
+    guard let issuedAt = Self.time(claims["iat"]) else { throw Self.refusal("iat is missing") }
+    guard issuedAt <= now + Self.toleranceSeconds else { throw Self.refusal("iat is in the future") }
+    guard let end = Self.time(claims["exp"] ?? .integer((issuedAt + Self.defaultSeconds).seconds)) else {
+      throw Self.refusal("exp is no number")
+    }
+    guard now < end + Self.toleranceSeconds else { throw Self.refusal("exp has passed") }
+    guard end <= now + Self.longestSeconds else { throw Self.refusal("exp is more than an hour away") }
+    guard claims["events"]?[Self.event]?.object != nil else {
+      throw Self.refusal("events has no object \(Self.event)")
+    }
+    guard claims["nonce"] == nil else { throw Self.refusal("a logout token has no nonce") }
+    guard let id = claims["jti"]?.string, (1...Self.idLimit).contains(id.utf8.count) else {
+      throw Self.refusal("jti is no text of 1 to \(Self.idLimit) bytes")
+    }
+    (subject, session) = (try Self.name("sub", claims), try Self.name("sid", claims))
+    guard subject != nil || session != nil else { throw Self.refusal("sub and sid are missing") }
+    self.id = id
+    issued = issuedAt
+    expires = end + Self.toleranceSeconds
+  }
+
+  /// The token's `typ` says that it is one, or nothing: `JWT` and absence come from providers of before the specification was final.
+  /// - Throws: `.idTokenInvalid` for a token of another kind.
+  static func checkType(of text: String) throws(EnrollError) {
+    let header = text.utf8.prefix { $0 != 0x2E }
+    guard let bytes = Base64URL.decode(Array(header)[...]), let json = try? JSON.parse(bytes) else {
+      throw refusal("it is no JWT")
+    }
+    guard let type = json["typ"] else { return }
+    let known = ["logout+jwt", "application/logout+jwt", "JWT"]
+    guard let name = type.string, known.contains(where: { ASCII.equalsIgnoringCase($0, name) }) else {
+      throw refusal("typ is not logout+jwt")
+    }
+  }
+
+  private static func text(_ value: JSON?) -> String? { value?.string }
+
+  private static func time(_ value: JSON?) -> UnixTime? {
+    if let seconds = value?.integer { return UnixTime(seconds: seconds) }
+    guard case .number(let seconds) = value, seconds.magnitude < 1e15 else { return nil }
+    return UnixTime(seconds: Int64(seconds))
+  }
+
+  /// nil where it is absent.
+  private static func name(_ claim: String, _ claims: JSONObject) throws(EnrollError) -> String? {
+    guard let value = claims[claim] else { return nil }
+    guard let text = value.string, (1...SignInProvider.subjectLimit).contains(text.utf8.count) else {
+      throw refusal("\(claim) is no text of 1 to \(SignInProvider.subjectLimit) bytes")
+    }
+    return text
+  }
+
+  private static func refusal(_ text: String) -> EnrollError {
+    EnrollError(.idTokenInvalid, "logout_token refused: \(text)")
+  }
+}

@@ -1,0 +1,257 @@
+// A provider of the zoo as it is to the server of somebody: Apple, Facebook, Google and GitHub ask more of those than of apps, and
+// this asks all of it. Played from documents and reports, as the zoo is: it was never compared with the services themselves.
+
+public import EnrollCore
+public import EnrollCrypto
+public import EnrollJSON
+import EnrollPosix
+import Foundation
+
+/// Answers as one provider of the ``Zoo`` does to a server that keeps a secret.
+public final class ZooServer: Transport, @unchecked Sendable {
+  // Unchecked: all mutable state is in `state`.
+
+  /// How the server proves itself.
+  public enum Proof: Sendable {
+    /// With the secret of the registration, as the dialect has it.
+    case secret
+    /// With a client secret that is a JWT by this key: Apple's way.
+    case appleSecret(team: String, keyID: String, key: PublicKey)
+    /// With an assertion by this key (`private_key_jwt`).
+    case assertion(keyID: String?, key: PublicKey, audience: String)
+  }
+
+  /// What the browser does after the user said yes, or no.
+  public enum Answer: Equatable, Sendable {
+    /// It goes to this URL.
+    case redirect(String)
+    /// It sends this form there, from the provider's own page.
+    case form(to: String, fields: [String: String])
+    /// It stays, and shows this.
+    case stays(String)
+  }
+
+  /// The user who signs in.
+  public struct Person: Sendable {
+    /// The name at the provider.
+    public var name = "alice"
+    /// The Workspace domain that the id_token tells (`hd`, Google).
+    public var hostedDomain: String?
+    /// Edits the claims of the id_token, and the profile of a provider that has no id_token.
+    public var edit: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// The answer about e-mail addresses, where the provider has one (GitHub); nil: one that is verified.
+    public var emails: JSON?
+
+    /// Somebody of whom nothing is peculiar.
+    public init() {}
+  }
+
+  /// What stands behind it.
+  public let zoo: ZooProvider
+  private let proof: Proof
+  private let state = Guarded(State(), by: Mutex())
+
+  private struct State {
+    var person = Person()
+    var refusals: [String] = []
+    var revoked: [String] = []
+    var identifiers: Set<String> = []
+    var sentSecrets: [String] = []
+    /// Those whose name Apple has told.
+    var known: Set<String> = []
+  }
+
+  /// - Parameter zoo: of `apple`, `facebook`, `google-desktop`, `github`, or any other provider.
+  public init(_ zoo: ZooProvider, proof: Proof = .secret) {
+    self.zoo = zoo
+    self.proof = proof
+    zoo.editClaims { [unowned self] claims in
+      let person = state.withLock { $0.person }
+      if zoo.id == "apple" { claims["name"] = nil }
+      claims["hd"] = person.hostedDomain.map { .string($0) }
+      person.edit(&claims)
+    }
+  }
+
+  /// Why requests were refused, in words, the oldest first.
+  public var refusals: [String] { state.withLock { $0.refusals } }
+  /// The client secrets and assertions that came, in their order.
+  public var sentSecrets: [String] { state.withLock { $0.sentSecrets } }
+  /// The tokens that were revoked.
+  public var revoked: [String] { state.withLock { $0.revoked } }
+
+  // MARK: The browser
+
+  /// Opens an authorize URL, where the person wants to sign in.
+  /// - Parameter error: the person, or the provider, says no with this error.
+  public func authorize(_ url: String, as person: Person = Person(), error: String? = nil) -> Answer {
+    state.withLock { $0.person = person }
+    guard case .redirect(let back) = zoo.authorize(url, as: person.name) else {
+      return .stays("the provider shows a page of its own")
+    }
+    let asked = parameters(of: url)
+    if let domain = asked["hd"], domain != "*", domain != person.hostedDomain, person.hostedDomain != nil {
+      // Google's form refuses other accounts; a request without `hd` would not.
+      return .stays("this account is not of \(domain)")
+    }
+    var fields = parameters(of: back)
+    if let error { (fields["code"], fields["error"]) = (nil, error) }
+    let target = String(back.prefix { $0 != "?" })
+    guard asked["response_mode"] == "form_post" else {
+      return .redirect(target + "?" + fields.map { "\($0.key)=\(encoded($0.value))" }.joined(separator: "&"))
+    }
+    if zoo.id == "apple", fields["code"] != nil,
+      state.withLock({ $0.known.insert(person.name).inserted })
+    {
+      fields["user"] = #"{"name":{"firstName":"Alice","lastName":"Example"},"email":"alice@example.com"}"#
+    }
+    return .form(to: target, fields: fields)
+  }
+
+  // MARK: Transport
+
+  public func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError)
+    -> HTTPResponse
+  {
+    var request = request
+    if request.method == .post {
+      if let why = clientRefusal(&request) { return refused(401, "invalid_client", why) }
+      if zoo.id == "facebook", form(request)["client_secret"] != zoo.registration.secret {
+        return refused(400, "invalid_client", "client_secret is missing or wrong")
+      }
+    } else if zoo.id == "facebook", request.url.hasPrefix("https://graph.facebook.com/") {
+      if let why = graphRefusal(&request) { return refused(400, "invalid_request", why) }
+    }
+    let count = zoo.count(.revocation)
+    var response = try zoo.send(request, cancellation: cancellation)
+    if zoo.count(.revocation) > count, let token = form(request)["token"] {
+      state.withLock { $0.revoked.append(token) }
+    }
+    edit(&response, of: request)
+    return response
+  }
+
+  private func refused(_ status: Int, _ error: String, _ why: String) -> HTTPResponse {
+    state.withLock { $0.refusals.append(why) }
+    return zoo.json(
+      status, .object([("error", .string(error)), ("error_description", .string(why))]))
+  }
+
+  /// The profile of a provider without an id_token, and GitHub's addresses.
+  private func edit(_ response: inout HTTPResponse, of request: HTTPRequest) {
+    let person = state.withLock { $0.person }
+    guard request.method == .get, response.status == 200 else { return }
+    if request.url == zoo.dialect.userinfo.emails, let emails = person.emails {
+      response.body = emails.serialized()
+    } else if ["facebook", "github"].contains(zoo.id), request.url == zoo.profileURL,
+      var profile = (try? JSON.parse(response.body))?.object
+    {
+      // Facebook does not say whether it verified an address.
+      if zoo.id == "facebook" { profile["email_verified"] = nil }
+      person.edit(&profile)
+      response.body = JSON.object(profile).serialized()
+    }
+  }
+
+  /// Takes the proof out of the request, and puts the secret of the registration in its place.
+  /// - Returns: what is wrong with the proof.
+  private func clientRefusal(_ request: inout HTTPRequest) -> String? {
+    var sent = form(request)
+    if let secret = sent["client_secret"] ?? sent["client_assertion"] {
+      state.withLock { $0.sentSecrets.append(secret) }
+    }
+    switch proof {
+    case .secret: return nil
+    case .appleSecret(let team, let keyID, let key):
+      guard let secret = sent["client_secret"] else { return "client_secret is missing" }
+      if let why = appleRefusal(secret, team, keyID, key) { return why }
+    case .assertion(let keyID, let key, let audience):
+      let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+      guard sent["client_assertion_type"] == type, let assertion = sent["client_assertion"] else {
+        return "client_assertion is missing"
+      }
+      guard sent["client_secret"] == nil else { return "a client uses one way to prove itself" }
+      if let why = assertionRefusal(assertion, keyID, key, audience) { return why }
+      (sent["client_assertion_type"], sent["client_assertion"]) = (nil, nil)
+    }
+    sent["client_secret"] = zoo.registration.secret
+    request.body = FormEncoding.encode(sent.map { ($0.key, $0.value) })
+    return nil
+  }
+
+  /// Creating a client secret, Apple.
+  private func appleRefusal(_ text: String, _ team: String, _ keyID: String, _ key: PublicKey) -> String? {
+    guard let jwt = ReceivedJWT(text, by: key, algorithm: "ES256") else {
+      return "the client secret is not signed with ES256 by the team's key"
+    }
+    let now = zoo.clock.wallTime().seconds
+    guard jwt.keyID == keyID else { return "kid is not the key's" }
+    guard jwt.claims["iss"]?.string == team else { return "iss is not the team" }
+    guard jwt.claims["sub"]?.string == zoo.registration.clientID else { return "sub is not the client" }
+    guard jwt.claims["aud"]?.string == "https://appleid.apple.com" else { return "aud is not Apple" }
+    guard let issued = jwt.claims["iat"]?.integer, issued <= now else { return "iat is in the future" }
+    guard let end = jwt.claims["exp"]?.integer, end > now else { return "exp has passed" }
+    return end <= now + 15_777_000 ? nil : "exp is more than six months away"
+  }
+
+  /// RFC 7523 §3, OpenID Connect Core §9.
+  private func assertionRefusal(
+    _ text: String, _ keyID: String?, _ key: PublicKey, _ audience: String
+  ) -> String? {
+    let algorithm = SignatureAlgorithm.allCases.first { $0.fits(key.kind) }
+    guard let algorithm, let jwt = ReceivedJWT(text, by: key, algorithm: algorithm.rawValue) else {
+      return "the assertion is not signed by the client's key"
+    }
+    let now = zoo.clock.wallTime().seconds
+    guard jwt.keyID == keyID else { return "kid is not the key's" }
+    guard jwt.claims["iss"]?.string == zoo.registration.clientID,
+      jwt.claims["sub"]?.string == zoo.registration.clientID
+    else { return "iss and sub are not the client" }
+    guard jwt.claims["aud"]?.string == audience else { return "aud is not \(audience)" }
+    guard let end = jwt.claims["exp"]?.integer, end > now, end <= now + 600 else {
+      return "exp has passed, or is more than ten minutes away"
+    }
+    guard let identifier = jwt.claims["jti"]?.string,
+      state.withLock({ $0.identifiers.insert(identifier).inserted })
+    else { return "jti is missing, or came before" }
+    return nil
+  }
+
+  /// Securing Graph API Requests, Facebook. The address of the zoo's own dialect takes the place of the versioned one.
+  private func graphRefusal(_ request: inout HTTPRequest) -> String? {
+    let query = parameters(of: request.url)
+    let path = request.url.prefix { $0 != "?" }.dropFirst("https://graph.facebook.com/".count)
+    guard path == "v22.0/me" else { return "\(path) is not the profile at a version of the Graph API" }
+    guard query["fields"]?.split(separator: ",").contains("id") ?? false else { return "fields lacks id" }
+    let token = request.headers.first { $0.name == "Authorization" }?.value.dropFirst("Bearer ".count) ?? ""
+    let bytes = (try? HMAC.sha256(key: Secret(zoo.registration.secret), Array(token.utf8))) ?? []
+    let expected = bytes.map { String(format: "%02x", $0) }.joined()
+    guard let given = query["appsecret_proof"] else { return "API calls require an appsecret_proof argument" }
+    guard given == expected, !expected.isEmpty else { return "Invalid appsecret_proof provided" }
+    request.url = zoo.profileURL
+    return nil
+  }
+}
+
+/// A JWT that a client sent, with its signature checked.
+struct ReceivedJWT {
+  let keyID: String?
+  let claims: JSON
+
+  /// nil unless it is signed so, by this key.
+  init?(_ text: String, by key: PublicKey, algorithm name: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let algorithm = SignatureAlgorithm(name: name),
+      let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+      let signature = Base64URL.decode(String(parts[2])), header["alg"]?.string == name,
+      (try? key.verify(
+        signature: signature, message: Array("\(parts[0]).\(parts[1])".utf8), algorithm: algorithm)) == true
+    else { return nil }
+    keyID = header["kid"]?.string
+    self.claims = claims
+  }
+
+  private static func json(_ part: Substring) -> JSON? {
+    Base64URL.decode(String(part)).flatMap { try? JSON.parse($0) }
+  }
+}

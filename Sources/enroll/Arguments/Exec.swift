@@ -1,0 +1,112 @@
+// Programs that get a token: any program, by its environment, and curl, by a configuration that it reads from a descriptor.
+
+import ArgumentParser
+
+struct Exec: EnrollCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run a program that finds a valid access token in its environment.",
+    discussion: """
+      enroll exec -- deploy --all runs deploy --all with the token in ACCESS_TOKEN. No other program gets the variable, but \
+      for those that this one starts. Without a token the program is not started, and the exit status is that of enroll \
+      token; otherwise it is the program's. The token is not renewed while the program runs: --min-lifetime asks for one \
+      that lasts.
+      """)
+
+  @Option(help: ArgumentHelp("The name of the variable.", valueName: "name"))
+  var variable = "ACCESS_TOKEN"
+
+  @OptionGroup var wanted: WantedToken
+  @OptionGroup(title: "Context") var place: ContextOptions
+
+  @Argument(
+    parsing: .postTerminator,
+    help: ArgumentHelp("Behind --: the program and its arguments.", valueName: "command"))
+  var words: [String] = []
+
+  func validate() throws {
+    if words.isEmpty {
+      throw ValidationError("No program is named. Write it behind two dashes: enroll exec -- COMMAND.")
+    }
+    let isName = variable.utf8.enumerated().allSatisfy { index, byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
+        true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): index > 0
+      default: false
+      }
+    }
+    guard isName, !variable.isEmpty else {
+      throw ValidationError("--variable must be letters, digits and _, and begin with no digit.")
+    }
+  }
+
+  var resource: String? { wanted.resource }
+  var request: CommandRequest { wanted.command(at: place).request }
+
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    let token = try wanted.command(at: place).require(session).token
+    // What was begun is stored before this process is another program.
+    session.finish()
+    try OtherProgram.become(words, adding: [(variable, token.text)])
+  }
+}
+
+struct Curl: EnrollCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run curl with a valid access token.",
+    discussion: """
+      enroll curl -- -s https://api.example/me runs curl -s https://api.example/me, and curl sends the token in the \
+      Authorization header (RFC 6750). The token is on no command line. curl keeps it from other hosts that it is redirected \
+      to, and refuses http.
+      """)
+
+  @Flag(
+    name: .customLong("allow-loopback-http"),
+    help: "Let curl use http, for an API on this machine.")
+  var allowsHTTP = false
+
+  @OptionGroup var wanted: WantedToken
+  @OptionGroup(title: "Context") var place: ContextOptions
+
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("Behind --: what curl is to do.", valueName: "arguments"))
+  var words: [String] = []
+
+  func validate() throws {
+    if words.isEmpty {
+      throw ValidationError(
+        "curl has nothing to do. Write its arguments behind two dashes: enroll curl -- URL.")
+    }
+    guard allowsHTTP else { return }
+    for word in words where Self.isElsewhere(word) {
+      throw ValidationError("\(word): --allow-loopback-http is for addresses on this machine.")
+    }
+  }
+
+  /// Whether it is an http address of another machine.
+  private static func isElsewhere(_ word: String) -> Bool {
+    let scheme = "http://"
+    guard word.lowercased().hasPrefix(scheme) else { return false }
+    return !ThisMachine.isMeant(by: String(word.dropFirst(scheme.count).prefix { !"/?#".contains($0) }))
+  }
+
+  var resource: String? { wanted.resource }
+  var request: CommandRequest { wanted.command(at: place).request }
+
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    let token = try wanted.command(at: place).require(session).token
+    let configuration = try Self.configuration(token.text, allowsHTTP: allowsHTTP)
+    session.finish()
+    let descriptor = try OtherProgram.descriptor(containing: configuration)
+    try OtherProgram.become(["curl", "--config", "/dev/fd/\(descriptor)"] + words)
+  }
+
+  /// As curl(1) reads it.
+  static func configuration(_ token: String, allowsHTTP: Bool) throws(Failure) -> String {
+    // RFC 6750 §2.1: b64token. Anything else could end the line that it stands on.
+    guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else {
+      throw Failure(.refused, "the token has characters that no header takes (RFC 6750 §2.1)")
+    }
+    return "oauth2-bearer = \"\(token)\"\nproto = \"=https\(allowsHTTP ? ",http" : "")\"\n"
+  }
+}

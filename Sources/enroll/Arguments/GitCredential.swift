@@ -1,0 +1,115 @@
+// A credential helper for git (gitcredentials(7)): git asks for a password, and gets a token for the hosts that the user named.
+
+import ArgumentParser
+import CPosix
+import EnrollCore
+import EnrollJSON
+
+struct GitCredential: EnrollCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "git-credential",
+    abstract: "Give git a valid access token as the password, for the hosts that you name.",
+    discussion: """
+      git config --global credential.https://git.example.helper '!enroll git-credential --host git.example'
+
+      git then asks for a token whenever it needs a password for that host, and says when the host refused it. A host that \
+      is not named gets nothing, whatever git is configured to ask.
+      """)
+
+  @Option(
+    name: .customLong("host"),
+    help: ArgumentHelp(
+      "A host that gets the token, with its port if it has one. Repeatable.", valueName: "host"))
+  var hosts: [String] = []
+
+  @Option(
+    help: ArgumentHelp("The user name to give, where git names none.", valueName: "name"))
+  var username = "oauth2"
+
+  @Flag(
+    name: .customLong("allow-loopback-http"), help: "Also for http, to a git server on this machine.")
+  var allowsHTTP = false
+
+  @OptionGroup(title: "Context") var place: ContextOptions
+
+  @Argument(
+    help: ArgumentHelp("What git wants: get, store or erase. git adds it.", valueName: "operation"))
+  var operation: String
+
+  func validate() throws {
+    if hosts.isEmpty {
+      throw ValidationError("No host is named. The token goes to those alone that --host names.")
+    }
+  }
+
+  private var command: TokenCommand { TokenCommand(place: place.options) }
+  var request: CommandRequest {
+    var request = command.request
+    request.attempt = ["git-credential"]
+    return request
+  }
+
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    guard let asked = GitQuestion(Self.input()), asked.isFor(hosts, allowsHTTP: allowsHTTP) else {
+      return .done
+    }
+    switch operation {
+    case "get":
+      let token = try command.require(session).token
+      Output.line("username=\(asked.username ?? username)")
+      Output.line("password=\(token.text)")
+      if let end = token.expiresAt { Output.line("password_expiry_utc=\(end)") }
+    case "erase":
+      // The host refused it: the next one is new.
+      guard let refused = asked.password else { break }
+      let client = try session.open()
+      _ = try session.call("token.rejected", [("client", client), ("accessToken", .string(refused))])
+    default: break
+    }
+    return .done
+  }
+
+  /// What git writes: at most so much counts.
+  private static func input() -> [UInt8] {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < 1 << 20, Interrupts.wait(for: STDIN_FILENO) {
+      let count = piece.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, [EINTR, EAGAIN].contains(enroll_posix_errno()) { continue }
+      guard count > 0 else { break }
+      bytes += piece[..<count]
+    }
+    return bytes
+  }
+}
+
+/// What git says of the password that it needs, one `key=value` a line (git-credential(1)).
+struct GitQuestion {
+  var isHTTP = false
+  var isHTTPS = false
+  var host: String?
+  var username: String?
+  var password: String?
+
+  /// nil for what is no text.
+  init?(_ bytes: [UInt8]) {
+    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    for line in text.split(separator: "\n") {
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      let value = String(line[line.index(after: equals)...])
+      switch line[..<equals] {
+      case "protocol": (isHTTP, isHTTPS) = (value == "http", value == "https")
+      case "host": host = value
+      case "username": username = value
+      case "password": password = value
+      default: break
+      }
+    }
+  }
+
+  /// Whether the token may go there.
+  func isFor(_ hosts: [String], allowsHTTP: Bool) -> Bool {
+    guard let host, hosts.contains(where: { ASCII.equalsIgnoringCase($0, host) }) else { return false }
+    return isHTTPS || isHTTP && allowsHTTP && ThisMachine.isMeant(by: host)
+  }
+}

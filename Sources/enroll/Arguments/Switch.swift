@@ -1,0 +1,70 @@
+// The account that commands use which name none.
+
+import ArgumentParser
+import EnrollJSON
+
+struct Switch: EnrollCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Choose the account that other commands use.",
+    discussion: """
+      enroll switch work makes the account work, with its profile, the one that is used where a command names no \
+      account, profile, configuration or store. Programs that use EnrollKit do not look at it. A first sign-in at a \
+      provider that you name ends the choice.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("The account. enroll accounts lists them.", valueName: "name"),
+    completion: .custom(Candidates.accounts))
+  var name: String
+
+  @OptionGroup(title: "Context") var place: ContextOptions
+
+  var attempt: [String] { ["switch", name] }
+
+  func validate() throws {
+    if place.account != nil {
+      throw ValidationError("Name the account without --account: enroll switch NAME.")
+    }
+    if place.store != nil || place.config != nil {
+      throw ValidationError("enroll switch is for accounts of the default store and of profiles.")
+    }
+  }
+
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    if let variable = ["ENROLL_STORE", "ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_ACCOUNT"].first(where: {
+      Environment.process[$0] != nil
+    }) {
+      throw Failure(
+        .usage, "\(variable) is set, and goes before what is chosen here", advice: "Unset \(variable) first.")
+    }
+    let list = try AccountList(session, isAboutAll: place.profile == nil)
+    let names = list.rows.map { $0.name }
+    guard let row = list.rows.first(where: { $0.name == name }) else {
+      let meant =
+        Guess.nearest(to: name, among: names).map { "; there is an account \(Shown.text($0))" } ?? ""
+      throw Failure(
+        .signInNeeded, "there is no account \(Shown.text(name))\(meant)", advice: "\(.accounts) lists them.")
+    }
+    if let problem = row.problem { throw problem }
+    guard row.isSignedIn else {
+      throw Failure(
+        .signInNeeded, "nobody is signed in as the account \(Shown.text(name))",
+        advice: "\(.accounts) lists who is.")
+    }
+    let choice = CurrentChoice(
+      profile: row.profile ?? session.place.configurationName, account: row.name)
+    try choice.save()
+    if session.isJSON {
+      Output.json(
+        .object([
+          ("account", .string(choice.account)), ("configuration", .string(choice.profile)),
+          ("profile", row.kept["profile"]),
+        ]))
+    } else {
+      Terminal.errors.say(
+        "\(Terminal.errors.signs.good) now \(Shown.text(choice.account)) (profile \(choice.profile)): \(Shown.person(row.kept["profile"]))",
+        in: .good)
+    }
+    return .done
+  }
+}

@@ -1,0 +1,154 @@
+// Apple's client secret: a JWT that the gateway makes on demand, keeps while it is good, and sends with each form; and the revocation
+// of a refresh token, which Apple wants when an account is deleted.
+
+#if Gateway
+  import EnrollCore
+  import EnrollCrypto
+  import EnrollGatewayStore
+  import EnrollJSON
+  import EnrollTesting
+  import Testing
+
+  @testable import EnrollGateway
+
+  @Suite("the client secret for Apple")
+  struct AppleSecretTests {
+    private func secrets(_ world: ServerWorld) -> [String] {
+      world.server.sentSecrets
+    }
+
+    @Test("one secret serves for a day but an hour, and gives way before it ends")
+    func kept() throws {
+      let world = try appleWorld().world
+      _ = try world.signIn()
+      world.world.clock.advance(seconds: 23 * 3_600 - 1)
+      _ = try world.signIn()
+      #expect(Set(secrets(world)).count == 1 && secrets(world).count == 2)
+      world.world.clock.advance(seconds: 1)
+      #expect(try world.signIn().status == 303)
+      #expect(Set(secrets(world)).count == 2)
+      #expect(world.server.refusals.isEmpty)
+    }
+
+    @Test("a date that is set back makes a new secret, so that none begins in Apple's future")
+    func setBack() throws {
+      let world = try appleWorld().world
+      _ = try world.signIn()
+      world.world.clock.setWall(world.world.clock.wallTime().seconds - 100_000)
+      #expect(try world.signIn().status == 303)
+      #expect(Set(secrets(world)).count == 2)
+      #expect(world.server.refusals.isEmpty)
+    }
+
+    @Test("another key, another team and another key's name sign nobody in", arguments: 0..<3)
+    func wrong(what: Int) throws {
+      let (own, other) = (try PrivateKey.generate(.ec(.p256)), try PrivateKey.generate(.ec(.p256)))
+      let world = try ServerWorld(
+        "apple", zoo: "apple", proof: .appleSecret(team: "TEAM", keyID: "KEY", key: own.publicKey),
+        [
+          ("provider", .string("apple")), ("appleTeamId", .string(what == 1 ? "OTHER" : "TEAM")),
+          ("appleKeyId", .string(what == 2 ? "OTHER" : "KEY")),
+          ("applePrivateKey", .string(try pem(what == 0 ? other : own))),
+        ])
+      #expect(try world.signIn().status == 400)
+      #expect(
+        world.server.refusals == [
+          [
+            "the client secret is not signed with ES256 by the team's key", "iss is not the team",
+            "kid is not the key's",
+          ][
+            what]
+        ])
+      #expect(try world.session() == nil)
+    }
+
+    @Test(
+      "the double refuses each secret that Apple refuses",
+      arguments: [
+        ("iss", JSON.string("OTHER"), "iss is not the team"), ("sub", .string("x"), "sub is not the client"),
+        ("aud", .string("https://example.com"), "aud is not Apple"),
+        ("iat", .integer(1_900_000_000_000), "iat is in the future"), ("exp", .integer(1), "exp has passed"),
+        ("exp", .integer(1_900_000_000_000), "exp is more than six months away"),
+      ])
+    func strict(claim: String, value: JSON, why: String) throws {
+      let (world, key) = try appleWorld()
+      let now = world.world.clock.wallTime()
+      var claims = JSONObject([
+        ("iss", .string("TEAM")), ("iat", .integer(now.seconds)), ("exp", .integer(now.seconds + 60)),
+        ("aud", .string("https://appleid.apple.com")), ("sub", .string(ServerWorld.clientID)),
+      ])
+      claims[claim] = value
+      let jwt = try SignedJWT.make(
+        header: [("kid", .string("KEY"))], claims: claims.members.map { ($0.key, $0.value) }, by: key, .ES256)
+      let request = HTTPRequest(
+        .post, "https://appleid.apple.com/token",
+        headers: [HTTPHeader("Content-Type", FormEncoding.contentType)],
+        body: FormEncoding.encode([("client_secret", jwt.reveal())]))
+      #expect(try world.server.send(request, cancellation: nil).status == 401)
+      #expect(world.server.refusals == [why])
+    }
+
+    @Test("an answer that repeats the secret is not read, and the secret is in no log line")
+    func repeated() throws {
+      let world = try appleWorld().world
+      _ = try world.signIn()
+      let secret = try #require(secrets(world).first)
+      world.server.zoo.next(.token, .status(400, body: "what is \(secret)?"))
+      #expect(try world.signIn().status == 400)
+      #expect(world.world.log.all.contains { $0.contains("R40") })
+      #expect(!world.world.log.all.contains { $0.contains(secret) })
+    }
+
+    // MARK: Revocation
+
+    @Test("a refresh token is revoked with the client's proof, and an unknown one counts as revoked")
+    func revoke() throws {
+      let world = try appleWorld().world
+      let provider = world.world.gateway.providers[0]
+      #expect(provider.keepsRefreshToken)
+      try provider.revoke(Secret("refresh-1"))
+      try provider.revoke(Secret("nobody's"))
+      #expect(world.server.revoked == ["refresh-1", "nobody's"])
+      #expect(world.server.refusals.isEmpty)
+    }
+
+    @Test("the refresh token is kept sealed, and revoked when its account is deleted")
+    func deletion() throws {
+      let world = try appleWorld().world
+      _ = try world.signIn()
+      let account = try #require(try world.session()).account.id
+      let now = world.world.clock.wallTime()
+      let deleted = try #require(try world.world.store.deleteAccount(account, by: nil, at: now))
+      let kept = try #require(deleted.tokens.first)
+      #expect(!kept.sealed.contains("refresh-"))
+      world.world.gateway.revoke(deleted.tokens)
+      let revoked = try #require(world.server.revoked.first)
+      #expect(revoked.hasPrefix("refresh-") && world.server.revoked.count == 1)
+      // A text that no key opens is told of, and nothing is sent.
+      world.world.gateway.revoke([KeptProviderToken(identity: kept.identity, sealed: "one.AAAA")])
+      #expect(world.server.revoked.count == 1)
+      #expect(world.world.log.all.contains { $0.contains("its key is gone") })
+      #expect(!world.world.log.all.contains { $0.contains(revoked) })
+    }
+
+    @Test("a revocation that did not arrive, or is refused, fails")
+    func revokeFails() throws {
+      let world = try appleWorld().world
+      let provider = world.world.gateway.providers[0]
+      world.server.zoo.next(
+        .revocation, .unreachable, .status(503), .status(400, body: #"{"error":"invalid_request"}"#))
+      for code in [EnrollError.Code.network, .server, .oauth] {
+        let error = #expect(throws: EnrollError.self) { try provider.revoke(Secret("refresh-1")) }
+        #expect(error?.code == code)
+      }
+    }
+
+    @Test("only Apple's refresh tokens are kept")
+    func others() throws {
+      let github = try ServerWorld(
+        "github", zoo: "github",
+        [("provider", .string("github")), ("clientSecret", .string(ServerWorld.secret))])
+      #expect(!github.world.gateway.providers[0].keepsRefreshToken)
+    }
+  }
+#endif
