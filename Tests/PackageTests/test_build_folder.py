@@ -25,7 +25,8 @@ class Copied(unittest.TestCase):
         cls.copy = copy_of_the_checkout()
 
     def run_in(self, *words, **environment):
-        return subprocess.run([str(word) for word in words], cwd=self.copy, env=clean(**environment), capture_output=True, text=True, timeout=TIMEOUT * 4)
+        return subprocess.run(list(map(str, words)), cwd=self.copy, env=clean(**environment), capture_output=True, text=True,
+                              timeout=TIMEOUT * 4)  # fmt: skip
 
     def dist(self, out, **environment):
         return self.run_in("scripts/dist", out, **environment)
@@ -42,11 +43,13 @@ class IncompleteBuilds(Copied):
         self.without_full()
         stage = workspace("stage")
         done = self.run_in("scripts/install", "install", DESTDIR=str(stage))
-        self.assertEqual((done.returncode, done.stderr), (1, f"install: {FULL} is missing: the full command is a part of this build. Run make lib.\n"))
+        why = f"install: {FULL} is missing: the full command is a part of this build. Run make lib.\n"
+        self.assertEqual((done.returncode, done.stderr), (1, why))
         self.assertEqual(list(stage.iterdir()), [])
 
     def test_make_builds_the_full_command_where_it_is_missing(self):
-        built = [word for name in ("small/libenroll.so.0", "standard/libenroll.so.0", "bin/enroll") for word in ("-o", f"build/{name}")]
+        names = "small/libenroll.so.0", "standard/libenroll.so.0", "bin/enroll"
+        built = [word for name in names for word in ("-o", f"build/{name}")]
         words = "make", "--no-print-directory", "-n", *built, "-W", "Makefile", FULL
         self.without_full()
         self.assertIn("scripts/build-command", self.run_in(*words).stdout)
@@ -83,7 +86,8 @@ class Distributions(Copied):
         for date in ("soon", "", "-1", "1.5", "9999999999999", "٣"):
             with self.subTest(date):
                 done = self.dist(out, SOURCE_DATE_EPOCH=date)
-                self.assertEqual((done.returncode, done.stderr), (1, f"dist: SOURCE_DATE_EPOCH is a number of seconds since 1970, not {date!r}\n"))
+                why = f"dist: SOURCE_DATE_EPOCH is a number of seconds since 1970, not {date!r}\n"
+                self.assertEqual((done.returncode, done.stderr), (1, why))
         self.assertEqual(list(out.parent.iterdir()), [])
 
     def test_somebody_elses_folder_of_that_name_is_left_alone(self):
@@ -98,7 +102,8 @@ class Distributions(Copied):
 
     def test_a_distribution_that_is_ended_leaves_no_half(self):
         out = workspace("ended") / "dist"
-        child = subprocess.Popen([self.copy / "scripts/dist", out], cwd=self.copy, env=clean(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child = subprocess.Popen([self.copy / "scripts/dist", out], cwd=self.copy, env=clean(), stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)  # fmt: skip
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
         end = time.monotonic() + TIMEOUT
@@ -126,7 +131,8 @@ class Distributions(Copied):
 class DebianPackages(unittest.TestCase):
     def test_two_packagings_at_once_both_succeed_with_equal_bytes(self):
         outs = [workspace("first"), workspace("second")]
-        children = [subprocess.Popen([TOP / "scripts/dist-debian", out], env=clean(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for out in outs]
+        children = [subprocess.Popen([TOP / "scripts/dist-debian", out], env=clean(), stdout=subprocess.PIPE,
+                                     stderr=subprocess.STDOUT, text=True) for out in outs]  # fmt: skip
         for child in children:
             told = child.communicate(timeout=TIMEOUT * 4)[0]
             self.assertEqual(child.returncode, 0, told)
@@ -142,7 +148,7 @@ class DebianPackages(unittest.TestCase):
             (homes / name / ".local/share").mkdir(parents=True)
         (homes / "alive/.local/share/enrollkit").mkdir()
         users = homes / "passwd"
-        users.write_text("".join(f"{name}:x:{1000 + n}:1000::{homes / name}:/bin/sh\n" for n, name in enumerate(("dead", "alive"))))
+        users.write_text("".join(f"{name}:x:1000:1000::{homes / name}:/bin/sh\n" for name in ("dead", "alive")))
         postrm = homes / "postrm"
         postrm.write_text((TOP / "packaging/debian/postrm").read_text())
         # A file system whose program never answers, in mounts of this process's child alone.
