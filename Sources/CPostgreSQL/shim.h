@@ -11,9 +11,11 @@
 // libpq of PostgreSQL 9.2 and up, on Linux.
 #define ENROLL_POSTGRESQL_LIBPQ "libpq.so.5"
 
-// PGconn and PGresult.
+// PGconn, PGresult and PGcancel.
 struct pg_conn;
 struct pg_result;
+
+struct pg_cancel;
 
 // PQconninfoOption: one keyword of a connection string.
 struct enroll_postgresql_option {
@@ -60,6 +62,9 @@ static const int enroll_postgresql_message = 'M';
   each(char *, PQgetvalue, (const struct pg_result *result, int row, int column)) \
   each(int, PQgetlength, (const struct pg_result *result, int row, int column)) \
   each(int, PQgetisnull, (const struct pg_result *result, int row, int column)) \
+  each(struct pg_cancel *, PQgetCancel, (struct pg_conn * connection)) \
+  each(int, PQcancel, (struct pg_cancel * cancel, char *error, int size)) \
+  each(void, PQfreeCancel, (struct pg_cancel * cancel)) \
   each(void, PQclear, (struct pg_result * result)) \
   each(void *, PQsetNoticeReceiver, \
        (struct pg_conn * connection, void (*receiver)(void *, const struct pg_result *), void *argument))

@@ -4,6 +4,7 @@
 #if Gateway
   import CPosix
   import EnrollCore
+  import EnrollGateway
   import EnrollJSON
   import EnrollPosix
 
@@ -39,7 +40,8 @@
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
       let time = clock.wallTime().seconds
       return JSON.object([
-        ("time", .integer(time)), ("level", .string(level.name)), ("message", .string(message)),
+        ("time", .integer(time)), ("level", .string(level.name)),
+        ("request", RequestID.current.map { .string($0) }), ("message", .string(message)),
       ]).serialized() + [0x0A]
     }
 

@@ -78,6 +78,7 @@
     private static let counter = Guarded(0, by: Mutex())
     static let now = UnixTime(seconds: 1_800_000_000)
     static let day: Int64 = 86_400
+    static let origin = AuditOrigin(address: "192.0.2.7", request: "0123456789abc")
 
     static func next() -> Int {
       counter.withLock {
@@ -112,6 +113,37 @@
     {
       NewAppCode(
         codeHash: hash(), app: app, provider: provider, challenge: "challenge", expires: now + seconds)
+    }
+  }
+
+  /// What most tests do not care about: when, and from where.
+  extension AccountStore {
+    func signIn(
+      _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+    ) throws(StoreFailure) -> SignedIn {
+      try signIn(
+        identity, newAccountID: newAccountID, beginning: beginning, at: now, from: Sample.origin)
+    }
+
+    func redeem(
+      codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+    ) throws(StoreFailure) -> Redemption {
+      try redeem(
+        codeHash: codeHash, provider: provider, challenge: challenge, session: session, at: now,
+        from: Sample.origin)
+    }
+
+    func endSession(tokenHash: [UInt8]) throws(StoreFailure) {
+      try endSession(tokenHash: tokenHash, at: Sample.now, from: Sample.origin)
+    }
+
+    func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool {
+      try endSession(id: id, ofAccount: account, at: Sample.now, from: Sample.origin)
+    }
+
+    func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int {
+      try endSessions(
+        ofAccount: account, exceptTokenHash: exceptTokenHash, at: Sample.now, from: Sample.origin)
     }
   }
 

@@ -13,7 +13,7 @@
     func once(database: Database) throws {
       let place = try database.place()
       let store = try place.open()
-      #expect(try store.migrate() == Array(1...Migration.current))
+      #expect(try store.migrate() == Migration.all.map(\.version))
       #expect(try store.migrate() == [])
       try store.check()
       let again = try place.open()
@@ -21,9 +21,9 @@
       try again.check()
     }
 
-    @Test("versions rise one by one, and each has statements for both databases")
+    @Test("versions rise, and each has statements for both databases")
     func versions() {
-      #expect(Migration.all.map(\.version) == Array(1...Migration.current))
+      #expect(Migration.all.map(\.version) == Set(Migration.all.map(\.version)).sorted())
       #expect(Migration.all.allSatisfy { !$0.sqlite.isEmpty && !$0.postgresql.isEmpty })
     }
 
@@ -37,7 +37,7 @@
         try store.check()
         return versions
       }
-      #expect(applied.flatMap { $0 } == Array(1...Migration.current))
+      #expect(applied.flatMap { $0 } == Migration.all.map(\.version))
     }
 
     @Test("a database without tables says that it has to be migrated", arguments: Database.installed)
@@ -49,7 +49,7 @@
       #expect(throws: expected) { try store.session(tokenHash: Sample.hash(), at: Sample.now) }
       #expect(throws: expected) { try store.prune(at: Sample.now) }
       // A failed statement leaves the connections usable.
-      #expect(try store.migrate() == Array(1...Migration.current))
+      #expect(try store.migrate() == Migration.all.map(\.version))
       #expect(try store.begin(Sample.session(), for: Sample.person()).isNew)
       #expect(try store.session(tokenHash: Sample.hash(), at: Sample.now) == nil)
     }

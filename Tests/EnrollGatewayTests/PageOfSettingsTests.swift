@@ -28,7 +28,11 @@
       let page = Self.top.appendingPathComponent("docs/gateway/configuration.md")
       let text = try String(contentsOf: page, encoding: .utf8)
       var drawn = text
-      for (marker, keys) in [("gateway keys", GatewaySettings.keys), ("app keys", GatewaySettings.appKeys)] {
+      let tables = [
+        ("gateway keys", GatewaySettings.keys), ("provider keys", GatewaySettings.providerKeys),
+        ("app keys", GatewaySettings.appKeys),
+      ]
+      for (marker, keys) in tables {
         let start = try #require(drawn.range(of: "<!-- \(marker) -->\n"))
         let end = try #require(drawn.range(of: "<!-- end of \(marker) -->"))
         let table = "| key | meaning |\n| --- | --- |\n" + Self.rows(keys)

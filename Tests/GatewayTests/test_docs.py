@@ -62,7 +62,7 @@ class Installed(Gateway):
     @staticmethod
     def secret(key, path):
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            if "rivateKey" in key or key == "keyFile":
+            if key.endswith("KeyFile"):
                 key = subprocess.run(
                     ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"],
                     capture_output=True, text=True, check=True)  # fmt: skip

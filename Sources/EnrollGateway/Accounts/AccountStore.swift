@@ -138,18 +138,21 @@ public enum StoreFailure: Error, Sendable, Equatable {
   }
 }
 
-public protocol AccountStore: AccountChanges, RegistrationStore {
+/// Each change writes its entry of the audit in its own transaction.
+public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, LimitStore {
   /// Finds or makes the account of the identity, in one statement: a thousand calls at once for one new person make one account.
   /// The identity's e-mail, name and times become those of this sign-in; what this sign-in does not tell (nil) stays.
   /// - Parameter newAccountID: the id of the account if the identity is new.
   func signIn(
-    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
+    from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn
 
   /// Spends a code for a session of the code's app, atomically. A code that was spent before ends the session that it gave.
   /// - Parameter session: its ``NewSession/app`` is not looked at.
   func redeem(
-    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,
+    from origin: AuditOrigin
   ) throws(StoreFailure) -> Redemption
 
   /// The live session of a token; nil for none. Notes its use, at most once a minute.
@@ -159,15 +162,25 @@ public protocol AccountStore: AccountChanges, RegistrationStore {
   func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession]
 
   /// Ends the session of a token; one that is gone already is no failure.
-  func endSession(tokenHash: [UInt8]) throws(StoreFailure)
+  func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin) throws(StoreFailure)
 
   /// Ends a session of this account by its id.
   /// - Returns: whether there was one.
-  func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool
+  func endSession(
+    id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Bool
 
   /// Ends all sessions of the account, but for that of a token.
   /// - Returns: how many.
-  func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int
+  func endSessions(
+    ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Int
+
+  /// The accounts with an identity of this e-mail address, the oldest first, at most 100. Its case does not matter.
+  func accounts(withEmail email: String) throws(StoreFailure) -> [Account]
+
+  /// nil for none.
+  func account(_ id: String) throws(StoreFailure) -> Account?
 
   /// Every identity of the account, the oldest first.
   func identities(ofAccount id: String) throws(StoreFailure) -> [Identity]

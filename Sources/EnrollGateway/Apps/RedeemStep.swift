@@ -24,7 +24,8 @@ extension Gateway {
     let now = now
     let redemption = try stored { () throws(StoreFailure) in
       try store.redeem(
-        codeHash: codeHash, provider: provider, challenge: challenge, session: session, at: now)
+        codeHash: codeHash, provider: provider, challenge: challenge, session: session, at: now,
+        from: origin(of: request))
     }
     switch redemption {
     case .begun(let account):
@@ -97,7 +98,9 @@ extension Gateway {
       return .refusal("invalid_request", "expected a form with token")
     }
     if let hash = OneTimeText.hash(of: token) {
-      try stored { () throws(StoreFailure) in try store.endSession(tokenHash: hash) }
+      try stored { () throws(StoreFailure) in
+        try store.endSession(tokenHash: hash, at: now, from: origin(of: request))
+      }
     }
     return WebResponse(200)
   }

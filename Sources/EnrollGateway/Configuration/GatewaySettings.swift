@@ -24,6 +24,12 @@ public struct GatewaySettings: Sendable {
   public let apis: [String]
   public let idleSeconds: Int64
   public let absoluteSeconds: Int64
+  /// How much one client and one person may ask for.
+  public let limits: LimitRules
+  /// After so many days an entry of the audit goes.
+  public let auditDays: Int64
+  /// `host:port` of this machine on which the metrics are read; nil: nowhere.
+  public let metrics: String?
   /// nil: no mail is sent.
   public let mail: MailSettings?
   /// nil: nobody registers by e-mail.
@@ -46,6 +52,7 @@ public struct GatewaySettings: Sendable {
   private static let connectionRange: ClosedRange<Int64> = 1...256
   private static let idleRange: ClosedRange<Int64> = 60...31_536_000
   private static let absoluteRange: ClosedRange<Int64> = 60...63_072_000
+  private static let auditRange: ClosedRange<Int64> = AuditRetention.shortestDays...3_650
 
   /// The keys at the top, apart from the two maps `providers` and `apps`.
   public static var keys: [ConfigurationKey] {
@@ -86,6 +93,16 @@ public struct GatewaySettings: Sendable {
       ConfigurationKey(
         "registration", .object(RegistrationSettings.keys),
         "People register and sign in with an e-mail address. Needs mail. An empty object is enough."),
+      ConfigurationKey(
+        "limits", .object(LimitRules.keys),
+        "How many requests are answered; one more is answered by 429. A client is an IPv4 address or an IPv6 network of 64 bits."
+      ),
+      ConfigurationKey(
+        "auditDays", .integer(auditRange), "The audit keeps an entry for so many days. 400 by default."),
+      ConfigurationKey(
+        "metrics", .text,
+        "A loopback address and port on which Prometheus reads /metrics, such as 127.0.0.1:9464. Off by default."
+      ),
       ConfigurationKey(
         "directory", .object(DirectorySettings.keys),
         "Where people who register by e-mail are kept. The gateway's own tables by default."),
@@ -155,6 +172,10 @@ public struct GatewaySettings: Sendable {
       session?["idleSeconds"], in: Self.idleRange, "session.idleSeconds", otherwise: 30 * 86_400)
     absoluteSeconds = try Self.number(
       session?["absoluteSeconds"], in: Self.absoluteRange, "session.absoluteSeconds", otherwise: 180 * 86_400)
+    limits = try LimitRules(json: reader.value("limits"))
+    auditDays = try Self.number(
+      reader.value("auditDays"), in: Self.auditRange, "auditDays", otherwise: AuditRetention.defaultDays)
+    metrics = reader.text("metrics")
     mail = if let json = reader.value("mail") { try MailSettings(json: json) } else { nil }
     registration =
       if let json = reader.value("registration") { try RegistrationSettings(json: json) } else { nil }

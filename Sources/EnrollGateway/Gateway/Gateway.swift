@@ -19,6 +19,7 @@ public final class Gateway: WebApplication {
   let mailer: (any Mailer)?
   /// Reports of failures come without a session.
   let reports: RequestBudget
+  let limits: Limits
   private let ring: Guarded<KeyRing>
 
   /// - Parameters:
@@ -38,6 +39,7 @@ public final class Gateway: WebApplication {
     self.mailer = mailer
     views = Views(pages: pages)
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
+    limits = Limits(settings.limits, store: store, clock: clock, log: log, makeLock: makeLock)
     ring = Guarded(keys, by: makeLock())
   }
 
@@ -51,6 +53,12 @@ public final class Gateway: WebApplication {
   public func lane(for request: WebRequest) -> Lane { Route(path: request.path)?.lane ?? .here }
 
   public func answer(_ request: WebRequest) -> WebResponse {
+    RequestID.$current.withValue(RequestID.make()) {
+      AuditOrigin.$current.withValue(origin(of: request)) { answered(request) }
+    }
+  }
+
+  private func answered(_ request: WebRequest) -> WebResponse {
     guard let route = Route(path: request.path) else {
       return views.failure(.notFound, for: request)
     }
@@ -70,7 +78,8 @@ public final class Gateway: WebApplication {
   }
 
   private func answer(_ request: WebRequest, by route: Route) throws(Interruption) -> WebResponse {
-    switch route {
+    if let kind = route.limit { try limit(kind, .client(request.client)) }
+    return switch route {
     case .root: try .redirect(to: liveSession(request) == nil ? "/login" : "/account")
     case .choice(let isSignUp): try choice(request, isSignUp: isSignUp)
     case .start(let name): try start(request, try provider(name))
@@ -132,6 +141,11 @@ extension Gateway {
     do throws(StoreFailure) { return try body() } catch { throw .store(error) }
   }
 
+  /// Where a change comes from that this request asks for.
+  func origin(of request: WebRequest) -> AuditOrigin {
+    AuditOrigin(address: request.client.utf8.isEmpty ? nil : request.client, request: RequestID.current)
+  }
+
   /// Runs a rule whose failure would be the gateway's own.
   func owned<Result>(_ body: () throws(EnrollError) -> Result) throws(Interruption) -> Result {
     do throws(EnrollError) { return try body() } catch { throw .own(error) }
@@ -140,9 +154,11 @@ extension Gateway {
   private func answer(_ interruption: Interruption, to request: WebRequest, _ route: Route) -> WebResponse {
     if let line = interruption.line { log.write(.error, line) }
     let failure = interruption.failure
-    guard route.isForPrograms else { return views.failure(failure, for: request) }
+    let headers = interruption.headers
+    guard route.isForPrograms else { return views.failure(failure, for: request, headers: headers) }
     if case .ready = route { return WebResponse(503) }
-    return .refusal(failure.oauthError, failure.words(provider: "the provider"), status: failure.status)
+    return .refusal(
+      failure.oauthError, failure.words(provider: "the provider"), status: failure.status, headers: headers)
   }
 }
 

@@ -10,6 +10,8 @@ enum Interruption: Error {
   case store(StoreFailure)
   /// A fault of the gateway's own: no randomness, no memory.
   case own(EnrollError)
+  /// Too many of such requests; after so many seconds the next one is answered.
+  case limited(retryAfterSeconds: Int64)
 
   /// What the person is told in each case.
   var failure: EnrollGatewayPages.Failure {
@@ -18,13 +20,21 @@ enum Interruption: Error {
     case .store(.unknownOutcome): .outcomeUnknown
     case .store: .unavailable
     case .own: .internalError
+    case .limited: .tooManyRequests
     }
+  }
+
+  /// Headers of the answer.
+  var headers: [HTTPHeader] {
+    guard case .limited(let seconds) = self else { return [] }
+    // RFC 9110 §10.2.3.
+    return [HTTPHeader("Retry-After", String(seconds))]
   }
 
   /// What the log is told; nil where the person's fault is the person's own business.
   var line: String? {
     switch self {
-    case .failure: nil
+    case .failure, .limited: nil
     case .store(let failure): "store: \(failure.message)"
     case .own(let error): "\(error.code.name): \(error.message)"
     }

@@ -56,7 +56,7 @@ struct Views: Sendable {
     let retry = path ?? provider.map { "/v1/auth/" + $0.name }
     let page = FailurePage(
       failure, provider: provider?.label, retry: retry.flatMap { link($0) },
-      otherWay: link("/login"), start: link("/"), reference: failure.rawValue)
+      otherWay: link("/login"), start: link("/"), reference: RequestID.current ?? failure.rawValue)
     return answer(pages.page(page, in: context(request)), status: failure.status, headers: headers)
   }
 

@@ -46,7 +46,9 @@ extension Gateway {
     guard let (hash, session) = try ownForm(request) else {
       return .redirect(to: "/signed-out", headers: forgetting(request))
     }
-    try stored { () throws(StoreFailure) in try store.endSession(tokenHash: hash) }
+    try stored { () throws(StoreFailure) in
+      try store.endSession(tokenHash: hash, at: now, from: origin(of: request))
+    }
     log.write(.info, "account \(session.account.id) signed out")
     return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
   }
@@ -55,7 +57,7 @@ extension Gateway {
     guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
     guard let id = request.form?["session"] else { throw .failure(.invalidRequest) }
     let isEnded = try stored { () throws(StoreFailure) in
-      try store.endSession(id: id, ofAccount: session.account.id)
+      try store.endSession(id: id, ofAccount: session.account.id, at: now, from: origin(of: request))
     }
     guard isEnded else { return .redirect(to: "/account") }
     log.write(.info, "account \(session.account.id): a session was ended")
@@ -66,7 +68,8 @@ extension Gateway {
   func endAllSessions(_ request: WebRequest) throws(Interruption) -> WebResponse {
     guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
     let count = try stored { () throws(StoreFailure) in
-      try store.endSessions(ofAccount: session.account.id, exceptTokenHash: nil)
+      try store.endSessions(
+        ofAccount: session.account.id, exceptTokenHash: nil, at: now, from: origin(of: request))
     }
     log.write(.info, "account \(session.account.id): \(count) sessions were ended")
     return .redirect(to: "/signed-out-everywhere", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])

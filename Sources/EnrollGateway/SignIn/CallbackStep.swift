@@ -87,9 +87,12 @@ extension Gateway {
     _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     let (token, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
-    _ = try signIn(identity, beginning: .session(newSession(hash, app: nil, for: request)))
+    _ = try signIn(
+      identity, beginning: .session(newSession(hash, app: nil, for: request)), for: request)
     if let before = request.cookie(Self.sessionCookie).value.flatMap({ OneTimeText.hash(of: $0) }) {
-      try stored { () throws(StoreFailure) in try store.endSession(tokenHash: before) }
+      try stored { () throws(StoreFailure) in
+        try store.endSession(tokenHash: before, at: now, from: origin(of: request))
+      }
     }
     return .redirect(
       to: attempt.returnTo ?? "/account",
@@ -111,7 +114,7 @@ extension Gateway {
         beginning: .code(
           NewAppCode(
             codeHash: hash, app: app.id, provider: provider.name, challenge: waiting.challenge,
-            expires: now + Self.appCodeSeconds)))
+            expires: now + Self.appCodeSeconds)), for: request)
     } catch {
       guard case .store(let failure) = error else { throw error }
       log.write(.error, "store: \(failure.message)")
@@ -121,11 +124,13 @@ extension Gateway {
       app, waiting.redirectURI, state: waiting.state, [("code", code)], for: request, headers: [over])
   }
 
-  private func signIn(_ identity: Identity, beginning: Beginning) throws(Interruption) -> SignedIn {
+  private func signIn(
+    _ identity: Identity, beginning: Beginning, for request: WebRequest
+  ) throws(Interruption) -> SignedIn {
     let id = try newID()
     let now = now
     let signedIn = try stored { () throws(StoreFailure) in
-      try store.signIn(identity, newAccountID: id, beginning: beginning, at: now)
+      try store.signIn(identity, newAccountID: id, beginning: beginning, at: now, from: origin(of: request))
     }
     log.write(
       .info,

@@ -27,12 +27,14 @@ protocol SQLTransaction {
 /// An account and the session that wants a change of it, as both databases take them.
 struct CheckedProof {
   let account: [UInt8]
+  fileprivate let now: UnixTime
   fileprivate let values: [SQLValue]
 
   /// nil for an account that cannot exist.
   init?(_ proof: RecentSignIn, at now: UnixTime) {
     guard let account = StoredID.bytes(of: proof.account) else { return nil }
     self.account = account
+    self.now = now
     values = [
       .bytes(proof.tokenHash), .bytes(account), .integer(now.seconds), .integer(proof.since.seconds),
     ]
@@ -97,7 +99,10 @@ struct AccountWork<Transaction: SQLTransaction> {
             (provider, subject, account, email, email_verified, name, created, last_login)
           VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (provider, subject) DO NOTHING
           """, values)
-      if inserted == 1 { return .linked }
+      if inserted == 1 {
+        try note(.linked, of: proof.account, identity.provider, at: now)
+        return .linked
+      }
       let owner = try ids(
         "SELECT account FROM identities WHERE provider = $1 AND subject = $2",
         [identity.provider, identity.subject]
@@ -118,6 +123,7 @@ struct AccountWork<Transaction: SQLTransaction> {
     _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
     let ended = try transaction.change(by: "DELETE FROM sessions \(whose)", values)
     _ = try transaction.change(by: "DELETE FROM identities \(whose)", values)
+    try note(.unlinked, of: proof.account, .text(identity.key.provider), at: proof.now)
     return .unlinked(endedSessions: ended, token: found.token)
   }
 
@@ -138,6 +144,7 @@ struct AccountWork<Transaction: SQLTransaction> {
     let ended = try transaction.change(by: "DELETE FROM sessions WHERE account = $1", [theirs])
     for text in Self.moves { _ = try transaction.change(by: text, [mine, theirs]) }
     _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [theirs])
+    try note(.merged, of: proof.account, .text(StoredID.text(of: other)), at: proof.now)
     return .merged(endedSessions: ended)
   }
 
@@ -147,7 +154,9 @@ struct AccountWork<Transaction: SQLTransaction> {
     ["UPDATE identities SET account = $1 WHERE account = $2"]
   }
 
-  func deleteAccount(_ account: [UInt8], by proof: CheckedProof?) throws(Failure) -> DeletedAccount? {
+  func deleteAccount(
+    _ account: [UInt8], by proof: CheckedProof?, at now: UnixTime
+  ) throws(Failure) -> DeletedAccount? {
     if let proof {
       guard proof.account == account, try isRecent(proof) else { return nil }
     }
@@ -158,6 +167,7 @@ struct AccountWork<Transaction: SQLTransaction> {
     guard !found.isEmpty else { return nil }
     // Everything else of it goes with it.
     _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [.bytes(account)])
+    try note(.deleted, of: account, .null, at: now)
     return DeletedAccount(identities: all.map(\.identity), tokens: all.compactMap(\.token))
   }
 
@@ -195,6 +205,18 @@ struct AccountWork<Transaction: SQLTransaction> {
   }
 
   // MARK: Details
+
+  /// Writes the audit in the same transaction.
+  private func note(
+    _ event: AuditEvent, of account: [UInt8], _ detail: SQLValue, at now: UnixTime
+  ) throws(Failure) {
+    _ = try transaction.change(
+      by: "INSERT INTO audit (\(AuditRow.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+      [
+        .integer(now.seconds), .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(account),
+        detail,
+      ] + AuditRow.origin(.current))
+  }
 
   private func isRecent(_ proof: CheckedProof) throws(Failure) -> Bool {
     try !transaction.rows(

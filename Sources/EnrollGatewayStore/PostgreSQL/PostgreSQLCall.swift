@@ -1,5 +1,6 @@
 // How a call of the store survives the loss of a connection. A restart of the server breaks every connection of the pool at
-// once; so after a loss all idle ones are dropped, and the call is made once more on a new one, where that does no harm.
+// once; so after a loss all idle ones are dropped, and the call is made once more on a new one, where that does no harm. A change that
+// the server did not answer in time is not made again: the server would be as silent, and have twice as much to do.
 
 import EnrollGateway
 
@@ -16,19 +17,23 @@ enum PostgreSQLUse {
 extension PostgreSQLStore {
   private static let mostRaces = 3
 
-  /// - Parameter body: told whether an earlier try may have happened.
+  /// - Parameters:
+  ///   - other: nil: the connections that all calls share.
+  ///   - body: told whether an earlier try may have happened.
   /// - Throws: `.unknownOutcome` if a try may have changed something and no later one told; else what the last try failed
   ///   with.
   func perform<Result>(
-    _ use: PostgreSQLUse, _ body: (PostgreSQLConnection, Bool) throws(PostgreSQLError) -> Result
+    _ use: PostgreSQLUse, by other: ConnectionPool<PostgreSQLConnection>? = nil,
+    _ body: (PostgreSQLConnection, Bool) throws(PostgreSQLError) -> Result
   ) throws(StoreFailure) -> Result {
+    let pool = other ?? pool
     var wasLost = false
     var races = 0
     /// Why nobody knows about an earlier try.
     var missed: String?
     while true {
       // What can be done only once is not sent into a connection that is known to have ended.
-      let connection = try use == .once ? takeLive() : take(orTell: missed)
+      let connection = try use == .once ? takeLive() : take(of: pool, orTell: missed)
       defer { pool.give(connection) }
       do throws(PostgreSQLError) {
         return try body(connection, missed != nil)
@@ -42,6 +47,13 @@ extension PostgreSQLStore {
             wasLost = true
             continue
           }
+        case .timedOut where use == .reading && !wasLost:
+          // The others probably lead to the same server.
+          connection.giveUp()
+          pool.dropIdle()
+          wasLost = true
+          continue
+        case .timedOut: break
         case .refused where error.isReadOnlyServer && !wasLost:
           connection.giveUp()
           pool.dropIdle()
@@ -69,7 +81,9 @@ extension PostgreSQLStore {
     }
   }
 
-  private func take(orTell missed: String?) throws(StoreFailure) -> PostgreSQLConnection {
+  private func take(
+    of pool: ConnectionPool<PostgreSQLConnection>, orTell missed: String?
+  ) throws(StoreFailure) -> PostgreSQLConnection {
     do {
       return try pool.take()
     } catch {

@@ -13,6 +13,8 @@ final class PostgreSQLConnection: PooledConnection {
   private let timeoutMilliseconds: Int64
   private var prepared = [Bool](repeating: false, count: PostgreSQLStatement.allCases.count)
   private(set) var isBroken = false
+  /// The server may still work on a call.
+  private var isTimedOut = false
 
   private init(
     _ functions: PostgreSQLLibrary.Functions, _ handle: OpaquePointer, _ string: ConnectionString,
@@ -80,7 +82,10 @@ final class PostgreSQLConnection: PooledConnection {
     }
   }
 
-  func close() { functions.pointee.PQfinish(handle) }
+  func close() {
+    if isTimedOut { PostgreSQLCancel.send(for: handle, by: functions) }
+    functions.pointee.PQfinish(handle)
+  }
 
   /// Gives the connection up, whatever its state.
   func giveUp() { isBroken = true }
@@ -178,8 +183,7 @@ final class PostgreSQLConnection: PooledConnection {
       _ = try answer(within: timeoutMilliseconds)
     } catch {
       // To prepare a statement changes nothing.
-      if case .lost(let text, _) = error { throw .lost(text, mayHaveHappened: false) }
-      throw error
+      throw error.withoutChange
     }
     prepared[statement.rawValue] = true
   }
@@ -208,7 +212,8 @@ final class PostgreSQLConnection: PooledConnection {
       let left = (end - SystemClock.monotonic()) / 1_000_000
       guard left > 0 else {
         isBroken = true
-        throw .lost("the server gave no answer in time", mayHaveHappened: true)
+        isTimedOut = true
+        throw .timedOut(mayHaveHappened: true)
       }
       let socket = functions.pointee.PQsocket(handle)
       let found = ExitBarrier.outside { enroll_postgresql_wait(socket, Int32(clamping: left)) }

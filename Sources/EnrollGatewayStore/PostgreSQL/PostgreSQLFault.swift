@@ -8,6 +8,17 @@ enum PostgreSQLError: Error {
   case refused(state: String, text: String)
   /// There is no connection any more.
   case lost(String, mayHaveHappened: Bool)
+  /// The server did not answer. It may be waiting for its standby: the same call again would wait as well.
+  case timedOut(mayHaveHappened: Bool)
+
+  /// The same of a statement that changes nothing.
+  var withoutChange: PostgreSQLError {
+    switch self {
+    case .lost(let text, _): .lost(text, mayHaveHappened: false)
+    case .timedOut: .timedOut(mayHaveHappened: false)
+    case .refused: self
+    }
+  }
 
   /// The server is one that takes no writes any more: another has taken over.
   var isReadOnlyServer: Bool {
@@ -33,9 +44,13 @@ enum PostgreSQLError: Error {
     switch self {
     case .lost(let text, let mayHaveHappened):
       mayHaveHappened ? Self.unknownOutcome(text) : Self.unavailable(text)
+    case .timedOut(let mayHaveHappened):
+      mayHaveHappened ? Self.unknownOutcome(Self.silence) : Self.unavailable(Self.silence)
     case .refused(let state, let text): Self.failure(state, text)
     }
   }
+
+  private static let silence = "the server gave no answer in time"
 
   private static func failure(_ state: String, _ text: String) -> StoreFailure {
     switch state {

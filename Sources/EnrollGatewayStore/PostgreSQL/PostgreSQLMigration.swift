@@ -55,8 +55,7 @@ enum PostgreSQLMigration {
     do {
       return try body()
     } catch {
-      if case .lost(let text, _) = error { throw PostgreSQLError.unavailable(text) }
-      throw error.failure
+      throw error.withoutChange.failure
     }
   }
 }

@@ -1,14 +1,20 @@
 // Every statement of the PostgreSQL adapter, by name. A connection prepares each once, when it is first used.
 
+import EnrollGateway
+
 enum PostgreSQLStatement: Int, CaseIterable {
   /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. Then $8 … $15: the
-  /// session's hash, id, app, device, idle seconds, absolute end, end, the provider's session.
+  /// session's hash, id, app, device, idle seconds, absolute end, end, the provider's session. Then $16, $17: the client's
+  /// address, the request.
   case signInToSession
-  /// $1 … $7 as before. Then $8 … $13: the code's hash, provider, app, challenge, end, the provider's session.
+  /// $1 … $7 as before. Then $8 … $13: the code's hash, provider, app, challenge, end, the provider's session. Then $14, $15: the
+  /// client's address, the request.
   case signInToCode
   /// $1 … $4: the code's hash, provider, challenge, now. Then $5 … $10: the session's hash, id, device, idle seconds, absolute
-  /// end, end.
+  /// end, end. Then $11, $12: the client's address, the request.
   case redeem
+  /// $1: the hash of the session that a code gave. Then as ``appendAudit`` has them, from $2 on.
+  case endByReuse
   /// $1: the code's hash. $2: the hash of the session whose beginning may have been missed. Whether that session lives.
   case isOwnSession
   /// $1: now; $2: at most so many.
@@ -38,8 +44,19 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case endSessionByID
   case endSessions
   case endOtherSessions
+  case endCodes
   case identities
   case code
+  case appendAudit
+  case audit
+  /// $1: before; $2: at most so many.
+  case pruneAudit
+  case takeLimit
+  case limitFullAt
+  /// $1: now in milliseconds; $2: at most so many.
+  case pruneLimits
+  case accountsByEmail
+  case accountByID
 
   var name: String { "enroll_\(rawValue)" }
 
@@ -70,6 +87,67 @@ enum PostgreSQLStatement: Int, CaseIterable {
     )
     """
 
+  /// Ends the sessions that give way to one more. The statement does not see the one that it begins; a call that is repeated does, by
+  /// its hash. Rows that another call is ending are left to that one. Calls at the same moment do not see one another's sessions: there
+  /// may be as many too many as there are connections, until the next sign-in.
+  private static func ending(surplusOf account: String, at now: String, beside hash: String) -> String {
+    """
+    surplus AS (
+      DELETE FROM sessions WHERE token_hash = ANY (ARRAY(
+        SELECT token_hash FROM sessions WHERE token_hash = ANY (ARRAY(
+          SELECT token_hash FROM sessions
+          WHERE account = (\(account)) AND expires > \(now)::bigint AND token_hash <> \(hash)::bytea
+          \(SharedQueries.surplus)))
+        FOR UPDATE SKIP LOCKED))
+    )
+    """
+  }
+
+  /// $1: now, by the replica's clock.
+  private static let isLongOver =
+    "expires <= least($1::bigint, extract(epoch FROM now())::bigint) - \(SharedQueries.keptSeconds)"
+
+  /// The audit of a sign-in. One that is repeated because its answer was lost began nothing, and is not noted again.
+  private static func noting(_ address: String, _ request: String) -> String {
+    """
+    INSERT INTO audit (\(AuditRow.columns))
+    SELECT $7::bigint, CASE WHEN is_new THEN '\(AuditEvent.registered.rawValue)'
+      ELSE '\(AuditEvent.signedIn.rawValue)' END, 'done', account, $1::text, \(address)::text, \(request)::text
+    FROM person WHERE EXISTS (SELECT 1 FROM begun)
+    """
+  }
+
+  /// - Parameter first: the number of the first of seven parameters.
+  private static func appending(_ first: Int) -> String {
+    """
+    INSERT INTO audit (\(AuditRow.columns))
+    VALUES ($\(first)::bigint, $\(first + 1)::text, $\(first + 2)::text, $\(first + 3)::uuid, $\(first + 4)::text,
+      $\(first + 5)::text, $\(first + 6)::text)
+    """
+  }
+
+  /// Sessions that end, and their entry. The last three parameters of a statement are now, address and request.
+  private static func ending(_ condition: String, _ first: Int) -> String {
+    """
+    WITH ended AS (DELETE FROM sessions WHERE \(condition) RETURNING account, id)
+    INSERT INTO audit (\(AuditRow.columns))
+    SELECT $\(first)::bigint, '\(AuditEvent.sessionEnded.rawValue)', 'done', account, id::text,
+      $\(first + 1)::text, $\(first + 2)::text FROM ended
+    """
+  }
+
+  /// All sessions of an account that end; one entry for all, which has their number. Gives the number.
+  private static func endingMany(_ condition: String, _ first: Int) -> String {
+    """
+    WITH ended AS (DELETE FROM sessions WHERE \(condition) RETURNING 1), noted AS (
+      INSERT INTO audit (\(AuditRow.columns))
+      SELECT $\(first)::bigint, '\(AuditEvent.sessionsEnded.rawValue)', 'done', $1::uuid, count(*)::text,
+        $\(first + 1)::text, $\(first + 2)::text FROM ended HAVING count(*) > 0
+    )
+    SELECT count(*) FROM ended
+    """
+  }
+
   var text: String {
     switch self {
     case .signInToSession:
@@ -79,8 +157,9 @@ enum PostgreSQLStatement: Int, CaseIterable {
           idle_seconds, absolute_expires, expires, provider_session)
         SELECT $8::bytea, $9::uuid, account, $1::text, $2::text, $10::text, $11::text, $7::bigint, $7::bigint,
           $12::bigint, $13::bigint, $14::bigint, $15::text FROM person
-        ON CONFLICT (token_hash) DO NOTHING
-      )
+        ON CONFLICT (token_hash) DO NOTHING RETURNING 1
+      ), noted AS (\(Self.noting("$16", "$17"))),
+      \(Self.ending(surplusOf: "SELECT id FROM owner", at: "$7", beside: "$8"))
       SELECT id, created FROM owner
       """
     case .signInToCode:
@@ -89,8 +168,8 @@ enum PostgreSQLStatement: Int, CaseIterable {
         INSERT INTO app_codes
           (code_hash, account, provider, subject, app, challenge, expires, provider_session)
         SELECT $8::bytea, account, $9::text, $2::text, $10::text, $11::text, $12::bigint, $13::text FROM person
-        ON CONFLICT (code_hash) DO NOTHING
-      )
+        ON CONFLICT (code_hash) DO NOTHING RETURNING 1
+      ), noted AS (\(Self.noting("$14", "$15")))
       SELECT id, created FROM owner
       """
     case .redeem:
@@ -106,7 +185,10 @@ enum PostgreSQLStatement: Int, CaseIterable {
         SELECT $5::bytea, $6::uuid, account, provider, subject, app, $7::text, $4::bigint, $4::bigint,
           $8::bigint, $9::bigint, $10::bigint, provider_session FROM code
         ON CONFLICT (token_hash) DO NOTHING
-      )
+      ), noted AS (
+        INSERT INTO audit (\(AuditRow.columns))
+        SELECT $4::bigint, '\(AuditEvent.sessionBegun.rawValue)', 'done', account, app, $11::text, $12::text FROM code
+      ), \(Self.ending(surplusOf: "SELECT account FROM code", at: "$4", beside: "$5"))
       SELECT a.id, a.created, a.last_login FROM code JOIN accounts a ON a.id = code.account
       """
     case .isOwnSession:
@@ -117,12 +199,12 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .pruneSessions:
       """
       DELETE FROM sessions WHERE token_hash = ANY (ARRAY(
-        SELECT token_hash FROM sessions WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+        SELECT token_hash FROM sessions WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .pruneCodes:
       """
       DELETE FROM app_codes WHERE code_hash = ANY (ARRAY(
-        SELECT code_hash FROM app_codes WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+        SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .keepLink: PostgreSQLMailStatements.keepLink
     case .link: MailQueries.link
@@ -145,10 +227,31 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .session: SharedQueries.session
     case .sessions: SharedQueries.sessions
     case .touch: SharedQueries.touch
-    case .endSession: SharedQueries.endSession
-    case .endSessionByID: SharedQueries.endSessionByID
-    case .endSessions: SharedQueries.endSessions
-    case .endOtherSessions: SharedQueries.endOtherSessions
+    case .endByReuse:
+      "WITH ended AS (DELETE FROM sessions WHERE token_hash = $1::bytea) \(Self.appending(2))"
+    case .endSession: Self.ending("token_hash = $1::bytea", 2)
+    case .endSessionByID: Self.ending("id = $1::uuid AND account = $2::uuid", 3)
+    case .endSessions: Self.endingMany("account = $1::uuid", 2)
+    case .endOtherSessions: Self.endingMany("account = $1::uuid AND token_hash <> $2::bytea", 3)
+    case .appendAudit: Self.appending(1)
+    case .audit: SharedQueries.audit
+    case .pruneAudit:
+      """
+      DELETE FROM audit WHERE id = ANY (ARRAY(
+        SELECT id FROM audit
+        WHERE at < least($1::bigint, extract(epoch FROM clock_timestamp())::bigint - \(Migration.youngestSeconds))
+        LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+      """
+    case .takeLimit: SharedQueries.takeLimit
+    case .limitFullAt: SharedQueries.limitFullAt
+    case .pruneLimits:
+      """
+      DELETE FROM limit_counters WHERE key = ANY (ARRAY(
+        SELECT key FROM limit_counters WHERE full_at <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+      """
+    case .accountsByEmail: SharedQueries.accountsByEmail
+    case .accountByID: SharedQueries.accountByID
+    case .endCodes: SharedQueries.endCodes
     case .identities: SharedQueries.identities
     case .code: SharedQueries.code
     }

@@ -6,10 +6,10 @@ public import EnrollGateway
 
 public final class PostgreSQLStore: AccountStore {
   let pool: ConnectionPool<PostgreSQLConnection>
+  /// One connection of its own: whether the store answers must not depend on how many ask it.
+  private let probes: ConnectionPool<PostgreSQLConnection>
   /// So many rows are pruned by one statement: others write in between.
   private static let pruneBatch: Int64 = 1_000
-
-  private init(_ pool: ConnectionPool<PostgreSQLConnection>) { self.pool = pool }
 
   /// Reads the connection string; connects when the store is first used.
   ///
@@ -18,21 +18,24 @@ public final class PostgreSQLStore: AccountStore {
   /// sessions.
   /// - Parameters:
   ///   - conninfo: keywords or a URI, as libpq reads them (PostgreSQL, libpq, "Connection Strings").
-  ///   - connections: how many are open at most.
+  ///   - connections: how many are open at most; ``check()`` has one more.
   ///   - statementMilliseconds: the server ends a statement that takes longer; half a second later it counts as hung.
   ///   - waitMilliseconds: how long a call waits for a free connection.
   /// - Throws: `.fault` if libpq is not installed, or the string cannot be read. No error contains the password.
-  public convenience init(
+  public init(
     _ conninfo: String, connections: Int = 8, statementMilliseconds: Int64 = 4_000,
     waitMilliseconds: Int64 = 5_000
   ) throws(StoreFailure) {
     let functions = try PostgreSQLLibrary.functions()
     let string = try ConnectionString(conninfo, by: functions)
     let opener = Opener(functions: functions, string: string, statementMilliseconds: statementMilliseconds)
-    self.init(
-      ConnectionPool("the connections to PostgreSQL", size: connections, waitMilliseconds: waitMilliseconds) {
-        () throws(StoreFailure) in try opener.open()
-      })
+    func pool(_ name: String, size: Int) -> ConnectionPool<PostgreSQLConnection> {
+      ConnectionPool(name, size: size, waitMilliseconds: waitMilliseconds) { () throws(StoreFailure) in
+        try opener.open()
+      }
+    }
+    self.pool = pool("the connections to PostgreSQL", size: connections)
+    probes = pool("the connection that checks PostgreSQL", size: 1)
   }
 
   private struct Opener: @unchecked Sendable {
@@ -47,7 +50,8 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func signIn(
-    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
+    from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn {
     let identity = try CheckedIdentity(identity)
     let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
@@ -71,7 +75,7 @@ public final class PostgreSQLStore: AccountStore {
         code.codeHash, code.provider, code.app, code.challenge, code.expires, identity.providerSession,
       ]
     }
-    let parameters = values
+    let parameters = values + AuditRow.origin(origin)
     // Repeated, it finds the identity with the account that it made, and the session or code that it began.
     let found = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
       try connection.first(statement, parameters) { (id: $0.bytes(0), created: $0.time(1)) }
@@ -83,7 +87,8 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func redeem(
-    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,
+    from origin: AuditOrigin
   ) throws(StoreFailure) -> Redemption {
     let session = try CheckedSession(session, at: now)
     guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
@@ -94,7 +99,7 @@ public final class PostgreSQLStore: AccountStore {
           .bytes(codeHash), .text(provider), .text(challenge), .integer(now.seconds), session.tokenHash,
           session.id,
           session.device, session.idleSeconds, session.absoluteExpires, session.expires,
-        ]
+        ] + AuditRow.origin(origin)
       ) { Account(id: StoredID.text(of: $0.bytes(0)), created: $0.time(1), lastLogin: $0.time(2)) }
       if let begun { return .begun(begun) }
       // This statement sees what the one before has waited for.
@@ -107,7 +112,12 @@ public final class PostgreSQLStore: AccountStore {
         return .begun(code.account)
       }
       let refusal = code.refusal(provider: provider, challenge: challenge, at: now)
-      if refusal == .reused { _ = try connection.change(.endSession, [.bytes(code.sessionHash)]) }
+      if refusal == .reused {
+        _ = try connection.change(
+          .endByReuse,
+          [.bytes(code.sessionHash)]
+            + AuditRow.values(.reuse(of: code, at: now, from: origin), account: .bytes(code.accountID)))
+      }
       return refusal ?? .unknown
     }
   }
@@ -136,24 +146,35 @@ public final class PostgreSQLStore: AccountStore {
     }
   }
 
-  public func endSession(tokenHash: [UInt8]) throws(StoreFailure) {
+  public func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin)
+    throws(StoreFailure)
+  {
     try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
-      _ = try connection.change(.endSession, [.bytes(tokenHash)])
+      _ = try connection.change(
+        .endSession, [.bytes(tokenHash), .integer(now.seconds)] + AuditRow.origin(origin))
     }
   }
 
-  public func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool {
+  public func endSession(
+    id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Bool {
     guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
     return try perform(.once) { (connection, _) throws(PostgreSQLError) in
-      try connection.change(.endSessionByID, [.bytes(id), .bytes(account)]) > 0
+      try connection.change(
+        .endSessionByID, [.bytes(id), .bytes(account), .integer(now.seconds)] + AuditRow.origin(origin)) > 0
     }
   }
 
-  public func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int {
+  public func endSessions(
+    ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Int {
     guard let account = StoredID.bytes(of: account) else { return 0 }
+    let (statement, kept): (PostgreSQLStatement, [SQLValue]) =
+      exceptTokenHash.map { (.endOtherSessions, [.bytes($0)]) } ?? (.endSessions, [])
     return try perform(.once) { (connection, _) throws(PostgreSQLError) in
-      guard let exceptTokenHash else { return try connection.change(.endSessions, [.bytes(account)]) }
-      return try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
+      try connection.first(
+        statement, [.bytes(account)] + kept + [.integer(now.seconds)] + AuditRow.origin(origin)
+      ) { Int($0.integer(0)) } ?? 0
     }
   }
 
@@ -165,16 +186,16 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-    try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
-      + prune(.pruneLinks, at: now - RegistrationTimes.keptSeconds)
+    try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
+      + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
   }
 
   /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
-  private func prune(_ statement: PostgreSQLStatement, at now: UnixTime) throws(StoreFailure) -> Int {
+  func prune(_ statement: PostgreSQLStatement, _ end: Int64) throws(StoreFailure) -> Int {
     var removed = 0
     while true {
       let count = try perform(.once) { (connection, _) throws(PostgreSQLError) in
-        try connection.change(statement, [.integer(now.seconds), .integer(Self.pruneBatch)])
+        try connection.change(statement, [.integer(end), .integer(Self.pruneBatch)])
       }
       removed += count
       if count < Self.pruneBatch { return removed }
@@ -182,13 +203,20 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func check() throws(StoreFailure) {
-    let found = try perform(.reading) { (connection, _) throws(PostgreSQLError) in
-      try PostgreSQLMigration.version(by: connection)
-    }
+    let found = try version(by: probes)
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
   }
 
+  /// - Parameter other: nil: the connections that all calls share.
+  private func version(by other: ConnectionPool<PostgreSQLConnection>? = nil) throws(StoreFailure) -> Int64 {
+    try perform(.reading, by: other) { (connection, _) throws(PostgreSQLError) in
+      try PostgreSQLMigration.version(by: connection)
+    }
+  }
+
   public func migrate() throws(StoreFailure) -> [Int64] {
+    // A schema that is there already needs no right to make tables.
+    guard try version() < Migration.current else { return [] }
     let connection = try takeLive()
     defer { pool.give(connection) }
     do {
@@ -200,7 +228,10 @@ public final class PostgreSQLStore: AccountStore {
     }
   }
 
-  public func close() { pool.close() }
+  public func close() {
+    pool.close()
+    probes.close()
+  }
 
   /// The number that a query gives.
   func number(_ query: String) throws(StoreFailure) -> Int64 {

@@ -47,6 +47,18 @@ struct SessionRecord {
   private func expires(afterUseAt now: UnixTime) -> UnixTime { min(now + idleSeconds, absoluteExpires) }
 }
 
+extension Account {
+  /// A row of ``SharedQueries/account`` or ``SharedQueries/accountsByEmail``.
+  init(row: some SQLRow) {
+    self.init(id: StoredID.text(of: row.bytes(0)), created: row.time(1), lastLogin: row.time(2))
+  }
+}
+
+extension UnixTime {
+  /// A date beyond all reason ends at one that sums do not overflow.
+  var milliseconds: Int64 { min(max(seconds, 0), 1 << 50) * 1_000 }
+}
+
 extension Identity {
   /// A row of ``SharedQueries/identities``.
   init(row: some SQLRow) {
@@ -90,5 +102,13 @@ struct CodeRecord {
     if now >= expires { return .expired }
     if challenge != self.challenge { return .otherVerifier }
     return nil
+  }
+}
+
+extension AuditEntry {
+  /// A code came a second time.
+  static func reuse(of code: CodeRecord, at now: UnixTime, from origin: AuditOrigin) -> AuditEntry {
+    AuditEntry(
+      at: now, .codeReused, .refused, account: code.account.id, detail: code.app, from: origin)
   }
 }

@@ -70,6 +70,13 @@
       }
     }
 
+    /// The path names another file than the one that this connection has open, or none.
+    var hasMoved: Bool {
+      var answer: Int32 = 0
+      let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
+      return code == SQLITE_OK && answer != 0
+    }
+
     func close() {
       for statement in statements { sqlite3_finalize(statement) }
       statements = []

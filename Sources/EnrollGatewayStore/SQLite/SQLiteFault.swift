@@ -64,6 +64,12 @@
           + "Free some space, then try again.")
     }
 
+    static func replaced(_ path: String) -> StoreFailure {
+      .unavailable(
+        "The file \(path) was removed or replaced while the program runs. The store expected the file that it opened; "
+          + "nothing was changed. Put that file back, or start the program again to use the one that is there.")
+    }
+
     static func notWritable(_ path: String, _ why: String) -> StoreFailure {
       .full(
         "The database \(path) cannot be written (\(why)). The store expected a writable file in a writable "

@@ -30,6 +30,36 @@
       throw failure(path, number)
     }
 
+    /// A path, and the file that it named when it was opened.
+    struct Place: Sendable {
+      private struct File: Equatable {
+        let device: dev_t
+        let number: ino_t
+      }
+      private let path: String
+      private let file: File
+
+      /// - Throws: `.unavailable` if nothing is there.
+      init(_ path: String) throws(StoreFailure) {
+        guard let file = Self.file(path) else { throw SQLiteFault.replaced(path) }
+        self.path = path
+        self.file = file
+      }
+
+      /// The path still names that file.
+      var isCurrent: Bool { Self.file(path) == file }
+
+      /// - Throws: `.unavailable` if the path names another file, or none.
+      func check() throws(StoreFailure) {
+        guard isCurrent else { throw SQLiteFault.replaced(path) }
+      }
+
+      private static func file(_ path: String) -> File? {
+        var status = stat()
+        return stat(path, &status) == 0 ? File(device: status.st_dev, number: status.st_ino) : nil
+      }
+    }
+
     private static func check(_ path: String) throws(StoreFailure) {
       var status = stat()
       guard stat(path, &status) == 0 else { throw failure(path, errnoNow()) }

@@ -16,6 +16,8 @@
     case insertIdentity
     /// ?1 … ?12: hash, id, account, provider, subject, app, device, now, idle seconds, absolute end, end, the provider's session.
     case insertSession
+    /// ?1: account; ?2: now. Ends the sessions that give way to one more.
+    case endSurplus
     /// ?1 … ?8: hash, account, provider, subject, app, challenge, end, the provider's session.
     case insertCode
     /// ?1: the code's hash; ?2: now; ?3: the session's hash.
@@ -56,8 +58,20 @@
     case endSessionByID
     case endSessions
     case endOtherSessions
+    case endCodes
     case identities
     case code
+    /// ?1 … ?7: as ``AuditRow/columns``.
+    case appendAudit
+    case audit
+    /// ?1: before; ?2: at most so many.
+    case pruneAudit
+    case takeLimit
+    case limitFullAt
+    /// ?1: now in milliseconds; ?2: at most so many.
+    case pruneLimits
+    case accountsByEmail
+    case accountByID
 
     var text: String {
       switch self {
@@ -87,6 +101,11 @@
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12)
         ON CONFLICT (token_hash) DO NOTHING
         """
+      case .endSurplus:
+        """
+        DELETE FROM sessions WHERE rowid IN
+          (SELECT rowid FROM sessions WHERE account = ?1 AND expires > ?2 \(SharedQueries.surplus))
+        """
       case .insertCode:
         """
         INSERT INTO app_codes
@@ -96,11 +115,11 @@
         """
       case .spendCode: "UPDATE app_codes SET spent = ?2, session_hash = ?3 WHERE code_hash = ?1"
       case .pruneSessions:
-        "DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions WHERE expires <= ?1 LIMIT ?2)"
+        "DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions WHERE \(Self.isLongOver) LIMIT ?2)"
       case .pruneCodes:
         """
         DELETE FROM app_codes WHERE code_hash IN
-          (SELECT code_hash FROM app_codes WHERE expires <= ?1 LIMIT ?2)
+          (SELECT code_hash FROM app_codes WHERE \(Self.isLongOver) LIMIT ?2)
         """
       case .removeLinks: "DELETE FROM mail_links WHERE email_key = ?1 AND purpose = ?2"
       case .insertLink:
@@ -144,14 +163,36 @@
       case .session: numbered(SharedQueries.session)
       case .sessions: numbered(SharedQueries.sessions)
       case .touch: numbered(SharedQueries.touch)
-      case .endSession: numbered(SharedQueries.endSession)
-      case .endSessionByID: numbered(SharedQueries.endSessionByID)
-      case .endSessions: numbered(SharedQueries.endSessions)
-      case .endOtherSessions: numbered(SharedQueries.endOtherSessions)
+      case .endSession: "DELETE FROM sessions WHERE token_hash = ?1 RETURNING account, id"
+      case .endSessionByID: "DELETE FROM sessions WHERE id = ?1 AND account = ?2"
+      case .endSessions: "DELETE FROM sessions WHERE account = ?1"
+      case .endOtherSessions: "DELETE FROM sessions WHERE account = ?1 AND token_hash <> ?2"
+      case .appendAudit:
+        "INSERT INTO audit (\(AuditRow.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+      case .audit: numbered(SharedQueries.audit)
+      case .pruneAudit:
+        """
+        DELETE FROM audit WHERE id IN (SELECT id FROM audit
+          WHERE at < min(?1, CAST(strftime('%s', 'now') AS integer) - \(Migration.youngestSeconds)) LIMIT ?2)
+        """
+      case .takeLimit: numbered(SharedQueries.takeLimit)
+      case .limitFullAt: numbered(SharedQueries.limitFullAt)
+      case .pruneLimits:
+        """
+        DELETE FROM limit_counters WHERE key IN
+          (SELECT key FROM limit_counters WHERE full_at <= ?1 LIMIT ?2)
+        """
+      case .accountsByEmail: numbered(SharedQueries.accountsByEmail)
+      case .accountByID: numbered(SharedQueries.accountByID)
+      case .endCodes: numbered(SharedQueries.endCodes)
       case .identities: numbered(SharedQueries.identities)
       case .code: numbered(SharedQueries.code)
       }
     }
+
+    /// ?1: now, by the replica's clock.
+    private static let isLongOver =
+      "expires <= min(?1, CAST(strftime('%s', 'now') AS integer)) - \(SharedQueries.keptSeconds)"
 
     private func numbered(_ text: String) -> String { SharedQueries.numbered(text) }
   }

@@ -8,59 +8,59 @@
   public final class SQLiteStore: AccountStore {
     private let writer: ConnectionPool<SQLiteConnection>
     private let readers: ConnectionPool<SQLiteConnection>
+    /// One connection of its own: whether the store answers must not depend on how many ask it.
+    private let probes: ConnectionPool<SQLiteConnection>
+    private let place: SQLiteFile.Place
     /// So many rows are pruned in one transaction: others write in between.
     private static let pruneBatch: Int64 = 1_000
 
-    private init(writer: ConnectionPool<SQLiteConnection>, readers: ConnectionPool<SQLiteConnection>) {
-      self.writer = writer
-      self.readers = readers
-    }
-
-    /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables.
+    /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables. If the file is removed or replaced later, every
+    /// call fails until it is back: what would be written would be lost.
     /// - Parameters:
     ///   - path: a file in a folder that can be written, on a local disk: SQLite keeps two more files beside it.
     ///   - readers: how many connections read at once, at least 1.
     ///   - busyMilliseconds: how long a call waits for its turn, and for another program that holds the file.
     /// - Throws: `.full` if the file or its folder cannot be written, `.unavailable` if it cannot be opened or is locked,
     ///   `.fault` if it is no SQLite database, or other users may read it.
-    public convenience init(path: String, readers: Int = 4, busyMilliseconds: Int64 = 5_000)
-      throws(StoreFailure)
-    {
+    public init(path: String, readers: Int = 4, busyMilliseconds: Int64 = 5_000) throws(StoreFailure) {
       try SQLiteFile.prepare(path)
       let busy = Int32(clamping: busyMilliseconds)
-      let writer = ConnectionPool(
-        "the connection that writes to \(path)", size: 1, waitMilliseconds: Int64(busy)
-      ) {
-        () throws(StoreFailure) in
-        try SQLiteConnection.open(path, forWriting: true, busyMilliseconds: busy)
+      let place = try SQLiteFile.Place(path)
+      self.place = place
+      func pool(_ name: String, size: Int, forWriting: Bool) -> ConnectionPool<SQLiteConnection> {
+        ConnectionPool(name, size: size, waitMilliseconds: Int64(busy)) { () throws(StoreFailure) in
+          let connection = try SQLiteConnection.open(path, forWriting: forWriting, busyMilliseconds: busy)
+          guard place.isCurrent, !connection.hasMoved else {
+            connection.close()
+            throw SQLiteFault.replaced(path)
+          }
+          return connection
+        }
       }
+      writer = pool("the connection that writes to \(path)", size: 1, forWriting: true)
+      self.readers = pool("the connections that read \(path)", size: readers, forWriting: false)
+      probes = pool("the connection that checks \(path)", size: 1, forWriting: false)
       // What stands against the file is said here, not at the first sign-in.
       writer.give(try writer.take())
-      self.init(
-        writer: writer,
-        readers: ConnectionPool(
-          "the connections that read \(path)", size: readers, waitMilliseconds: Int64(busy)
-        ) {
-          () throws(StoreFailure) in
-          try SQLiteConnection.open(path, forWriting: false, busyMilliseconds: busy)
-        })
     }
 
     public func signIn(
-      _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime
+      _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
+      from origin: AuditOrigin
     ) throws(StoreFailure) -> SignedIn {
       let identity = try CheckedIdentity(identity)
       let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
       let beginning = try CheckedBeginning(beginning, at: now)
       return try changing { (connection) throws(StoreFailure) in
-        try self.signIn(identity, newID: newID, beginning: beginning, at: now, by: connection)
+        try self.signIn(
+          identity, newID: newID, beginning: beginning, at: now, from: origin, by: connection)
       }
     }
 
     /// Inside a transaction.
     func signIn(
       _ identity: CheckedIdentity, newID: [UInt8], beginning: CheckedBeginning, at now: UnixTime,
-      by connection: SQLiteConnection
+      from origin: AuditOrigin = .current, by connection: SQLiteConnection
     ) throws(StoreFailure) -> SignedIn {
       let moment = SQLValue.integer(now.seconds)
       let known = try connection.first(
@@ -85,6 +85,7 @@
       }
       switch beginning {
       case .session(let session):
+        try connection.change(.endSurplus, [.bytes(id), moment])
         try connection.change(
           .insertSession,
           session.values(
@@ -96,12 +97,19 @@
           code.values(
             account: id, subject: identity.subject, providerSession: identity.providerSession))
       }
+      let event = known == nil ? AuditEvent.registered : .signedIn
+      try connection.change(
+        .appendAudit,
+        [
+          moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id), identity.provider,
+        ] + AuditRow.origin(origin))
       return SignedIn(
         account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
     }
 
     public func redeem(
-      codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime
+      codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,
+      from origin: AuditOrigin
     ) throws(StoreFailure) -> Redemption {
       let begun = try CheckedSession(session, at: now)
       guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
@@ -110,16 +118,24 @@
           return .unknown
         }
         if let refusal = code.refusal(provider: provider, challenge: challenge, at: now) {
-          if refusal == .reused { try connection.change(.endSession, [.bytes(code.sessionHash)]) }
+          if refusal == .reused {
+            try connection.change(.endSession, [.bytes(code.sessionHash)])
+            let entry = AuditEntry.reuse(of: code, at: now, from: origin)
+            try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(code.accountID)))
+          }
           return refusal
         }
         try connection.change(.spendCode, [.bytes(codeHash), .integer(now.seconds), begun.tokenHash])
+        try connection.change(.endSurplus, [.bytes(code.accountID), .integer(now.seconds)])
         try connection.change(
           .insertSession,
           begun.values(
             account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app),
             providerSession: .text(orNull: code.providerSession), at: now)
         )
+        let entry = AuditEntry(
+          at: now, .sessionBegun, account: code.account.id, detail: code.app, from: origin)
+        try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(code.accountID)))
         return .begun(code.account)
       }
     }
@@ -148,25 +164,49 @@
       }
     }
 
-    public func endSession(tokenHash: [UInt8]) throws(StoreFailure) {
-      try changing { (connection) throws(StoreFailure) in
-        _ = try connection.change(.endSession, [.bytes(tokenHash)])
-      }
-    }
-
-    public func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool {
-      guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
-      return try changing { (connection) throws(StoreFailure) in
-        try connection.change(.endSessionByID, [.bytes(id), .bytes(account)]) > 0
-      }
-    }
-
-    public func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int
+    public func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin)
+      throws(StoreFailure)
     {
+      try changing { (connection) throws(StoreFailure) in
+        let ended = try connection.first(.endSession, [.bytes(tokenHash)]) { ($0.bytes(0), $0.bytes(1)) }
+        guard let (account, id) = ended else { return }
+        let entry = AuditEntry(
+          at: now, .sessionEnded, account: nil, detail: StoredID.text(of: id), from: origin)
+        try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+      }
+    }
+
+    public func endSession(
+      id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
+    ) throws(StoreFailure) -> Bool {
+      guard let idBytes = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else {
+        return false
+      }
+      return try changing { (connection) throws(StoreFailure) in
+        guard try connection.change(.endSessionByID, [.bytes(idBytes), .bytes(account)]) > 0 else {
+          return false
+        }
+        let entry = AuditEntry(at: now, .sessionEnded, account: nil, detail: id, from: origin)
+        try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+        return true
+      }
+    }
+
+    public func endSessions(
+      ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
+    ) throws(StoreFailure) -> Int {
       guard let account = StoredID.bytes(of: account) else { return 0 }
       return try changing { (connection) throws(StoreFailure) in
-        guard let exceptTokenHash else { return try connection.change(.endSessions, [.bytes(account)]) }
-        return try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
+        let count =
+          if let exceptTokenHash {
+            try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
+          } else {
+            try connection.change(.endSessions, [.bytes(account)])
+          }
+        guard count > 0 else { return 0 }
+        let entry = AuditEntry(at: now, .sessionsEnded, account: nil, detail: String(count), from: origin)
+        try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+        return count
       }
     }
 
@@ -178,16 +218,16 @@
     }
 
     public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-      try prune(.pruneSessions, at: now) + prune(.pruneCodes, at: now) + prune(.pruneSpent, at: now)
-        + prune(.pruneLinks, at: now - RegistrationTimes.keptSeconds)
+      try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
+        + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
     }
 
     /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
-    private func prune(_ statement: SQLiteStatement, at now: UnixTime) throws(StoreFailure) -> Int {
+    func prune(_ statement: SQLiteStatement, _ end: Int64) throws(StoreFailure) -> Int {
       var removed = 0
       while true {
         let count = try changing { (connection) throws(StoreFailure) in
-          try connection.change(statement, [.integer(now.seconds), .integer(Self.pruneBatch)])
+          try connection.change(statement, [.integer(end), .integer(Self.pruneBatch)])
         }
         removed += count
         if count < Self.pruneBatch { return removed }
@@ -195,7 +235,10 @@
     }
 
     public func migrate() throws(StoreFailure) -> [Int64] {
-      try changing { (connection) throws(StoreFailure) in
+      // A schema that is there already needs no lock to write.
+      let found = try reading { (connection) throws(StoreFailure) in try connection.schemaVersion() }
+      guard found < Migration.current else { return [] }
+      return try changing { (connection) throws(StoreFailure) in
         try connection.execute(Migration.versionTable)
         let pending = try Migration.pending(after: connection.schemaVersion())
         for migration in pending {
@@ -209,13 +252,14 @@
     }
 
     public func check() throws(StoreFailure) {
-      let found = try reading { (connection) throws(StoreFailure) in try connection.schemaVersion() }
+      let found = try reading(by: probes) { (connection) throws(StoreFailure) in
+        try connection.schemaVersion()
+      }
       guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
     }
 
     public func close() {
-      readers.close()
-      writer.close()
+      for pool in [readers, writer, probes] { pool.close() }
     }
 
     /// The number that a query gives, on the connection that writes.
@@ -225,11 +269,15 @@
 
     // MARK: Connections
 
+    /// - Parameter pool: nil: the readers.
     func reading<Result>(
+      by pool: ConnectionPool<SQLiteConnection>? = nil,
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-      let connection = try readers.take()
-      defer { readers.give(connection) }
+      try place.check()
+      let pool = pool ?? readers
+      let connection = try pool.take()
+      defer { pool.give(connection) }
       return try body(connection)
     }
 
@@ -237,6 +285,7 @@
     func touching<Result>(
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
+      try place.check()
       let connection = try writer.take()
       defer { writer.give(connection) }
       return try body(connection)

@@ -1,5 +1,7 @@
 // The statements that both databases read alike. Parameters are $1, $2 …; SQLite's adapter writes them ?1, ?2 ….
 
+import EnrollGateway
+
 enum SharedQueries {
   /// As SQLite reads it.
   static func numbered(_ text: String) -> String { String(text.map { $0 == "$" ? "?" : $0 }) }
@@ -17,24 +19,27 @@ enum SharedQueries {
   /// $1: the account; $2: now.
   static let sessions = """
     \(liveSession) WHERE s.account = $1 AND s.expires > $2
-    ORDER BY s.last_seen DESC, s.created DESC, s.id DESC
+    ORDER BY s.last_seen DESC, s.created DESC, s.id DESC LIMIT \(sessionLimit)
     """
+  /// Live sessions of one account. One more takes the place of the one whose last use is longest ago.
+  static let sessionLimit = 100
+  /// Behind this offset a list of an account's sessions has those that give way to one more, some at a time.
+  static let surplus =
+    "ORDER BY last_seen DESC, created DESC, id DESC LIMIT 1000 OFFSET \(sessionLimit - 1)"
   /// $1: the token's hash; $2: now; $3: a minute before; $4: when the session ends now. A use that another call noted is not
   /// noted again, and a session that ended does not come back.
   static let touch = """
     UPDATE sessions SET last_seen = $2, expires = $4
     WHERE token_hash = $1 AND last_seen <= $3 AND expires > $2
     """
-  static let endSession = "DELETE FROM sessions WHERE token_hash = $1"
-  /// $1: the id; $2: the account.
-  static let endSessionByID = "DELETE FROM sessions WHERE id = $1 AND account = $2"
-  static let endSessions = "DELETE FROM sessions WHERE account = $1"
-  /// $1: the account; $2: the hash of the token whose session stays.
-  static let endOtherSessions = "DELETE FROM sessions WHERE account = $1 AND token_hash <> $2"
+  static let endCodes = "DELETE FROM app_codes WHERE account = $1"
   static let identities = """
     SELECT provider, subject, email, email_verified, name FROM identities
     WHERE account = $1 ORDER BY created, provider, subject
     """
+  /// What ended is removed three days later by both clocks, the replica's and the database's: neither one alone can be so wrong that
+  /// something goes that lives.
+  static let keptSeconds: Int64 = 3 * 86_400
   /// $1: the provider; $2: the subject.
   static let account = "SELECT account FROM identities WHERE provider = $1 AND subject = $2"
   /// $1: the provider; $2: the subject; $3: the sealed token.
@@ -45,4 +50,33 @@ enum SharedQueries {
       a.created, a.last_login, c.provider_session
     FROM app_codes c JOIN accounts a ON a.id = c.account WHERE c.code_hash = $1
     """
+
+  // MARK: Operation
+
+  /// $1: the account; $2: at most so many.
+  static let audit =
+    "SELECT \(AuditRow.columns) FROM audit WHERE account = $1 ORDER BY id DESC LIMIT $2"
+  /// $1: the key; $2: now; $3: what one costs; $4: what the bucket holds, all in milliseconds. Gives a row where one was taken. A
+  /// moment beyond what any gateway with the right date could have written counts as none.
+  static let takeLimit = """
+    INSERT INTO limit_counters AS known (key, full_at)
+    VALUES ($1, CAST($2 AS bigint) + CAST($3 AS bigint))
+    ON CONFLICT (key) DO UPDATE SET full_at = CAST($3 AS bigint) + \(limitBefore)
+    WHERE CAST($3 AS bigint) + \(limitBefore) <= CAST($2 AS bigint) + CAST($4 AS bigint)
+    RETURNING full_at
+    """
+  private static let limitBefore = """
+    CASE WHEN known.full_at BETWEEN CAST($2 AS bigint) AND CAST($2 AS bigint) + CAST($4 AS bigint) + 60000
+      THEN known.full_at ELSE CAST($2 AS bigint) END
+    """
+  /// $1: the key.
+  static let limitFullAt = "SELECT full_at FROM limit_counters WHERE key = $1"
+  private static let accounts = "SELECT DISTINCT a.id, a.created, a.last_login FROM accounts a"
+  /// $1: the address.
+  static let accountsByEmail = """
+    \(accounts) JOIN identities i ON i.account = a.id
+    WHERE i.email IS NOT NULL AND lower(i.email) = lower($1) ORDER BY a.created, a.id LIMIT 100
+    """
+  /// $1: the id.
+  static let accountByID = "\(accounts) WHERE a.id = $1"
 }

@@ -1,0 +1,97 @@
+// The audit: who changed what, when, from where, and with what outcome. The store writes an entry in the transaction of the change
+// that it tells of, and refuses to change one afterwards; an entry goes only by its age. No entry holds a name, an e-mail
+// address, a token or a secret.
+
+public import EnrollCore
+
+/// What happened. The text is what the database holds: a word that was released keeps its meaning.
+public enum AuditEvent: String, Sendable, CaseIterable {
+  case registered
+  case signedIn = "signed_in"
+  /// An app redeemed its code; the detail names the app.
+  case sessionBegun = "session_begun"
+  /// One session, by its owner or an operator.
+  case sessionEnded = "session_ended"
+  /// Several at once.
+  case sessionsEnded = "sessions_ended"
+  /// A one-time code came a second time; the session that it gave was ended.
+  case codeReused = "code_reused"
+  case linked
+  case unlinked
+  /// The account took the identities of another, which the detail names.
+  case merged
+  case exported
+  case deleted
+  case mailConfirmed = "mail_confirmed"
+  case passwordSet = "password_set"
+  case passwordChanged = "password_changed"
+  /// A password that is not the account's.
+  case passwordRefused = "password_refused"
+  /// A gateway read its key file again.
+  case keysReloaded = "keys_reloaded"
+}
+
+/// Where a change came from.
+public struct AuditOrigin: Sendable, Equatable {
+  /// The client's address; nil for the program itself and its operator.
+  public var address: String?
+  /// The id of the request, as the log has it.
+  public var request: String?
+
+  public init(address: String? = nil, request: String? = nil) {
+    self.address = address
+    self.request = request
+  }
+
+  /// The program itself, or an operator's command.
+  public static let program = AuditOrigin()
+
+  /// That of the request that this thread answers; ``program`` outside of one.
+  @TaskLocal public static var current = AuditOrigin.program
+}
+
+/// One line of the audit.
+public struct AuditEntry: Sendable, Equatable {
+  public enum Outcome: String, Sendable { case done, refused }
+
+  public var at: UnixTime
+  public var event: AuditEvent
+  public var outcome: Outcome
+  /// The account's id; nil where none is concerned. It stays when the account is deleted.
+  public var account: String?
+  /// One word or id that tells more: the provider's name, the id of the session, a count.
+  public var detail: String?
+  public var origin: AuditOrigin
+
+  public init(
+    at: UnixTime, _ event: AuditEvent, _ outcome: Outcome = .done, account: String?, detail: String? = nil,
+    from origin: AuditOrigin
+  ) {
+    self.at = at
+    self.event = event
+    self.outcome = outcome
+    self.account = account
+    self.detail = detail
+    self.origin = origin
+  }
+}
+
+/// What a store keeps of the audit, beside what its own changes write.
+public protocol AuditStore: AnyObject, Sendable {
+  /// Appends an entry about something that the store itself does not change.
+  func append(_ entry: AuditEntry) throws(StoreFailure)
+
+  /// The newest entries of an account, the newest first.
+  func audit(ofAccount id: String, limit: Int) throws(StoreFailure) -> [AuditEntry]
+
+  /// Removes entries from before `end`. None goes that is younger than ``AuditRetention/shortestDays``.
+  /// - Returns: how many.
+  func pruneAudit(before end: UnixTime) throws(StoreFailure) -> Int
+}
+
+/// How long entries stay.
+public enum AuditRetention {
+  /// The database refuses to remove younger entries, whoever asks.
+  public static let shortestDays: Int64 = 30
+  public static let defaultDays: Int64 = 400
+}

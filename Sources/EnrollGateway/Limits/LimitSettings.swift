@@ -1,0 +1,60 @@
+// The keys `limits` of the configuration.
+
+import EnrollCore
+import EnrollJSON
+
+extension LimitRules {
+  static let requestRange: ClosedRange<Int64> = 1...1_000_000
+  static let secondRange: ClosedRange<Int64> = 1...86_400
+
+  /// A member of `limits`, and what it is for.
+  private static let members: [(name: String, kind: LimitKind, scope: LimitScope, about: String)] = [
+    ("start", .start, .client, "Sign-ins that one client begins. 120 in 60 seconds by default."),
+    ("callback", .callback, .client, "Answers of providers by one client. 120 in 60 seconds by default."),
+    ("redeem", .redeem, .client, "Codes of apps by one client. 120 in 60 seconds by default."),
+    ("mail", .mail, .client, "E-mails that one client causes. 20 in 3600 seconds by default."),
+    ("mailPerPerson", .mail, .person, "E-mails to one address. 5 in 3600 seconds by default."),
+    ("password", .password, .client, "Passwords that one client tries. 30 in 600 seconds by default."),
+    (
+      "passwordPerPerson", .password, .person,
+      "Passwords that are tried for one account. 10 in 3600 seconds by default."
+    ),
+  ]
+
+  /// The keys below `limits`.
+  static var keys: [ConfigurationKey] {
+    members.map { member in
+      ConfigurationKey(
+        member.name,
+        .object([
+          ConfigurationKey(
+            "requests", .integer(requestRange), required: true, "At once, when none was made before."),
+          ConfigurationKey(
+            "seconds", .integer(secondRange), required: true, "In which the number is reached again."),
+        ]), member.about)
+    }
+  }
+
+  /// - Parameter json: what `limits` holds; its keys and types are those of ``keys``.
+  /// - Throws: `.configuration` for a number out of its range.
+  init(json: JSON?) throws(EnrollError) {
+    self.init()
+    for member in Self.members {
+      guard let told = json?[member.name] else { continue }
+      self[member.kind, member.scope] = LimitRule(
+        requests: try Self.number(told, "requests", Self.requestRange, member.name),
+        seconds: try Self.number(told, "seconds", Self.secondRange, member.name))
+    }
+  }
+
+  private static func number(
+    _ json: JSON, _ key: String, _ range: ClosedRange<Int64>, _ member: String
+  ) throws(EnrollError) -> Int64 {
+    let field = "limits.\(member).\(key)"
+    guard let number = json[key]?.integer, range.contains(number) else {
+      throw EnrollError(
+        .configuration, "\(field): expected \(range.lowerBound) to \(range.upperBound)", field: field)
+    }
+    return number
+  }
+}

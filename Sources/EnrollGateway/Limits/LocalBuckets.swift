@@ -1,0 +1,64 @@
+// The buckets of one gateway, in memory. Memory is bounded: at `limit` keys a new generation begins, and what no request asked for
+// since the one before is forgotten. A key that is asked for goes along.
+
+import EnrollCore
+
+struct LocalBuckets {
+  private var young: [Key: Bucket] = [:]
+  private var old: [Key: Bucket] = [:]
+  /// Keys of one generation.
+  let limit: Int
+
+  private struct Bucket {
+    /// When it is full again, in nanoseconds of the boot.
+    var full: Int64
+  }
+
+  /// The first half of a hash: 16 bytes a key, where an array would need 64.
+  struct Key: Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    init(hash: [UInt8]) {
+      high = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+      low = hash.dropFirst(8).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+  }
+
+  init(limit: Int = 50_000) { self.limit = limit }
+
+  enum Answer: Equatable {
+    /// The part of the bucket that is used now, from 0 to 1.
+    case granted(use: Double)
+    case refused(retryAfterSeconds: Int64)
+  }
+
+  mutating func take(_ key: Key, by rule: LimitRule, at now: Instant) -> Answer {
+    let window = rule.seconds * 1_000_000_000
+    let each = window / max(1, rule.requests)
+    let before = max(young[key]?.full ?? old[key]?.full ?? 0, now.nanoseconds)
+    let full = before + each
+    let wait = full - now.nanoseconds - window
+    guard wait <= 0 else {
+      keep(Bucket(full: before), key)
+      return .refused(retryAfterSeconds: (wait + 999_999_999) / 1_000_000_000)
+    }
+    keep(Bucket(full: full), key)
+    return .granted(use: Double(full - now.nanoseconds) / Double(window))
+  }
+
+  /// Empties a bucket, so that it grants again in `seconds`: the other gateways have taken what was in it.
+  mutating func drain(_ key: Key, by rule: LimitRule, forSeconds seconds: Int64, at now: Instant) {
+    let window = rule.seconds * 1_000_000_000
+    let wait = min(seconds, rule.seconds) * 1_000_000_000
+    keep(Bucket(full: now.nanoseconds + window - window / max(1, rule.requests) + wait), key)
+  }
+
+  private mutating func keep(_ bucket: Bucket, _ key: Key) {
+    if young.count >= limit, young[key] == nil {
+      old = young
+      young = [:]
+    }
+    young[key] = bucket
+  }
+}
