@@ -13,12 +13,22 @@ class Releases(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.clone = second_checkout()
+        cls.deepen()
         # The checks ask whether a target is there. `make torture` builds those for musl, and packs them.
         for target in TARGETS:
             (cls.clone / "build" / target / "small").mkdir(parents=True, exist_ok=True)
             (cls.clone / "build" / target / "small/libenroll.so.0").touch()
         cls.edit("CHANGELOG.md", r"\A(.*?\n)## .*?\n", rf"\1## {VERSION} - 2026-11-24\n")
         cls.commit("A release")
+
+    @classmethod
+    def deepen(cls):
+        """Where this checkout is shallow, so is its clone: one commit becomes the whole history."""
+        shallow = cls.clone / ".git/shallow"
+        if shallow.exists():
+            subprocess.run(["git", "-C", cls.clone, "checkout", "--quiet", "--orphan", "whole"], check=True)
+            cls.commit("Everything")
+            shallow.unlink()
 
     @classmethod
     def edit(cls, name, pattern, replacement):
