@@ -86,7 +86,8 @@ extension Gateway {
   ///   - purpose: a browser that has sent a form is led on by a page: its page lets no form be redirected to a provider.
   ///   - extra: parameters that this provider alone knows.
   func send(
-    _ request: WebRequest, to provider: SignInProvider, purpose: Attempt.Purpose = .signIn, prompt: String? = nil,
+    _ request: WebRequest, to provider: SignInProvider, purpose: Attempt.Purpose = .signIn,
+    prompt: String? = nil,
     loginHint: String? = nil, extra: [(String, String)] = [], app: Attempt.App? = nil, returnTo: String?
   ) throws(Interruption) -> WebResponse {
     let url: String

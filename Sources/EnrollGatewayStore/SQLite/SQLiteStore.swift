@@ -101,7 +101,8 @@
       try connection.change(
         .appendAudit,
         [
-          moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id), identity.provider,
+          moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id),
+          identity.provider,
         ] + AuditRow.origin(origin))
       return SignedIn(
         account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
