@@ -23,6 +23,7 @@ public final class Gateway: WebApplication {
   let reports: RequestBudget
   let limits: Limits
   private let ring: Guarded<KeyRing>
+  let readiness: Guarded<Readiness>
 
   /// - Parameters:
   ///   - keys: the ring of the key file; ``reload(_:)`` takes a newer one.
@@ -44,6 +45,7 @@ public final class Gateway: WebApplication {
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
     limits = Limits(settings.limits, store: store, clock: clock, log: log, makeLock: makeLock)
     ring = Guarded(keys, by: makeLock())
+    readiness = Guarded(Readiness(), by: makeLock())
   }
 
   /// Uses this ring from now on. A cookie that an earlier key sealed opens while that key is in the ring.
@@ -54,9 +56,12 @@ public final class Gateway: WebApplication {
 
   /// What answering this request may wait for.
   public func lane(for request: WebRequest) -> Lane {
-    guard let route = Route(path: request.path) else { return .here }
-    if case .email(let form) = route { return form.lane(request.method) }
-    return route.lane
+    switch Route(path: request.path) {
+    // Without a session's cookie there is nothing to ask.
+    case .root, .account: request.cookie(Self.sessionCookie) == .absent ? .here : .database
+    case .email(let form): form.lane(request.method)
+    case let route: route?.lane ?? .here
+    }
   }
 
   public func answer(_ request: WebRequest) -> WebResponse {
@@ -123,7 +128,7 @@ public final class Gateway: WebApplication {
     case .appleAssociation: AppAssociations.apple(settings.apps, publicOrigin: settings.publicURL)
     case .asset: views.asset(request.path) ?? views.failure(.notFound, for: request)
     case .live: WebResponse(204)
-    case .ready: try ready()
+    case .ready: ready()
     }
   }
 
@@ -138,14 +143,6 @@ public final class Gateway: WebApplication {
       throw .failure(.unknownProvider)
     }
     return provider
-  }
-
-  private func ready() throws(Interruption) -> WebResponse {
-    do throws(StoreFailure) { try store.check() } catch {
-      // Migrations only expand: during an upgrade the replicas from before go on working with the newer schema.
-      guard case .schema(let found, let expected) = error, found > expected else { throw .store(error) }
-    }
-    return WebResponse(204)
   }
 }
 
@@ -170,7 +167,6 @@ extension Gateway {
     let failure = interruption.failure
     let headers = interruption.headers
     guard route.isForPrograms else { return views.failure(failure, for: request, headers: headers) }
-    if case .ready = route { return WebResponse(503) }
     return .refusal(
       failure.oauthError, failure.words(provider: "the provider"), status: failure.status, headers: headers)
   }
