@@ -22,7 +22,7 @@ import Testing
     let english = try CatalogueFile(json: PackageResources.en_json)
     let german = try CatalogueFile(json: PackageResources.de_json)
     let same = TextKey.allCases.filter { english.patterns[$0] == german.patterns[$0] }.map(\.path)
-    #expect(same == ["texts.account.name", "texts.device.appOnDevice"])
+    #expect(same == ["texts.form.name", "texts.account.name", "texts.device.appOnDevice"])
   }
 
   @Test("every text of a catalogue is shown by some page, and pages show no other text")
@@ -48,6 +48,9 @@ import Testing
     let usual = try SamplePages(languages: languages)
     for page in try usual.all(in: language) { shown += try Markup(page: page.content.bytes).text }
     shown += try usual.mails(in: language)
+    // It has a script, and so is no page of the samples.
+    let again = SendAgainPage(provider: "Apple", action: try PageLink(path: "/"), fields: [])
+    shown += try Markup(page: usual.pages.page(again, in: PageContext(language)).bytes).text
     for key in TextKey.allCases { #expect(shown.contains("⟦\(key.path)⟧"), "\(key.path) is on no page") }
     for month in [8, 10, 11] { #expect(shown.contains("⟦month \(month)⟧")) }
   }
