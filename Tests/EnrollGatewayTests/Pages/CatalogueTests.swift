@@ -48,6 +48,9 @@ import Testing
     let usual = try SamplePages(languages: languages)
     for page in try usual.all(in: language) { shown += try Markup(page: page.content.bytes).text }
     shown += try usual.mails(in: language)
+    // It has a script, and so is no page of the samples.
+    let again = SendAgainPage(provider: "Apple", action: try PageLink(path: "/"), fields: [])
+    shown += try Markup(page: usual.pages.page(again, in: PageContext(language)).bytes).text
     for key in TextKey.allCases { #expect(shown.contains("⟦\(key.path)⟧"), "\(key.path) is on no page") }
     for month in [8, 10, 11] { #expect(shown.contains("⟦month \(month)⟧")) }
   }
