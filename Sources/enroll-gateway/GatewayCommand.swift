@@ -45,7 +45,8 @@
           clock: setup.clock, random: SystemRandomSource(), log: log, makeLock: { Mutex() })
         let host = try Setup.host(gateway, options)
         log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
-        let pruning = Pruning(store, clock: setup.clock, log: log)
+        let pruning = Pruning(
+          store, auditDays: setup.settings.auditDays, clock: setup.clock, log: log)
         pruning.start()
         while signals.next() == SIGHUP {
           do throws(EnrollError) {

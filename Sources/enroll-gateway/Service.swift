@@ -36,11 +36,13 @@
     private let store: any AccountStore
     private let clock: any Clock
     private let log: any LogHandler
+    private let auditDays: Int64
     private let ended = Event()
 
     static let pauseSeconds: Int64 = 600
 
-    init(_ store: any AccountStore, clock: any Clock, log: any LogHandler) {
+    init(_ store: any AccountStore, auditDays: Int64, clock: any Clock, log: any LogHandler) {
+      self.auditDays = auditDays
       self.store = store
       self.clock = clock
       self.log = log
@@ -62,6 +64,9 @@
       do throws(StoreFailure) {
         let count = try store.prune(at: clock.wallTime())
         if count > 0 { log.write(.info, "\(count) ended sessions and codes were removed") }
+        _ = try store.pruneLimits(at: clock.wallTime())
+        let entries = try store.pruneAudit(before: clock.wallTime() - auditDays * 86_400)
+        if entries > 0 { log.write(.info, "\(entries) old entries of the audit were removed") }
       } catch {
         log.write(.warning, "store: \(error.message)")
       }
